@@ -1,13 +1,17 @@
-# A thin front of Meson. Every target first makes sure that the packages it needs are there.
+# A thin front end of Meson. Every target first installs the packages that it needs.
 #
 #   make            build/trainyard, build/trainer, build/trainyard-step
-#   make demo       from YAML to a served face model, live (DEMO_EXIT=1: end after a real upload)
-#   make demo-mnist, make demo-movielens    the other roads, live (DEMO_EXIT=1: end by themselves)
-#   make test       every test, in reduced counts        make soak   the same in full counts
+#   make demo       the FaceNet tutorial, from YAML to a served face model (DEMO_EXIT=1: end after an upload)
+#   make demo-mnist, make demo-movielens    two other tutorials (DEMO_EXIT=1: end by themselves)
+#   make test       unit tests, simulations and the scripts that are not long: 15 minutes on 2 cores
+#   make test-all   every test: also the long scripts and the suites under sanitizers
+#   make soak       every test with more kills, seeds and rounds
+#   tests/run --changed    the tests of what you changed: about a minute
 #   make test-kubernetes    the operator on a real Kubernetes, as root; builds one from Debian's sources first (ONLY=REGEX)
-#   make test-machine       what needs a whole machine (systemd, a reboot, a suspend) in a guest, as root (ONLY=REGEX)
-#   make test-clients       PyPI's Kubernetes client and Kubeflow SDK and helm against the embedded cluster; gets them first (ONLY=REGEX)
-#   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
+#   make test-machine       tests of systemd, a reboot and a suspend in a virtual machine, as root (ONLY=REGEX)
+#   make test-clients       PyPI's Kubernetes client and Kubeflow SDK and helm against the embedded cluster; fetches them first (ONLY=REGEX)
+#   make bench      performance figures beside their peers (ONLY=REGEX)
+#   make lint       formatters and static checks
 #   make image      the operator's container image, without Docker: $(BUILD)/operator-image.tar
 #   make image-trainer    the trainer's: $(BUILD)/trainer-image.tar
 #   make install    the programs, man pages and libtrainyard: DESTDIR= PREFIX=
@@ -41,6 +45,10 @@ demo-movielens: setup-demo setup-data
 .PHONY: test
 test: setup-test
 	@tests/run
+
+.PHONY: test-all
+test-all: setup-test
+	@tests/run --all
 
 .PHONY: soak
 soak: setup-test
@@ -78,7 +86,7 @@ image: setup-build
 	@tools/image --name "trainyard/operator:$$($(BUILD)/trainyard --version | cut -d ' ' -f 2)" \
 		--output $(BUILD)/operator-image.tar --cmd operator $(BUILD)/trainyard
 
-# The files that faces are found with are in it where Debian's opencv-data is installed; pictures to train on are not.
+# The image has the cascades for face detection if Debian's opencv-data is installed. It has no pictures to train on.
 CASCADES = $(wildcard $(patsubst %,/usr/share/opencv4/haarcascades/haarcascade_%.xml,eye eye_tree_eyeglasses \
 	frontalface_alt frontalface_alt2 frontalface_default))
 .PHONY: image-trainer

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the demos share: a cluster of their own in a scratch directory, commands shown as they are typed, waiting for facts,
-# and leaving nothing behind. Source it from the top of the tree.
+# Functions that the demos share: a separate cluster in a scratch directory, commands that are shown as they are typed, waiting for events,
+# and deleting all files at the end. Source it from the top of the tree.
 set -euo pipefail
 
 BUILD=${BUILD:-build}

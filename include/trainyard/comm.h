@@ -1,16 +1,16 @@
 /* Collective operations between the processes of one training run, for any C program: all-reduce,
- * broadcast, all-gather, barrier; in shared memory between processes on one machine, over TCP
- * between machines. Each process opens the group with its view of the
- * cluster (trainyard/tf_config.h); then all make the same calls in the same order.
+ * broadcast, all-gather and barrier. They use shared memory between processes on one machine and
+ * TCP between machines. Each process opens the group with its view of the cluster
+ * (trainyard/tf_config.h); then all processes make the same calls in the same order.
  *
- * A lost, missing or foreign process ends the call with an error that names it, never with a hang.
- * A group is used by one thread at a time. After an error it is broken: form it anew with
- * ty_comm_reform(), or close it. With `min_members` those that are left go on without one that was
- * lost, and let it in again when it is back; else all are waited for.
+ * If a process is lost, missing or of another job, the call fails with an error that names it; it
+ * never hangs. A group is used by one thread at a time. After an error the group is broken: form it
+ * again with ty_comm_reform(), or close it. With `min_members` the remaining processes continue
+ * without a lost one and let it join again when it is back; otherwise they wait for all.
  *
- * Processes prove to each other that they know the job secret, from the option, else from
- * TRAINYARD_JOB_SECRET or the file that TRAINYARD_JOB_SECRET_FILE names; without one, anybody who
- * reaches the ports can join. What goes over the network travels in the clear, unless `encrypt` is
+ * Processes prove to each other that they know the job secret. It comes from the option, or else
+ * from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE. Without a secret, any
+ * process that reaches the ports can join. Data on the network is not encrypted unless `encrypt` is
  * set.
  */
 #ifndef TRAINYARD_COMM_H
@@ -29,36 +29,37 @@ extern "C" {
 struct ty_comm;
 
 enum ty_comm_transport {
-    TY_COMM_AUTO, /* shared memory where processes share a machine, else TCP */
-    TY_COMM_TCP,  /* TCP between all */
+    TY_COMM_AUTO, /* shared memory between processes on one machine, TCP between others */
+    TY_COMM_TCP,  /* TCP between all processes */
 };
 
 enum ty_comm_wire {
     TY_COMM_F32,
-    TY_COMM_BF16, /* sums of more than some KiB travel over TCP rounded to 8 bits of mantissa, in
-                   * half the bytes; they are added as floats, and all processes end with the same
-                   * bits */
+    /* Sums of more than some KiB travel over TCP as bfloat16, in half the bytes; they are added
+     * as floats, and all processes end with the same bits. */
+    TY_COMM_BF16,
 };
 
 struct ty_comm_options {
-    uint64_t shape;     /* hash of the model's shape; processes with another are refused */
+    uint64_t shape;     /* hash of the model's shape; processes with another shape are refused */
     const char *secret; /* NULL: from the environment */
-    int channels;       /* connections between neighbours, 1 to 8; 0: 1 */
-    enum ty_comm_transport transport; /* this and the next: the same for all processes */
-    enum ty_comm_wire wire;
-    int join_timeout_ms; /* for all to come; 0: 5 minutes */
-    int timeout_ms;      /* for a call that makes no progress; 0: 5 minutes */
-    int report_ms;       /* between lines about who is missing; 0: 5 seconds */
+    int channels;       /* data connections between neighbours in the ring, 1 to 8; 0: 1 */
+    enum ty_comm_transport transport; /* the same for all processes */
+    enum ty_comm_wire wire;           /* the same for all processes */
+    int join_timeout_ms;              /* limit for the wait for all processes; 0: 5 minutes */
+    int timeout_ms;                   /* limit for a call that makes no progress; 0: 5 minutes */
+    int report_ms; /* interval between reports about missing processes; 0: 5 seconds */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
-    int encrypt; /* not 0: links with TLS 1.3; needs a secret, and all processes must say so */
-    /* How many are enough to go on with after a loss; 0: all, always. The first forming waits for
-     * all. Where only rank 0 has an address (MASTER_ADDR) all are needed, whatever is said here. */
+    int encrypt; /* not 0: TLS 1.3 on all connections; needs a secret; the same for all processes */
+    /* Enough processes to continue after a loss; 0: all processes are always needed. The first
+     * forming waits for all. If only rank 0 has an address (MASTER_ADDR), all are always needed. */
     int min_members;
-    int peer_timeout_ms; /* with min_members: who does not answer for so long is lost; 0: 5 s */
+    /* With min_members: a process that does not answer for this long is lost; 0: 5 s. */
+    int peer_timeout_ms;
 };
 
-/* `options` may be NULL. Returns when this process is connected with all others. Ranks are in the
+/* `options` may be NULL. Returns when this process is connected to all others. Ranks are in the
  * order chief, worker 0, worker 1, … */
 int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options *options,
                  struct ty_comm **ret, struct ty_error *error);
@@ -67,47 +68,49 @@ void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
 int ty_comm_rank(const struct ty_comm *comm);
 int ty_comm_size(const struct ty_comm *comm);
 
-/* What is broken after a call has failed; all processes come to the same answer. */
+/* What is broken after a call has failed. All processes get the same answer. */
 enum ty_comm_broken {
-    TY_COMM_BROKEN_MESSAGE, /* this call only: it was not begun, others can be made */
-    TY_COMM_BROKEN_PEER,    /* a process is lost, left or did not come: form anew */
-    TY_COMM_BROKEN_GROUP,   /* the processes do not fit together: opening again will not help */
+    TY_COMM_BROKEN_MESSAGE, /* only this call, which was not begun; other calls can be made */
+    TY_COMM_BROKEN_PEER,    /* a process is lost, left or did not arrive: form the group again */
+    TY_COMM_BROKEN_GROUP,   /* the processes do not fit together: forming again does not help */
 };
 enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm);
 
-/* Form the group anew: after TY_COMM_BROKEN_PEER, or when all have told each other that somebody
- * waits to be let in. Every process calls it. Rank and size may be others then, and newcomers have
- * no state: whoever came farthest broadcasts it. Memory of the group stays where it is and loses
- * its contents; a newcomer allocates what the others have before its first call. If it fails with
- * TY_ERROR_UNAVAILABLE it may be tried again. */
+/* Forms the group again, after TY_COMM_BROKEN_PEER, or when all processes know that another one
+ * waits to join. Every process must call it. Rank and size may change. A new process has no state:
+ * the process that is farthest ahead broadcasts it. Memory of ty_comm_allocate() keeps its address
+ * and loses its contents; a new process must make the same allocations before its first call. After
+ * TY_ERROR_UNAVAILABLE it may be called again. */
 int ty_comm_reform(struct ty_comm *comm, struct ty_error *error);
 
-/* This process has what the group works on, and can go on with it after a loss. With `min_members`,
- * after every forming; before the first time nobody is taken for lost because it is silent. */
+/* This process has the state that the group works on, and can continue from it after a loss. With
+ * `min_members` it must be called after every forming. Before the first call `peer_timeout_ms` does
+ * not apply: a process that does not answer is lost only after `timeout_ms`. */
 void ty_comm_settle(struct ty_comm *comm);
 
-/* Not 0: a process waits to be let in, as far as this one knows; cheap. Add it up over all in a
- * sum, so that all form anew after the same call. */
+/* Returns 1 if this process knows of one that waits to join, otherwise 0. Cheap; never blocks. Sum
+ * it over all processes, so that all form the group again after the same call. */
 int ty_comm_wanted(struct ty_comm *comm);
 
-/* Zeroed memory of `size` bytes, the same for all processes, which all call this. An all-reduce of
- * data in it, at the same place for all, is the fastest: processes on one machine sum it in place,
- * without a copy. It is there until the group is closed. */
+/* Allocates `size` bytes of zeroed memory. All processes must call it with the same size. An
+ * all-reduce of data at the same offset of it in all processes is the fastest: processes on one
+ * machine sum it in place, without a copy. ty_comm_close() frees it. */
 int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error);
 
-/* The sum over all processes, element by element, in place: the same bits on every process and in
- * every run. */
+/* Sums `data` over all processes, element by element, in place. The result has the same bits on
+ * every process and in every run. */
 int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
                               struct ty_error *error);
 
-/* What rank `root` has in `data` comes to be in every process's, to the last bit. */
+/* Copies `data` of rank `root` to all processes. */
 int ty_comm_broadcast(struct ty_comm *comm, int root, void *data, size_t size,
                       struct ty_error *error);
 
-/* `size` bytes of each process, by rank, in ret_all. */
+/* Gathers `size` bytes of each process into ret_all (size × processes), by rank. */
 int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,
                       struct ty_error *error);
 
+/* Returns when every process has called it. */
 int ty_comm_barrier(struct ty_comm *comm, struct ty_error *error);
 
 #ifdef __cplusplus

@@ -1,18 +1,19 @@
-/* Parameter servers for any C program: variables that live in processes of their own, pulled and
- * pushed over TCP by workers that do not wait for each other. There is one dense vector, cut over
- * the servers, and there are tables of rows keyed by any int64 ids, one row an id. A gradient is
- * applied at the server, where the optimizer's state is.
+/* Parameter servers for any C program: processes that keep variables, which workers pull and push
+ * over TCP without waiting for each other. There is one dense vector, cut into one range per
+ * server, and there are tables of rows, one row per int64 id. The server applies gradients, and
+ * keeps the state of the optimizer.
  *
- * Every process describes the cluster (trainyard/tf_config.h). A ps calls ty_ps_serve(); chief and
- * workers open a ty_ps. With one worker and no ps the variables are inside the process, and the
+ * Every process describes the cluster (trainyard/tf_config.h). A ps calls ty_ps_serve(); a chief or
+ * worker opens a ty_ps. With one worker and no ps the variables are inside the process, and the
  * same code runs.
  *
- * Pushes are answered later: their failure comes with the next call. A server that is lost is
- * waited for by name; it restores its last snapshot, and what had not been answered is sent again.
- * A push may so be applied twice, and what came after the snapshot is lost. Processes prove to each
- * other that they know the job secret, from the option, else from TRAINYARD_JOB_SECRET or the file
- * that TRAINYARD_JOB_SECRET_FILE names; without one, anybody who reaches the ports can join. The
- * data itself travels in the clear. A ty_ps is used by one thread at a time.
+ * A call may return before its push is applied; the failure of a push is returned by the next call.
+ * If a server is lost, the worker waits for it and reports its name. The server restores its last
+ * snapshot, and the worker sends again what was not answered. So a push may be applied twice, and
+ * pushes after the snapshot are lost. Processes prove to each other that they know the job secret.
+ * It comes from the option, or else from TRAINYARD_JOB_SECRET or the file named by
+ * TRAINYARD_JOB_SECRET_FILE. Without a secret, any process that reaches the ports can join. The
+ * data is not encrypted. A ty_ps is used by one thread at a time.
  */
 #ifndef TRAINYARD_PS_H
 #define TRAINYARD_PS_H
@@ -39,17 +40,17 @@ enum ty_ps_rule {
 
 struct ty_ps_update {
     enum ty_ps_rule rule;
-    float accumulator; /* Adagrad: what n starts with; above 0 */
+    float accumulator; /* Adagrad: the first value of n; above 0 */
 };
 
 /* ---- Workers */
 
 struct ty_ps_options {
-    uint64_t shape;      /* hash of the model's shape; processes with another are refused */
+    uint64_t shape;      /* hash of the model's shape; processes with another shape are refused */
     const char *secret;  /* NULL: from the environment */
-    int join_timeout_ms; /* for all servers to come; 0: 5 minutes */
-    int timeout_ms;      /* for a server that is lost later; 0: 5 minutes */
-    int report_ms;       /* between lines about who is missing; 0: 5 seconds */
+    int join_timeout_ms; /* limit for the wait for all servers; 0: 5 minutes */
+    int timeout_ms;      /* limit for the wait for a server that is lost later; 0: 5 minutes */
+    int report_ms;       /* interval between reports about missing servers; 0: 5 seconds */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };
@@ -59,15 +60,16 @@ int ty_ps_open(const struct ty_tf_config *config, const struct ty_ps_options *op
                struct ty_ps **ret, struct ty_error *error);
 void ty_ps_close(struct ty_ps *ps); /* NULL-safe */
 
-/* The dense vector: every worker opens it with the same count. The values of the first to come are
- * the start, unless the servers have restored some. */
+/* The dense vector. Every worker opens it with the same count. The first worker sets the initial
+ * values, unless the servers have restored a snapshot. */
 int ty_ps_dense_open(struct ty_ps *ps, size_t count, const float *initial,
                      const struct ty_ps_update *update, struct ty_error *error);
 int ty_ps_dense_pull(struct ty_ps *ps, float *ret_values, struct ty_error *error);
 int ty_ps_dense_push(struct ty_ps *ps, const float *gradient, float rate, struct ty_error *error);
 
-/* A table. A row that nobody pushed to has values drawn uniformly from ±range by (seed, id) alone
- * and takes no memory. Numbers count from 0 in the order of opening, the same in all workers. */
+/* A table. A row that was never pushed to takes no memory; its values are drawn uniformly from
+ * ±range and depend only on seed and id. Tables are numbered from 0 in the order of opening, which
+ * must be the same in all workers. */
 struct ty_ps_table {
     int dimensions;
     float range;
@@ -77,45 +79,47 @@ struct ty_ps_table {
 int ty_ps_table_open(struct ty_ps *ps, const struct ty_ps_table *table, int *ret_number,
                      struct ty_error *error);
 
-/* `count` ids in any order, and count × dimensions values. An id that comes several times is sent
- * once; its gradients are added up and applied once. */
+/* Pull or push the rows of `count` ids, in any order, as count × dimensions floats. A repeated id
+ * is sent once; its gradients are added up and applied once. */
 int ty_ps_rows_pull(struct ty_ps *ps, int table, const int64_t *ids, size_t count, float *ret_rows,
                     struct ty_error *error);
 int ty_ps_rows_push(struct ty_ps *ps, int table, const int64_t *ids, size_t count,
                     const float *gradients, float rate, struct ty_error *error);
 
-/* Every row that exists, in no order. */
+/* Calls `visit` for every row that exists, in no particular order. */
 int ty_ps_rows_scan(struct ty_ps *ps, int table,
                     void (*visit)(void *context, int64_t id, const float *row), void *context,
                     struct ty_error *error);
 
 /* Returns when every push so far has been applied. */
 int ty_ps_flush(struct ty_ps *ps, struct ty_error *error);
-/* Every server that keeps snapshots writes one now; returns when they are on disk. */
+/* Makes every server that keeps snapshots write one; returns when all are on disk. */
 int ty_ps_save(struct ty_ps *ps, struct ty_error *error);
 
-/* Counts that all workers share and snapshots keep: adds, and returns the new value. */
+/* Adds to a counter that all workers share, and returns its new value. Snapshots keep the counters.
+ */
 enum ty_ps_counter { TY_PS_COUNTER_STEP, TY_PS_COUNTER_DONE };
 int ty_ps_count(struct ty_ps *ps, enum ty_ps_counter counter, uint64_t add, uint64_t *ret,
                 struct ty_error *error);
 
-/* This worker is done for good: servers end when all workers have said so. */
+/* Tells the servers that this worker is finished; a server ends when all workers are. */
 int ty_ps_finish(struct ty_ps *ps, struct ty_error *error);
 
 /* ---- Servers */
 
 struct ty_ps_server_options {
-    uint64_t shape;
-    const char *secret;
-    const char *directory;             /* of snapshots; NULL: none are kept */
-    int snapshot_every_ms;             /* 0: a minute */
-    size_t table_memory_max;           /* bytes a table may take; 0: no limit */
-    const volatile sig_atomic_t *stop; /* not 0: write a snapshot and end; may be NULL */
-    void (*report)(void *context, const char *line); /* who joined, what was saved; or NULL */
+    uint64_t shape;          /* the same as in the workers */
+    const char *secret;      /* NULL: from the environment */
+    const char *directory;   /* for snapshots; NULL: none are kept */
+    int snapshot_every_ms;   /* 0: a minute */
+    size_t table_memory_max; /* bytes per table; 0: no limit */
+    /* Once not 0, the server writes a snapshot and ends; may be NULL. */
+    const volatile sig_atomic_t *stop;
+    void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };
 
-/* `options` may be NULL. Returns when every worker has finished, or when stopped. */
+/* `options` may be NULL. Returns when every worker has finished, or after `stop` is set. */
 int ty_ps_serve(const struct ty_tf_config *config, const struct ty_ps_server_options *options,
                 struct ty_error *error);
 

@@ -1,6 +1,6 @@
-/* Who takes part in a training run, and who am I: read from TF_CONFIG, from the four classic flags
- * of TensorFlow, or from MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE. All three end in one
- * description of the cluster. What is wrong is refused with a sentence that says what. */
+/* The cluster description: the tasks of a training run, and which of them this process is. It is
+ * read from TF_CONFIG, from the four classic flags of TensorFlow, or from MASTER_ADDR, MASTER_PORT,
+ * RANK and WORLD_SIZE. An invalid description is refused with an error that says what is wrong. */
 #ifndef TRAINYARD_TF_CONFIG_H
 #define TRAINYARD_TF_CONFIG_H
 
@@ -16,45 +16,49 @@ extern "C" {
 enum ty_role { TY_ROLE_CHIEF, TY_ROLE_WORKER, TY_ROLE_PS, TY_ROLE_EVALUATOR, TY_ROLES };
 
 enum {
-    TY_HOST_MAX = 254,      /* a DNS name and its end */
-    TY_TASKS_MAX = 16384,   /* of one cluster */
+    TY_HOST_MAX = 254,      /* a DNS name and the terminating zero */
+    TY_TASKS_MAX = 16384,   /* per cluster */
     TY_CONFIG_MAX = 4 << 20 /* bytes of TF_CONFIG */
 };
 
 struct ty_task {
     enum ty_role role;
     int index;
-    char host[TY_HOST_MAX]; /* "" where only the task itself knows it */
-    int port;               /* 0 where the host is "" */
+    char host[TY_HOST_MAX]; /* "" if only the task itself knows it */
+    int port;               /* 0 if the host is "" */
 };
 
 struct ty_tf_config {
     struct ty_task *tasks; /* by role as enumerated, then by index */
     size_t count;
-    size_t self;      /* which of them this process is */
-    bool master_form; /* only rank 0 has an address: peers meet there and tell each other theirs */
-    bool sparse;      /* dynamic workers: other workers exist and are not listed */
+    size_t self;      /* index of this process in `tasks` */
+    bool master_form; /* only rank 0 has an address; it sends the others the addresses of all */
+    bool sparse;      /* dynamic workers: other workers exist that are not listed */
 };
 
-/* The text of TF_CONFIG. `master` is a chief, roles and names may be in any case, `environment` and
- * unknown members are ignored. A text without a cluster, such as "{}", describes a process alone.
- */
+/* Parses the text of TF_CONFIG. `master` means chief, roles and names may be in upper or lower
+ * case, and `environment` and unknown members are ignored. A text without a cluster, such as "{}",
+ * describes a cluster of this process alone. The caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_parse(const char *text, struct ty_tf_config **ret, struct ty_error *error);
 
-/* --ps_hosts, --worker_hosts (comma-separated host:port), --job_name, --task_index. */
+/* Builds the description from the values of --ps_hosts, --worker_hosts (comma-separated host:port),
+ * --job_name and --task_index. The caller frees *ret. */
 int ty_tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
                             int task_index, struct ty_tf_config **ret, struct ty_error *error);
 
-/* The environment: TF_CONFIG if set, else MASTER_ADDR and its companions (PET_* where the plain
- * name is not set), else a process alone. */
+/* Reads the environment: TF_CONFIG, or else MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE (PET_* if
+ * the plain name is not set). Without any the cluster is this process alone. The caller frees *ret.
+ */
 int ty_tf_config_from_environment(struct ty_tf_config **ret, struct ty_error *error);
 
 void ty_tf_config_free(struct ty_tf_config *config); /* NULL-safe */
 
 const char *ty_role_name(enum ty_role role); /* "chief", "worker", "ps", "evaluator" */
+/* The number of tasks with this role. */
 size_t ty_tf_config_count(const struct ty_tf_config *config, enum ty_role role);
 
-/* Who writes checkpoints and logs: the chief, or worker 0 where there is none. */
+/* Whether this process writes checkpoints and logs: it is the chief, or worker 0 of a cluster
+ * without a chief. */
 bool ty_tf_config_is_chief(const struct ty_tf_config *config);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* Memory with one owner and one end; see arena.h. Chunks double up to a bound, and the newest is
- * first in the list. A request larger than the next would be gets a chunk of its own, behind the
- * first: it neither ends the first nor makes those that follow large. */
+/* Arenas; see arena.h. Chunks double in size up to a bound, and the newest chunk is the first in
+ * the list. An allocation that is larger than the next chunk gets a chunk of its own behind the
+ * first one: the first chunk stays in use, and later chunks do not grow because of it. */
 #include "base/arena.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ struct chunk {
     max_align_t data[];
 };
 
-/* Lies in the arena itself. */
+/* Allocated in the arena itself. */
 struct deferred {
     struct deferred *next;
     void (*end)(void *context);
@@ -90,7 +90,7 @@ static size_t round_up(size_t size, size_t align)
     return (size + align - 1) & ~(align - 1);
 }
 
-static void *take(struct arena *arena, size_t size, size_t align)
+static void *arena_take(struct arena *arena, size_t size, size_t align)
 {
     if (size > SIZE_MAX / 2)
         mem_panic("arena: %zu bytes asked for", size);
@@ -113,7 +113,7 @@ static void *take(struct arena *arena, size_t size, size_t align)
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-    return take(arena, size, _Alignof(max_align_t));
+    return arena_take(arena, size, _Alignof(max_align_t));
 }
 
 void *arena_zalloc(struct arena *arena, size_t size)
@@ -123,7 +123,7 @@ void *arena_zalloc(struct arena *arena, size_t size)
 
 char *arena_strndup(struct arena *arena, const char *text, size_t size)
 {
-    char *copy = take(arena, size + 1, 1);
+    char *copy = arena_take(arena, size + 1, 1);
     memcpy(copy, text, size);
     copy[size] = '\0';
     return copy;
@@ -134,7 +134,7 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
-/* Into the room there is; printed again only where that was too small. */
+/* Prints into the free space of the chunk, and prints again only if that was too small. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
     struct chunk *chunk = arena->chunks;
@@ -144,7 +144,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     int size = vsnprintf((char *)chunk->data + chunk->used, room, format, args);
     if (size < 0)
         mem_panic("arena: bad format '%s'", format);
-    char *text = take(arena, (size_t)size + 1, 1);
+    char *text = arena_take(arena, (size_t)size + 1, 1);
     if ((size_t)size >= room)
         vsnprintf(text, (size_t)size + 1, format, again);
     va_end(again);

@@ -1,5 +1,6 @@
-/* Memory with one owner and one end: a request, a reconcile or a command allocates from its arena
- * and frees all of it at once. Nothing allocated here is freed alone. */
+/* An arena: memory that is allocated piece by piece and freed all at once. A request, a reconcile
+ * or a command has one arena; when it ends, it frees the arena. A single allocation is never freed
+ * alone. */
 #ifndef TRAINYARD_BASE_ARENA_H
 #define TRAINYARD_BASE_ARENA_H
 
@@ -11,15 +12,16 @@
 struct arena;
 
 struct arena *arena_new(void);
-/* For what is known to be small and lives long: the first chunk has so many bytes. */
+/* Like arena_new(), but the first chunk has `size` bytes. For small contents that live long. */
 struct arena *arena_new_sized(size_t size);
 struct arena *arena_free(struct arena *arena); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(arena)
 
-/* Forget all allocations but keep one chunk for the next use. */
+/* Frees all allocations, but keeps one chunk for the next use. */
 void arena_reset(struct arena *arena);
 
-/* Aligned for any type; texts are packed. arena_zalloc gives zeroed memory. */
+/* arena_alloc() and arena_zalloc() return memory that is aligned for any type; arena_zalloc()
+ * clears it. Texts are packed without padding. */
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 void *arena_zalloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 char *arena_strdup(struct arena *arena, const char *text) __attribute__((returns_nonnull));
@@ -30,12 +32,12 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((returns_nonnull, format(printf, 2, 0)));
 
-/* Call `end` with `context` when the arena is freed or reset: what its user holds for as long. The
- * last one asked for comes first. */
+/* Calls `end` with `context` when the arena is freed or reset: for resources that must live as long
+ * as the arena. The last registered callback runs first. */
 void arena_defer(struct arena *arena, void (*end)(void *context), void *context);
 
-/* Bytes handed out since new or reset: an arena of that size takes the same allocations in one
- * chunk. */
+/* The bytes allocated since the arena was made or reset. An arena_new_sized() of that size takes
+ * the same allocations in one chunk. */
 size_t arena_used(const struct arena *arena);
 
 #define ARENA_NEW(arena, type)          ((type *)arena_zalloc((arena), sizeof(type)))

@@ -38,7 +38,7 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
         if (*c == '=')
             padding++;
         else if (!found || padding)
-            return err_set(err, ERR_BAD_REQUEST, "no base64: byte %zu is '%c'",
+            return err_set(err, ERR_BAD_REQUEST, "not base64: byte %zu is '%c'",
                            (size_t)(c - text) + 1, *c);
         group = group << 6 | (found ? (uint32_t)(found - ALPHABET) : 0);
         if (++letters % 4)
@@ -48,7 +48,7 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
         data[size++] = (char)(group & 255);
     }
     if (letters % 4 || padding > 2)
-        return err_set(err, ERR_BAD_REQUEST, "no base64: %zu characters, not a multiple of four",
+        return err_set(err, ERR_BAD_REQUEST, "not base64: %zu characters, not a multiple of four",
                        letters);
     size -= padding;
     data[size] = '\0';
@@ -58,8 +58,8 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
     return 0;
 }
 
-/* Between the two alphabets, which differ in the last two letters. */
-static void translate(char *text, const char *from, const char *to)
+/* Translates between the two alphabets, which differ in their last two characters. */
+static void base64_translate(char *text, const char *from, const char *to)
 {
     for (; *text; text++)
         for (size_t i = 0; from[i]; i++)
@@ -73,7 +73,7 @@ char *base64_encode_url(struct arena *arena, const void *data, size_t size)
 {
     char *text = base64_encode(arena, data, size);
     text[strcspn(text, "=")] = '\0';
-    translate(text, "+/", "-_");
+    base64_translate(text, "+/", "-_");
     return text;
 }
 
@@ -83,13 +83,13 @@ int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t 
     static const char *const padding[] = {"", "===", "==", "="};
     size_t size = 0;
     char *data, *standard = arena_printf(arena, "%s%s", text, padding[strlen(text) % 4]);
-    translate(standard, "-_", "+/");
-    int r = base64_decode(arena, standard, &data, &size, err);
-    if (r < 0)
-        return r;
-    /* Whatever is not what the bytes are written as was written by somebody who tries things. */
+    base64_translate(standard, "-_", "+/");
+    int result = base64_decode(arena, standard, &data, &size, err);
+    if (result < 0)
+        return result;
+    /* Only the canonical text is accepted: a token must not have a second valid form. */
     if (strcmp(base64_encode_url(arena, data, size), text) != 0)
-        return err_set(err, ERR_BAD_REQUEST, "no base64 for URLs");
+        return err_set(err, ERR_BAD_REQUEST, "not base64 for URLs");
     *ret = data;
     *ret_size = size;
     return 0;

@@ -1,7 +1,6 @@
 /* Nested budgets of bytes; see budget.h. */
 #include "base/budget.h"
 
-#include "base/list.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -10,16 +9,16 @@ void budget_init(struct budget *budget, struct budget *parent, size_t max)
 {
     *budget = (struct budget){.parent = parent, .max = max};
     if (parent)
-        list_push(&parent->children, budget);
+        list_push(&parent->children, &budget->link);
 }
 
 void budget_release(struct budget *budget)
 {
-    if (budget->children)
+    if (!list_is_empty(&budget->children))
         mem_panic("budget: released with children");
     budget_give_back(budget, budget->used);
     if (budget->parent)
-        list_remove(budget);
+        list_remove(&budget->link);
     budget->parent = NULL;
 }
 
@@ -56,7 +55,7 @@ void budget_give_back(struct budget *budget, size_t size)
 struct budget *budget_largest(const struct budget *budget)
 {
     struct budget *largest = NULL;
-    for (struct budget *each = budget->children; each; each = each->next)
+    LIST_EACH (struct budget, each, &budget->children, link)
         if (each->used > (largest ? largest->used : 0))
             largest = each;
     return largest;

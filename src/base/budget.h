@@ -1,46 +1,48 @@
-/* Bytes that clients may make a program keep, counted and limited at several levels: a budget has a
- * parent, and every charge counts there too. A charge that one level has no room for changes
- * nothing. The children of a budget are known, so that the largest can be found and ended.
+/* Nested byte budgets: they count and limit the bytes that clients make a program keep. A budget
+ * has a parent, and every charge also counts there. If one level has no room, the charge changes
+ * nothing at any level. A budget knows its children, so that the caller can find the largest and
+ * end it.
  *
- * A budget_group is the common form: one total, a budget per payer (a user, or the address of a
- * client without a name), and below it budgets of the callers' own, for example one per connection.
- * Pure accounting: nothing here allocates the bytes, or ends the connection that holds them.
- */
+ * A budget_group is the common form: one total, one budget per payer (a user, or the address of a
+ * client without a name), and below it budgets of the caller, for example one per connection. This
+ * file only counts: it allocates no bytes, and it ends no connection. */
 #ifndef TRAINYARD_BASE_BUDGET_H
 #define TRAINYARD_BASE_BUDGET_H
 
+#include "base/list.h"
 #include "base/map.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct budget {
-    struct budget *parent;       /* NULL: the top */
-    struct budget *children;     /* in no order */
-    struct budget *next, **link; /* among the parent's children */
-    size_t used, max;            /* bytes; max SIZE_MAX: the parents alone limit it */
-    size_t peak;                 /* the most that `used` has been */
-    uint64_t refused;            /* charges that this level had no room for */
+    struct budget *parent;     /* NULL: this is the top level */
+    struct list_head children; /* in no order */
+    struct list_link link;     /* among the parent's children */
+    size_t used, max; /* bytes; with a max of SIZE_MAX only the parents limit this budget */
+    size_t peak;      /* the largest value that `used` has had */
+    uint64_t refused; /* number of charges refused because this level had no room */
 };
 
 void budget_init(struct budget *budget, struct budget *parent, size_t max);
-/* What is still charged is given back to the parents. It must have no children. Safe on zeroed
- * memory and twice. */
+/* Gives all charged bytes back to the parents. The budget must have no children. May be called on
+ * zeroed memory and twice. */
 void budget_release(struct budget *budget);
 
-/* Returns NULL, or the level that has no room for it; then nothing is charged. */
+/* Charges `size` bytes at this level and all above. Returns NULL, or the first level without room;
+ * then nothing is charged. */
 struct budget *budget_charge(struct budget *budget, size_t size);
-/* Charge whatever the limits say: for bytes that exist already. */
+/* Charges `size` bytes even beyond the limits: for bytes that exist already. */
 void budget_force(struct budget *budget, size_t size);
 void budget_give_back(struct budget *budget, size_t size);
 
-/* The child that has the most charged, or NULL if none has anything. */
+/* The child with the most bytes charged, or NULL if no child has any. */
 struct budget *budget_largest(const struct budget *budget);
 
 struct budget_group {
     struct budget total;
     size_t payer_max;
-    struct map payers; /* those with a reference, by name */
+    struct map payers; /* struct budget_payer by name; only payers that have a reference */
 };
 
 struct budget_payer {
@@ -51,12 +53,13 @@ struct budget_payer {
 };
 
 void budget_group_init(struct budget_group *group, size_t total_max, size_t payer_max);
-/* No payer may be left. */
+/* The group must have no payers. */
 void budget_group_release(struct budget_group *group);
 
-/* The payer of this name, as a new reference; made if there is none. */
+/* Returns a new reference to the payer of this name, which is created if it does not exist. */
 struct budget_payer *budget_payer_ref(struct budget_group *group, const char *name);
-/* Freed with its last reference, when nothing may be charged any more. NULL-safe; returns NULL. */
+/* Drops a reference. The last one frees the payer; nothing may be charged to it then. NULL-safe;
+ * returns NULL. */
 struct budget_payer *budget_payer_unref(struct budget_payer *payer);
 
 #endif

@@ -41,7 +41,7 @@ char *buf_reserve(struct buf *buf, size_t size)
             capacity *= 2;
         buf->data = mem_realloc(buf->capacity ? buf->data : NULL, capacity);
         buf->capacity = capacity;
-        buf->data[buf->size] = '\0'; /* nothing may come to be written there */
+        buf->data[buf->size] = '\0'; /* the caller may write nothing to the reserved bytes */
     }
     return buf->data + buf->size;
 }

@@ -1,6 +1,6 @@
-/* A growing byte buffer made with a maximum size. An append that would pass the maximum changes
- * nothing and marks the buffer as overflowed; so a writer may append without checking each time and
- * ask once at the end. The data is always NUL-terminated behind its last byte. */
+/* A growing byte buffer with a maximum size. An append beyond the maximum changes nothing and sets
+ * `overflowed`, so a writer may append without checks and test `overflowed` once at the end. A NUL
+ * always follows the last byte. */
 #ifndef TRAINYARD_BASE_BUF_H
 #define TRAINYARD_BASE_BUF_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct buf {
-    char *data; /* never NULL after init; "" when empty */
+    char *data; /* never NULL after buf_init(); "" when empty */
     size_t size;
     size_t capacity;
     size_t max;
@@ -19,8 +19,8 @@ struct buf {
 };
 
 void buf_init(struct buf *buf, size_t max);
-void buf_release(struct buf *buf); /* safe on zeroed memory and twice */
-void buf_clear(struct buf *buf);   /* empty again, memory kept, overflow forgotten */
+void buf_release(struct buf *buf); /* may be called on zeroed memory and twice */
+void buf_clear(struct buf *buf);   /* removes the data and clears `overflowed`; keeps the memory */
 
 void buf_append(struct buf *buf, const void *data, size_t size);
 void buf_append_str(struct buf *buf, const char *text);
@@ -29,15 +29,16 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
 void buf_vprintf(struct buf *buf, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Room for `size` more bytes at buf->data + buf->size, or NULL past the maximum; buf_commit() what
- * was written there. */
+/* Returns room for `size` more bytes at buf->data + buf->size, or NULL if that passes the maximum.
+ * The caller writes there and calls buf_commit() with the number of bytes written. */
 char *buf_reserve(struct buf *buf, size_t size);
 void buf_commit(struct buf *buf, size_t size);
 
-/* Drop the first `size` bytes. */
+/* Removes the first `size` bytes. */
 void buf_consume(struct buf *buf, size_t size);
 
-/* The data as a malloc'ed string; the buffer is empty afterwards. */
+/* Returns the data as a malloc'ed string, which the caller frees. The buffer is empty afterwards.
+ */
 char *buf_take(struct buf *buf);
 
 #define _cleanup_buf_ _cleanup_(buf_release)

@@ -1,5 +1,5 @@
-/* Scope-bound cleanup: `_cleanup_(free_pointer) char *s = …;`. A value that leaves its scope alive
- * is handed out with TAKE(), which clears the variable so that the cleanup finds nothing. */
+/* Cleanup at the end of a scope: `_cleanup_free_ char *text = …;`. TAKE() returns the value of such
+ * a variable and clears the variable, so that the value outlives the scope. */
 #ifndef TRAINYARD_BASE_CLEANUP_H
 #define TRAINYARD_BASE_CLEANUP_H
 
@@ -15,7 +15,7 @@
         taken_;                                                                                    \
     })
 
-/* A file descriptor is taken apart from the rest: its empty value is -1. */
+/* TAKE() for a file descriptor, whose empty value is -1. */
 #define TAKE_FD(variable)                                                                          \
     ({                                                                                             \
         int taken_ = (variable);                                                                   \
@@ -37,7 +37,8 @@ static inline void cleanup_fd(int *fd)
 #define _cleanup_free_ _cleanup_(cleanup_free)
 #define _cleanup_fd_   _cleanup_(cleanup_fd)
 
-/* Beside each type with NAME_free(): DEFINE_CLEANUP(NAME) gives cleanup_NAME for struct NAME *. */
+/* Stands next to each type with NAME_free(): DEFINE_CLEANUP(NAME) defines cleanup_NAME() for
+ * variables of type `struct NAME *`. */
 #define DEFINE_CLEANUP(name)                                                                       \
     static inline void cleanup_##name(struct name **pointer)                                       \
     {                                                                                              \

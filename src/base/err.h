@@ -1,11 +1,10 @@
-/* The error object. It lives on the caller's stack, so nothing is ever freed on an error path.
+/* The error object. It lives on the caller's stack, so an error path frees nothing.
  *
- * A function that can fail takes `struct err *err` last and returns 0 or a negative `enum
- * err_code`. The message is made where the failure is understood and wrapped on the way up, so that
- * what the user reads names the subject first: "cannot read 'job.yaml': No such file or directory".
- * Messages start with no capital and end with no full stop. `err` may be NULL: only the code
- * counts.
- */
+ * A function that can fail takes `struct err *err` as its last parameter and returns 0 or a
+ * negative `enum err_code`. The function that understands the failure makes the message; callers
+ * add a prefix with err_wrap(), so that the user reads the subject first: "cannot read 'job.yaml':
+ * No such file or directory". Messages start in lower case and end without a full stop. `err` may
+ * be NULL; then only the code is returned. */
 #ifndef TRAINYARD_BASE_ERR_H
 #define TRAINYARD_BASE_ERR_H
 
@@ -13,73 +12,74 @@
 
 enum err_code {
     ERR_NONE = 0,
-    ERR_INTERNAL,       /* a defect of ours, or a peer that broke its protocol */
+    ERR_INTERNAL,       /* a defect in this program, or a peer that broke its protocol */
     ERR_INVALID,        /* well-formed input with a forbidden value (Kubernetes: Invalid, 422) */
-    ERR_BAD_REQUEST,    /* input that cannot be understood at all */
-    ERR_NOT_FOUND,      /* the named thing does not exist */
-    ERR_EXISTS,         /* the named thing exists already */
-    ERR_CONFLICT,       /* the thing changed since it was read; read again and retry */
-    ERR_EXPIRED,        /* history asked for is gone; list again */
-    ERR_UNAUTHORIZED,   /* who is asking is not known */
-    ERR_FORBIDDEN,      /* known, but not allowed */
-    ERR_METHOD,         /* this method is not allowed on this resource */
-    ERR_NOT_ACCEPTABLE, /* no representation the client accepts */
-    ERR_MEDIA_TYPE,     /* body of a kind we do not read */
-    ERR_TOO_LARGE,      /* over a limit on input */
-    ERR_TOO_MANY,       /* over a limit on number or rate */
-    ERR_TIMEOUT,        /* waited long enough */
-    ERR_UNAVAILABLE,    /* not reachable or not ready now; later may work */
-    ERR_UNSUPPORTED,    /* understood, and not done here */
-    ERR_CANCELED,       /* the asker gave up */
-    ERR_IO,             /* the operating system said no; `sys` holds errno */
+    ERR_BAD_REQUEST,    /* input that cannot be parsed or understood */
+    ERR_NOT_FOUND,      /* the named object or file does not exist */
+    ERR_EXISTS,         /* the named object or file exists already */
+    ERR_CONFLICT,       /* the object changed since it was read; read it again and retry */
+    ERR_EXPIRED,        /* the requested history is no longer kept; list again */
+    ERR_UNAUTHORIZED,   /* the client is not authenticated */
+    ERR_FORBIDDEN,      /* the client is authenticated, but not allowed to do this */
+    ERR_METHOD,         /* the resource does not support this HTTP method */
+    ERR_NOT_ACCEPTABLE, /* no representation that the client accepts */
+    ERR_MEDIA_TYPE,     /* a request body of an unsupported media type */
+    ERR_TOO_LARGE,      /* the input is larger than a limit */
+    ERR_TOO_MANY,       /* a limit on a number or a rate is exceeded */
+    ERR_TIMEOUT,        /* the time limit passed */
+    ERR_UNAVAILABLE,    /* not reachable or not ready now; a retry may succeed */
+    ERR_UNSUPPORTED,    /* valid, but this program does not implement it */
+    ERR_CANCELED,       /* the caller gave up */
+    ERR_IO,             /* a system call failed; `sys` holds errno */
     ERR_USAGE,          /* a wrong command line */
-    ERR_UNKNOWN,        /* what Kubernetes answers with 500 and without a reason */
-    ERR_CODES,          /* how many there are */
+    ERR_UNKNOWN,        /* Kubernetes answers this with 500 and no reason */
+    ERR_CODES,          /* number of codes */
 };
 
 enum { ERR_MESSAGE_MAX = 512 };
 
 struct err {
     enum err_code code;
-    int sys; /* errno where the operating system failed, else 0 */
+    int sys; /* errno of the failed system call, or 0 */
     char message[ERR_MESSAGE_MAX];
 };
 
 #define ERR_INIT ((struct err){0})
 
-/* What a code means to the outside: one table for every place that answers. */
+/* How a code is shown to users and clients. One table holds all of them. */
 struct err_info {
     const char *name;   /* "not found" */
     const char *reason; /* metav1.Status reason, "NotFound" */
     int http_status;    /* 404 */
-    int exit_code;      /* of a command that fails with it */
+    int exit_code;      /* exit code of a command that fails with this code */
 };
 
 const struct err_info *err_info(enum err_code code);
 
-/* The code a peer's HTTP status stands for; ERR_INTERNAL where none fits. */
+/* The code that a peer's HTTP status stands for; ERR_INTERNAL if none fits. */
 enum err_code err_code_of_http(int status);
 
-/* Each returns -code, so that `return err_set(err, ERR_INVALID, …);` is the whole error path. A
- * message over ERR_MESSAGE_MAX is cut with "…". */
+/* Each returns -code, so that an error path is one line: `return err_set(err, ERR_INVALID, …);`. A
+ * message longer than ERR_MESSAGE_MAX is cut and ends with "…". */
 int err_set(struct err *err, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int err_vset(struct err *err, enum err_code code, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* "<message>: <strerror(errnum)>" with the code that fits errnum (ENOENT: not found, EEXIST:
- * exists, EACCES and EPERM: forbidden, ETIMEDOUT: timeout, ECONNREFUSED…: unavailable, else
- * ERR_IO). */
+/* Sets "<message>: <strerror(errnum)>" and the code that fits errnum (ENOENT: not found, EEXIST:
+ * exists, EACCES and EPERM: forbidden, ETIMEDOUT: timeout, ECONNREFUSED and similar: unavailable,
+ * all others: ERR_IO). */
 int err_set_errno(struct err *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "<prefix>: " before the message; the code stays (ERR_INTERNAL if none was set). */
+/* Puts "<prefix>: " before the message. The code stays; if none was set, it becomes ERR_INTERNAL.
+ */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void err_clear(struct err *err);
 
-/* Tell compilers and analyzers what the functions cannot: an error path returns less than 0, so
- * what is only set on success is not read after it. */
+/* Tells compilers and analyzers that these functions return a negative value, so that they don't
+ * warn about outputs that are set on success only. */
 #define ERR_IS_NEGATIVE(call)                                                                      \
     ({                                                                                             \
         int result_ = (call);                                                                      \

@@ -1,5 +1,5 @@
-/* A keyed hash of bytes; see hash.h. SipHash with one round a word and three at the end, the choice
- * of the hash tables of Rust and Python: short keys cost a few nanoseconds. */
+/* Hashes; see hash.h. The keyed one is SipHash with one round per word and three at the end, like
+ * the hash tables of Rust and Python: a short key costs a few nanoseconds. */
 #include "base/hash.h"
 
 #include "base/rand.h"
@@ -12,7 +12,7 @@ void hash_key_draw(struct hash_key *key)
     rand_secure(key->words, sizeof(key->words));
 }
 
-static inline uint64_t rotate(uint64_t value, int by)
+static inline uint64_t hash_rotate(uint64_t value, int by)
 {
     return (value << by) | (value >> (64 - by));
 }
@@ -21,17 +21,17 @@ static inline void sip_round(uint64_t v[4])
 {
     v[0] += v[1];
     v[2] += v[3];
-    v[1] = rotate(v[1], 13) ^ v[0];
-    v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] = rotate(v[0], 32);
+    v[1] = hash_rotate(v[1], 13) ^ v[0];
+    v[3] = hash_rotate(v[3], 16) ^ v[2];
+    v[0] = hash_rotate(v[0], 32);
     v[2] += v[1];
     v[0] += v[3];
-    v[1] = rotate(v[1], 17) ^ v[2];
-    v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] = rotate(v[2], 32);
+    v[1] = hash_rotate(v[1], 17) ^ v[2];
+    v[3] = hash_rotate(v[3], 21) ^ v[0];
+    v[2] = hash_rotate(v[2], 32);
 }
 
-static inline void absorb(uint64_t v[4], uint64_t word)
+static inline void hash_absorb(uint64_t v[4], uint64_t word)
 {
     v[3] ^= word;
     sip_round(v);
@@ -50,12 +50,12 @@ uint64_t hash_bytes(const struct hash_key *key, const void *data, size_t size)
     for (size_t left = size / 8; left; left--, at += 8) {
         uint64_t word;
         memcpy(&word, at, sizeof(word));
-        absorb(v, le64toh(word));
+        hash_absorb(v, le64toh(word));
     }
     uint64_t tail = (uint64_t)size << 56;
     for (size_t i = 0; i < size % 8; i++)
         tail |= (uint64_t)at[i] << (8 * i);
-    absorb(v, tail);
+    hash_absorb(v, tail);
     v[2] ^= 0xff;
     for (int i = 0; i < 3; i++)
         sip_round(v);

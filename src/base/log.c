@@ -14,7 +14,7 @@
 
 enum {
     MESSAGE_MAX = 8 * 1024,     /* bytes; a longer message is cut */
-    LINE_MAX_BYTES = 64 * 1024, /* escaped, six bytes for one at worst */
+    LINE_MAX_BYTES = 64 * 1024, /* an escaped byte takes up to six bytes */
 };
 
 static enum log_level max_level = LOG_INFO;
@@ -65,7 +65,7 @@ void log_write(enum log_level level, const char *subject, const char *format, ..
                    level <= LOG_WARNING ? (level == LOG_ERROR ? "error: " : "warning: ") : "",
                    subject, message);
     }
-    /* One write a line, so that lines of several threads and processes do not mix. */
+    /* One write() per line, so that lines of several threads and processes do not mix. */
     ssize_t written = write(STDERR_FILENO, line.data, line.size);
     (void)written;
 }
@@ -89,7 +89,8 @@ static void crash_text_add(struct crash_text *text, const char *more)
         crash_text_add_char(text, *more);
 }
 
-/* What would need an escape in JSON is replaced: the text is ours and has hardly any. */
+/* Replaces characters that JSON would escape. The text comes from this program and has hardly any.
+ */
 static void crash_text_add_clean(struct crash_text *text, const char *more)
 {
     for (; *more; more++)
@@ -105,7 +106,8 @@ static void crash_text_add_digits(struct crash_text *text, int64_t value, int co
         crash_text_add_char(text, digits[i]);
 }
 
-/* gmtime_r() takes a lock. Days are counted from 1 March, so that a leap day is a year's last. */
+/* Computes the date without gmtime_r(), which takes a lock. Days are counted from 1 March, so that
+ * a leap day is the last day of its year. */
 static void crash_text_add_date(struct crash_text *text, int64_t seconds)
 {
     int64_t days = seconds / 86400 + 719468, era = days / 146097, of_era = days % 146097;

@@ -1,6 +1,6 @@
-/* Logging, once, at the loop level of a program; libraries return errors instead and log at most at
- * debug. The subject comes first: log_info("tfjob default/mnist", "created pod %s", name).
- * Text on a terminal, one JSON object a line otherwise; always to stderr. */
+/* Logging to stderr: text on a terminal, one JSON object per line otherwise. The function at loop
+ * level logs an event once; libraries return errors instead and log at debug level at most. The
+ * subject comes first: log_info("tfjob default/mnist", "created pod %s", name). */
 #ifndef TRAINYARD_BASE_LOG_H
 #define TRAINYARD_BASE_LOG_H
 
@@ -12,7 +12,7 @@ void log_setup(enum log_level level, enum log_format format);
 void log_write(enum log_level level, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* One line at level error from a signal handler: allocates nothing and takes no lock. */
+/* Logs one line at level error from a signal handler. Allocates nothing and takes no lock. */
 void log_write_crash(const char *subject, const char *message);
 
 #define log_error(subject, ...)   log_write(LOG_ERROR, subject, __VA_ARGS__)

@@ -1,6 +1,6 @@
 /* A hash map from string to pointer; see map.h. Open addressing with linear probing, at most three
- * quarters full; a removal moves the followers back instead of leaving a tombstone, so that a map
- * that lives long does not get slow. */
+ * quarters full. A removal moves the following entries back instead of leaving a tombstone, so that
+ * a long-lived map does not get slow. */
 #include "base/map.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY_FIRST = 8 }; /* a power of two, as all that follow */
+enum { CAPACITY_FIRST = 8 }; /* a power of two, like all later capacities */
 
 struct map_slot {
-    char *key; /* NULL: free */
+    char *key; /* NULL: the slot is free */
     void *value;
     uint64_t hash;
 };
@@ -29,8 +29,8 @@ void map_release(struct map *map)
     *map = (struct map){0};
 }
 
-/* The slot that holds the key, else the free one where it would go. The map has slots. */
-static struct map_slot *find(const struct map *map, const char *key, uint64_t hash)
+/* The slot that holds the key, or the free slot where it belongs. The map must have slots. */
+static struct map_slot *map_find(const struct map *map, const char *key, uint64_t hash)
 {
     size_t mask = map->capacity - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -49,11 +49,11 @@ void *map_get(const struct map *map, const char *key)
 {
     if (map->count == 0)
         return NULL;
-    struct map_slot *slot = find(map, key, hash_of(map, key));
+    struct map_slot *slot = map_find(map, key, hash_of(map, key));
     return slot->key ? slot->value : NULL;
 }
 
-static void grow(struct map *map)
+static void map_grow(struct map *map)
 {
     struct map_slot *old = map->slots;
     size_t old_capacity = map->capacity;
@@ -63,16 +63,16 @@ static void grow(struct map *map)
     map->slots = mem_calloc(map->capacity, sizeof(*map->slots));
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].key)
-            *find(map, old[i].key, old[i].hash) = old[i];
+            *map_find(map, old[i].key, old[i].hash) = old[i];
     free(old);
 }
 
 void *map_put(struct map *map, const char *key, void *value)
 {
     if ((map->count + 1) * 4 > map->capacity * 3)
-        grow(map);
+        map_grow(map);
     uint64_t hash = hash_of(map, key);
-    struct map_slot *slot = find(map, key, hash);
+    struct map_slot *slot = map_find(map, key, hash);
     if (slot->key) {
         void *replaced = slot->value;
         slot->value = value;
@@ -87,14 +87,14 @@ void *map_remove(struct map *map, const char *key)
 {
     if (map->count == 0)
         return NULL;
-    struct map_slot *slot = find(map, key, hash_of(map, key));
+    struct map_slot *slot = map_find(map, key, hash_of(map, key));
     if (!slot->key)
         return NULL;
     void *removed = slot->value;
     free(slot->key);
     map->count--;
 
-    /* Close the gap: a follower moves into it unless its home lies behind the gap. */
+    /* Close the gap: a following entry moves into it unless its home slot lies behind the gap. */
     size_t mask = map->capacity - 1, gap = (size_t)(slot - map->slots);
     for (size_t i = (gap + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
         size_t home = map->slots[i].hash & mask;

@@ -1,4 +1,4 @@
-/* Allocation that does not fail; see mem.h. */
+/* Memory allocation that never fails; see mem.h. */
 #include "base/mem.h"
 
 #include <malloc.h>
@@ -21,7 +21,7 @@ void mem_panic(const char *format, ...)
     abort();
 }
 
-static void *checked(void *pointer, size_t size)
+static void *mem_check(void *pointer, size_t size)
 {
     if (!pointer)
         mem_panic("out of memory: %zu bytes asked for", size);
@@ -30,22 +30,22 @@ static void *checked(void *pointer, size_t size)
 
 void *mem_alloc(size_t size)
 {
-    return checked(malloc(size ? size : 1), size);
+    return mem_check(malloc(size ? size : 1), size);
 }
 
 void *mem_zalloc(size_t size)
 {
-    return checked(calloc(1, size ? size : 1), size);
+    return mem_check(calloc(1, size ? size : 1), size);
 }
 
 void *mem_calloc(size_t count, size_t size)
 {
-    return checked(calloc(count ? count : 1, size ? size : 1), count * size);
+    return mem_check(calloc(count ? count : 1, size ? size : 1), count * size);
 }
 
 void *mem_realloc(void *pointer, size_t size)
 {
-    return checked(realloc(pointer, size ? size : 1), size);
+    return mem_check(realloc(pointer, size ? size : 1), size);
 }
 
 char *mem_strndup(const char *text, size_t size)

@@ -1,5 +1,6 @@
-/* Allocation that does not return on failure: out of memory aborts with a message, and therefore
- * every input has a limit. Nobody calls malloc() directly. */
+/* Memory allocation that never returns NULL: out of memory ends the program with a message.
+ * Therefore every input has a limit. The rest of the program calls these functions instead of
+ * malloc(). */
 #ifndef TRAINYARD_BASE_MEM_H
 #define TRAINYARD_BASE_MEM_H
 
@@ -14,22 +15,22 @@ char *mem_strndup(const char *text, size_t size) __attribute__((malloc, returns_
 char *mem_printf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
-/* From now on, blocks of 64 KiB and more go back to the system when they are freed, as long as
- * there are at most 8192 of them: the kernel limits the mappings of a process. By default malloc()
- * keeps blocks of up to 32 MiB once it has seen one of that size, and a server that read a few
- * large requests keeps hundreds of megabytes. Call it before the first thread starts. */
+/* From now on, freed blocks of 64 KiB and more return to the system at once. This holds for up to
+ * 8192 blocks, because the kernel limits the mappings of a process. By default malloc() keeps freed
+ * blocks of up to 32 MiB once it has freed one of that size, so a server that read a few large
+ * requests keeps hundreds of megabytes. Must be called before the first thread starts. */
 void mem_return_large_blocks(void);
 
-/* Give memory that is free back to the system. malloc() keeps what lies between blocks in use, and
- * after a burst that may be most of it. Takes milliseconds, so it is called seldom. */
+/* Returns free memory to the system. malloc() keeps free memory between blocks in use, which may be
+ * most of the memory after a burst. Takes milliseconds, so call it rarely. */
 void mem_trim(void);
 
-/* Say why and abort(): for states that cannot be, and for memory that is not there. */
+/* Prints the message and calls abort(): for defects and for lack of memory. */
 void mem_panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The struct that holds `pointer` as its `member`. */
+/* The struct of which `pointer` is the `member`. */
 #define CONTAINER_OF(pointer, type, member)                                                        \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 

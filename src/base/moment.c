@@ -1,4 +1,4 @@
-/* Points in time and their text; see moment.h. */
+/* Points in time and their text form; see moment.h. */
 #include "base/moment.h"
 
 #include "base/mem.h"
@@ -30,10 +30,10 @@ int64_t moment_wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What can be written: from the year 0 to the end of 9999. */
+/* The range that RFC 3339 can write: from the year 0 to the end of 9999. */
 static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;
 
-/* Seconds rounded down, also before 1970. */
+/* Division that rounds down, also for negative values. */
 static int64_t floor_div(int64_t value, int64_t by)
 {
     return value / by - (value % by < 0);
@@ -44,7 +44,7 @@ void moment_format(int64_t wall_ms, char text[MOMENT_TEXT_MAX])
     time_t seconds = (time_t)floor_div(wall_ms, 1000);
     struct tm parts;
     gmtime_r(&seconds, &parts);
-    /* strftime() writes the year 1, which is Go's time that was never set, with one digit. */
+    /* strftime() writes the year 1, which is Go's zero time, with one digit. */
     size_t year = (size_t)snprintf(text, MOMENT_TEXT_MAX, "%04d", parts.tm_year + 1900);
     strftime(text + year, MOMENT_TEXT_MAX - year, "-%m-%dT%H:%M:%SZ", &parts);
 }
@@ -53,12 +53,12 @@ void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX])
 {
     int64_t seconds = floor_div(wall_us, 1000000);
     moment_format(seconds * 1000, text);
-    size_t end = strlen(text) - 1; /* over the Z */
+    size_t end = strlen(text) - 1; /* overwrites the Z */
     snprintf(text + end, MOMENT_TEXT_MAX - end, ".%06dZ", (int)(wall_us - seconds * 1000000));
 }
 
-/* Exactly `count` digits, as a number; -1 if they are not there. */
-static int digits(const char **text, int count)
+/* Parses exactly `count` digits; -1 if they are not there. */
+static int moment_digits(const char **text, int count)
 {
     int value = 0;
     for (int i = 0; i < count; i++, (*text)++) {
@@ -69,7 +69,7 @@ static int digits(const char **text, int count)
     return value;
 }
 
-static int expect(const char **text, const char *any)
+static int moment_expect(const char **text, const char *any)
 {
     if (**text == '\0' || !strchr(any, **text))
         return -1;
@@ -89,19 +89,19 @@ static int parse_fraction_ms(const char **text)
     return count ? value : -1;
 }
 
-/* The offset from UTC in minutes, or a value out of range. */
+/* Parses the offset from UTC in minutes; out of range if it is invalid. */
 static int parse_offset(const char **text)
 {
     enum { BAD = 100000 };
-    int sign = expect(text, "Zz+-");
+    int sign = moment_expect(text, "Zz+-");
     if (sign < 0)
         return BAD;
     if (sign == 'Z' || sign == 'z')
         return 0;
-    int hours = digits(text, 2);
-    if (hours < 0 || expect(text, ":") < 0)
+    int hours = moment_digits(text, 2);
+    if (hours < 0 || moment_expect(text, ":") < 0)
         return BAD;
-    int minutes = digits(text, 2);
+    int minutes = moment_digits(text, 2);
     if (minutes < 0 || minutes > 59 || hours > 23)
         return BAD;
     return (hours * 60 + minutes) * (sign == '-' ? -1 : 1);
@@ -117,18 +117,20 @@ static int days_in(int year, int month)
 int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
 {
     const char *at = text;
-    int year = digits(&at, 4), dash1 = expect(&at, "-");
-    int month = dash1 < 0 ? -1 : digits(&at, 2), dash2 = month < 0 ? -1 : expect(&at, "-");
-    int day = dash2 < 0 ? -1 : digits(&at, 2), t = day < 0 ? -1 : expect(&at, "Tt ");
-    int hour = t < 0 ? -1 : digits(&at, 2), colon1 = hour < 0 ? -1 : expect(&at, ":");
-    int minute = colon1 < 0 ? -1 : digits(&at, 2), colon2 = minute < 0 ? -1 : expect(&at, ":");
-    int second = colon2 < 0 ? -1 : digits(&at, 2);
+    int year = moment_digits(&at, 4), dash1 = moment_expect(&at, "-");
+    int month = dash1 < 0 ? -1 : moment_digits(&at, 2),
+        dash2 = month < 0 ? -1 : moment_expect(&at, "-");
+    int day = dash2 < 0 ? -1 : moment_digits(&at, 2), t = day < 0 ? -1 : moment_expect(&at, "Tt ");
+    int hour = t < 0 ? -1 : moment_digits(&at, 2), colon1 = hour < 0 ? -1 : moment_expect(&at, ":");
+    int minute = colon1 < 0 ? -1 : moment_digits(&at, 2),
+        colon2 = minute < 0 ? -1 : moment_expect(&at, ":");
+    int second = colon2 < 0 ? -1 : moment_digits(&at, 2);
     int fraction = second < 0 ? -1 : parse_fraction_ms(&at);
     int offset = fraction < 0 ? 100000 : parse_offset(&at);
     if (year < 0 || month < 1 || month > 12 || day < 1 || day > days_in(year, month) || hour > 23 ||
         minute > 59 || second > 60 || offset > 1440 || *at != '\0')
         return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' is no time as RFC 3339 writes it, such as 2026-11-15T02:00:00Z", text);
+                       "'%s' is not a time in RFC 3339 format, such as 2026-11-15T02:00:00Z", text);
     struct tm parts = {.tm_year = year - 1900,
                        .tm_mon = month - 1,
                        .tm_mday = day,
@@ -137,8 +139,8 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
                        .tm_sec = second};
     int64_t wall_ms = ((int64_t)timegm(&parts) - (int64_t)offset * 60) * 1000 + fraction;
     if (wall_ms < FIRST_MS || wall_ms > LAST_MS)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' is no time of the years 0000 to 9999, as UTC counts them", text);
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is not a time of the years 0000 to 9999 in UTC",
+                       text);
     *ret_wall_ms = wall_ms;
     return 0;
 }
@@ -172,7 +174,7 @@ void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX])
         snprintf(text, MOMENT_TEXT_MAX, "%lldy", (long long)(days / 365));
 }
 
-/* A decimal number such as 1.5, without sign or exponent; NAN if there is none. */
+/* Parses a decimal number such as 1.5, without sign or exponent; NAN if there is none. */
 static double parse_decimal(const char **text)
 {
     double value = 0, scale = 1;
@@ -199,14 +201,14 @@ int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
                  {"h", 3600e3}, {"m", 60e3},  {"s", 1e3}};
     const char *at = text;
     double total = 0;
-    while (strcmp(text, "0") != 0) { /* the one number that needs no unit */
+    while (strcmp(text, "0") != 0) { /* 0 is the only number without a unit */
         double value = parse_decimal(&at);
         size_t unit = 0, count = ARRAY_SIZE(UNITS);
         while (unit < count && strncmp(at, UNITS[unit].unit, strlen(UNITS[unit].unit)) != 0)
             unit++;
         if (isnan(value) || unit == count || total + value * UNITS[unit].ms > 9e15)
-            return err_set(err, ERR_BAD_REQUEST, "'%s' is no duration, such as 90s, 1m30s or 500ms",
-                           text);
+            return err_set(err, ERR_BAD_REQUEST,
+                           "'%s' is not a duration, such as 90s, 1m30s or 500ms", text);
         total += value * UNITS[unit].ms;
         at += strlen(UNITS[unit].unit);
         if (*at == '\0')

@@ -1,6 +1,6 @@
-/* Points in time and their text. Whoever decides something gets `now` as a value; only edges ask
- * the machine. Times are milliseconds: monotonic for waiting, Unix wall time for what is written
- * down. */
+/* Points in time and their text form. Functions that decide something take `now` as a parameter;
+ * only the outer layers read the clocks. All times are in milliseconds unless the name says
+ * otherwise: monotonic time for waiting, Unix wall time for everything that is written down. */
 #ifndef TRAINYARD_BASE_MOMENT_H
 #define TRAINYARD_BASE_MOMENT_H
 
@@ -15,22 +15,22 @@ int64_t moment_wall_ms(void);
 
 enum { MOMENT_TEXT_MAX = 40 };
 
-/* "2026-11-15T02:00:00Z", and with microseconds "2026-11-15T02:00:00.123456Z". */
+/* Writes "2026-11-15T02:00:00Z", or with microseconds "2026-11-15T02:00:00.123456Z". */
 void moment_format(int64_t wall_ms, char text[MOMENT_TEXT_MAX]);
 void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX]);
 
-/* RFC 3339, with or without a fraction, any offset. */
+/* Parses RFC 3339 with or without a fraction and with any offset. */
 int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err);
 
-/* So many seconds after a moment, 0 or more. Objects ask for seconds of any size: what is later
- * than the year 9999, the last that can be written, is its end. */
+/* The time `seconds` (0 or more) after `wall_ms`. API objects may ask for any number of seconds: a
+ * result beyond the year 9999, the last that RFC 3339 can write, becomes the end of that year. */
 int64_t moment_after(int64_t wall_ms, int64_t seconds);
 
-/* kubectl's age: "5s", "3m12s", "5h", "2d3h", "3y40d". */
+/* Writes an age as kubectl does: "5s", "3m12s", "5h", "2d3h", "3y40d". */
 void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX]);
 
-/* Go durations, "1m30s", "500ms", "1.5h", "0", to the nearest millisecond; a negative one is
- * refused. */
+/* Parses a duration as Go writes it ("1m30s", "500ms", "1.5h", "0"), rounded to milliseconds. A
+ * negative duration is an error. */
 int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err);
 
 #endif

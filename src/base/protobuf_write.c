@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What follows the number of a field. */
+/* The wire types. */
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
 static void put_varint(struct buf *buf, uint64_t value)

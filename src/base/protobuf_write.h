@@ -1,5 +1,5 @@
-/* Writing protobuf by hand, for the few formats of others that are made of it (TensorBoard's event
- * files, ONNX models): fields appended to a buffer, in the order of the calls. */
+/* Writes protobuf fields into a buffer, in the order of the calls: for the few foreign formats that
+ * are made of protobuf (TensorBoard event files, ONNX models). */
 #ifndef TRAINYARD_BASE_PROTOBUF_WRITE_H
 #define TRAINYARD_BASE_PROTOBUF_WRITE_H
 
@@ -12,7 +12,8 @@ void protobuf_put_float(struct buf *buf, uint32_t field, float value);
 void protobuf_put_double(struct buf *buf, uint32_t field, double value);
 void protobuf_put_bytes(struct buf *buf, uint32_t field, const void *data, size_t size);
 void protobuf_put_string(struct buf *buf, uint32_t field, const char *text);
-/* A message that was written into a buffer of its own; one that overflowed makes `buf` overflow. */
+/* Appends a message that was written into a buffer of its own. If that buffer overflowed, `buf`
+ * overflows too. */
 void protobuf_put_message(struct buf *buf, uint32_t field, const struct buf *message);
 
 #endif

@@ -1,4 +1,4 @@
-/* Randomness of three kinds; see rand.h. The stream is xoshiro256**, seeded through splitmix64. */
+/* Random numbers; see rand.h. The stream is xoshiro256**, seeded by splitmix64. */
 #include "base/rand.h"
 
 #include "base/hash.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-static uint64_t splitmix(uint64_t *state)
+static uint64_t rand_splitmix(uint64_t *state)
 {
     return hash_mix(*state += 0x9e3779b97f4a7c15u);
 }
@@ -17,31 +17,31 @@ static uint64_t splitmix(uint64_t *state)
 void rand_init(struct rand *rand, uint64_t seed)
 {
     for (int i = 0; i < 4; i++)
-        rand->state[i] = splitmix(&seed);
+        rand->state[i] = rand_splitmix(&seed);
 }
 
 void rand_init_keyed(struct rand *rand, uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t key = a;
-    key = splitmix(&key) ^ b;
-    key = splitmix(&key) ^ c;
+    key = rand_splitmix(&key) ^ b;
+    key = rand_splitmix(&key) ^ c;
     rand_init(rand, key);
 }
 
-static uint64_t rotate(uint64_t value, int by)
+static uint64_t rand_rotate(uint64_t value, int by)
 {
     return (value << by) | (value >> (64 - by));
 }
 
 uint64_t rand_next(struct rand *rand)
 {
-    uint64_t *s = rand->state, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    uint64_t *s = rand->state, result = rand_rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
-    s[3] = rotate(s[3], 45);
+    s[3] = rand_rotate(s[3], 45);
     return result;
 }
 
@@ -92,7 +92,7 @@ void rand_uuid(char text[37])
 
 void rand_suffix(char text[6])
 {
-    /* No vowels and no look-alikes, as Kubernetes chooses them. */
+    /* Without vowels and similar-looking characters, as in Kubernetes. */
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     unsigned char bytes[5];
     rand_secure(bytes, sizeof(bytes));

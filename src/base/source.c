@@ -1,4 +1,4 @@
-/* Errors that point; see source.h. */
+/* Error messages that point into a text; see source.h. */
 #include "base/source.h"
 
 #include "base/buf.h"
@@ -8,13 +8,13 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { BEFORE_MAX = 40 }; /* characters shown before the mark, where the line is too long */
+enum { BEFORE_MAX = 40 }; /* characters shown before the mark if the line is too long */
 
 static const char INDENT[] = "    ", CUT[] = "…";
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Bytes of the line break at `at`, or 0. YAML 1.1 knows more than one. */
+/* The size of the line break at `at`, or 0. YAML 1.1 has more than one kind. */
 static size_t break_size(const char *at, size_t size)
 {
     if (size >= 2 && memcmp(at, "\r\n", 2) == 0)
@@ -36,12 +36,13 @@ static size_t line_size(const char *at, size_t size)
     return length;
 }
 
-/* False where the text has no such line. */
-static bool find_line(const struct source *source, size_t line, const char **ret, size_t *ret_size)
+/* Finds a line; false if the text does not have it. */
+static bool source_find_line(const struct source *source, size_t line, const char **ret,
+                             size_t *ret_size)
 {
     const char *at = source->text, *end = at + source->size;
     if (source->size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
-        at += 3; /* a byte order mark is no character of the line */
+        at += 3; /* a byte order mark is not part of the line */
     for (size_t number = 1; number < line; number++) {
         at += line_size(at, (size_t)(end - at));
         size_t step = break_size(at, (size_t)(end - at));
@@ -58,7 +59,7 @@ bool source_is_blank(const struct source *source, size_t line)
 {
     const char *text;
     size_t size;
-    if (!find_line(source, line, &text, &size))
+    if (!source_find_line(source, line, &text, &size))
         return true;
     for (size_t i = 0; i < size; i++)
         if (text[i] != ' ' && text[i] != '\t')
@@ -68,36 +69,36 @@ bool source_is_blank(const struct source *source, size_t line)
 
 /* ---- Showing --------------------------------------------------------------------------------- */
 
-/* The bytes of the character at `at`; one that is no UTF-8 is a character, too. */
+/* The size of the character at `at`. An invalid byte counts as one character. */
 static size_t step_size(const char *at, const char *end)
 {
     size_t size = utf8_size(at, (size_t)(end - at));
     return size ? size : 1;
 }
 
-/* Of letters and digits a credential is made. */
-static bool is_word(char c)
+/* Credentials consist of letters and digits, which are masked. */
+static bool source_is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            (c & 0x80) != 0;
 }
 
-/* What a terminal would obey, and what is no UTF-8. */
-static bool is_control(const char *at, size_t size)
+/* Control characters, which a terminal would execute, and invalid UTF-8. */
+static bool source_is_control(const char *at, size_t size)
 {
     const unsigned char first = (unsigned char)*at;
     return first < 0x20 || first == 0x7f || (first >= 0x80 && size == 1) ||
            (first == 0xc2 && (unsigned char)at[1] < 0xa0);
 }
 
-/* One character as it is safe to print; a tab takes one column, so that the mark stays below what
- * it means. Returns its columns. */
+/* Appends one character in a printable form and returns its number of columns. A tab takes one
+ * column, so that the mark stays below its character. */
 static size_t append_shown(struct buf *buf, const char *at, size_t size, bool masked)
 {
-    char instead = masked && is_word(*at) ? '*'
-                   : *at == '\t'          ? ' '
-                   : is_control(at, size) ? '?'
-                                          : 0;
+    char instead = masked && source_is_word(*at) ? '*'
+                   : *at == '\t'                 ? ' '
+                   : source_is_control(at, size) ? '?'
+                                                 : 0;
     if (instead) {
         buf_append_char(buf, instead);
         return 1;
@@ -106,13 +107,13 @@ static size_t append_shown(struct buf *buf, const char *at, size_t size, bool ma
     return utf8_columns(at, size);
 }
 
-/* "\n    the line\n        ^", or nothing. */
+/* Appends "\n the line\n ^", or nothing. */
 static void append_excerpt(struct buf *buf, const struct source *source, struct source_place place)
 {
     const char *at, *colon, *end;
     size_t size, shown = 0, before = sizeof(INDENT) - 1;
     if (source_is_blank(source, place.line) || place.column == 0 ||
-        !find_line(source, place.line, &at, &size))
+        !source_find_line(source, place.line, &at, &size))
         return;
     end = at + size;
     colon = memchr(at, ':', size);
@@ -130,7 +131,7 @@ static void append_excerpt(struct buf *buf, const struct source *source, struct 
         size_t step = step_size(at, end);
         size_t columns = append_shown(buf, at, step, source->secret && at >= colon);
         before += column < place.column ? columns : 0;
-        shown += columns ? columns : 1; /* marks that adorn may be without end */
+        shown += columns ? columns : 1; /* the number of combining marks has no limit */
         at += step;
     }
     buf_printf(buf, "%s\n%*s^", at < end ? CUT : "", (int)before, "");
@@ -142,7 +143,7 @@ int(source_err_wrap)(struct err *err, const struct source *source, struct source
     _cleanup_buf_ struct buf shown;
     buf_init(&shown, ERR_MESSAGE_MAX);
     append_excerpt(&shown, source, place);
-    /* Half an excerpt would help nobody. */
+    /* An excerpt that does not fit as a whole is left out. */
     size_t used = err ? strlen(err->message) : 0;
     if (err && !shown.overflowed && used + shown.size < sizeof(err->message))
         memcpy(err->message + used, shown.data, shown.size + 1);
@@ -173,12 +174,12 @@ struct source_place source_name_place(const struct source *source, const struct 
     const char *line;
     size_t size, length = strlen(member->name);
     struct source_place place = source_value_place(member);
-    if (length == 0 || !find_line(source, member->line, &line, &size))
+    if (length == 0 || !source_find_line(source, member->line, &line, &size))
         return place;
     const char *at = line, *end = line + size;
     for (size_t column = 1; column < member->column && at < end; column++) {
         if ((size_t)(end - at) >= length && memcmp(at, member->name, length) == 0)
-            place.column = column; /* the last one: it is nearest to the value */
+            place.column = column; /* the last match is the nearest to the value */
         at += step_size(at, end);
     }
     return place;

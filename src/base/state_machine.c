@@ -1,4 +1,4 @@
-/* A state machine whose allowed moves are data; see state_machine.h. */
+/* A state machine whose allowed transitions are data; see state_machine.h. */
 #include "base/state_machine.h"
 
 #include "base/mem.h"
@@ -20,6 +20,12 @@ void state_machine_init(struct state_machine *machine, const char *subject,
         (struct state_machine){.subject = subject, .rows = rows, .count = count, .state = initial};
 }
 
+void state_machine_set_invariant(struct state_machine *machine,
+                                 const char *(*invariant)(const struct state_machine *machine))
+{
+    machine->invariant = invariant;
+}
+
 bool state_machine_may_move(const struct state_machine *machine, int state)
 {
     return state >= 0 && state < machine->count &&
@@ -31,7 +37,12 @@ void state_machine_move(struct state_machine *machine, int state)
     if (!state_machine_may_move(machine, state))
         mem_panic("%s: may not move from '%s' to '%s'", machine->subject,
                   name_of(machine, machine->state), name_of(machine, state));
+    const char *before = state_machine_name(machine);
     machine->state = state;
+    const char *broken = machine->invariant ? machine->invariant(machine) : NULL;
+    if (broken)
+        mem_panic("%s: moved from '%s' to '%s', where %s", machine->subject, before,
+                  state_machine_name(machine), broken);
 }
 
 const char *state_machine_name(const struct state_machine *machine)

@@ -1,4 +1,4 @@
-/* Small questions about strings; see str.h. */
+/* Tests and conversions of strings; see str.h. */
 #include "base/str.h"
 
 #include "base/arena.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Most texts that are compared differ in their first character. */
+/* Most compared texts differ in their first character. */
 bool str_eq(const char *a, const char *b)
 {
     return a == b || (a && b && *a == *b && strcmp(a, b) == 0);
@@ -38,7 +38,7 @@ int str_to_int64(const char *text, int64_t min, int64_t max, int64_t *ret, struc
     errno = 0;
     long long value = text ? strtoll(text, &end, 10) : 0;
     if (str_is_empty(text) || isspace((unsigned char)*text) || *end != '\0')
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is no whole number", text ? text : "");
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is not a whole number", text ? text : "");
     if (errno == ERANGE || value < min || value > max)
         return err_set(err, ERR_BAD_REQUEST, "'%s' is not between %lld and %lld", text,
                        (long long)min, (long long)max);
@@ -51,7 +51,7 @@ int str_to_double(const char *text, double *ret, struct err *err)
     char *end = NULL;
     double value = text ? strtod(text, &end) : 0;
     if (str_is_empty(text) || isspace((unsigned char)*text) || *end != '\0' || !isfinite(value))
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is no number", text ? text : "");
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is not a number", text ? text : "");
     *ret = value;
     return 0;
 }

@@ -13,7 +13,7 @@ size_t utf8_size(const char *text, size_t size)
     size_t wanted = byte[0] < 0xc2 ? 0 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
     if (wanted == 0 || byte[0] > 0xf4 || size < wanted)
         return 0;
-    /* The second byte alone decides about over-long forms, surrogates and the upper end. */
+    /* The second byte alone decides about overlong forms, surrogates and values above U+10FFFF. */
     unsigned char low = byte[0] == 0xe0 ? 0xa0 : byte[0] == 0xf0 ? 0x90 : 0x80;
     unsigned char high = byte[0] == 0xed ? 0x9f : byte[0] == 0xf4 ? 0x8f : 0xbf;
     if (byte[1] < low || byte[1] > high)
@@ -56,7 +56,7 @@ bool utf8_is_valid(const char *text, size_t size)
     return true;
 }
 
-static uint32_t decode(const char *text, size_t size)
+static uint32_t utf8_decode(const char *text, size_t size)
 {
     uint32_t character = (unsigned char)*text & (size == 1 ? 0x7fu : 0xffu >> (size + 1));
     for (size_t i = 1; i < size; i++)
@@ -72,20 +72,20 @@ size_t utf8_columns(const char *text, size_t size)
     } RANGES[] = {
         {0x0300, 0x036f, 0},   /* combining marks */
         {0x1100, 0x115f, 2},   /* Hangul */
-        {0x200b, 0x200f, 0},   /* without width */
-        {0x2e80, 0xa4cf, 2},   /* Han and its neighbours */
+        {0x200b, 0x200f, 0},   /* zero width */
+        {0x2e80, 0xa4cf, 2},   /* Han, kana and related scripts */
         {0xac00, 0xd7a3, 2},   /* Hangul syllables */
-        {0xf900, 0xfaff, 2},   /* Han for compatibility */
+        {0xf900, 0xfaff, 2},   /* compatibility ideographs */
         {0xfe00, 0xfe0f, 0},   /* variation selectors */
-        {0xfe30, 0xfe6f, 2},   /* forms for compatibility */
+        {0xfe30, 0xfe6f, 2},   /* compatibility forms */
         {0xff00, 0xff60, 2},   /* full width */
         {0xffe0, 0xffe6, 2},   /* full width */
-        {0x1f300, 0x1f64f, 2}, /* pictures */
-        {0x1f680, 0x1f6ff, 2}, /* pictures */
-        {0x1f900, 0x1f9ff, 2}, /* pictures */
-        {0x20000, 0x3fffd, 2}, /* Han, the rest */
+        {0x1f300, 0x1f64f, 2}, /* emoji */
+        {0x1f680, 0x1f6ff, 2}, /* emoji */
+        {0x1f900, 0x1f9ff, 2}, /* emoji */
+        {0x20000, 0x3fffd, 2}, /* the other Han planes */
     };
-    uint32_t character = decode(text, size);
+    uint32_t character = utf8_decode(text, size);
     for (size_t i = 0; i < ARRAY_SIZE(RANGES); i++)
         if (character >= RANGES[i].first && character <= RANGES[i].last)
             return RANGES[i].columns;

@@ -1,4 +1,4 @@
-/* UTF-8 as the Unicode standard defines it: no over-long forms, no surrogates, nothing above
+/* UTF-8 as the Unicode standard defines it: no overlong forms, no surrogates, nothing above
  * U+10FFFF. */
 #ifndef TRAINYARD_BASE_UTF8_H
 #define TRAINYARD_BASE_UTF8_H
@@ -7,19 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at `text` (1 to 4), or 0 if the bytes up to `size` do not form one. */
+/* The number of bytes of the character at `text` (1 to 4), or 0 if the bytes up to `size` are no
+ * valid character. */
 size_t utf8_size(const char *text, size_t size);
 
-/* Write one character of at most U+10FFFF; returns the bytes written. */
+/* Writes one character up to U+10FFFF and returns the number of bytes. */
 size_t utf8_encode(uint32_t character, char text[4]);
 
 bool utf8_is_valid(const char *text, size_t size);
 
-/* The columns of a terminal that the character of `size` bytes at `text` takes: none if it only
- * adorns the one before it, two for those of East Asia and for pictures. */
+/* The number of terminal columns that the character of `size` bytes at `text` takes: 0 for a
+ * combining mark, 2 for wide East Asian characters and emoji, else 1. */
 size_t utf8_columns(const char *text, size_t size);
 
-/* The width that "%-*s" needs for this text to take so many columns: printf counts bytes. */
+/* The field width that makes "%-*s" pad this text to `columns` columns. printf counts bytes, not
+ * columns. */
 int utf8_width(const char *text, int columns);
 
 #endif

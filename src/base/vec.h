@@ -1,4 +1,4 @@
-/* A typed growing array: `VEC(struct pod *) pods = {0}; vec_push(&pods, pod); vec_release(&pods);`
+/* A typed growing array: `VEC(struct pod *) pods = {0}; vec_push(&pods, pod); vec_release(&pods);`.
  */
 #ifndef TRAINYARD_BASE_VEC_H
 #define TRAINYARD_BASE_VEC_H
@@ -24,7 +24,7 @@
         (vec)->items[(vec)->count++] = (item);                                                     \
     } while (0)
 
-/* Remove by position; the order of the rest is kept. */
+/* Removes the item at a position. The order of the others is kept. */
 #define vec_remove(vec, position)                                                                  \
     do {                                                                                           \
         size_t position_ = (position);                                                             \

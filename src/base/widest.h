@@ -1,7 +1,7 @@
-/* For functions whose loops the compiler should make vectors of for every machine: each is built
- * once for plain x86-64, once for AVX2, once for AVX-512, and the loader takes the best. Only for
- * loops whose result does not depend on how wide the vectors are. Elsewhere, and with sanitizers
- * that run before the loader has chosen, it is the plain function. */
+/* WIDEST marks a function whose loops the compiler vectorizes. The function is compiled for plain
+ * x86-64, AVX2 and AVX-512, and the loader picks the best version for the machine. Only for loops
+ * whose result does not depend on the width of the vectors. On other architectures, with clang and
+ * in sanitized builds it has no effect: sanitizers run before the loader has chosen. */
 #ifndef TRAINYARD_BASE_WIDEST_H
 #define TRAINYARD_BASE_WIDEST_H
 

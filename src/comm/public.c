@@ -1,10 +1,10 @@
-/* The public interface, <trainyard/comm.h> and <trainyard/tf_config.h>: the functions of this
- * module with the public error object. Nothing is decided here. */
+/* Implements <trainyard/comm.h> and <trainyard/tf_config.h>: the functions of this module with
+ * the public error object. It makes no decisions. */
 #include "comm/public.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/group.h"
-#include "comm/group/tf_config.h"
 #include "comm/transport/shared_memory.h"
 
 #include <trainyard/comm.h>

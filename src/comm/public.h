@@ -1,4 +1,4 @@
-/* How inner results become public ones. Included by public*.c only. */
+/* Converts results of struct err to those of <trainyard/error.h>. Included by public*.c only. */
 #ifndef TRAINYARD_COMM_PUBLIC_H
 #define TRAINYARD_COMM_PUBLIC_H
 
@@ -6,7 +6,7 @@
 
 #include <trainyard/error.h>
 
-/* The result of an inner call as a public one; `error` may be NULL. */
+/* Returns 0, or the negative public code of `err` and fills `error`, which may be NULL. */
 int comm_public_answer(int result, const struct err *err, struct ty_error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* The public interface <trainyard/ps.h>: the functions of ps.h with the public error object.
- * Nothing is decided here. */
+/* Implements <trainyard/ps.h>: the functions of ps.h with the public error object. It makes no
+ * decisions. */
 #include "base/mem.h"
 #include "comm/ps/ps.h"
 #include "comm/public.h"

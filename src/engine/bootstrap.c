@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/stored/stored.h"
 #include "kube/kinds/meta.h"
 #include "kube/kinds/priority_class.h"
 #include "kube/kinds/volume.h"
@@ -18,15 +18,15 @@
 static const char AUTO_UPDATE[] = "rbac.authorization.kubernetes.io/autoupdate";
 
 /* Ignores a failed commit: the store reports it to every later write. */
-static void on_object_written(void *context, const struct store_object *object,
-                              const struct err *err)
+static void on_bootstrap_written(void *context, const struct store_object *object,
+                                 const struct err *err)
 {
 }
 
 /* Stores the object instead of `old`, the stored object of its name; NULL: there is none. */
-static int store_bootstrap_object(const struct bootstrap *bootstrap, struct arena *arena,
-                                  const struct kube_kind *resource, struct json *object,
-                                  const struct json *old, int64_t expected, struct err *err)
+static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
+                         const struct kube_kind *resource, struct json *object,
+                         const struct json *old, int64_t expected, struct err *err)
 {
     if (old)
         meta_prepare_update(arena, resource, object, old);
@@ -35,13 +35,13 @@ static int store_bootstrap_object(const struct bootstrap *bootstrap, struct aren
     json_set(arena, json_get(object, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, store_next_revision(bootstrap->store)));
     const char *key =
-        registry_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+        stored_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     _cleanup_buf_ struct buf data;
     int result = stored_encode(object, 0, &data, err);
     if (result == 0)
         /* A server must start on a full disk, too, so that objects can be deleted. */
         result = store_put_reserved(bootstrap->store, key, data.data, data.size, expected,
-                                    on_object_written, NULL, err);
+                                    on_bootstrap_written, NULL, err);
     return result < 0
                ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
                : 0;
@@ -49,21 +49,21 @@ static int store_bootstrap_object(const struct bootstrap *bootstrap, struct aren
 
 /* Stores the object if none of its name is stored, or if the stored one cannot be read. If `member`
  * is not NULL and that member of the stored object differs, updates the member. */
-static int ensure_bootstrap_object(const struct bootstrap *bootstrap, struct arena *arena,
-                                   const struct kube_kind *resource, struct json *object,
-                                   const char *member, struct err *err)
+static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *arena,
+                            const struct kube_kind *resource, struct json *object,
+                            const char *member, struct err *err)
 {
     const char *key =
-        registry_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+        stored_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     struct store_object *stored = store_get_pending(bootstrap->store, key);
     if (!stored)
-        return store_bootstrap_object(bootstrap, arena, resource, object, NULL, 0, err);
+        return bootstrap_put(bootstrap, arena, resource, object, NULL, 0, err);
     struct json *old = NULL;
     int64_t revision = stored->revision;
     bool readable = stored_read(arena, stored, &old, NULL) == 0;
     store_object_unref(stored);
     if (!readable)
-        return store_bootstrap_object(bootstrap, arena, resource, object, NULL, revision, err);
+        return bootstrap_put(bootstrap, arena, resource, object, NULL, revision, err);
     if (!member || str_eq(kube_meta_annotation(old, AUTO_UPDATE), "false"))
         return 0;
     const struct json *is = json_get(old, member), *should = json_get(object, member);
@@ -71,7 +71,7 @@ static int ensure_bootstrap_object(const struct bootstrap *bootstrap, struct are
         return 0;
     struct json *better = json_clone(arena, old);
     json_set(arena, better, member, json_clone(arena, should));
-    return store_bootstrap_object(bootstrap, arena, resource, better, old, revision, err);
+    return bootstrap_put(bootstrap, arena, resource, better, old, revision, err);
 }
 
 int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
@@ -81,7 +81,7 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
     const struct kube_kind *accounts = &KUBE_SERVICEACCOUNT_KIND;
     const struct kube_kind *maps = &KUBE_CONFIGMAP_KIND;
     struct json *account = kube_object_make(arena, &accounts->id, namespace_, "default");
-    int result = ensure_bootstrap_object(bootstrap, arena, accounts, account, NULL, err);
+    int result = bootstrap_ensure(bootstrap, arena, accounts, account, NULL, err);
     if (result < 0 || !bootstrap->ca_pem)
         return result;
     struct json *map = kube_object_make(arena, &maps->id, namespace_, "kube-root-ca.crt");
@@ -89,7 +89,7 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
                              "Contains a CA bundle that can be used to verify the kube-apiserver "
                              "when using internal endpoints.");
     json_set_string(arena, json_ensure_object(arena, map, "data"), "ca.crt", bootstrap->ca_pem);
-    return ensure_bootstrap_object(bootstrap, arena, maps, map, "data", err);
+    return bootstrap_ensure(bootstrap, arena, maps, map, "data", err);
 }
 
 static int make_namespace(const struct bootstrap *bootstrap, const char *name, struct err *err)
@@ -99,7 +99,7 @@ static int make_namespace(const struct bootstrap *bootstrap, const char *name, s
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
     namespaces->hooks.defaults(arena, object);
     namespaces->hooks.create(arena, object);
-    return ensure_bootstrap_object(bootstrap, arena, namespaces, object, NULL, err);
+    return bootstrap_ensure(bootstrap, arena, namespaces, object, NULL, err);
 }
 
 /* Includes namespaces that an older server made. A namespace that is being deleted is left out. */
@@ -107,7 +107,7 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct store_object **stored;
-    const char *prefix = registry_key(arena, &KUBE_NAMESPACE_KIND, "", NULL);
+    const char *prefix = stored_key(arena, &KUBE_NAMESPACE_KIND, "", NULL);
     size_t count = store_list(bootstrap->store, prefix, &stored);
     int result = 0;
     for (size_t i = 0; i < count; i++) {
@@ -128,9 +128,9 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     struct json *object;
     int result = 0;
     for (size_t i = 0; result == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
-        result = ensure_bootstrap_object(
-            bootstrap, arena, resource, object,
-            str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
+        result =
+            bootstrap_ensure(bootstrap, arena, resource, object,
+                             str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
     return result;
 }
 
@@ -144,7 +144,7 @@ static int make_storage_class(const struct bootstrap *bootstrap, struct err *err
     kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
     json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
     schema_default(arena, classes->schema, class_);
-    return ensure_bootstrap_object(bootstrap, arena, classes, class_, NULL, err);
+    return bootstrap_ensure(bootstrap, arena, classes, class_, NULL, err);
 }
 
 static int make_priority_classes(const struct bootstrap *bootstrap, struct err *err)
@@ -155,7 +155,7 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     int result = 0;
     for (size_t i = 0; result == 0 && (class_ = kube_priority_class_system(arena, i)); i++) {
         schema_default(arena, classes->schema, class_);
-        result = ensure_bootstrap_object(bootstrap, arena, classes, class_, NULL, err);
+        result = bootstrap_ensure(bootstrap, arena, classes, class_, NULL, err);
     }
     return result;
 }
@@ -184,8 +184,7 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         const struct kube_kind *resource = kinds[i];
         struct store_object **stored;
-        size_t count =
-            store_list(bootstrap->store, registry_key(arena, resource, "", NULL), &stored);
+        size_t count = store_list(bootstrap->store, stored_key(arena, resource, "", NULL), &stored);
         for (size_t j = 0; j < count; j++) {
             int one = remove_if_unreadable(bootstrap, resource, stored[j], err);
             result = one < 0 ? one : result;
@@ -193,7 +192,7 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
         free(stored);
     }
     const struct kube_kind *services = &KUBE_SERVICE_KIND;
-    const char *key = registry_key(arena, services, "default", "kubernetes");
+    const char *key = stored_key(arena, services, "default", "kubernetes");
     return result < 0 ? result
                       : remove_if_unreadable(bootstrap, services,
                                              store_get_pending(bootstrap->store, key), err);

@@ -13,7 +13,7 @@
 #define GROUP "rbac.authorization.k8s.io"
 
 /* The service account that pipelines of Kubeflow's SDK name, and its role of the same name.
- * pipeline/prepare.c binds the two in further namespaces. */
+ * pipeline/reconcile/prepare.c binds the two in further namespaces. */
 #define PIPELINE_RUNNER "pipeline-runner"
 
 struct rule {
@@ -145,8 +145,8 @@ static void set_words(struct arena *arena, struct json *object, const char *memb
         json_append(list, json_string(arena, pieces[i]));
 }
 
-static struct json *make_rbac_object(struct arena *arena, const struct kube_resource *id,
-                                     const char *namespace_, const char *name)
+static struct json *bootstrap_make_role(struct arena *arena, const struct kube_resource *id,
+                                        const char *namespace_, const char *name)
 {
     struct json *object = kube_object_make(arena, id, namespace_, name);
     kube_meta_set_label(arena, object, "kubernetes.io/bootstrapping", "rbac-defaults");
@@ -156,7 +156,7 @@ static struct json *make_rbac_object(struct arena *arena, const struct kube_reso
 
 static struct json *make_role(struct arena *arena, size_t position)
 {
-    struct json *role = make_rbac_object(arena, &KUBE_CLUSTERROLES, NULL, ROLES[position].name);
+    struct json *role = bootstrap_make_role(arena, &KUBE_CLUSTERROLES, NULL, ROLES[position].name);
     struct json *rules = json_ensure_array(arena, role, "rules");
     for (size_t i = 0; i < SETS_MAX && ROLES[position].sets[i]; i++) {
         for (const struct rule *row = ROLES[position].sets[i]; row->verbs; row++) {
@@ -185,7 +185,7 @@ static void refer_to_role(struct arena *arena, struct json *binding, const char 
 static struct json *make_binding(struct arena *arena, size_t position)
 {
     struct json *binding =
-        make_rbac_object(arena, &KUBE_CLUSTERROLEBINDINGS, NULL, ROLES[position].name);
+        bootstrap_make_role(arena, &KUBE_CLUSTERROLEBINDINGS, NULL, ROLES[position].name);
     struct json *subjects = json_ensure_array(arena, binding, "subjects");
     refer_to_role(arena, binding, ROLES[position].name);
     size_t count;
@@ -204,7 +204,7 @@ static struct json *make_binding(struct arena *arena, size_t position)
 static struct json *make_account_binding(struct arena *arena, size_t position)
 {
     const char *namespace_ = ACCOUNTS[position].namespace_, *name = ACCOUNTS[position].name;
-    struct json *binding = make_rbac_object(arena, &KUBE_ROLEBINDINGS, namespace_, name);
+    struct json *binding = bootstrap_make_role(arena, &KUBE_ROLEBINDINGS, namespace_, name);
     struct json *subject = json_object(arena);
     refer_to_role(arena, binding, ACCOUNTS[position].role);
     json_set_string(arena, subject, "kind", "ServiceAccount");

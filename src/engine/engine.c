@@ -7,18 +7,19 @@
 #include "engine/access/auth.h"
 #include "engine/access/cache.h"
 #include "engine/access/impersonation.h"
-#include "engine/api/rest.h"
-#include "engine/api/version_trees.h"
+#include "engine/api/handlers.h"
+#include "engine/api/open_calls.h"
 #include "engine/bootstrap.h"
 #include "engine/crd/definition.h"
 #include "engine/crd/definitions.h"
+#include "engine/dispatch.h"
 #include "engine/health.h"
 #include "engine/hooks.h"
 #include "engine/kinds/service_addresses.h"
 #include "engine/metrics.h"
 #include "engine/openapi/discovery.h"
+#include "engine/stored/version_trees.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ struct engine {
     const struct budget_group *http_memory; /* or NULL */
     struct access_cache *access;
     struct engine_pod_backend backend;
-    struct watcher_link watchers;
+    struct list_head open_calls; /* struct open_call */
     struct version_trees *version_trees;
     struct watch_events *watch_events;
     struct service_addresses *service_addresses;
@@ -85,9 +86,9 @@ struct registry *engine_registry(struct engine *engine)
     return engine->registry;
 }
 
-struct watcher_link *engine_watchers(struct engine *engine)
+struct list_head *engine_open_calls(struct engine *engine)
 {
-    return &engine->watchers;
+    return &engine->open_calls;
 }
 
 struct version_trees *engine_version_trees(struct engine *engine)
@@ -100,16 +101,13 @@ struct watch_events *engine_watch_events(struct engine *engine)
     return engine->watch_events;
 }
 
-/* Ends the watches of a resource that is no longer served. */
-static void end_watches_of(void *context, const char *storage)
+/* Ends the open calls of a resource that is no longer served. */
+static void on_resource_retired(void *context, const char *storage)
 {
     struct engine *engine = context;
-    for (struct watcher_link *link = engine->watchers.next, *next; link != &engine->watchers;
-         link = next) {
-        next = link->next;
-        if (str_eq(link->storage, storage))
-            link->end(link);
-    }
+    LIST_EACH_SAFE (struct open_call, each, &engine->open_calls, link)
+        if (str_eq(each->storage, storage))
+            each->end(each);
 }
 
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
@@ -124,7 +122,6 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->version = mem_strdup(options->version ? options->version : "0");
     engine->registry = registry_new(options->kinds, ENGINE_HOOKS);
     registry_add(engine->registry, &DEFINITION_KIND);
-    watcher_ring_init(&engine->watchers);
     engine->version_trees = version_trees_new();
     engine->watch_events = watch_events_new(
         loop, options->watch_events_max ? options->watch_events_max : WATCH_EVENTS_MAX);
@@ -136,7 +133,7 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     struct bootstrap bootstrap = engine_bootstrap(engine);
     int result = bootstrap_cluster(&bootstrap, err);
     if (result == 0)
-        result = definitions_new(store, engine->registry, end_watches_of, engine,
+        result = definitions_new(store, engine->registry, on_resource_retired, engine,
                                  &engine->definitions, err);
     if (result < 0) {
         engine_free(engine);
@@ -150,8 +147,10 @@ struct engine *engine_free(struct engine *engine)
 {
     if (!engine)
         return NULL;
-    while (engine->watchers.next != &engine->watchers)
-        engine->watchers.next->end(engine->watchers.next);
+    while (!list_is_empty(&engine->open_calls)) {
+        struct open_call *first = LIST_FIRST(&engine->open_calls, struct open_call, link);
+        first->end(first);
+    }
     watch_events_free(engine->watch_events);
     version_trees_free(engine->version_trees);
     definitions_free(engine->definitions);
@@ -172,8 +171,10 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
 
 /* Identifies the sender of a request and checks what its path alone decides. NULL: `err` says why
  * it is refused. */
-static const struct identity *identify_sender(struct engine *engine, struct http_exchange *exchange,
-                                              const struct http_request *request, struct err *err)
+static const struct identity *engine_identify_sender(struct engine *engine,
+                                                     struct http_exchange *exchange,
+                                                     const struct http_request *request,
+                                                     struct err *err)
 {
     const struct auth auth = {.token = engine->token,
                               .seal = &engine->seal,
@@ -195,7 +196,7 @@ static const struct identity *identify_sender(struct engine *engine, struct http
                             &identity, err) < 0)
         return NULL;
     if (!is_open && !route_is_resource(request->path) &&
-        rest_check_path(engine, exchange->arena, identity, request, err) < 0)
+        api_check_path(engine, exchange->arena, identity, request, err) < 0)
         return NULL;
     return identity;
 }
@@ -235,7 +236,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
     const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;
-    const struct identity *identity = identify_sender(engine, exchange, request, &err);
+    const struct identity *identity = engine_identify_sender(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
         return;
@@ -248,7 +249,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
     if (announces_body(request) && route_is_resource(request->path) &&
         route_parse(exchange->arena, engine->registry, request->method, request->path,
                     request->query, &route, NULL) == 0)
-        rest_admit(engine, exchange, identity, &route);
+        dispatch_admit(engine, exchange, identity, &route);
 }
 
 void engine_handle(struct http_exchange *exchange, void *context)
@@ -260,7 +261,7 @@ void engine_handle(struct http_exchange *exchange, void *context)
     struct route route;
     const struct identity *identity = exchange->admission;
     if (!identity)
-        identity = identify_sender(engine, exchange, request, &err);
+        identity = engine_identify_sender(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
         return;
@@ -277,5 +278,5 @@ void engine_handle(struct http_exchange *exchange, void *context)
                     request->query, &route, &err) < 0)
         engine_respond_error(exchange, &err);
     else
-        rest_handle(engine, exchange, identity, &route);
+        dispatch_handle(engine, exchange, identity, &route);
 }

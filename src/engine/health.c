@@ -23,7 +23,7 @@ static const char *store_complaint(const struct store *store)
                              : "it cannot write any more, the log of the server says why";
 }
 
-static void respond_health(struct http_exchange *exchange, const char *complaint,
+static void health_respond(struct http_exchange *exchange, const char *complaint,
                            bool looks_at_store)
 {
     const struct http_request *request = exchange->request;
@@ -52,7 +52,7 @@ bool health_handle(struct http_exchange *exchange, const struct store *store)
     for (size_t i = 0; HEALTH_PATHS[i]; i++) {
         if (str_eq(path, HEALTH_PATHS[i])) {
             bool looks_at_store = !str_eq(path, "/livez");
-            respond_health(exchange, looks_at_store ? store_complaint(store) : NULL,
+            health_respond(exchange, looks_at_store ? store_complaint(store) : NULL,
                            looks_at_store);
             return true;
         }

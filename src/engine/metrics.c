@@ -7,8 +7,8 @@
 
 enum { TEXT_MAX = 64 * 1024 };
 
-static void add_memory(struct prometheus_metric *metric, const struct budget *watches,
-                       const struct budget *http, double (*value)(const struct budget *budget))
+static void metrics_add(struct prometheus_metric *metric, const struct budget *watches,
+                        const struct budget *http, double (*value)(const struct budget *budget))
 {
     prometheus_add(metric, value(watches), "watches", NULL);
     if (http)
@@ -58,8 +58,8 @@ static void add_client_memory(struct prometheus *metrics, const struct watch_eve
          value_peak},
     };
     for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++)
-        add_memory(prometheus_gauge(metrics, gauges[i].name, gauges[i].help, "of"), events, total,
-                   gauges[i].value);
+        metrics_add(prometheus_gauge(metrics, gauges[i].name, gauges[i].help, "of"), events, total,
+                    gauges[i].value);
     if (http)
         prometheus_add(prometheus_gauge(metrics, "trainyard_client_memory_payers",
                                         "Users and addresses that something is kept for.", NULL),

@@ -1,4 +1,4 @@
-/* GPUs; see devices.h. */
+/* Assigns GPUs to containers; see devices.h. */
 #include "kube/devices.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-int64_t kube_devices_asked(const struct json *container)
+int64_t kube_devices_requested(const struct json *container)
 {
     struct kube_quantity quantity;
     const struct json *value =
@@ -17,7 +17,7 @@ int64_t kube_devices_asked(const struct json *container)
     return kube_quantity_value(&quantity);
 }
 
-static const struct json *parse(struct arena *arena, const char *annotation)
+static const struct json *devices_parse(struct arena *arena, const char *annotation)
 {
     struct json *map = NULL;
     if (!annotation || json_parse(arena, annotation, strlen(annotation), NULL, &map, NULL) < 0)
@@ -28,7 +28,7 @@ static const struct json *parse(struct arena *arena, const char *annotation)
 void kube_devices_take(struct kube_devices *devices, const char *annotation)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    JSON_EACH (container, parse(arena, annotation)) {
+    JSON_EACH (container, devices_parse(arena, annotation)) {
         JSON_EACH (number, container) {
             if (number->type == JSON_INT && number->integer >= 0 &&
                 number->integer < KUBE_DEVICES_MAX)
@@ -37,9 +37,9 @@ void kube_devices_take(struct kube_devices *devices, const char *annotation)
     }
 }
 
-/* So many of the free ones for a container, the first at or behind *next. */
-static struct json *take(struct arena *arena, const struct kube_devices *devices, int64_t count,
-                         size_t *next)
+/* Returns the numbers of `count` free GPUs for a container, from *next on. */
+static struct json *devices_take(struct arena *arena, const struct kube_devices *devices,
+                                 int64_t count, size_t *next)
 {
     struct json *numbers = json_array(arena);
     for (; count > 0 && *next < KUBE_DEVICES_MAX; ++*next) {
@@ -58,15 +58,15 @@ const char *kube_devices_assign(struct arena *arena, const struct json *pod,
     struct json *map = json_object(arena);
     size_t next = 0;
     JSON_EACH (container, json_get(spec, "containers")) {
-        if (kube_devices_asked(container) > 0)
+        if (kube_devices_requested(container) > 0)
             json_set(arena, map, json_get_string(container, "name", ""),
-                     take(arena, devices, kube_devices_asked(container), &next));
+                     devices_take(arena, devices, kube_devices_requested(container), &next));
     }
     JSON_EACH (container, json_get(spec, "initContainers")) {
         size_t from_first = 0;
-        if (kube_devices_asked(container) > 0)
+        if (kube_devices_requested(container) > 0)
             json_set(arena, map, json_get_string(container, "name", ""),
-                     take(arena, devices, kube_devices_asked(container), &from_first));
+                     devices_take(arena, devices, kube_devices_requested(container), &from_first));
     }
     return json_count(map) > 0 ? json_to_string(arena, map) : NULL;
 }
@@ -74,7 +74,7 @@ const char *kube_devices_assign(struct arena *arena, const struct json *pod,
 const char *kube_devices_of(struct arena *arena, const char *annotation, const char *container)
 {
     const char *text = "";
-    JSON_EACH (number, json_get(parse(arena, annotation), container)) {
+    JSON_EACH (number, json_get(devices_parse(arena, annotation), container)) {
         if (number->type == JSON_INT)
             text = arena_printf(arena, "%s%s%d", text, text[0] ? "," : "", (int)number->integer);
     }

@@ -1,6 +1,7 @@
-/* Which of a machine's GPUs belong to which container. The scheduler decides it with the node, and
- * it is written with the binding, as an annotation of the pod: one writer, in one write, read again
- * after any restart. Nodes of one machine share its devices, and none is given out twice. Pure. */
+/* Which GPUs of a machine belong to which container. The scheduler decides this together with the
+ * node and writes it with the binding as an annotation of the pod, so that one write has one writer
+ * and the assignment survives restarts. Nodes on one machine share its GPUs, and no GPU is assigned
+ * twice. Pure. */
 #ifndef TRAINYARD_KUBE_DEVICES_H
 #define TRAINYARD_KUBE_DEVICES_H
 
@@ -12,27 +13,27 @@
 
 #define KUBE_DEVICES_RESOURCE "nvidia.com/gpu"
 
-/* {"main":[0,1]}: the numbers of a container's devices, from 0 on. */
+/* {"main":[0,1]}: the GPU numbers of each container, from 0. */
 #define KUBE_DEVICES_ANNOTATION "trainyard.dev/gpus"
 
-enum { KUBE_DEVICES_MAX = 64 }; /* of a machine */
+enum { KUBE_DEVICES_MAX = 64 }; /* per machine */
 
 struct kube_devices {
     bool taken[KUBE_DEVICES_MAX];
 };
 
-/* Those of an annotation's text are taken; NULL or what is no such text: none. */
+/* Marks the GPUs of an annotation as taken. A NULL or invalid annotation marks none. */
 void kube_devices_take(struct kube_devices *devices, const char *annotation);
 
-/* The text for a pod, with the first that are free; NULL where it asks for none. Init containers
- * run before the others and get what those have later. */
+/* Returns the annotation of a pod with the first free GPUs; NULL if the pod requests none. Init
+ * containers run before the others and share their GPUs. */
 const char *kube_devices_assign(struct arena *arena, const struct json *pod,
                                 const struct kube_devices *devices);
 
-/* "0,1" of a container, "" where it has none. */
+/* Returns the GPUs of a container as "0,1"; "" if it has none. */
 const char *kube_devices_of(struct arena *arena, const char *annotation, const char *container);
 
-/* How many a container asks for. */
-int64_t kube_devices_asked(const struct json *container);
+/* Returns how many GPUs a container requests. */
+int64_t kube_devices_requested(const struct json *container);
 
 #endif

@@ -1,10 +1,10 @@
-/* Field selectors; see selector.h. */
+/* Parses and matches field selectors; see selector.h. */
 #include "base/str.h"
 #include "kube/selector.h"
 
 #include <string.h>
 
-/* Up to the next comma that no backslash escapes. */
+/* Returns the end of the term: the next comma that is not escaped. */
 static const char *term_end(const char *text)
 {
     for (; *text && *text != ','; text++)
@@ -13,8 +13,8 @@ static const char *term_end(const char *text)
     return text;
 }
 
-static int unescape(struct arena *arena, const char *text, const char *end, const char **ret,
-                    struct err *err)
+static int field_selector_unescape(struct arena *arena, const char *text, const char *end,
+                                   const char **ret, struct err *err)
 {
     char *value = arena_alloc(arena, (size_t)(end - text) + 1);
     size_t size = 0;
@@ -47,7 +47,8 @@ static int parse_term(struct arena *arena, const char *whole, const char *text, 
                        whole, (int)(end - text > 200 ? 200 : end - text), text);
     ret->path = arena_strndup(arena, text, (size_t)(operator_ - text));
     ret->equal = !not_equal;
-    return unescape(arena, operator_ + (not_equal || twice ? 2 : 1), end, &ret->value, err);
+    return field_selector_unescape(arena, operator_ + (not_equal || twice ? 2 : 1), end,
+                                   &ret->value, err);
 }
 
 int kube_field_selector_parse(struct arena *arena, const char *text,
@@ -63,7 +64,7 @@ int kube_field_selector_parse(struct arena *arena, const char *text,
     struct kube_field_term *terms = ARENA_ARRAY(arena, struct kube_field_term, room);
     while (*text) {
         const char *end = term_end(text);
-        /* An empty term says nothing, as upstream. */
+        /* an empty term is ignored, as upstream */
         if (end > text) {
             int result = parse_term(arena, whole, text, end, &terms[count], err);
             if (result < 0)

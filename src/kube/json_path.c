@@ -1,256 +1,18 @@
-/* Values of an object by their path; see json_path.h. */
-#include "kube/json_path.h"
+/* Follows a parsed path through an object; see json_path.h. */
+#include "kube/json_path_internal.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum step_type { STEP_NAME, STEP_ALL, STEP_SLICE, STEP_FILTER, STEP_DEEP };
-enum comparison {
-    COMPARE_EXISTS,
-    COMPARE_EQ,
-    COMPARE_NE,
-    COMPARE_LT,
-    COMPARE_LE,
-    COMPARE_GT,
-    COMPARE_GE
-};
-
-struct step {
-    enum step_type type;
-    const char *name; /* of STEP_NAME and STEP_DEEP */
-    /* Of STEP_SLICE; `one`: a position, which is nothing where there is none. */
-    bool one, has_first, has_end;
-    int64_t first, end, stride;
-    /* Of STEP_FILTER. */
-    const struct json_path *left;
-    enum comparison comparison;
-    const struct json *right;
-};
-
-struct json_path {
-    struct step steps[JSON_PATH_STEPS_MAX];
-    size_t count;
-};
-
-struct parser {
+struct path_matches {
     struct arena *arena;
-    const char *whole, *at;
-    int depth;
-    struct err *err;
-};
-
-static int refuse(struct parser *parser, const char *why)
-{
-    return err_set(parser->err, ERR_BAD_REQUEST, "%s at '%.40s'", why, parser->at);
-}
-
-/* ---- Reading --------------------------------------------------------------------------------- */
-
-static int parse_path(struct parser *parser, const char *ends, const struct json_path **ret);
-
-/* 'text' or "text" with backslashes; `at` is on the quote. */
-static int take_quoted(struct parser *parser, const char **ret)
-{
-    char quote = *parser->at++;
-    char *text = arena_strdup(parser->arena, parser->at), *end = text;
-    for (; *parser->at != quote; parser->at++) {
-        if (*parser->at == '\\' && parser->at[1])
-            parser->at++;
-        if (!*parser->at)
-            return refuse(parser, "unterminated quoted string");
-        *end++ = *parser->at;
-    }
-    *end = '\0';
-    parser->at++;
-    *ret = text;
-    return 0;
-}
-
-static bool take_integer(struct parser *parser, int64_t *ret)
-{
-    size_t sign = *parser->at == '-', size = sign + strspn(parser->at + sign, "0123456789");
-    char digits[20];
-    if (size == sign || size >= sizeof(digits))
-        return false;
-    memcpy(digits, parser->at, size);
-    digits[size] = '\0';
-    parser->at += size;
-    return str_to_int64(digits, INT64_MIN, INT64_MAX, ret, NULL) == 0;
-}
-
-/* "0", "-1:", "1:3", "::2". */
-static int take_slice(struct parser *parser, struct step *step)
-{
-    step->stride = 1;
-    step->has_first = take_integer(parser, &step->first);
-    if (*parser->at != ':') {
-        step->one = step->has_first;
-        return step->one ? 0 : refuse(parser, "invalid array index");
-    }
-    parser->at++;
-    step->has_end = take_integer(parser, &step->end);
-    if (*parser->at == ':') {
-        parser->at++;
-        if (!take_integer(parser, &step->stride) || step->stride < 1)
-            return refuse(parser, "step must be a positive number");
-    }
-    return 0;
-}
-
-static int take_operand(struct parser *parser, const struct json **ret)
-{
-    const char *text;
-    if (*parser->at == '\'' || *parser->at == '"') {
-        int r = take_quoted(parser, &text);
-        if (r == 0)
-            *ret = json_string(parser->arena, text);
-        return r;
-    }
-    size_t size = strcspn(parser->at, " )");
-    struct json *value;
-    if (json_parse(parser->arena, parser->at, size, NULL, &value, NULL) < 0)
-        return refuse(parser, "a filter compares with a number, true, false or a quoted text, not");
-    parser->at += size;
-    *ret = value;
-    return 0;
-}
-
-/* "?(@.type=="Ready")"; `at` is behind "?(". */
-static int take_filter(struct parser *parser, struct step *step)
-{
-    static const struct {
-        const char *sign;
-        enum comparison comparison;
-    } signs[] = {{"==", COMPARE_EQ}, {"!=", COMPARE_NE}, {"<=", COMPARE_LE},
-                 {">=", COMPARE_GE}, {"<", COMPARE_LT},  {">", COMPARE_GT}};
-    parser->at += strspn(parser->at, " ");
-    if (*parser->at != '@')
-        return refuse(parser, "a filter begins with @");
-    parser->at++;
-    if (parser->depth == 4)
-        return refuse(parser, "filters nest too deeply");
-    parser->depth++;
-    int r = parse_path(parser, " =!<>)", &step->left);
-    parser->depth--;
-    if (r < 0)
-        return r;
-    parser->at += strspn(parser->at, " ");
-    step->comparison = COMPARE_EXISTS;
-    for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
-        if (!str_has_prefix(parser->at, signs[i].sign))
-            continue;
-        parser->at += strlen(signs[i].sign);
-        parser->at += strspn(parser->at, " ");
-        step->comparison = signs[i].comparison;
-        r = take_operand(parser, &step->right);
-        if (r < 0)
-            return r;
-        break;
-    }
-    parser->at += strspn(parser->at, " ");
-    if (*parser->at != ')')
-        return refuse(parser, "unterminated filter");
-    parser->at++;
-    return 0;
-}
-
-/* `at` is behind the bracket. */
-static int take_bracket(struct parser *parser, struct step *step)
-{
-    int r = 0;
-    if (*parser->at == '*') {
-        parser->at++;
-        step->type = STEP_ALL;
-    } else if (*parser->at == '\'' || *parser->at == '"') {
-        step->type = STEP_NAME;
-        r = take_quoted(parser, &step->name);
-    } else if (str_has_prefix(parser->at, "?(")) {
-        parser->at += 2;
-        step->type = STEP_FILTER;
-        r = take_filter(parser, step);
-    } else {
-        r = take_slice(parser, step);
-    }
-    if (r < 0)
-        return r;
-    if (*parser->at != ']')
-        return refuse(parser, "unterminated array");
-    parser->at++;
-    return 0;
-}
-
-/* Behind a dot: letters up to what ends them, with backslashes before those that would. */
-static int take_name(struct parser *parser, const char *ends, struct step *step)
-{
-    char *name = arena_strdup(parser->arena, parser->at), *end = name;
-    for (; *parser->at && !strchr(".[", *parser->at) && !strchr(ends, *parser->at); parser->at++) {
-        if (strchr("{}|,()@?:]=! ", *parser->at))
-            return refuse(parser, "unrecognized character");
-        if (*parser->at == '\\' && parser->at[1])
-            parser->at++;
-        *end++ = *parser->at;
-    }
-    if (end == name)
-        return refuse(parser, "a name is missing");
-    *end = '\0';
-    if (str_eq(name, "*"))
-        step->type = STEP_ALL;
-    step->name = name;
-    return 0;
-}
-
-static int parse_path(struct parser *parser, const char *ends, const struct json_path **ret)
-{
-    struct json_path *path = ARENA_NEW(parser->arena, struct json_path);
-    while (*parser->at && !strchr(ends, *parser->at)) {
-        if (path->count == JSON_PATH_STEPS_MAX)
-            return refuse(parser, "more steps than anybody needs");
-        struct step *step = &path->steps[path->count++];
-        step->type = STEP_SLICE;
-        int r;
-        if (*parser->at == '[') {
-            parser->at++;
-            r = take_bracket(parser, step);
-        } else if (*parser->at == '.') {
-            bool deep = parser->at[1] == '.';
-            parser->at += deep ? 2 : 1;
-            if (!*parser->at && path->count == 1) { /* "." is all of it */
-                path->count = 0;
-                break;
-            }
-            step->type = deep ? STEP_DEEP : STEP_NAME;
-            r = take_name(parser, ends, step);
-        } else {
-            r = refuse(parser, "a path begins with '.'");
-        }
-        if (r < 0)
-            return r;
-    }
-    *ret = path;
-    return 0;
-}
-
-int json_path_parse(struct arena *arena, const char *text, const struct json_path **ret,
-                    struct err *err)
-{
-    struct parser parser = {.arena = arena, .whole = text, .at = text, .err = err};
-    if (*parser.at == '$')
-        parser.at++;
-    return parse_path(&parser, "", ret);
-}
-
-/* ---- Finding --------------------------------------------------------------------------------- */
-
-struct found {
-    struct arena *arena;
-    const struct json **list; /* with room for one more */
+    const struct json **list; /* has room for the final NULL */
     size_t count, room;
 };
 
-static void add(struct found *found, const struct json *value)
+static void matches_add(struct path_matches *found, const struct json *value)
 {
     if (!value || found->count == JSON_PATH_FOUND_MAX)
         return;
@@ -265,10 +27,10 @@ static void add(struct found *found, const struct json *value)
     found->list[found->count++] = value;
 }
 
-static struct found find(struct arena *arena, const struct json_path *path,
-                         const struct json *object);
+static struct path_matches path_follow(struct arena *arena, const struct json_path *path,
+                                       const struct json *object);
 
-static int order(const struct json *left, const struct json *right, bool *ret_comparable)
+static int values_compare(const struct json *left, const struct json *right, bool *ret_comparable)
 {
     bool numbers = (left->type == JSON_INT || left->type == JSON_REAL) &&
                    (right->type == JSON_INT || right->type == JSON_REAL);
@@ -281,13 +43,14 @@ static int order(const struct json *left, const struct json *right, bool *ret_co
     return (a > b) - (a < b);
 }
 
-static bool passes(struct arena *arena, const struct step *step, const struct json *element)
+static bool filter_holds(struct arena *arena, const struct json_path_step *step,
+                         const struct json *element)
 {
-    struct found found = find(arena, step->left, element);
+    struct path_matches found = path_follow(arena, step->left, element);
     bool comparable;
     if (found.count == 0 || step->comparison == COMPARE_EXISTS)
         return found.count > 0;
-    int compared = order(found.list[0], step->right, &comparable);
+    int compared = values_compare(found.list[0], step->right, &comparable);
     switch (step->comparison) {
     case COMPARE_EQ:
         return compared == 0;
@@ -307,73 +70,75 @@ static bool passes(struct arena *arena, const struct step *step, const struct js
     return true;
 }
 
-static int64_t clamp(int64_t position, int64_t count)
+static int64_t position_clamp(int64_t position, int64_t count)
 {
     position += position < 0 ? count : 0;
     return position < 0 ? 0 : position > count ? count : position;
 }
 
-static void add_slice(struct found *found, const struct step *step, const struct json *list)
+static void matches_add_slice(struct path_matches *found, const struct json_path_step *step,
+                              const struct json *list)
 {
     int64_t count = (int64_t)json_count(list), position = 0;
     if (!list || list->type != JSON_ARRAY)
         return;
     if (step->one) {
         int64_t at = step->first + (step->first < 0 ? count : 0);
-        add(found, at >= 0 && at < count ? json_element(list, (size_t)at) : NULL);
+        matches_add(found, at >= 0 && at < count ? json_element(list, (size_t)at) : NULL);
         return;
     }
-    int64_t first = clamp(step->has_first ? step->first : 0, count);
-    int64_t end = step->has_end ? clamp(step->end, count) : count;
+    int64_t first = position_clamp(step->has_first ? step->first : 0, count);
+    int64_t end = step->has_end ? position_clamp(step->end, count) : count;
     JSON_EACH (element, list) {
         if (position >= first && position < end && (position - first) % step->stride == 0)
-            add(found, element);
+            matches_add(found, element);
         position++;
     }
 }
 
-static void add_deep(struct found *found, const char *name, const struct json *value, int depth)
+static void matches_add_deep(struct path_matches *found, const char *name, const struct json *value,
+                             int depth)
 {
-    add(found, value->type == JSON_OBJECT ? json_get(value, name) : NULL);
+    matches_add(found, value->type == JSON_OBJECT ? json_get(value, name) : NULL);
     JSON_EACH (inner, value)
         if (depth < JSON_DEPTH_MAX)
-            add_deep(found, name, inner, depth + 1);
+            matches_add_deep(found, name, inner, depth + 1);
 }
 
-static void apply(struct arena *arena, struct found *next, const struct step *step,
-                  const struct json *value)
+static void step_apply(struct arena *arena, struct path_matches *next,
+                       const struct json_path_step *step, const struct json *value)
 {
     switch (step->type) {
     case STEP_NAME:
-        add(next, value->type == JSON_OBJECT ? json_get(value, step->name) : NULL);
+        matches_add(next, value->type == JSON_OBJECT ? json_get(value, step->name) : NULL);
         break;
     case STEP_ALL:
         JSON_EACH (element, value)
-            add(next, element);
+            matches_add(next, element);
         break;
     case STEP_SLICE:
-        add_slice(next, step, value);
+        matches_add_slice(next, step, value);
         break;
     case STEP_FILTER:
         JSON_EACH (element, value)
-            if (passes(arena, step, element))
-                add(next, element);
+            if (filter_holds(arena, step, element))
+                matches_add(next, element);
         break;
     case STEP_DEEP:
-        add_deep(next, step->name, value, 0);
+        matches_add_deep(next, step->name, value, 0);
         break;
     }
 }
 
-static struct found find(struct arena *arena, const struct json_path *path,
-                         const struct json *object)
+static struct path_matches path_follow(struct arena *arena, const struct json_path *path,
+                                       const struct json *object)
 {
-    struct found now = {.arena = arena};
-    add(&now, object);
+    struct path_matches now = {.arena = arena};
+    matches_add(&now, object);
     for (size_t i = 0; i < path->count && now.count > 0; i++) {
-        struct found next = {.arena = arena};
+        struct path_matches next = {.arena = arena};
         for (size_t j = 0; j < now.count; j++)
-            apply(arena, &next, &path->steps[i], now.list[j]);
+            step_apply(arena, &next, &path->steps[i], now.list[j]);
         now = next;
     }
     return now;
@@ -383,9 +148,79 @@ const struct json *const *json_path_find(struct arena *arena, const struct json_
                                          const struct json *object)
 {
     static const struct json *const nothing[] = {NULL};
-    struct found found = find(arena, path, object);
+    struct path_matches found = path_follow(arena, path, object);
     if (found.count == 0)
         return nothing;
     found.list[found.count] = NULL;
     return found.list;
+}
+
+/* ---- One value ------------------------------------------------------------------------------- */
+
+/* Returns the member of that name. In a list, a name that is a number is a position. */
+static const struct json *value_below(const struct json *value, const char *name)
+{
+    int64_t position;
+    if (!value || value->type != JSON_ARRAY)
+        return json_get(value, name);
+    if (str_to_int64(name, 0, JSON_PATH_POSITION_MAX, &position, NULL) < 0)
+        return NULL;
+    return json_element(value, (size_t)position);
+}
+
+static bool step_is_single(const struct json_path_step *step)
+{
+    return step->type == STEP_NAME || (step->type == STEP_SLICE && step->one && step->first >= 0 &&
+                                       step->first <= JSON_PATH_POSITION_MAX);
+}
+
+/* Returns the path without kubectl's braces and with the leading '.', which is optional. */
+static const char *path_normalize(struct arena *arena, const char *text)
+{
+    size_t size = strlen(text);
+    if (size >= 2 && text[0] == '{' && text[size - 1] == '}')
+        text = arena_strndup(arena, text + 1, size - 2);
+    if (*text == '$')
+        text++;
+    return *text && *text != '.' && *text != '[' ? arena_printf(arena, ".%s", text) : text;
+}
+
+int json_path_find_one(struct arena *arena, const char *text, const struct json *object,
+                       const struct json **ret, struct err *err)
+{
+    const struct json_path *path;
+    bool is_single = json_path_parse(arena, path_normalize(arena, text), &path, NULL) == 0;
+    for (size_t i = 0; is_single && i < path->count; i++)
+        is_single = step_is_single(&path->steps[i]);
+    if (!is_single)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "'%.100s' is no path of the supported form, '{.metadata.name}' or "
+                       "'{.spec.list[0].name}'",
+                       text);
+    for (size_t i = 0; object && i < path->count; i++) {
+        const struct json_path_step *step = &path->steps[i];
+        if (step->type == STEP_NAME)
+            object = value_below(object, step->name);
+        else
+            object = object->type == JSON_ARRAY ? json_element(object, (size_t)step->first) : NULL;
+    }
+    *ret = object;
+    return 0;
+}
+
+const struct json *json_path_find_dotted(struct arena *arena, const char *text,
+                                         const struct json *object)
+{
+    size_t count;
+    char **names = str_split(arena, *text == '.' ? text + 1 : text, '.', &count);
+    for (size_t i = 0; object && i < count; i++)
+        object = value_below(object, names[i]);
+    return object;
+}
+
+const char *json_path_print(struct arena *arena, const struct json *value)
+{
+    if (!value || value->type == JSON_NULL)
+        return NULL;
+    return value->type == JSON_STRING ? value->text : json_to_string(arena, value);
 }

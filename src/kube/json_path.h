@@ -1,22 +1,45 @@
-/* The JSONPath of kubectl and of printed columns: ".spec.replicas", ".metadata.labels['a.b/c']",
- * ".items[0]", ".items[-1:]", ".items[*].name", ".status.conditions[?(@.type==\"Ready\")].status".
- * Pure and fuzzed: paths come from definitions that anybody may write. */
+/* JSONPath as kubectl, the printed columns of definitions and Argo's workflows use it:
+ * ".spec.replicas", ".metadata.labels['a.b/c']", ".items[0]", ".items[-1:]", ".items[*].name",
+ * ".status.conditions[?(@.type==\"Ready\")].status". Pure. The parser is fuzzed, because any client
+ * may write a path into a definition or a workflow. */
 #ifndef TRAINYARD_KUBE_JSON_PATH_H
 #define TRAINYARD_KUBE_JSON_PATH_H
 
 #include "base/json/json.h"
 
-enum { JSON_PATH_STEPS_MAX = 64, JSON_PATH_FOUND_MAX = 1000 };
+enum {
+    JSON_PATH_STEPS_MAX = 64,
+    JSON_PATH_FOUND_MAX = 1000,
+    JSON_PATH_POSITION_MAX = 1000000, /* in a path that names one value */
+};
 
 struct json_path;
 
-/* In the arena. Without braces; a leading '.' or '$' may be missing only before '['. */
+/* Parses a path without braces into the arena. It begins with '.', '[' or '$'. Returns 0, or
+ * -ERR_BAD_REQUEST if `text` is no path. */
 int json_path_parse(struct arena *arena, const char *text, const struct json_path **ret,
                     struct err *err);
 
-/* All values there, in order, at most JSON_PATH_FOUND_MAX; the array is in the arena, ends with
- * NULL. */
+/* Returns the values that the path names, in their order in the object, at most
+ * JSON_PATH_FOUND_MAX. The array is in the arena and ends with NULL. */
 const struct json *const *json_path_find(struct arena *arena, const struct json_path *path,
                                          const struct json *object);
+
+/* Finds the value that a path of names and positions names, in braces or without:
+ * "{.metadata.name}",
+ * "{.spec.ports[0].port}", "{.metadata.labels['a.b/c']}", "{}" for the whole object. *ret becomes
+ * NULL if the object has no such value. Returns 0, or -ERR_UNSUPPORTED if `text` is no such path.
+ */
+int json_path_find_one(struct arena *arena, const char *text, const struct json *object,
+                       const struct json **ret, struct err *err);
+
+/* Returns the value at a path of names and positions between dots, "status.conditions.0.type", or
+ * NULL if the object has no such value. */
+const struct json *json_path_find_dotted(struct arena *arena, const char *text,
+                                         const struct json *object);
+
+/* Returns a value as kubectl prints it: a string without quotes, any other value as JSON. Returns
+ * NULL if the value is missing or null. */
+const char *json_path_print(struct arena *arena, const struct json *value);
 
 #endif

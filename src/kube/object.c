@@ -97,8 +97,8 @@ void kube_meta_set_namespace(struct arena *arena, struct json *object, const cha
     set_or_remove(arena, ensure_meta(arena, object), "namespace", namespace_);
 }
 
-/* Taking the last entry away leaves no empty map behind: an object that never had labels and one
- * that lost them should be equal. */
+/* Removing the last entry removes the map, so that an object that lost its labels equals one that
+ * never had any. */
 static void set_entry(struct arena *arena, struct json *object, const char *map_name,
                       const char *key, const char *value)
 {
@@ -207,31 +207,6 @@ void kube_meta_add_owner(struct arena *arena, struct json *object, struct json *
     json_append(list, reference);
 }
 
-struct json *kube_condition_get(const struct json *object, const char *type)
-{
-    JSON_EACH (condition, json_at(object, "status", "conditions", NULL))
-        if (str_eq(json_get_string(condition, "type", NULL), type))
-            return condition;
-    return NULL;
-}
-
-struct json *kube_condition_ensure(struct arena *arena, struct json *object, const char *type)
-{
-    struct json *condition = kube_condition_get(object, type);
-    if (condition)
-        return condition;
-    condition = json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    struct json *status = json_ensure_object(arena, object, "status");
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
-    return condition;
-}
-
-bool kube_condition_is_true(const struct json *object, const char *type)
-{
-    return str_eq(json_get_string(kube_condition_get(object, type), "status", NULL), "True");
-}
-
 struct json *kube_object_make(struct arena *arena, const struct kube_resource *resource,
                               const char *namespace_, const char *name)
 {
@@ -245,7 +220,7 @@ struct json *kube_object_make(struct arena *arena, const struct kube_resource *r
     return object;
 }
 
-/* A new member goes to the end; these two belong in front, where every reader expects them. */
+/* New members are appended, but apiVersion and kind belong in front, where readers expect them. */
 static void set_first(struct arena *arena, struct json *object, const char *name, const char *text)
 {
     json_remove(object, name);

@@ -1,6 +1,6 @@
-/* Asking and editing the metadata of an object that is a JSON tree. A missing field is answered
- * with "" (or NULL, 0, false where said), so that code which decides needs no branch for each
- * level; editing makes the levels it needs and touches nothing else. */
+/* Reads and edits the metadata of an object that is a JSON tree. A missing field reads as "" (or as
+ * NULL, 0 or false where stated), so that a caller needs no check per level. Editing creates the
+ * levels that it needs and changes nothing else. */
 #ifndef TRAINYARD_KUBE_OBJECT_H
 #define TRAINYARD_KUBE_OBJECT_H
 
@@ -11,17 +11,18 @@ const char *kube_meta_name(const struct json *object);
 const char *kube_meta_namespace(const struct json *object); /* "" for a cluster-wide object */
 const char *kube_meta_uid(const struct json *object);
 const char *kube_meta_resource_version(const struct json *object);
-int64_t kube_meta_generation(const struct json *object);  /* 0 where missing */
-int64_t kube_meta_created_ms(const struct json *object);  /* wall time; 0 where missing */
-int64_t kube_meta_deleting_ms(const struct json *object); /* deletionTimestamp; 0: not deleted */
+int64_t kube_meta_generation(const struct json *object); /* 0 if missing */
+int64_t kube_meta_created_ms(const struct json *object); /* wall time; 0 if missing */
+int64_t kube_meta_deleting_ms(
+    const struct json *object); /* deletionTimestamp; 0: the object is not being deleted */
 bool kube_meta_is_deleting(const struct json *object);
 
-/* NULL where missing; kube_meta_labels gives the whole map or NULL. */
+/* Return NULL if missing. kube_meta_labels() returns the whole map. */
 const struct json *kube_meta_labels(const struct json *object);
 const char *kube_meta_label(const struct json *object, const char *key);
 const char *kube_meta_annotation(const struct json *object, const char *key);
 
-/* The value NULL takes the entry away. */
+/* A value of NULL removes the entry. */
 void kube_meta_set_name(struct arena *arena, struct json *object, const char *name);
 void kube_meta_set_namespace(struct arena *arena, struct json *object, const char *namespace_);
 void kube_meta_set_label(struct arena *arena, struct json *object, const char *key,
@@ -33,29 +34,24 @@ bool kube_meta_has_finalizer(const struct json *object, const char *finalizer);
 void kube_meta_add_finalizer(struct arena *arena, struct json *object, const char *finalizer);
 bool kube_meta_remove_finalizer(struct json *object, const char *finalizer);
 
-/* The owner reference that says controller: true, or NULL. */
+/* Returns the owner reference with controller: true, or NULL. */
 const struct json *kube_meta_controller(const struct json *object);
 bool kube_meta_is_controlled_by(const struct json *object, const char *uid);
 bool kube_meta_is_owned_by(const struct json *object, const char *uid);
 
-/* A new reference to `owner`, which must have apiVersion, kind, name and uid. A controller
- * reference also blocks the owner's foreground deletion, as every controller of Kubernetes asks. */
+/* Returns a new reference to `owner`, which must have apiVersion, kind, name and uid. A controller
+ * reference also blocks the owner's foreground deletion, as controllers of Kubernetes do. */
 struct json *kube_owner_reference_new(struct arena *arena, const struct json *owner,
                                       bool controller);
-/* Add the reference, or replace the one of the same uid. */
+/* Adds the reference, or replaces the one with the same uid. */
 void kube_meta_add_owner(struct arena *arena, struct json *object, struct json *reference);
 
-/* status.conditions[type], or NULL; and whether its status is "True". */
-struct json *kube_condition_get(const struct json *object, const char *type);
-bool kube_condition_is_true(const struct json *object, const char *type);
-/* The same, made with its type alone where it is missing. */
-struct json *kube_condition_ensure(struct arena *arena, struct json *object, const char *type);
-
-/* A new {apiVersion, kind, metadata: {name, namespace}}; namespace_ NULL or "": none. */
+/* Returns a new {apiVersion, kind, metadata: {name, namespace}}. namespace_ NULL or "": without
+ * namespace. */
 struct json *kube_object_make(struct arena *arena, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
 
-/* Put apiVersion and kind in front where they are missing: the items of a core list have none. */
+/* Inserts apiVersion and kind in front if they are missing: items of a core list have none. */
 void kube_object_set_kind(struct arena *arena, struct json *object,
                           const struct kube_resource *resource);
 

@@ -12,8 +12,8 @@ const char *kube_pod_claim_name(struct arena *arena, const struct json *pod,
     return json_get_string(json_get(volume, "persistentVolumeClaim"), "claimName", NULL);
 }
 
-const char *kube_pod_claim_refusal(struct arena *arena, const struct json *pod,
-                                   const struct json *claim)
+const char *kube_pod_claim_rejection(struct arena *arena, const struct json *pod,
+                                     const struct json *claim)
 {
     if (kube_meta_is_controlled_by(claim, kube_meta_uid(pod)))
         return NULL;

@@ -1,13 +1,14 @@
-/* What a pod says of one of its containers. */
+/* The status of one container of a pod. */
 #ifndef TRAINYARD_KUBE_POD_CONTAINER_H
 #define TRAINYARD_KUBE_POD_CONTAINER_H
 
 #include "base/json/json.h"
 
-/* Where it leaves its last words, if its terminationMessagePath names no other place. */
+/* The default of terminationMessagePath. */
 #define KUBE_MESSAGE_PATH "/dev/termination-log"
 
-/* Its entry in status, whichever kind of container it is; NULL: nothing is known of it yet. */
+/* Returns the container's entry in the pod's status, for every kind of container; NULL if there is
+ * none yet. */
 const struct json *kube_pod_container_status(const struct json *pod, const char *container);
 
 #endif

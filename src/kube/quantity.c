@@ -1,5 +1,5 @@
-/* Quantities; see quantity.h. The value is a count of billionths in 128 bits: int64 whole units
- * times a billion leave room to spare, so sums are exact before they are held at the ends. */
+/* Quantities; see quantity.h. The value is a number of billionths in 128 bits. The range of int64
+ * times a billion fits with room to spare, so sums are exact before they are limited. */
 #include "kube/quantity.h"
 
 #include "base/json/json.h"
@@ -19,7 +19,7 @@ enum { DIGITS_MAX = 64, TEXT_MAX = 128, EXPONENT_MAX = 999 };
 static const struct suffix {
     const char *text;
     int base;     /* 10 or 2 */
-    int exponent; /* of the base */
+    int exponent; /* exponent of the base */
     enum kube_quantity_form form;
 } SUFFIXES[] = {
     {"n", 10, -9, KUBE_QUANTITY_DECIMAL}, {"u", 10, -6, KUBE_QUANTITY_DECIMAL},
@@ -32,12 +32,12 @@ static const struct suffix {
     {"Pi", 2, 50, KUBE_QUANTITY_BINARY},  {"Ei", 2, 60, KUBE_QUANTITY_BINARY},
 };
 
-static wide hold(wide nano)
+static wide quantity_clamp(wide nano)
 {
     return nano > VALUE_MAX_ ? VALUE_MAX_ : nano < -VALUE_MAX_ ? -VALUE_MAX_ : nano;
 }
 
-static int refuse(const char *text, struct err *err)
+static int quantity_refuse(const char *text, struct err *err)
 {
     return err_set(
         err, ERR_INVALID,
@@ -46,7 +46,7 @@ static int refuse(const char *text, struct err *err)
         text);
 }
 
-/* The suffix or exponent behind the digits. */
+/* Parses the suffix or exponent behind the digits. */
 static int parse_suffix(const char *text, struct suffix *ret)
 {
     for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++) {
@@ -73,14 +73,14 @@ static int parse_suffix(const char *text, struct suffix *ret)
     return 0;
 }
 
-/* digits × 10^exponent billionths, rounded up and held. The digits are taken one by one, so that no
- * number of them can overflow. */
+/* Returns digits × 10^exponent billionths, rounded up and limited. Digits are added one by one, so
+ * that no number of digits can overflow. */
 static wide scale_decimal(const char *digits, size_t count, int exponent)
 {
     wide value = 0;
     bool lost = false;
     for (size_t i = 0; i < count; i++) {
-        /* This digit's power of ten; those below zero are under a billionth. */
+        /* The digit's power of ten; negative powers are below a billionth. */
         int power = (int)(count - 1 - i) + exponent;
         if (power >= 0 && value <= VALUE_MAX_)
             value = value * 10 + (digits[i] - '0');
@@ -89,10 +89,10 @@ static wide scale_decimal(const char *digits, size_t count, int exponent)
     }
     for (int zeros = exponent; zeros > 0 && value && value <= VALUE_MAX_; zeros--)
         value *= 10;
-    return hold(value + lost);
+    return quantity_clamp(value + lost);
 }
 
-/* number × 2^exponent, where the number may have a fraction, of which 18 digits count. */
+/* Returns number × 2^exponent. The number may have a fraction, of which 18 digits count. */
 static wide scale_binary(const char *digits, size_t count, size_t fraction, int exponent)
 {
     wide scale = (wide)1 << exponent, whole = 0, part = 0, unit = NANO * NANO;
@@ -105,13 +105,13 @@ static wide scale_binary(const char *digits, size_t count, size_t fraction, int 
     }
     if (whole > INT64_MAX / scale)
         return VALUE_MAX_;
-    return hold(whole * scale * NANO + (part * scale + NANO - 1) / NANO);
+    return quantity_clamp(whole * scale * NANO + (part * scale + NANO - 1) / NANO);
 }
 
 int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err *err)
 {
     if (!text || strlen(text) > TEXT_MAX)
-        return refuse(text ? text : "", err);
+        return quantity_refuse(text ? text : "", err);
     const char *at = text;
     bool negative = *at == '-';
     if (*at == '-' || *at == '+')
@@ -129,7 +129,7 @@ int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err 
     }
     struct suffix suffix;
     if (count == 0 || parse_suffix(at, &suffix) < 0)
-        return refuse(text, err);
+        return quantity_refuse(text, err);
     wide nano = suffix.base == 2
                     ? scale_binary(digits, count, fraction, suffix.exponent)
                     : scale_decimal(digits, count, 9 + suffix.exponent - (int)fraction);
@@ -146,7 +146,7 @@ int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret,
     if (value->type == JSON_STRING || value->type == JSON_REAL)
         return kube_quantity_parse(value->text, ret, err);
     if (value->type == JSON_INT) {
-        *ret = (struct kube_quantity){.nano = hold((wide)value->integer * NANO)};
+        *ret = (struct kube_quantity){.nano = quantity_clamp((wide)value->integer * NANO)};
         return 0;
     }
     return err_set(err, ERR_INVALID, "a quantity is a string or a number, not %s",
@@ -177,7 +177,7 @@ static void format_as(wide number, const char *suffix, char text[KUBE_QUANTITY_T
 
 static bool format_binary(wide nano, char text[KUBE_QUANTITY_TEXT_MAX])
 {
-    /* Small ones and those with a fraction are written in decimal, so that nothing is lost. */
+    /* Small amounts and fractions are written in decimal, so that nothing is lost. */
     if ((nano > -1024 * NANO && nano < 1024 * NANO) || nano % NANO)
         return false;
     wide number = nano / NANO;
@@ -225,13 +225,13 @@ int kube_quantity_compare(const struct kube_quantity *a, const struct kube_quant
 
 void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b)
 {
-    /* Zero has no form of its own: the sum of nothing and "1Gi" is "1Gi". */
+    /* Zero takes the form of the other operand: 0 plus "1Gi" is "1Gi". */
     if (sum->nano == 0)
         sum->form = b->form;
-    sum->nano = hold(sum->nano + b->nano);
+    sum->nano = quantity_clamp(sum->nano + b->nano);
 }
 
-/* Away from zero, as upstream rounds. */
+/* Rounds away from zero, as upstream. */
 static int64_t divide_up(wide nano, wide unit)
 {
     wide result = nano / unit;

@@ -1,6 +1,6 @@
-/* Quantities of Kubernetes: "500m" of a CPU, "1Gi" of memory, "1e3". Exact to a billionth, as
- * upstream; finer fractions are rounded away from zero and amounts beyond int64 are held at its
- * ends, both as upstream does. */
+/* Quantities of Kubernetes: "500m" of a CPU, "1Gi" of memory, "1e3". Exact to a billionth. As
+ * upstream, finer fractions are rounded away from zero, and amounts beyond int64 are limited to its
+ * range. */
 #ifndef TRAINYARD_KUBE_QUANTITY_H
 #define TRAINYARD_KUBE_QUANTITY_H
 
@@ -23,18 +23,20 @@ enum { KUBE_QUANTITY_TEXT_MAX = 48 };
 
 int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err *err);
 
-/* Of a JSON value as manifests write it: a string, or a bare number (cpu: 2). NULL: zero. */
+/* Reads a quantity from a JSON value of a manifest: a string, or a number (cpu: 2). NULL is zero.
+ */
 struct json;
 int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret, struct err *err);
 
-/* The canonical form: no fraction, the largest suffix, "1500m", "1Gi"; the form read is kept. */
+/* Writes the canonical form: no fraction, the largest possible suffix, "1500m", "1Gi". The form
+ * that was parsed is kept. */
 void kube_quantity_format(const struct kube_quantity *quantity, char text[KUBE_QUANTITY_TEXT_MAX]);
 
 int kube_quantity_compare(const struct kube_quantity *a, const struct kube_quantity *b);
-/* *sum += b; held at the ends of int64 as in parsing. */
+/* Adds b to *sum, limited to the range of int64. */
 void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b);
 
-/* Whole units and thousandths, rounded up and held within int64: bytes, and milli-CPUs. */
+/* Return whole units (bytes) and thousandths (milli-CPUs), rounded up and limited to int64. */
 int64_t kube_quantity_value(const struct kube_quantity *quantity);
 int64_t kube_quantity_milli(const struct kube_quantity *quantity);
 

@@ -1,5 +1,5 @@
-/* Label selectors: matching, and making them from the objects that carry one; see selector.h. The
- * text form is read by selector_parse.c. */
+/* Matches label selectors and reads them from objects; see selector.h. selector_parse.c parses the
+ * text form. */
 #include "kube/selector.h"
 
 #include "base/mem.h"
@@ -16,8 +16,8 @@ static bool has_value(const struct kube_selector_term *term, const char *value)
     return false;
 }
 
-/* A label that is no number does not match, as upstream. */
-static bool compare_numbers(const struct kube_selector_term *term, const char *value)
+/* A label that is no integer does not match, as upstream. */
+static bool term_compare_numbers(const struct kube_selector_term *term, const char *value)
 {
     int64_t have, limit;
     if (!value || term->count != 1 || str_to_int64(value, INT64_MIN, INT64_MAX, &have, NULL) < 0 ||
@@ -40,7 +40,7 @@ static bool term_matches(const struct kube_selector_term *term, const struct jso
         return value == NULL;
     case KUBE_SELECTOR_GREATER:
     case KUBE_SELECTOR_LESS:
-        return compare_numbers(term, value);
+        return term_compare_numbers(term, value);
     }
     return false;
 }

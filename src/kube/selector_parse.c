@@ -1,6 +1,6 @@
-/* The text form of label selectors, by the grammar of upstream: words are what stands between white
- * space and the characters ! = < > ( ) and comma; `in` and `notin` are operators only where one is
- * expected, so a label may be called so. */
+/* Parses the text form of label selectors with the grammar of upstream: words are separated by
+ * white space and the characters ! = < > ( ) and comma. `in` and `notin` are operators only where
+ * an operator is expected, so that a label may have these names. */
 #include "base/str.h"
 #include "kube/selector.h"
 #include "kube/selector_internal.h"
@@ -10,7 +10,7 @@
 
 enum { NAME_MAX_ = 63, PREFIX_MAX = 253 };
 
-static bool is_name(const char *text, size_t size)
+static bool selector_is_name(const char *text, size_t size)
 {
     if (size == 0 || size > NAME_MAX_ || !isalnum((unsigned char)text[0]) ||
         !isalnum((unsigned char)text[size - 1]))
@@ -25,7 +25,7 @@ int selector_check_key(const char *key, struct err *err)
 {
     const char *slash = strchr(key, '/');
     const char *name = slash ? slash + 1 : key;
-    bool good = is_name(name, strlen(name));
+    bool good = selector_is_name(name, strlen(name));
     if (good && slash) {
         char prefix[PREFIX_MAX + 1];
         size_t size = (size_t)(slash - key);
@@ -56,7 +56,7 @@ enum token {
 
 struct parser {
     struct arena *arena;
-    const char *text; /* all of it, for messages */
+    const char *text; /* the whole text, for messages */
     const char *next; /* behind the token */
     enum token token;
     const char *word; /* the token's text; "" at the end */
@@ -68,7 +68,7 @@ static bool is_special(char c)
     return c == '\0' || isspace((unsigned char)c) || strchr("!=<>(),", c) != NULL;
 }
 
-static void advance(struct parser *parser)
+static void selector_next_token(struct parser *parser)
 {
     const char *at = parser->next;
     while (isspace((unsigned char)*at))
@@ -115,38 +115,39 @@ static void advance(struct parser *parser)
     parser->next = at;
 }
 
-/* In upstream's words. `within` a term it is said whose part is wrong. */
-static int refuse(struct parser *parser, bool within, const char *expected)
+/* Reports an error with the message of upstream. `within`: the message names the term's part that
+ * is wrong. */
+static int selector_refuse(struct parser *parser, bool within, const char *expected)
 {
     return err_set(parser->err, ERR_BAD_REQUEST, "%sfound '%.200s'%s expected: %s",
                    within ? "unable to parse requirement: " : "", parser->word,
-                   /* The one place without a comma. */
+                   /* upstream writes no comma here */
                    str_eq(expected, "'('") ? "" : ",", expected);
 }
 
-static int check_value(struct parser *parser, const char *value)
+static int selector_check_value(struct parser *parser, const char *value)
 {
-    if (*value == '\0' || is_name(value, strlen(value)))
+    if (*value == '\0' || selector_is_name(value, strlen(value)))
         return 0;
     return err_set(parser->err, ERR_BAD_REQUEST,
                    "unable to parse requirement: '%.100s' is no label value", value);
 }
 
-/* A value may be empty: "a=" and "a in (,b)". Leaves the token behind the value. */
+/* Parses a value, which may be empty: "a=" and "a in (,b)". Leaves the token behind the value. */
 static int parse_value(struct parser *parser, const char **ret)
 {
     *ret = "";
     if (parser->token == TOKEN_WORD) {
         *ret = parser->word;
-        advance(parser);
+        selector_next_token(parser);
     }
-    return check_value(parser, *ret);
+    return selector_check_value(parser, *ret);
 }
 
 static int parse_set(struct parser *parser, struct kube_selector_term *term)
 {
     if (parser->token != TOKEN_OPEN)
-        return refuse(parser, true, "'('");
+        return selector_refuse(parser, true, "'('");
     size_t room = 1;
     for (const char *c = parser->next; *c && *c != ')'; c++)
         room += *c == ',';
@@ -156,14 +157,14 @@ static int parse_set(struct parser *parser, struct kube_selector_term *term)
                        (int)KUBE_SELECTOR_TERMS_MAX);
     term->values = ARENA_ARRAY(parser->arena, const char *, room);
     do {
-        advance(parser);
+        selector_next_token(parser);
         int result = parse_value(parser, &term->values[term->count++]);
         if (result < 0)
             return result;
     } while (parser->token == TOKEN_COMMA);
     if (parser->token != TOKEN_CLOSE)
-        return refuse(parser, true, "',' or ')'");
-    advance(parser);
+        return selector_refuse(parser, true, "',' or ')'");
+    selector_next_token(parser);
     return 0;
 }
 
@@ -173,7 +174,7 @@ static int parse_one_value(struct parser *parser, struct kube_selector_term *ter
     term->op = op;
     term->values = ARENA_ARRAY(parser->arena, const char *, 1);
     term->count = 1;
-    advance(parser);
+    selector_next_token(parser);
     int result = parse_value(parser, &term->values[0]);
     if (result < 0 || (op != KUBE_SELECTOR_GREATER && op != KUBE_SELECTOR_LESS))
         return result;
@@ -190,9 +191,9 @@ static int parse_term(struct parser *parser, struct kube_selector_term *term)
 {
     bool negated = parser->token == TOKEN_NOT;
     if (negated)
-        advance(parser);
+        selector_next_token(parser);
     if (parser->token != TOKEN_WORD)
-        return refuse(parser, true, "identifier");
+        return selector_refuse(parser, true, "identifier");
     if (selector_check_key(parser->word, parser->err) < 0)
         return err_set(parser->err, ERR_BAD_REQUEST,
                        "unable to parse requirement: '%.100s' is no label key", parser->word);
@@ -200,7 +201,7 @@ static int parse_term(struct parser *parser, struct kube_selector_term *term)
         .key = parser->word,
         .op = negated ? KUBE_SELECTOR_NOT_EXISTS : KUBE_SELECTOR_EXISTS,
     };
-    advance(parser);
+    selector_next_token(parser);
     if (negated || parser->token == TOKEN_COMMA || parser->token == TOKEN_END)
         return 0;
     switch (parser->token) {
@@ -218,9 +219,9 @@ static int parse_term(struct parser *parser, struct kube_selector_term *term)
     bool in = parser->token == TOKEN_WORD && strcmp(parser->word, "in") == 0;
     bool not_in = parser->token == TOKEN_WORD && strcmp(parser->word, "notin") == 0;
     if (!in && !not_in)
-        return refuse(parser, true, "in, notin, =, ==, !=, gt, lt");
+        return selector_refuse(parser, true, "in, notin, =, ==, !=, gt, lt");
     term->op = in ? KUBE_SELECTOR_IN : KUBE_SELECTOR_NOT_IN;
-    advance(parser);
+    selector_next_token(parser);
     return parse_set(parser, term);
 }
 
@@ -237,20 +238,20 @@ int kube_selector_parse(struct arena *arena, const char *text, struct kube_selec
                        strlen(parser.text), (int)KUBE_SELECTOR_MAX);
     struct kube_selector_term *terms = ARENA_ARRAY(arena, struct kube_selector_term, room);
     size_t count = 0;
-    advance(&parser);
+    selector_next_token(&parser);
     while (parser.token != TOKEN_END) {
         if (parser.token != TOKEN_WORD && parser.token != TOKEN_NOT)
-            return refuse(&parser, false, "!, identifier, or 'end of string'");
+            return selector_refuse(&parser, false, "!, identifier, or 'end of string'");
         int result = parse_term(&parser, &terms[count++]);
         if (result < 0)
             return result;
         if (parser.token == TOKEN_END)
             break;
         if (parser.token != TOKEN_COMMA)
-            return refuse(&parser, false, "',' or 'end of string'");
-        advance(&parser);
+            return selector_refuse(&parser, false, "',' or 'end of string'");
+        selector_next_token(&parser);
         if (parser.token != TOKEN_WORD && parser.token != TOKEN_NOT)
-            return refuse(&parser, false, "identifier after ','");
+            return selector_refuse(&parser, false, "identifier after ','");
     }
     *ret = (struct kube_selector){.terms = terms, .count = count};
     return 0;

@@ -73,8 +73,8 @@ bool kube_status_is_status(const struct json *object)
            str_has_prefix(json_get_string(object, "apiVersion", ""), "v1");
 }
 
-/* The reason decides where it is one of ours: two codes share 409. "Gone" is the older word for
- * Expired, and a server that is starting says it with reasons of its own. */
+/* A known reason decides, because two codes share 409. "Gone" is the older word for Expired, and a
+ * server that is starting uses reasons of its own. */
 static enum err_code code_of(const char *reason, int http_status)
 {
     if (!str_is_empty(reason)) {

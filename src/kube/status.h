@@ -1,40 +1,41 @@
-/* metav1.Status: how the API says that something went wrong, and what kubectl prints. A struct err
- * becomes one on our server's side and comes back as the same code on our client's side. */
+/* metav1.Status: how the API reports a failure, and what kubectl prints. The server converts a
+ * struct err into a Status, and the client converts it back into the same code. */
 #ifndef TRAINYARD_KUBE_STATUS_H
 #define TRAINYARD_KUBE_STATUS_H
 
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* What the failure is about. Any may be NULL or 0; all zero: no details are written. */
+/* The object of a failure. Members may be NULL or 0; if all are, no details are written. */
 struct kube_status_details {
     const char *name;
     const char *group;
-    const char *kind; /* the plural on errors about an object, as upstream does: "pods" */
+    const char *kind; /* the plural, "pods", in errors about an object, as upstream */
     const char *uid;
-    const struct json *causes; /* [{reason, message, field}]; cloned */
+    const struct json *causes; /* [{reason, message, field}]; copied */
     int64_t retry_after_seconds;
 };
 
-/* {kind: Status, apiVersion: v1, metadata: {}, status: Failure, message, reason, details, code}. */
+/* Returns {kind: Status, apiVersion: v1, metadata: {}, status: Failure, message, reason, details,
+ * code}. */
 struct json *kube_status_from_err(struct arena *arena, const struct err *err,
                                   const struct kube_status_details *details);
-/* status: Success, as the answer to a DELETE whose object is gone at once. */
+/* Returns a Status of success: the answer to a DELETE whose object is gone at once. */
 struct json *kube_status_success(struct arena *arena, const struct kube_status_details *details);
 
-/* One entry of `causes`: {reason: "FieldValueInvalid", message, field: "spec.replicas"}. */
+/* Appends an entry to `causes`: {reason: "FieldValueInvalid", message, field: "spec.replicas"}. */
 void kube_status_add_cause(struct arena *arena, struct json *causes, const char *reason,
                            const char *field, const char *message);
 
 bool kube_status_is_status(const struct json *object);
 
-/* Fill in `err` from a Status and return its negative code; 0 for a Status of success. What is no
- * Status at all is ERR_INTERNAL. */
+/* Sets `err` from a Status and returns its negative code. Returns 0 for a Status of success, and
+ * -ERR_INTERNAL if the object is no Status. */
 int kube_status_to_err(const struct json *status, struct err *err);
 
-/* The error an HTTP answer of 400 and above stands for: from the Status in its body where there is
- * one, else from the status line and the first line of the body. `what` names what was asked:
- * "GET /api/v1/pods". Always fails. */
+/* Sets `err` for an HTTP answer of 400 and above: from the Status in its body if there is one, else
+ * from the status code and the first line of the body. `what` names the request: "GET
+ * /api/v1/pods". Always returns a negative code. */
 int kube_status_of_answer(int http_status, const char *body, size_t size, const char *what,
                           struct err *err);
 

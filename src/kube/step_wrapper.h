@@ -1,5 +1,5 @@
-/* Where the wrapper of a pipeline's step lies in its pod: the pipeline says so, and a node that
- * cannot mount the volume there puts the real paths into the command. */
+/* The paths of the step wrapper in the pod of a pipeline step. The pipeline writes them into the
+ * pod; a node that cannot mount a volume there replaces them by real paths. */
 #ifndef TRAINYARD_KUBE_STEP_WRAPPER_H
 #define TRAINYARD_KUBE_STEP_WRAPPER_H
 

@@ -1,4 +1,4 @@
-/* What the API server, its tables and whoever binds claims ask of a StorageClass. */
+/* Questions about a StorageClass that the API server, its tables and the binding of claims ask. */
 #ifndef TRAINYARD_KUBE_STORAGE_CLASS_H
 #define TRAINYARD_KUBE_STORAGE_CLASS_H
 
@@ -6,7 +6,7 @@
 
 #define KUBE_CLASS_DEFAULT_ANNOTATION "storageclass.kubernetes.io/is-default-class"
 
-/* Whether a claim that names no class gets this one. */
+/* Returns whether a claim without a class gets this one. */
 bool kube_class_is_default(const struct json *class_);
 
 #endif

@@ -1,4 +1,4 @@
-/* Filling in OpenShift Templates; see template.h. */
+/* Fills in OpenShift Templates; see template.h. */
 #include "kube/template.h"
 
 #include "base/str.h"
@@ -8,12 +8,12 @@
 
 struct filling {
     struct arena *arena;
-    struct json *values;      /* of every parameter, complete: name → string */
-    const struct json *wrong; /* what is looked at */
+    struct json *values;      /* the values of all parameters: name → string */
+    const struct json *wrong; /* the part of the template that is being processed */
     struct err *err;
 };
 
-static int check_kind(struct filling *filling, const struct json *template_)
+static int template_check_kind(struct filling *filling, const struct json *template_)
 {
     struct err *err = filling->err;
     const char *kind = json_get_string(template_, "kind", "");
@@ -35,8 +35,8 @@ static int check_kind(struct filling *filling, const struct json *template_)
     return 0;
 }
 
-static int value_of(struct filling *filling, const struct json *parameter, const char *name,
-                    const struct json *given, const char **ret)
+static int template_parameter_value(struct filling *filling, const struct json *parameter,
+                                    const char *name, const struct json *given, const char **ret)
 {
     const char *generate = json_get_string(parameter, "generate", "");
     *ret = json_text(json_get(given, name));
@@ -53,7 +53,8 @@ static int value_of(struct filling *filling, const struct json *parameter, const
     return result < 0 ? err_wrap(filling->err, "parameter '%s'", name) : 0;
 }
 
-static int collect(struct filling *filling, const struct json *parameters, const struct json *given)
+static int template_collect_values(struct filling *filling, const struct json *parameters,
+                                   const struct json *given)
 {
     size_t position = 0;
     JSON_EACH (parameter, parameters) {
@@ -61,7 +62,7 @@ static int collect(struct filling *filling, const struct json *parameters, const
         const char *name = json_get_string(parameter, "name", ""), *value = NULL;
         if (name[0] == '\0')
             return err_set(filling->err, ERR_INVALID, "parameters[%zu] has no name", position);
-        int result = value_of(filling, parameter, name, given, &value);
+        int result = template_parameter_value(filling, parameter, name, given, &value);
         if (result < 0)
             return result;
         if (value[0] == '\0' && json_get_bool(parameter, "required", false))
@@ -75,7 +76,7 @@ static int collect(struct filling *filling, const struct json *parameters, const
     return 0;
 }
 
-/* A value nobody asks for is most likely a typing mistake. */
+/* A value without a parameter is probably a typing mistake. */
 static int check_given(struct filling *filling, const struct json *given)
 {
     filling->wrong = NULL;
@@ -94,21 +95,21 @@ static int check_given(struct filling *filling, const struct json *given)
     return 0;
 }
 
-/* The value of the parameter named between `from` and `end`, or NULL. */
-static const char *lookup(struct filling *filling, const char *from, const char *end)
+/* Returns the value of the parameter named between `from` and `end`, or NULL. */
+static const char *template_find_value(struct filling *filling, const char *from, const char *end)
 {
     return json_text(
         json_get(filling->values, arena_strndup(filling->arena, from, (size_t)(end - from))));
 }
 
-/* A string that is "${{NAME}}" and nothing else becomes what the value says as JSON: a number, a
- * boolean, an object; or a string where it says nothing of that kind. */
+/* A string that is exactly "${{NAME}}" becomes the value parsed as JSON: a number, a boolean, an
+ * object; or a string if it is no JSON. */
 static bool fill_whole(struct filling *filling, struct json *string)
 {
     size_t size = string->size;
     if (size < 6 || !str_has_prefix(string->text, "${{") || !str_has_suffix(string->text, "}}"))
         return false;
-    const char *value = lookup(filling, string->text + 3, string->text + size - 2);
+    const char *value = template_find_value(filling, string->text + 3, string->text + size - 2);
     if (!value)
         return false;
     struct json *parsed, *next = string->next;
@@ -128,7 +129,7 @@ static int fill_parts(struct filling *filling, struct json *string)
     const char *at = string->text;
     for (const char *from; (from = strstr(at, "${")) != NULL;) {
         const char *end = strchr(from, '}');
-        const char *value = end ? lookup(filling, from + 2, end) : NULL;
+        const char *value = end ? template_find_value(filling, from + 2, end) : NULL;
         const char *next = value ? end + 1 : from + 2;
         buf_append(&text, at, (size_t)((value ? from : next) - at));
         if (value)
@@ -147,13 +148,13 @@ static int fill_parts(struct filling *filling, struct json *string)
     return 0;
 }
 
-/* As deep as the parser lets a document be. */
-static int fill(struct filling *filling, struct json *json)
+/* The parser limits the depth of the document. */
+static int template_fill(struct filling *filling, struct json *json)
 {
     if (json->type == JSON_STRING)
         return fill_whole(filling, json) ? 0 : fill_parts(filling, json);
     JSON_EACH (item, json) {
-        int result = fill(filling, item);
+        int result = template_fill(filling, item);
         if (result < 0)
             return result;
     }
@@ -173,7 +174,7 @@ static int fill_objects(struct filling *filling, const struct json *template_,
     struct arena *arena = filling->arena;
     struct json *labels = json_get(template_, "labels");
     filling->wrong = labels;
-    int result = labels ? fill(filling, labels = json_clone(arena, labels)) : 0;
+    int result = labels ? template_fill(filling, labels = json_clone(arena, labels)) : 0;
     if (result < 0)
         return result;
     struct json *list = json_object(arena);
@@ -187,7 +188,7 @@ static int fill_objects(struct filling *filling, const struct json *template_,
             return err_set(filling->err, ERR_INVALID, "objects[%zu] is %s, not an object",
                            json_count(items), json_type_name(original->type));
         struct json *object = json_clone(arena, original);
-        result = fill(filling, object);
+        result = template_fill(filling, object);
         if (result < 0)
             return result;
         add_labels(arena, object, labels);
@@ -203,9 +204,9 @@ int kube_template_process(struct arena *arena, const struct json *template_,
 {
     struct filling filling = {
         .arena = arena, .values = json_object(arena), .wrong = template_, .err = err};
-    int result = check_kind(&filling, template_);
+    int result = template_check_kind(&filling, template_);
     if (result == 0)
-        result = collect(&filling, json_get(template_, "parameters"), values);
+        result = template_collect_values(&filling, json_get(template_, "parameters"), values);
     if (result == 0)
         result = check_given(&filling, values);
     if (result == 0)

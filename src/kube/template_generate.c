@@ -1,5 +1,5 @@
-/* Generated values of a template; see template.h. The expression is text, and classes in brackets
- * with a count: "[A-Z0-9]{8}". In a class stand characters, ranges and \w \d \a \A (word, digit,
+/* Generates values for a template; see template.h. The expression consists of literal text and
+ * classes with a count: "[A-Z0-9]{8}". A class has characters, ranges and \w \d \a \A (word, digit,
  * letter, symbol). */
 #include "kube/template.h"
 
@@ -51,7 +51,7 @@ static bool add_named(struct alphabet *alphabet, char name)
     }
 }
 
-/* From behind '[' up to the ']'; returns the place behind it, or NULL. */
+/* Parses a class from behind '[' to ']'. Returns the position behind it, or NULL. */
 static const char *read_class(const char *at, struct alphabet *alphabet)
 {
     while (*at && *at != ']') {
@@ -73,7 +73,7 @@ static const char *read_class(const char *at, struct alphabet *alphabet)
     return *at == ']' && alphabet->count > 0 ? at + 1 : NULL;
 }
 
-/* "{8}", or nothing for 1; returns the place behind it, or NULL. */
+/* Parses "{8}", or nothing for 1. Returns the position behind it, or NULL. */
 static const char *read_count(const char *at, size_t *ret)
 {
     *ret = 1;

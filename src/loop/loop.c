@@ -1,5 +1,5 @@
-/* The loop's common part: timers, deferred tasks and the dispatch to one of the two bodies. See
- * loop.h. */
+/* The common part of both loops: timers, deferred tasks, and the dispatch to one of the
+ * implementations. See loop.h. */
 #include "loop/loop.h"
 
 #include "base/moment.h"
@@ -11,8 +11,8 @@ void loop_init(struct loop *loop, const struct loop_ops *ops)
 {
     loop->ops = ops;
     loop->timers = (struct timer_heap){0};
-    loop_ring_init(&loop->deferred);
-    loop_ring_init(&loop->running);
+    list_init(&loop->deferred);
+    list_init(&loop->running);
 }
 
 struct loop *loop_free(struct loop *loop)
@@ -62,7 +62,7 @@ void loop_post(struct loop *loop, struct loop_task *task)
     loop->ops->post(loop, task);
 }
 
-/* Remembers the callback if no other took longer in this turn; returns the time now. */
+/* Remembers the callback if it is the slowest of this turn; returns the current time. */
 static int64_t note_duration(struct loop *loop, const void *callback, int64_t begun_ns)
 {
     int64_t now_ns = moment_monotonic_ns();
@@ -110,7 +110,7 @@ void loop_fire_first_timer(struct loop *loop)
     struct loop_timer *timer = timer_heap_first(&loop->timers);
     timer_heap_remove(&loop->timers, timer);
     timer->running = false;
-    const void *callback = (const void *)timer->callback; /* the timer may be gone afterwards */
+    const void *callback = (const void *)timer->callback; /* the callback may free the timer */
     int64_t begun_ns = moment_monotonic_ns();
     timer->callback(timer);
     note_duration(loop, callback, begun_ns);
@@ -118,49 +118,13 @@ void loop_fire_first_timer(struct loop *loop)
 
 /* ---- deferred tasks -------------------------------------------------------------------------- */
 
-void loop_ring_init(struct loop_task *head)
-{
-    *head = (struct loop_task){.next = head, .previous = head};
-}
-
-bool loop_ring_is_empty(const struct loop_task *head)
-{
-    return head->next == head;
-}
-
-void loop_ring_append(struct loop_task *head, struct loop_task *task)
-{
-    task->next = head;
-    task->previous = head->previous;
-    head->previous->next = task;
-    head->previous = task;
-}
-
-void loop_ring_remove(struct loop_task *task)
-{
-    task->next->previous = task->previous;
-    task->previous->next = task->next;
-    task->next = task->previous = NULL;
-}
-
-void loop_ring_move_all(struct loop_task *to, struct loop_task *from)
-{
-    if (loop_ring_is_empty(from))
-        return;
-    from->next->previous = to->previous;
-    to->previous->next = from->next;
-    from->previous->next = to;
-    to->previous = from->previous;
-    from->next = from->previous = from;
-}
-
 void loop_defer(struct loop *loop, struct loop_task *task)
 {
     if (task->queued)
         return;
-    bool first = loop_ring_is_empty(&loop->deferred);
+    bool first = list_is_empty(&loop->deferred);
     task->queued = true;
-    loop_ring_append(&loop->deferred, task);
+    list_append(&loop->deferred, &task->link);
     if (first)
         loop->ops->deferred(loop);
 }
@@ -170,12 +134,12 @@ void loop_defer_cancel(struct loop *loop, struct loop_task *task)
     if (!task->queued)
         return;
     task->queued = false;
-    loop_ring_remove(task);
+    list_remove(&task->link);
 }
 
 bool loop_has_deferred(const struct loop *loop)
 {
-    return !loop_ring_is_empty(&loop->running) || !loop_ring_is_empty(&loop->deferred);
+    return !list_is_empty(&loop->running) || !list_is_empty(&loop->deferred);
 }
 
 bool loop_should_yield(const struct loop *loop)
@@ -187,12 +151,12 @@ void loop_run_deferred(struct loop *loop, int64_t budget_ns)
 {
     int64_t now_ns = moment_monotonic_ns();
     loop->yield_ns = budget_ns == LOOP_NO_BUDGET ? INT64_MAX : now_ns + budget_ns;
-    loop_ring_move_all(&loop->running, &loop->deferred);
-    while (!loop_ring_is_empty(&loop->running) && now_ns < loop->yield_ns) {
-        struct loop_task *task = loop->running.next;
-        const void *callback = (const void *)task->callback; /* the task may be gone afterwards */
+    list_append_all(&loop->running, &loop->deferred);
+    while (!list_is_empty(&loop->running) && now_ns < loop->yield_ns) {
+        struct loop_task *task = LIST_FIRST(&loop->running, struct loop_task, link);
+        const void *callback = (const void *)task->callback; /* the callback may free the task */
         task->queued = false;
-        loop_ring_remove(task);
+        list_remove(&task->link);
         task->callback(task);
         now_ns = note_duration(loop, callback, now_ns);
     }

@@ -1,4 +1,4 @@
-/* What both bodies of the loop share: the timers, the deferred tasks and the table of functions by
+/* Shared by both implementations of the loop: timers, deferred tasks, and the table of functions in
  * which they differ. Included by the files of loop/ only. */
 #ifndef TRAINYARD_LOOP_LOOP_INTERNAL_H
 #define TRAINYARD_LOOP_LOOP_INTERNAL_H
@@ -13,47 +13,42 @@ struct loop_ops {
     void (*stop)(struct loop *loop);
     int64_t (*now_ms)(struct loop *loop);
     int64_t (*wall_ms)(struct loop *loop);
-    uint64_t (*timer_order)(struct loop *loop); /* among timers due at once */
-    void (*timers_changed)(struct loop *loop);  /* another timer is the first, or none is left */
-    void (*deferred)(struct loop *loop);        /* the list of deferred tasks is empty no more */
+    /* The rank of a new timer among timers that are due at the same time. */
+    uint64_t (*timer_order)(struct loop *loop);
+    void (*timers_changed)(struct loop *loop); /* the earliest timer has changed, or none is left */
+    void (*deferred)(struct loop *loop); /* a task was added to the empty list of deferred tasks */
     void (*post)(struct loop *loop, struct loop_task *task);
     void (*work_start)(struct loop *loop, struct loop_work *work);
     struct uv_loop_s *(*uv)(struct loop *loop);
     const struct loop_turns *(*turns)(struct loop *loop);
 };
 
-/* The callback that took longest in the current turn, for the log. */
+/* The slowest callback of the current turn, for the log. */
 struct loop_slowest {
-    const void *callback; /* its address; NULL: none was called */
+    const void *callback; /* its address; NULL: no callback was called */
     int64_t ns;
 };
 
-/* The first member of each body. */
+/* The first member of each implementation's struct. */
 struct loop {
     const struct loop_ops *ops;
     struct timer_heap timers;
-    struct loop_task deferred; /* the ring's head: tasks of the next turn */
-    struct loop_task running;  /* the ring's head: tasks of this turn that are still to run */
-    int64_t yield_ns;          /* monotonic time when their budget is used up */
+    struct list_head deferred; /* tasks of the next turn */
+    struct list_head running;  /* tasks of this turn that are still to run */
+    int64_t yield_ns; /* monotonic time at which the time of the running tasks is used up */
     struct loop_slowest slowest;
 };
 
 void loop_init(struct loop *loop, const struct loop_ops *ops);
 
-/* Rings of tasks: a head whose links point to itself is empty. */
-void loop_ring_init(struct loop_task *head);
-bool loop_ring_is_empty(const struct loop_task *head);
-void loop_ring_append(struct loop_task *head, struct loop_task *task);
-void loop_ring_remove(struct loop_task *task);
-void loop_ring_move_all(struct loop_task *to, struct loop_task *from); /* appended, order kept */
-
-/* Run the tasks that were deferred up to now. A task that is deferred meanwhile belongs to the next
- * turn, and so do the tasks that are left when `budget_ns` are over, in the same order. */
+/* Runs the tasks that are deferred now, for at most `budget_ns`. A task that is deferred during the
+ * call belongs to the next turn. Tasks that are left when the time is over also run in the next
+ * turn, in the same order. */
 enum { LOOP_NO_BUDGET = -1 };
 void loop_run_deferred(struct loop *loop, int64_t budget_ns);
 bool loop_has_deferred(const struct loop *loop);
 
-/* Take the first timer off the heap and call it back. */
+/* Removes the earliest timer from the heap and calls its callback. */
 void loop_fire_first_timer(struct loop *loop);
 
 #endif

@@ -1,6 +1,6 @@
-/* How long the turns of a loop take. A turn is one iteration: all timers, deferred tasks and I/O
- * callbacks between two waits. The loop counts each turn; /metrics of the API server shows the
- * counts. Must be read on the loop thread. */
+/* Statistics of a loop's turns. A turn is one iteration of the loop: all timers, deferred tasks and
+ * I/O callbacks between two waits. The API server shows the statistics at /metrics. Must be read on
+ * the loop thread. */
 #ifndef TRAINYARD_LOOP_LOOP_TURNS_H
 #define TRAINYARD_LOOP_LOOP_TURNS_H
 
@@ -11,7 +11,7 @@
 
 enum { LOOP_TURN_BOUNDS = 14 };
 
-/* Upper bounds of the buckets in seconds, rising. */
+/* Upper bounds of the buckets in seconds, in rising order. */
 extern const double LOOP_TURN_BOUNDS_S[LOOP_TURN_BOUNDS];
 
 struct loop_turn_histogram {
@@ -25,7 +25,7 @@ struct loop_turns {
     struct loop_turn_histogram wall; /* elapsed time without the wait for events */
 };
 
-/* NULL in simulation, where no time passes. */
+/* Returns NULL in simulation, where turns take no time. */
 const struct loop_turns *loop_turns(struct loop *loop);
 
 void loop_turn_histogram_add(struct loop_turn_histogram *histogram, int64_t ns);

@@ -11,18 +11,18 @@ static const int SIGNALS[] = {SIGINT, SIGTERM};
 
 struct loop_signals {
     uv_signal_t handles[ARRAY_SIZE(SIGNALS)];
-    size_t open; /* handles that libuv still knows */
+    size_t open; /* number of handles that libuv still uses */
     void (*callback)(void *context, int signal);
     void *context;
 };
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_signal_caught(uv_signal_t *handle, int number)
 {
     struct loop_signals *signals = handle->data;
     signals->callback(signals->context, number);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_signal_closed(uv_handle_t *handle)
 {
     struct loop_signals *signals = handle->data;
     if (--signals->open == 0)
@@ -31,9 +31,9 @@ static void on_closed(uv_handle_t *handle)
 
 struct loop_signals *loop_signals_free(struct loop_signals *signals)
 {
-    /* The memory lives until libuv has let go of the handles, in the next turn of the loop. */
+    /* The memory lives until libuv has closed the handles, in the next turn of the loop. */
     for (size_t i = 0; signals && i < ARRAY_SIZE(SIGNALS); i++)
-        uv_close((uv_handle_t *)&signals->handles[i], on_closed);
+        uv_close((uv_handle_t *)&signals->handles[i], on_signal_closed);
     return NULL;
 }
 
@@ -51,10 +51,10 @@ int loop_signals_new(struct loop *loop, void (*callback)(void *context, int sign
         signals->handles[i].data = signals;
     }
     for (size_t i = 0; i < ARRAY_SIZE(SIGNALS); i++) {
-        int status = uv_signal_start(&signals->handles[i], on_signal, SIGNALS[i]);
-        if (status < 0) {
+        int result = uv_signal_start(&signals->handles[i], on_signal_caught, SIGNALS[i]);
+        if (result < 0) {
             loop_signals_free(signals);
-            return err_set_errno(err, -status, "cannot listen for signal %d", SIGNALS[i]);
+            return err_set_errno(err, -result, "cannot listen for signal %d", SIGNALS[i]);
         }
         uv_unref((uv_handle_t *)&signals->handles[i]);
     }

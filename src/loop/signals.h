@@ -1,4 +1,4 @@
-/* SIGINT and SIGTERM as a callback on the loop, for programs that end in order. */
+/* SIGINT and SIGTERM as a callback on the loop, for programs that shut down in order. */
 #ifndef TRAINYARD_LOOP_SIGNALS_H
 #define TRAINYARD_LOOP_SIGNALS_H
 
@@ -6,11 +6,11 @@
 
 struct loop_signals;
 
-/* `callback` gets SIGINT or SIGTERM each time one comes. Does not keep the loop running by itself.
- * On libuv only: ERR_UNSUPPORTED in simulation. */
+/* Calls `callback` on the loop thread for each SIGINT or SIGTERM. Does not keep the loop running.
+ * Returns -ERR_UNSUPPORTED in simulation. */
 int loop_signals_new(struct loop *loop, void (*callback)(void *context, int signal), void *context,
                      struct loop_signals **ret, struct err *err);
-/* The signals do again what they did before; no callback comes any more. */
+/* Restores the earlier actions of the signals. The callback is not called any more. */
 struct loop_signals *loop_signals_free(struct loop_signals *signals);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* What the three links of a timer mean. BEFORE is the left sibling, or the parent for a leftmost
- * child: enough to cut a timer out of the middle. */
+/* The three links of a timer. BEFORE is the left sibling, or the parent of a leftmost child: this
+ * is enough to remove a timer from the middle. */
 enum { CHILD, SIBLING, BEFORE };
 
 static bool is_earlier(const struct loop_timer *a, const struct loop_timer *b)
@@ -12,8 +12,8 @@ static bool is_earlier(const struct loop_timer *a, const struct loop_timer *b)
     return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
 }
 
-/* Join two trees without siblings; either may be NULL. */
-static struct loop_timer *meld(struct loop_timer *a, struct loop_timer *b)
+/* Joins two trees without siblings; either may be NULL. */
+static struct loop_timer *heap_meld(struct loop_timer *a, struct loop_timer *b)
 {
     if (!a || !b)
         return a ? a : b;
@@ -30,8 +30,8 @@ static struct loop_timer *meld(struct loop_timer *a, struct loop_timer *b)
     return a;
 }
 
-/* One tree of a list of siblings: meld pairs from left to right, then the pairs from right to left.
- * A loop and not a recursion: the list may be as long as there are timers. */
+/* Joins a list of siblings into one tree: melds pairs from left to right, then the pairs from right
+ * to left. A loop and not a recursion, because the list may hold all timers. */
 static struct loop_timer *meld_siblings(struct loop_timer *first)
 {
     struct loop_timer *pairs = NULL;
@@ -41,7 +41,7 @@ static struct loop_timer *meld_siblings(struct loop_timer *first)
         first->heap[SIBLING] = first->heap[BEFORE] = NULL;
         if (second)
             second->heap[SIBLING] = second->heap[BEFORE] = NULL;
-        struct loop_timer *pair = meld(first, second);
+        struct loop_timer *pair = heap_meld(first, second);
         pair->heap[SIBLING] = pairs;
         pairs = pair;
         first = rest;
@@ -50,7 +50,7 @@ static struct loop_timer *meld_siblings(struct loop_timer *first)
     while (pairs) {
         struct loop_timer *rest = pairs->heap[SIBLING];
         pairs->heap[SIBLING] = NULL;
-        tree = meld(tree, pairs);
+        tree = heap_meld(tree, pairs);
         pairs = rest;
     }
     return tree;
@@ -59,7 +59,7 @@ static struct loop_timer *meld_siblings(struct loop_timer *first)
 void timer_heap_insert(struct timer_heap *heap, struct loop_timer *timer)
 {
     timer->heap[CHILD] = timer->heap[SIBLING] = timer->heap[BEFORE] = NULL;
-    heap->root = meld(heap->root, timer);
+    heap->root = heap_meld(heap->root, timer);
 }
 
 void timer_heap_remove(struct timer_heap *heap, struct loop_timer *timer)
@@ -75,7 +75,7 @@ void timer_heap_remove(struct timer_heap *heap, struct loop_timer *timer)
             before->heap[SIBLING] = sibling;
         if (sibling)
             sibling->heap[BEFORE] = before;
-        heap->root = meld(heap->root, below);
+        heap->root = heap_meld(heap->root, below);
     }
     timer->heap[CHILD] = timer->heap[SIBLING] = timer->heap[BEFORE] = NULL;
 }

@@ -1,5 +1,6 @@
-/* The running timers of a loop as a pairing heap whose links lie in the timers themselves, so that
- * starting and stopping allocates nothing. Shared by both bodies of the loop; knows no clock. */
+/* The running timers of a loop as a pairing heap. The links are members of the timers, so starting
+ * and stopping a timer allocates nothing. Used by both implementations of the loop; reads no clock.
+ */
 #ifndef TRAINYARD_LOOP_TIMER_HEAP_H
 #define TRAINYARD_LOOP_TIMER_HEAP_H
 
@@ -9,7 +10,8 @@ struct timer_heap {
     struct loop_timer *root;
 };
 
-/* Ordered by due_ms, then by `order`; both must stay as they are while the timer is inside. */
+/* Timers are ordered by due_ms, then by `order`. Neither may change while the timer is in the heap.
+ */
 void timer_heap_insert(struct timer_heap *heap, struct loop_timer *timer);
 void timer_heap_remove(struct timer_heap *heap, struct loop_timer *timer);
 

@@ -1,6 +1,7 @@
-/* The loop on libuv: what a control process runs on a machine. One libuv timer is set to the
- * earliest of our timers, an idle handle is active while there are deferred tasks, an async handle
- * that does not keep the loop alive takes posts, and a prepare handle measures each turn. */
+/* The loop on libuv, which a control process runs on a machine. One libuv timer is set to the
+ * earliest timer of the heap. An idle handle is active while there are deferred tasks. An async
+ * handle, which does not keep the loop alive, receives posted tasks. A prepare handle measures each
+ * turn. */
 #include "loop/loop.h"
 
 #include "base/log.h"
@@ -15,10 +16,11 @@
 #include <uv.h>
 
 enum {
-    /* Deferred tasks of one turn, and timers of one turn: what is left waits for the next turn, so
-     * that I/O is never more than this and one callback late. */
+    /* Time for the deferred tasks of one turn, and for its timers. The rest waits for the next
+     * turn, so that I/O is delayed at most by this time and one callback. */
     BUDGET_NS = 3 * 1000 * 1000,
-    LONG_TURN_NS = 20 * 1000 * 1000, /* CPU time from which on a turn is logged at debug level */
+    LONG_TURN_NS =
+        20 * 1000 * 1000, /* a turn with more CPU time than this is logged at debug level */
 };
 
 struct uv_body {
@@ -29,16 +31,16 @@ struct uv_body {
     uv_async_t async;
     uv_prepare_t prepare;
     struct loop_turns turns;
-    int64_t turn_cpu_ns, turn_wall_ns; /* the clocks when the current turn began */
-    uint64_t turn_idle_ns;             /* time spent waiting up to then */
+    int64_t turn_cpu_ns, turn_wall_ns; /* clocks at the start of the current turn */
+    uint64_t turn_idle_ns;             /* total waiting time at the start of the current turn */
     uint64_t timers_started;
-    size_t work_count; /* under way on the pool */
+    size_t work_count; /* number of work items on the pool */
     bool in_run, stopped;
     pthread_mutex_t posted_lock;
-    struct loop_task posted; /* the ring's head, under posted_lock */
+    struct list_head posted; /* struct loop_task; protected by posted_lock */
 };
 
-/* One item of pool work; the uv_work_t is kept out of loop.h. */
+/* One work item on the pool. Keeps uv_work_t out of loop.h. */
 struct work_slot {
     uv_work_t request;
     struct loop_task task; /* calls `done` */
@@ -54,7 +56,7 @@ static struct uv_body *body_of(struct loop *loop)
 static int64_t now_ms(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
-    /* Between runs nobody keeps libuv's clock; a timer started then must not be short. */
+    /* Between runs libuv's clock stands still; a timer that is started then must not fire early. */
     if (!body->in_run)
         uv_update_time(&body->uv);
     return (int64_t)uv_now(&body->uv);
@@ -70,7 +72,7 @@ static uint64_t timer_order(struct loop *loop)
     return body_of(loop)->timers_started++;
 }
 
-static void on_timer(uv_timer_t *handle);
+static void on_uv_timer(uv_timer_t *handle);
 
 static void timers_changed(struct loop *loop)
 {
@@ -81,20 +83,20 @@ static void timers_changed(struct loop *loop)
         return;
     }
     int64_t delay_ms = first->due_ms - now_ms(loop);
-    uv_timer_start(&body->timer, on_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
+    uv_timer_start(&body->timer, on_uv_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
 }
 
-static void on_timer(uv_timer_t *handle)
+static void on_uv_timer(uv_timer_t *handle)
 {
     struct uv_body *body = CONTAINER_OF(handle, struct uv_body, timer);
-    /* A timer that its callback starts again at once belongs to the next turn. */
+    /* A timer that its own callback restarts belongs to the next turn. */
     uint64_t limit = body->timers_started;
     int64_t now = now_ms(&body->loop), end_ns = moment_monotonic_ns() + BUDGET_NS;
     const struct loop_timer *first;
     while ((first = timer_heap_first(&body->loop.timers)) && first->due_ms <= now &&
            first->order < limit) {
         if (moment_monotonic_ns() > end_ns) {
-            uv_timer_start(handle, on_timer, 1, 0); /* 0 would be due in this turn already */
+            uv_timer_start(handle, on_uv_timer, 1, 0); /* a timeout of 0 would fire in this turn */
             return;
         }
         loop_fire_first_timer(&body->loop);
@@ -110,25 +112,24 @@ static void on_idle(uv_idle_t *handle)
         uv_idle_stop(handle);
 }
 
-static void deferred(struct loop *loop)
+static void uv_deferred(struct loop *loop)
 {
     uv_idle_start(&body_of(loop)->idle, on_idle);
 }
 
-/* Make the posted tasks deferred ones; false if there were none. */
+/* Moves the posted tasks to the deferred ones; false if there were none. */
 static bool take_posted(struct uv_body *body)
 {
-    struct loop_task posted;
-    loop_ring_init(&posted);
+    struct list_head posted = {0};
     pthread_mutex_lock(&body->posted_lock);
-    loop_ring_move_all(&posted, &body->posted);
+    list_append_all(&posted, &body->posted);
     pthread_mutex_unlock(&body->posted_lock);
-    if (loop_ring_is_empty(&posted))
+    if (list_is_empty(&posted))
         return false;
-    for (struct loop_task *task = posted.next; task != &posted; task = task->next)
+    LIST_EACH (struct loop_task, task, &posted, link)
         task->queued = true;
-    loop_ring_move_all(&body->loop.deferred, &posted);
-    deferred(&body->loop);
+    list_append_all(&body->loop.deferred, &posted);
+    uv_deferred(&body->loop);
     return true;
 }
 
@@ -137,11 +138,11 @@ static void on_async(uv_async_t *handle)
     take_posted(CONTAINER_OF(handle, struct uv_body, async));
 }
 
-static void post(struct loop *loop, struct loop_task *task)
+static void uv_post(struct loop *loop, struct loop_task *task)
 {
     struct uv_body *body = body_of(loop);
     pthread_mutex_lock(&body->posted_lock);
-    loop_ring_append(&body->posted, task);
+    list_append(&body->posted, &task->link);
     pthread_mutex_unlock(&body->posted_lock);
     uv_async_send(&body->async);
 }
@@ -161,7 +162,7 @@ static void on_work_told(struct loop_task *task)
     work->done(work);
 }
 
-/* libuv tells of all work that is done at once. As deferred tasks they have a budget together. */
+/* libuv reports all finished work at once. Deferred tasks share the time limit of a turn. */
 static void on_work_done(uv_work_t *request, int status)
 {
     struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);
@@ -175,9 +176,9 @@ static void work_start(struct loop *loop, struct loop_work *work)
     slot->task.callback = on_work_told;
     slot->work = work;
     slot->body->work_count++;
-    int status = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);
-    if (status < 0)
-        mem_panic("loop: cannot queue work: %s", uv_strerror(status));
+    int result = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);
+    if (result < 0)
+        mem_panic("loop: cannot queue work: %s", uv_strerror(result));
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -197,7 +198,7 @@ static void turn_begin(struct uv_body *body)
     body->loop.slowest = (struct loop_slowest){0};
 }
 
-/* Says where the time went. The offset is for addr2line. */
+/* Logs the slowest callback of the turn. The offset is for addr2line. */
 static void turn_log(const struct loop_slowest *slowest, int64_t cpu_ns, int64_t wall_ns)
 {
     Dl_info place = {0};
@@ -213,8 +214,8 @@ static void turn_log(const struct loop_slowest *slowest, int64_t cpu_ns, int64_t
                   (unsigned long long)((uintptr_t)slowest->callback - (uintptr_t)place.dli_fbase));
 }
 
-/* libuv calls this once per iteration, before it waits. I/O callbacks are called during the wait,
- * so a turn goes from one call to the next, less the time in which the thread slept. */
+/* libuv calls this once per iteration, before it waits. I/O callbacks run during the wait, so a
+ * turn lasts from one call to the next, without the time in which the thread slept. */
 static void on_prepare(uv_prepare_t *handle)
 {
     struct uv_body *body = CONTAINER_OF(handle, struct uv_body, prepare);
@@ -230,12 +231,12 @@ static void on_prepare(uv_prepare_t *handle)
         turn_log(&slowest, cpu_ns, wall_ns);
 }
 
-static const struct loop_turns *turns(struct loop *loop)
+static const struct loop_turns *uv_turns(struct loop *loop)
 {
     return &body_of(loop)->turns;
 }
 
-static void run(struct loop *loop)
+static void uv_body_run(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
     uv_update_time(&body->uv);
@@ -243,7 +244,8 @@ static void run(struct loop *loop)
     body->in_run = true;
     while (!body->stopped) {
         bool more = uv_run(&body->uv, UV_RUN_DEFAULT) != 0;
-        /* A post may come just as libuv finds nothing left: it must not wait for the next run. */
+        /* A task may be posted just when libuv finds nothing left to do: it must not wait for the
+         * next run. */
         if (!more && !take_posted(body))
             break;
     }
@@ -251,14 +253,14 @@ static void run(struct loop *loop)
     body->in_run = false;
 }
 
-static void stop(struct loop *loop)
+static void uv_body_stop(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
     body->stopped = true;
     uv_stop(&body->uv);
 }
 
-static struct uv_loop_s *uv(struct loop *loop)
+static struct uv_loop_s *uv_body_uv(struct loop *loop)
 {
     return &body_of(loop)->uv;
 }
@@ -273,7 +275,7 @@ static void count_open(uv_handle_t *handle, void *context)
 static void body_free(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
-    /* Work on the pool writes to memory of its owner: it is waited for, and told. */
+    /* Work on the pool uses memory of its owner: wait until it is done and reported. */
     while (body->work_count)
         uv_run(&body->uv, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&body->timer, NULL);
@@ -284,7 +286,7 @@ static void body_free(struct loop *loop)
     uv_walk(&body->uv, count_open, &open);
     if (open)
         mem_panic("loop: freed while a libuv %s handle is open", open);
-    /* Only handles that are closing are left, ours and those of others. */
+    /* Only closing handles are left, of this file and of other users. */
     while (uv_loop_close(&body->uv) == UV_EBUSY)
         uv_run(&body->uv, UV_RUN_NOWAIT);
     pthread_mutex_destroy(&body->posted_lock);
@@ -293,32 +295,32 @@ static void body_free(struct loop *loop)
 
 static const struct loop_ops OPS = {
     .free = body_free,
-    .run = run,
-    .stop = stop,
+    .run = uv_body_run,
+    .stop = uv_body_stop,
     .now_ms = now_ms,
     .wall_ms = wall_ms,
     .timer_order = timer_order,
     .timers_changed = timers_changed,
-    .deferred = deferred,
-    .post = post,
+    .deferred = uv_deferred,
+    .post = uv_post,
     .work_start = work_start,
-    .uv = uv,
-    .turns = turns,
+    .uv = uv_body_uv,
+    .turns = uv_turns,
 };
 
 int loop_new(struct loop **ret, struct err *err)
 {
     struct uv_body *body = mem_zalloc(sizeof(*body));
-    int status = uv_loop_init(&body->uv);
-    if (status < 0) {
+    int result = uv_loop_init(&body->uv);
+    if (result < 0) {
         free(body);
-        return err_set_errno(err, -status, "cannot make an event loop");
+        return err_set_errno(err, -result, "cannot make an event loop");
     }
-    status = uv_async_init(&body->uv, &body->async, on_async);
-    if (status < 0) {
+    result = uv_async_init(&body->uv, &body->async, on_async);
+    if (result < 0) {
         uv_loop_close(&body->uv);
         free(body);
-        return err_set_errno(err, -status, "cannot make an event loop");
+        return err_set_errno(err, -result, "cannot make an event loop");
     }
     uv_timer_init(&body->uv, &body->timer);
     uv_idle_init(&body->uv, &body->idle);
@@ -328,7 +330,6 @@ int loop_new(struct loop **ret, struct err *err)
     uv_unref((uv_handle_t *)&body->prepare);
     uv_unref((uv_handle_t *)&body->async);
     pthread_mutex_init(&body->posted_lock, NULL);
-    loop_ring_init(&body->posted);
     loop_init(&body->loop, &OPS);
     *ret = &body->loop;
     return 0;

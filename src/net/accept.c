@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Without the blanks around it. */
-static char *trimmed(struct arena *arena, const char *text, size_t size)
+/* A copy without the blanks around it. */
+static char *accept_trimmed(struct arena *arena, const char *text, size_t size)
 {
     while (size > 0 && isspace((unsigned char)*text)) {
         text++;
@@ -24,13 +24,14 @@ static bool is_media_type(const char *text)
     return slash && slash != text && slash[1] != '\0' && !strpbrk(text, " \t\"");
 }
 
-static void lower(char *text)
+static void accept_lower(char *text)
 {
     for (; *text; text++)
         *text = (char)tolower((unsigned char)*text);
 }
 
-/* False for a quality that is none, or says "not this". */
+/* Parses a parameter. Returns false if the quality is invalid or 0, which means "not acceptable".
+ */
 static bool read_parameter(const char *text, struct accept_clause *clause)
 {
     const char *value = strchr(text, '=');
@@ -52,35 +53,36 @@ static bool read_parameter(const char *text, struct accept_clause *clause)
 static bool read_clause(struct arena *arena, const char *text, struct accept_clause *ret)
 {
     size_t size = strcspn(text, ";");
-    char *type = trimmed(arena, text, size);
+    char *type = accept_trimmed(arena, text, size);
     *ret = (struct accept_clause){.as = "", .group = "", .version = "", .quality = 1};
     if (!is_media_type(type))
         return false;
-    lower(type);
+    accept_lower(type);
     ret->type = type;
     for (text += size; *text == ';'; text += size) {
         text++;
         size = strcspn(text, ";");
-        if (!read_parameter(trimmed(arena, text, size), ret))
+        if (!read_parameter(accept_trimmed(arena, text, size), ret))
             return false;
     }
     return true;
 }
 
-static int choices(const struct accept_clause *clause)
+static int clause_choices(const struct accept_clause *clause)
 {
     return str_eq(clause->type, "*/*") ? 2 : str_has_suffix(clause->type, "/*");
 }
 
-static bool is_wanted_more(const struct accept_clause *a, const struct accept_clause *b)
+static bool accept_is_preferred(const struct accept_clause *a, const struct accept_clause *b)
 {
-    return a->quality > b->quality || (a->quality == b->quality && choices(a) < choices(b));
+    return a->quality > b->quality ||
+           (a->quality == b->quality && clause_choices(a) < clause_choices(b));
 }
 
-static void insert(struct accept *accept, const struct accept_clause *clause)
+static void accept_insert(struct accept *accept, const struct accept_clause *clause)
 {
     size_t place = accept->count++;
-    for (; place > 0 && is_wanted_more(clause, &accept->clauses[place - 1]); place--)
+    for (; place > 0 && accept_is_preferred(clause, &accept->clauses[place - 1]); place--)
         accept->clauses[place] = accept->clauses[place - 1];
     accept->clauses[place] = *clause;
 }
@@ -93,24 +95,24 @@ void accept_parse(struct arena *arena, const char *header, struct accept *ret)
     while (*header && ret->count < ACCEPT_CLAUSES_MAX) {
         size_t size = strcspn(header, ",");
         struct accept_clause clause;
-        if (read_clause(arena, trimmed(arena, header, size), &clause))
-            insert(ret, &clause);
+        if (read_clause(arena, accept_trimmed(arena, header, size), &clause))
+            accept_insert(ret, &clause);
         header += size + (header[size] == ',');
     }
 }
 
-bool accept_clause_takes(const struct accept_clause *clause, const char *type)
+bool accept_clause_matches(const struct accept_clause *clause, const char *type)
 {
     size_t size = strlen(clause->type);
-    if (choices(clause) == 1)
+    if (clause_choices(clause) == 1)
         return strncmp(type, clause->type, size - 1) == 0;
-    return choices(clause) == 2 || str_eq(clause->type, type);
+    return clause_choices(clause) == 2 || str_eq(clause->type, type);
 }
 
-bool accept_takes(const struct accept *accept, const char *type)
+bool accept_matches(const struct accept *accept, const char *type)
 {
     for (size_t i = 0; i < accept->count; i++)
-        if (accept->clauses[i].as[0] == '\0' && accept_clause_takes(&accept->clauses[i], type))
+        if (accept->clauses[i].as[0] == '\0' && accept_clause_matches(&accept->clauses[i], type))
             return true;
     return false;
 }

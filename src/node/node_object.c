@@ -10,6 +10,7 @@
 #include "base/system/boot.h"
 #include "base/system/file.h"
 #include "engine/scheduler/node_usage.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 #include "node/image/report.h"
@@ -27,7 +28,7 @@ const char *node_object_address(struct arena *arena, int node)
     return arena_printf(arena, "127.0.0.%d", node + 1);
 }
 
-static const char *architecture(const char *machine)
+static const char *node_object_architecture(const char *machine)
 {
     static const char *const NAMES[][2] = {{"x86_64", "amd64"},
                                            {"aarch64", "arm64"},
@@ -49,7 +50,7 @@ struct json *node_object_make(struct arena *arena, const char *name, int node,
     kube_meta_set_label(arena, object, "kubernetes.io/hostname", name);
     kube_meta_set_label(arena, object, "kubernetes.io/os", "linux");
     kube_meta_set_label(arena, object, "kubernetes.io/arch",
-                        arena_strdup(arena, architecture(system.machine)));
+                        arena_strdup(arena, node_object_architecture(system.machine)));
     JSON_EACH (annotation, node_size_annotations(arena, size)) {
         if (annotation->type != JSON_NULL)
             kube_meta_set_annotation(arena, object, annotation->name, json_text(annotation));
@@ -63,19 +64,15 @@ struct json *node_object_make(struct arena *arena, const char *name, int node,
 
 static void add_condition(struct arena *arena, struct json *conditions, const char *type,
                           const char *status, const char *reason, const char *message,
-                          const char *since, const char *now)
+                          int64_t since_ms, const char *now)
 {
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    json_set_string(arena, condition, "status", status);
+    const struct kube_condition wanted = {
+        .type = type, .status = status, .reason = reason, .message = message, .now_ms = since_ms};
+    struct json *condition = kube_condition_set(arena, conditions, &wanted, 0);
     json_set_string(arena, condition, "lastHeartbeatTime", now);
-    json_set_string(arena, condition, "lastTransitionTime", since);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
-    json_append(conditions, condition);
 }
 
-/* PRETTY_NAME of os-release, or "Linux". */
+/* Returns PRETTY_NAME of os-release, or "Linux". */
 static const char *system_name(struct arena *arena)
 {
     _cleanup_buf_ struct buf text;
@@ -89,7 +86,7 @@ static const char *system_name(struct arena *arena)
     return arena_strndup(arena, line, strcspn(line, "\"\n"));
 }
 
-/* The one line of a file, "" where it cannot be read. */
+/* Returns the only line of a file, or "" if it cannot be read. */
 static const char *read_line(struct arena *arena, const char *path)
 {
     _cleanup_buf_ struct buf text;
@@ -99,7 +96,8 @@ static const char *read_line(struct arena *arena, const char *path)
     return arena_strndup(arena, text.data, strcspn(text.data, "\n"));
 }
 
-/* Nodes of one machine have the same machineID: by it the scheduler knows what they share. */
+/* The nodes of one machine have the same machineID, by which the scheduler knows that they share
+ * resources. */
 static void add_identity(struct arena *arena, struct json *info)
 {
     char boot[BOOT_ID_MAX] = "";
@@ -115,7 +113,7 @@ static void add_info(struct arena *arena, struct json *status)
     struct utsname system;
     uname(&system);
     struct json *info = json_ensure_object(arena, status, "nodeInfo");
-    json_set_string(arena, info, "architecture", architecture(system.machine));
+    json_set_string(arena, info, "architecture", node_object_architecture(system.machine));
     json_set_string(arena, info, "operatingSystem", "linux");
     json_set_string(arena, info, "kernelVersion", system.release);
     json_set_string(arena, info, "osImage", system_name(arena));
@@ -138,8 +136,8 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
                                 const struct node_condition *condition, int64_t now_ms)
 {
     const struct node_pressure *pressure = &condition->pressure;
-    char since[MOMENT_TEXT_MAX], now[MOMENT_TEXT_MAX];
-    moment_format(condition->ready_change_ms, since);
+    char now[MOMENT_TEXT_MAX];
+    int64_t since_ms = condition->ready_change_ms;
     moment_format(now_ms, now);
     struct json *status = json_object(arena);
     struct json *capacity = node_size_capacity(arena, &condition->size);
@@ -151,20 +149,18 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
     struct json *conditions = json_ensure_array(arena, status, "conditions");
     for (int kind = 0; kind < PRESSURE_KINDS; kind++) {
         struct node_pressure_words words = node_pressure_words(pressure, kind);
-        char changed[MOMENT_TEXT_MAX];
-        moment_format(pressure->since_ms[kind], changed);
         add_condition(arena, conditions, words.type, words.status, words.reason, words.message,
-                      changed, now);
+                      pressure->since_ms[kind], now);
     }
     if (condition->not_ready)
         add_condition(arena, conditions, "Ready", "False", "NetworkUnavailable",
-                      condition->not_ready, since, now);
+                      condition->not_ready, since_ms, now);
     else
         add_condition(arena, conditions, "Ready", "True", "KubeletReady",
-                      "trainyard runs pods on this machine", since, now);
+                      "trainyard runs pods on this machine", since_ms, now);
     if (condition->plain)
         add_condition(arena, conditions, NODE_USAGE_NAMESPACES, "False", "Plain", condition->plain,
-                      since, now);
+                      since_ms, now);
     add_address(arena, status, "InternalIP", node_object_address(arena, node));
     add_address(arena, status, "Hostname", name);
     add_info(arena, status);
@@ -178,25 +174,25 @@ struct registered_node {
     char *name;
     int number;
     bool created;
-    bool is_told; /* the log has that its status cannot be reported */
+    bool is_told; /* the log says that its status cannot be reported */
 };
 
 struct node_registrar {
     struct loop *loop;
     struct kube_client *client;
     struct registered_node *nodes;
-    const char *const *names; /* of the nodes, up to NULL */
+    const char *const *names; /* of the nodes; ends with NULL */
     int count;
-    bool was_looked_around; /* nodes of an earlier start were told that they are gone */
-    const char *state_dir;  /* whose disk is looked at */
+    bool was_looked_around; /* nodes of an earlier start were marked as not Ready */
+    const char *state_dir;  /* whose disk is checked for pressure */
     struct node_condition condition;
     struct loop_timer beat;
-    /* The client is freed before us, so that none of its answers comes to freed memory. */
+    /* The client is freed before the registrar, so that no answer arrives at freed memory. */
 };
 
 static void send_status(struct registered_node *node);
 
-static void on_status(void *context, struct json *object, const struct err *err)
+static void on_node_object_status(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
     bool was_told = node->is_told;
@@ -205,7 +201,7 @@ static void on_status(void *context, struct json *object, const struct err *err)
         return;
     node->is_told = err->code != ERR_NOT_FOUND;
     if (err->code == ERR_NOT_FOUND)
-        node->created = false; /* somebody deleted it: the next beat registers it again */
+        node->created = false; /* a user has deleted it: the next heartbeat registers it again */
     else if (!was_told)
         log_warning(node->name, "cannot report the node's status: %s", err->message);
     loop_timer_start(&node->registrar->beat, RETRY_MS);
@@ -218,14 +214,15 @@ static void send_status(struct registered_node *node)
     struct json *patch = json_object(arena), *images;
     struct json *status = node_object_status(arena, node->name, node->number, &registrar->condition,
                                              loop_wall_ms(registrar->loop));
-    /* Where the table cannot be read, the last list stays; the pods that need it say why. */
+    /* If the table cannot be read, the last list stays; pods that need it report why. */
     if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
         json_set(arena, status, "images", image_report(arena, images));
     json_set(arena, patch, "status", status);
-    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch, on_status, node);
+    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch,
+               on_node_object_status, node);
 }
 
-static void on_labelled(void *context, struct json *object, const struct err *err)
+static void on_node_object_labelled(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
     if (err) {
@@ -237,14 +234,15 @@ static void on_labelled(void *context, struct json *object, const struct err *er
     send_status(node);
 }
 
-static void on_created(void *context, struct json *object, const struct err *err)
+static void on_node_object_created(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
     if (!err || err->code != ERR_EXISTS) {
-        on_labelled(context, object, err);
+        on_node_object_labelled(context, object, err);
         return;
     }
-    /* It is known from an earlier run: only our own labels and annotations are set again. */
+    /* The node exists from an earlier run: only trainyard's own labels and annotations are set
+     * again. */
     struct node_registrar *registrar = node->registrar;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct node_size *size = &registrar->condition.size;
@@ -253,14 +251,15 @@ static void on_created(void *context, struct json *object, const struct err *err
     struct json *metadata = json_ensure_object(arena, patch, "metadata");
     json_set(arena, metadata, "labels", json_clone(arena, kube_meta_labels(made)));
     json_set(arena, metadata, "annotations", node_size_annotations(arena, size));
-    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch, on_labelled, node);
+    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch,
+               on_node_object_labelled, node);
 }
 
 static void on_retired(void *context, struct json *object, const struct err *err)
 {
     struct node_registrar *registrar = context;
     if (err && err->code != ERR_NOT_FOUND)
-        registrar->was_looked_around = false; /* the next beat tries it again */
+        registrar->was_looked_around = false; /* the next heartbeat tries it again */
 }
 
 static void on_nodes(void *context, struct json *list, const struct err *err)
@@ -297,7 +296,7 @@ static void on_beat(struct loop_timer *timer)
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         kube_create(registrar->client, &KUBE_NODES, NULL,
                     node_object_make(arena, node->name, node->number, &registrar->condition.size),
-                    on_created, node);
+                    on_node_object_created, node);
     }
 }
 
@@ -324,7 +323,7 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     return registrar;
 }
 
-/* An event about a node names it twice: kubectl looks for the name where others have a uid. */
+/* An event about a node has the name as the uid too: kubectl looks there. */
 static void tell_readiness(struct registered_node *node, const char *why)
 {
     struct kube_client *client = node->registrar->client;

@@ -1,5 +1,5 @@
-/* The Node objects that stand for this machine: registered, labelled, kept Ready. Labels, taints
- * and cordons that people set are theirs and stay. */
+/* The Node objects of this machine: the registrar creates them, labels them and keeps them Ready.
+ * Labels, taints and cordons that users set are left as they are. */
 #ifndef TRAINYARD_NODE_NODE_OBJECT_H
 #define TRAINYARD_NODE_NODE_OBJECT_H
 
@@ -8,35 +8,35 @@
 #include "node/node.h"
 #include "node/node_pressure.h"
 
-/* "127.0.0.<n+1>": where pods with hostNetwork are reached. */
+/* Returns "127.0.0.<n+1>", the address of pods with hostNetwork. */
 const char *node_object_address(struct arena *arena, int node);
 
-/* A Node as it is created. */
+/* Returns the Node object to create. */
 struct json *node_object_make(struct arena *arena, const char *name, int node,
                               const struct node_size *size);
 
-/* What the status of all nodes of this machine tells. */
+/* What the status of every node of this machine reports. */
 struct node_condition {
     struct node_size size;
     int gpus;
     struct node_pressure pressure;
-    const char *plain;       /* why pods have no namespaces here, or NULL */
-    const char *not_ready;   /* why no pod can be started now, or NULL: the nodes are Ready */
-    int64_t ready_change_ms; /* when the nodes became Ready, or ceased to be */
+    const char *plain;       /* the reason why pods have no namespaces; NULL if they have them */
+    const char *not_ready;   /* the reason why no pod can start now; NULL if the nodes are Ready */
+    int64_t ready_change_ms; /* the wall time of the last change between Ready and not Ready */
 };
 struct json *node_object_status(struct arena *arena, const char *name, int node,
                                 const struct node_condition *condition, int64_t now_ms);
 
-/* Registers the nodes, each of this size and with all the GPUs and images of the machine, and keeps
- * their heartbeat until it is freed. The texts are the caller's to keep. */
+/* Registers the nodes and sends their heartbeat until it is freed. Each node has this size, and
+ * all GPUs and images of the machine. The strings must outlive the registrar. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
                                           const char *state_dir, const char *const *names,
                                           const struct node_size *size, int gpus,
                                           const char *plain);
-/* From now on the nodes are not Ready, because pods get no network for the reason given; NULL: they
- * are again. Sent at once, with an event about each node. `why` must live as long as the process.
- */
+/* Reports the nodes as not Ready because pods get no network, for the reason `why`; NULL reports
+ * them as Ready again. The status and one event per node are sent at once. `why` must live as long
+ * as the process. */
 void node_registrar_set_network_down(struct node_registrar *registrar, const char *why);
 struct node_registrar *node_registrar_free(struct node_registrar *registrar);
 

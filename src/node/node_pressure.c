@@ -1,4 +1,4 @@
-/* What the machine is short of; see node_pressure.h. */
+/* Pressure on the machine's resources; see node_pressure.h. */
 #include "node/node_pressure.h"
 
 #include "base/buf.h"
@@ -12,26 +12,26 @@
 
 enum {
     TEXT_MAX = 64 * 1024,
-    MEMORY_LEAST = 100 * 1024 * 1024, /* as the kubelet has it */
+    MEMORY_LEAST = 100 * 1024 * 1024, /* as the kubelet's */
     DISK_LEAST = 256 * 1024 * 1024,
     FILES_LEAST = 1000,
     TASKS_LEAST = 200,
 };
 
-static int64_t read_number(const char *path)
+static int64_t node_pressure_read_number(const char *path)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
     return file_read(path, &text, NULL) == 0 ? strtoll(text.data, NULL, 10) : 0;
 }
 
-/* "0.20 0.18 0.12 1/80 11206": 80 there are. */
+/* "0.20 0.18 0.12 1/80 11206" means 80 tasks. */
 static int64_t tasks_left(void)
 {
     _cleanup_buf_ struct buf text;
     int tasks;
-    int64_t threads = read_number("/proc/sys/kernel/threads-max");
-    int64_t pids = read_number("/proc/sys/kernel/pid_max");
+    int64_t threads = node_pressure_read_number("/proc/sys/kernel/threads-max");
+    int64_t pids = node_pressure_read_number("/proc/sys/kernel/pid_max");
     buf_init(&text, TEXT_MAX);
     if (!threads || !pids || file_read("/proc/loadavg", &text, NULL) < 0 ||
         sscanf(text.data, "%*f %*f %*f %*d/%d", &tasks) != 1)

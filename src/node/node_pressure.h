@@ -1,6 +1,6 @@
-/* Whether the machine is about to run out of something: the conditions MemoryPressure, DiskPressure
- * and PIDPressure of its nodes. A node under pressure gets no new pods, so they are for the case of
- * need only: a laptop with a disk that is nine tenths full goes on working. */
+/* Whether the machine is about to run out of a resource: the conditions MemoryPressure,
+ * DiskPressure and PIDPressure of its nodes. A node under pressure gets no new pods, so the
+ * thresholds are low: a laptop whose disk is 90% full still runs pods. */
 #ifndef TRAINYARD_NODE_NODE_PRESSURE_H
 #define TRAINYARD_NODE_NODE_PRESSURE_H
 
@@ -8,19 +8,19 @@
 
 enum node_pressure_kind { PRESSURE_MEMORY, PRESSURE_DISK, PRESSURE_PIDS, PRESSURE_KINDS };
 
-/* How much is left; INT64_MAX of what cannot be told. */
+/* How much of each resource is left. INT64_MAX means that it is not known. */
 struct node_room {
-    int64_t memory_bytes;           /* with the cache that can be dropped */
-    int64_t disk_bytes, disk_files; /* where the state directory is */
+    int64_t memory_bytes;           /* includes the page cache that the kernel can drop */
+    int64_t disk_bytes, disk_files; /* of the file system that holds the state directory */
     int64_t tasks;
 };
 void node_room_read(const char *state_dir, struct node_room *ret);
 
 struct node_pressure {
     bool is_high[PRESSURE_KINDS];
-    int64_t since_ms[PRESSURE_KINDS]; /* when that last changed */
+    int64_t since_ms[PRESSURE_KINDS]; /* the wall time of the last change */
 };
-/* At birth nothing is short, since now. */
+/* Starts without pressure, as of now. */
 void node_pressure_init(struct node_pressure *pressure, int64_t now_ms);
 /* Pure. */
 void node_pressure_update(struct node_pressure *pressure, const struct node_room *room,

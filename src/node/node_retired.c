@@ -1,11 +1,11 @@
-/* In the words of the node controller of Kubernetes; see node_retired.h. */
+/* Retired nodes; see node_retired.h. The words are those of Kubernetes' node controller. */
 #include "node/node_retired.h"
 
-#include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
-static bool is_one_of(const char *name, const char *const *names)
+static bool node_retired_is_one_of(const char *name, const char *const *names)
 {
     for (size_t i = 0; names[i]; i++)
         if (str_eq(names[i], name))
@@ -13,7 +13,7 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-static bool is_ours(const struct json *node)
+static bool node_retired_is_ours(const struct json *node)
 {
     const struct json *info = json_at(node, "status", "nodeInfo", NULL);
     return str_has_prefix(json_get_string(info, "containerRuntimeVersion", ""), "trainyard://");
@@ -23,26 +23,26 @@ struct json *node_retired_patch(struct arena *arena, const struct json *node,
                                 const char *const *names, int64_t now_ms)
 {
     const char *name = kube_meta_name(node);
-    char now[MOMENT_TEXT_MAX];
     bool is_news = false;
-    if (is_one_of(name, names) || !is_ours(node))
+    if (node_retired_is_one_of(name, names) || !node_retired_is_ours(node))
         return NULL;
-    moment_format(now_ms, now);
     struct json *conditions = json_clone(arena, json_at(node, "status", "conditions", NULL));
     JSON_EACH (condition, conditions) {
         if (str_eq(json_get_string(condition, "status", ""), "Unknown"))
             continue;
         is_news = true;
-        json_set_string(arena, condition, "status", "Unknown");
-        json_set_string(arena, condition, "reason", "NodeStatusUnknown");
-        json_set(arena, condition, "message",
-                 json_stringf(arena,
-                              "Kubelet stopped posting node status: the cluster was started "
-                              "without this node. Start it with the node again ('trainyard up "
-                              "--nodes'), or remove it with 'kubectl drain %s' and 'kubectl "
-                              "delete node %s'",
-                              name, name));
-        json_set_string(arena, condition, "lastTransitionTime", now);
+        const struct kube_condition unknown = {
+            .type = json_get_string(condition, "type", ""),
+            .status = "Unknown",
+            .reason = "NodeStatusUnknown",
+            .message = arena_printf(
+                arena,
+                "Kubelet stopped posting node status: the cluster was started without this node. "
+                "Start it with the node again ('trainyard up --nodes'), or remove it with 'kubectl "
+                "drain %s' and 'kubectl delete node %s'",
+                name, name),
+            .now_ms = now_ms};
+        kube_condition_set(arena, conditions, &unknown, 0);
     }
     if (!is_news)
         return NULL;

@@ -18,7 +18,8 @@ static const struct sized_resource {
     {"memory", OVERCOMMIT_MACHINE_MEMORY, offsetof(struct node_size, memory)},
 };
 
-static const char *offered(const struct node_size *size, const struct sized_resource *resource)
+static const char *node_size_offered(const struct node_size *size,
+                                     const struct sized_resource *resource)
 {
     return *(const char *const *)((const char *)size + resource->offset);
 }
@@ -39,8 +40,8 @@ struct json *node_size_capacity(struct arena *arena, const struct node_size *siz
 {
     struct json *capacity = machine_capacity(arena);
     for (size_t i = 0; i < ARRAY_SIZE(SIZED); i++)
-        if (offered(size, &SIZED[i]))
-            json_set_string(arena, capacity, SIZED[i].name, offered(size, &SIZED[i]));
+        if (node_size_offered(size, &SIZED[i]))
+            json_set_string(arena, capacity, SIZED[i].name, node_size_offered(size, &SIZED[i]));
     json_set(arena, capacity, "pods", json_stringf(arena, "%d", POD_NETWORK_PODS_MAX));
     return capacity;
 }
@@ -51,8 +52,9 @@ struct json *node_size_annotations(struct arena *arena, const struct node_size *
     struct json *annotations = json_object(arena);
     for (size_t i = 0; i < ARRAY_SIZE(SIZED); i++)
         json_set(arena, annotations, SIZED[i].annotation,
-                 offered(size, &SIZED[i]) ? json_clone(arena, json_get(machine, SIZED[i].name))
-                                          : json_null(arena));
+                 node_size_offered(size, &SIZED[i])
+                     ? json_clone(arena, json_get(machine, SIZED[i].name))
+                     : json_null(arena));
     return annotations;
 }
 
@@ -63,13 +65,14 @@ const char *node_size_note(struct arena *arena, const struct node_size *size)
     for (size_t i = 0; i < ARRAY_SIZE(SIZED); i++) {
         const char *name = SIZED[i].name, *there = json_get_string(machine, name, "");
         struct kube_quantity wanted, limit;
-        if (!offered(size, &SIZED[i]) ||
-            kube_quantity_parse(offered(size, &SIZED[i]), &wanted, NULL) < 0 ||
+        if (!node_size_offered(size, &SIZED[i]) ||
+            kube_quantity_parse(node_size_offered(size, &SIZED[i]), &wanted, NULL) < 0 ||
             kube_quantity_parse(there, &limit, NULL) < 0 ||
             kube_quantity_compare(&wanted, &limit) <= 0)
             continue;
         const char *comma = offers[0] ? ", " : "";
-        offers = arena_printf(arena, "%s%s%s %s", offers, comma, name, offered(size, &SIZED[i]));
+        offers = arena_printf(arena, "%s%s%s %s", offers, comma, name,
+                              node_size_offered(size, &SIZED[i]));
         has = arena_printf(arena, "%s%s%s %s", has, comma, name, there);
     }
     if (!offers[0])

@@ -1,5 +1,5 @@
-/* The objects of the API that a pod may refer to, as a function: informers stand behind it in a
- * cluster, a table in tests. */
+/* The objects of the API that a pod may refer to, behind functions: informers in a cluster, a
+ * table in tests. */
 #ifndef TRAINYARD_NODE_OBJECTS_H
 #define TRAINYARD_NODE_OBJECTS_H
 
@@ -7,15 +7,17 @@
 #include "kube/resource.h"
 
 struct node_objects {
-    /* The object, or NULL; it lives until the loop's next turn. */
+    /* Returns the object, or NULL. It lives until the loop's next turn. */
     const struct json *(*get)(void *context, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
     void *context;
-    /* The services of a namespace: start with *position = 0; NULL behind the last. May be NULL. */
+    /* Iterates over the services of a namespace: start with *position = 0; NULL follows the last.
+     * The function may be NULL. */
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 
-/* The same as versions that can be kept. Must be called on the loop. */
+/* Returns the same objects as versions that the caller can keep. Must be called on the loop
+ * thread. */
 struct kube_object;
 struct node_object_source {
     struct kube_object *(*get)(void *context, const struct kube_resource *resource,

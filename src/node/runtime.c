@@ -1,11 +1,11 @@
-/* The node runtime: informers, one runner a pod, the cluster's names, logs. It holds the parts
- * together and decides nothing itself. */
+/* The node runtime: informers, one runner per pod, the cluster's names, logs. It connects the
+ * parts and decides nothing itself. */
 #include "node/gpus.h"
 #include "node/runtime_internal.h"
 
+#include "node/network/egress.h"
+#include "node/network/namespaces.h"
 #include "node/network/pod_network.h"
-#include "node/network/space.h"
-#include "node/network/way_out.h"
 #include "node/node_object.h"
 #include "node/plan/kubeconfig.h"
 #include "node/plan/plan.h"
@@ -56,14 +56,15 @@ static const struct json *get_object(void *context, const struct kube_resource *
     return object ? object->json : NULL;
 }
 
-static const struct json *next_service(void *context, const char *namespace_, size_t *position)
+static const struct json *runtime_next_service(void *context, const char *namespace_,
+                                               size_t *position)
 {
     struct kube_object *service = find_next_service(context, namespace_, position);
     return service ? service->json : NULL;
 }
 
-/* Volumes follow the config maps and secrets that they show, also an optional one that is created
- * after the pod has started. Of one that is deleted the files stay, as in Kubernetes. */
+/* Updates volumes that show this config map or secret, also an optional one that is created after
+ * the pod has started. After a deletion the files stay, as in Kubernetes. */
 static void refresh_volumes(struct node_runtime *runtime, const struct kube_resource *resource,
                             const struct kube_object *new_)
 {
@@ -83,7 +84,7 @@ static void on_secret_change(void *context, struct kube_object *old, struct kube
     refresh_volumes(context, &KUBE_SECRETS, new_);
 }
 
-/* A pod may have waited for a claim to be bound, or for its volume. */
+/* A pod may be waiting for a claim to be bound, or for its volume. */
 static void retry_pods(struct node_runtime *runtime)
 {
     const char *uid;
@@ -98,24 +99,25 @@ static void on_claim_change(void *context, struct kube_object *old, struct kube_
         retry_pods(context);
 }
 
-/* Without namespaces there is nobody to tell: no addresses of services, no names. */
+/* Without namespaces there are no helpers to tell: services have no addresses and no names. */
 static void routes_changed(struct node_runtime *runtime)
 {
     if (runtime->host.plain)
         return;
     service_proxy_changed(runtime->proxy);
-    name_service_changed(runtime->names);
+    names_service_changed(runtime->names);
     host_names_changed(runtime->host.host_names);
 }
 
-/* Each table takes a look at every pod, so it is not made again for pods that it does not show. */
+/* Each table is computed from all pods, so it is not computed again for a pod that it does not
+ * show. */
 void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod)
 {
     if (runtime->host.plain)
         return;
     if (service_table_concerns(pod))
         service_proxy_changed(runtime->proxy);
-    if (pod_uses_host_network(pod))
+    if (plan_uses_host_network(pod))
         host_names_changed(runtime->host.host_names);
 }
 
@@ -133,7 +135,7 @@ static void on_service_change(void *context, struct kube_object *old, struct kub
     struct node_runtime *runtime = context;
     on_route_change(runtime, old, new_);
     if (!old && !runtime->sync.running &&
-        runtime->proxy) /* before, it is one we know from an earlier life */
+        runtime->proxy) /* before that, the pod is known from an earlier run */
         service_proxy_announce(runtime->proxy, new_->json);
 }
 
@@ -186,10 +188,10 @@ static int serve_services(struct node_runtime *runtime, struct err *err)
     return service_proxy_new(&options, &runtime->proxy, err);
 }
 
-static struct name_service *serve_names(struct node_runtime *runtime,
-                                        const struct node_options *options)
+static struct names_service *serve_names(struct node_runtime *runtime,
+                                         const struct node_options *options)
 {
-    const struct name_service_options names = {
+    const struct names_service_options names = {
         .helper = {.state_dir = runtime->host.state_dir,
                    .step_path = runtime->host.step_path,
                    .holder = runtime->host.network,
@@ -197,22 +199,22 @@ static struct name_service *serve_names(struct node_runtime *runtime,
         .services = runtime->services,
         .endpoints = runtime->endpoints,
     };
-    return name_service_new(runtime->loop, &names);
+    return names_service_new(runtime->loop, &names);
 }
 
-static struct helper_keeper *keep_way_out(struct node_runtime *runtime)
+static struct helper_keeper *keep_egress_alive(struct node_runtime *runtime)
 {
-    struct way_out way;
+    struct egress way;
     struct helper_options helper = {.state_dir = runtime->host.state_dir,
                                     .step_path = runtime->host.step_path,
                                     .holder = runtime->host.network};
-    if (way_out_load(runtime->host.state_dir, &way, NULL) < 0)
+    if (egress_load(runtime->host.state_dir, &way, NULL) < 0)
         return NULL;
-    bool wanted = way.kind == WAY_OUT_PROGRAM;
+    bool wanted = way.kind == EGRESS_PROGRAM;
     if (wanted)
         helper.argument = arena_strdup(runtime->arena, way.program);
-    way_out_release(&way);
-    return wanted ? helper_keeper_new(runtime->loop, &HELPER_WAY_OUT, &helper) : NULL;
+    egress_release(&way);
+    return wanted ? helper_keeper_new(runtime->loop, &HELPER_EGRESS, &helper) : NULL;
 }
 
 static void on_holder_change(void *context, bool lives)
@@ -227,11 +229,11 @@ static void on_holder_change(void *context, bool lives)
         retry_pods(runtime);
 }
 
-/* The network itself lives on while this process has it open, so the next holder joins it. */
+/* The network itself exists as long as this process has it open, so the next holder joins it. */
 static void keep_holder(struct node_runtime *runtime)
 {
     char network[NODE_SPACE_FILE_MAX];
-    node_space_network_file(runtime->host.space, network);
+    node_namespaces_network_file(runtime->host.space, network);
     const struct helper_options options = {.state_dir = runtime->host.state_dir,
                                            .step_path = runtime->host.step_path,
                                            .argument = arena_strdup(runtime->arena, network)};
@@ -243,24 +245,24 @@ static int open_network(struct node_runtime *runtime, const struct node_options 
                         struct err *err)
 {
     runtime->names = serve_names(runtime, options);
-    runtime->way_out = keep_way_out(runtime);
+    runtime->egress = keep_egress_alive(runtime);
     return serve_services(runtime, err);
 }
 
 /* ---- The whole ---- */
 
-static int check_names(const char *const *names, struct err *err)
+static int runtime_check_names(const char *const *names, struct err *err)
 {
     int count = 0;
     for (; names[count]; count++)
         if (!str_is_dns_subdomain(names[count]))
-            return err_set(err, ERR_INVALID, "'%s' is no name of a node", names[count]);
+            return err_set(err, ERR_INVALID, "'%s' is not a valid node name", names[count]);
     return count <= POD_NETWORK_NODES_MAX
                ? 0
                : err_set(err, ERR_TOO_MANY, "more than %d nodes", POD_NETWORK_NODES_MAX);
 }
 
-static void fill_host(struct node_runtime *runtime, struct node_space *space,
+static void fill_host(struct node_runtime *runtime, struct node_namespaces *space,
                       const struct node_options *options)
 {
     struct arena *arena = runtime->arena;
@@ -272,33 +274,34 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         .loop = runtime->loop,
         .client = runtime->client,
         .space = space,
-        .groups = node_space_groups(space),
-        /* The real path: it is what must be covered in sandboxes. */
+        .groups = node_namespaces_groups(space),
+        /* The real path, because it must be masked in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),
         .size = options->size,
-        .handout_dir = pod_handout_dir(arena, options->state_dir),
+        .handout_dir = plan_handout_dir(arena, options->state_dir),
         .api_port = options->api_port,
         .step_path = arena_strdup(arena, options->step_path),
         .prober = options->prober_path ? arena_strdup(arena, options->prober_path) : NULL,
         .trainer_path = options->trainer_path ? arena_strdup(arena, options->trainer_path) : NULL,
-        .network = arena_strdup(arena, node_space_network(space)),
-        .nested = node_space_is_nested(space),
-        .plain = node_space_plain(space),
+        .network = arena_strdup(arena, node_namespaces_network(space)),
+        .nested = node_namespaces_are_nested(space),
+        .plain = node_namespaces_plain(space),
         .home = getenv("HOME") ? arena_strdup(arena, getenv("HOME")) : NULL,
         .resolv_conf = arena_strndup(arena, resolv.data, resolv.size),
         .shares = options->shares,
-        .objects = {get_object, runtime, next_service},
+        .objects = {get_object, runtime, runtime_next_service},
         .source = {find_object, find_next_service, runtime},
         .done = runtime_on_runner_done,
         .context = runtime,
     };
 }
 
-int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,
-                     const struct node_options *options, struct node_runtime **ret, struct err *err)
+int node_runtime_new(struct loop *loop, struct http_transport *transport,
+                     struct node_namespaces *space, const struct node_options *options,
+                     struct node_runtime **ret, struct err *err)
 {
-    int result = check_names(options->node_names, err);
+    int result = runtime_check_names(options->node_names, err);
     if (result < 0)
         return result;
     struct node_runtime *runtime = mem_zalloc(sizeof(*runtime));
@@ -329,7 +332,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
         *watched[i].informer = kube_informer_new(runtime->client, watched[i].resource, NULL, NULL,
                                                  watched[i].change, runtime);
-    /* A pod that is on no node yet is nothing to us, and of those there may be thousands. */
+    /* Pods without a node do not concern this module, and there may be thousands. */
     runtime->pods = kube_informer_new_of_fields(runtime->client, &KUBE_PODS, NULL, NULL,
                                                 "spec.nodeName!=", runtime_on_pod_change, runtime);
     result = runtime->host.plain ? 0 : open_network(runtime, options, err);
@@ -337,7 +340,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
         node_runtime_free(runtime);
         return result;
     }
-    node_api_service_make(runtime->client); /* before the nodes: who finds them finds it */
+    node_api_service_make(
+        runtime->client); /* before the nodes, so that a client that sees a node also finds it */
     runtime->registrar = node_registrar_new(
         loop, runtime->client, runtime->host.state_dir, options->node_names, &options->size,
         gpus_count("/dev") + options->fake_gpus, runtime->host.plain);
@@ -353,8 +357,8 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     if (!runtime)
         return NULL;
     loop_timer_stop(&runtime->sync);
-    name_service_free(runtime->names);
-    helper_keeper_free(runtime->way_out);
+    names_service_free(runtime->names);
+    helper_keeper_free(runtime->egress);
     helper_keeper_free(runtime->holder);
     service_proxy_free(runtime->proxy);
     host_names_free(runtime->host.host_names);
@@ -374,7 +378,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     kube_informer_free(runtime->secrets);
     kube_informer_free(runtime->claims);
     kube_informer_free(runtime->volumes);
-    kube_client_free(runtime->client); /* before those its answers go to */
+    kube_client_free(runtime->client); /* before the objects that its answers refer to */
     node_registrar_free(runtime->registrar);
     arena_free(runtime->arena);
     free(runtime);

@@ -1,5 +1,4 @@
-/* What the API asks of whoever runs the pods: their logs, their ports, what they use, and commands
- * in them. */
+/* Answers the API server about running pods: their logs, ports, usage, and commands in them. */
 #include "node/runtime_internal.h"
 
 #include "kube/object.h"
@@ -31,7 +30,7 @@ static void *connect_port(void *context, const struct json *pod, int port,
     const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
     bool host_network = runtime->host.plain || json_get_bool(spec, "hostNetwork", false);
-    /* Of a pod that is gone there is no directory, and the message says that it is not running. */
+    /* A pod that is gone has no directory, and the message says that it is not running. */
     return node_connect_inside(runtime->loop,
                                host_network ? NULL
                                : runner     ? pod_runner_directory(runner)
@@ -50,9 +49,10 @@ static void *measure_usage(void *context, engine_usage_done *done, void *done_co
     return usage_meter_ask(runtime->usage, done, done_context);
 }
 
-static void *run_command(void *context, const struct json *pod,
-                         const struct engine_pod_command *command,
-                         const struct engine_pod_command_handler *handler, void *handler_context)
+static void *backend_run_command(void *context, const struct json *pod,
+                                 const struct engine_pod_command *command,
+                                 const struct engine_pod_command_handler *handler,
+                                 void *handler_context)
 {
     struct node_runtime *runtime = context;
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
@@ -78,7 +78,7 @@ struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
         .connect_cancel = cancel_connect,
         .usage = measure_usage,
         .usage_cancel = usage_meter_cancel,
-        .run = run_command,
+        .run = backend_run_command,
         .run_resize = resize_command,
         .run_close = close_command,
         .run_last_words = pipe_stream_end_here,

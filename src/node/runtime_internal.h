@@ -1,5 +1,5 @@
-/* What the files of the node runtime share: runtime.c holds the parts together, runtime_pods.c
- * keeps one runner a pod, runtime_backend.c answers the API about pods. */
+/* Shared by the files of the node runtime: runtime.c connects the parts, runtime_pods.c keeps one
+ * runner per pod, runtime_backend.c answers the API server's questions about pods. */
 #ifndef TRAINYARD_NODE_RUNTIME_INTERNAL_H
 #define TRAINYARD_NODE_RUNTIME_INTERNAL_H
 
@@ -17,34 +17,36 @@ struct node_runtime {
     struct kube_client *client;
     struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
-    struct name_service *names;
-    struct helper_keeper *holder;  /* of the process that keeps the pod network */
-    struct helper_keeper *way_out; /* of the program that leads out, where there is one */
+    struct names_service *names;
+    struct helper_keeper *holder; /* keeps the process that holds the pod network alive */
+    struct helper_keeper *egress; /* keeps the egress program alive; NULL if there is none */
     struct service_proxy *proxy;
-    struct arena *arena; /* what lives as long as we do */
+    struct arena *arena; /* memory that lives as long as the runtime */
     const char *const *node_names;
     struct pod_host host;
-    struct map runners; /* by uid */
+    struct map runners; /* struct pod_runner by uid */
     struct node_log_streams logs;
     struct usage_meter *usage;
-    struct trash *trash;    /* data of claims and jobs that are gone */
-    struct loop_timer sync; /* until every informer has its first list */
+    struct trash *trash;    /* removes the data of deleted claims and jobs */
+    struct loop_timer sync; /* runs until every informer has its first list */
 };
 
 /* ---- runtime.c */
-/* A version of a pod has come or is superseded: the tables that show something of it follow. */
+/* A version of a pod is new or superseded: updates the tables that show its address or name. */
 void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod);
 
 /* ---- runtime_pods.c */
-/* A kube_informer_change of pods. */
+/* The kube_informer_change callback for pods. */
 void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_object *new_);
-/* A runner has nothing left to do: pod_host.done. */
+/* The pod_host.done callback: the runner has no work left. */
 void runtime_on_runner_done(void *context, const char *uid);
-/* Before any address is given out: those of pods that may still run are taken. */
+/* Takes the addresses of pods that may still run. Must be called before any address is given out.
+ */
 void runtime_reserve_addresses(struct node_runtime *runtime);
-/* Every informer has its first list: find the pods, end those that nobody knows any more. */
+/* Every informer has its first list: starts a runner per pod, and ends pods on this machine that
+ * the API does not have. */
 void runtime_find_pods(struct node_runtime *runtime);
-/* What runs now, for what it uses: a usage_collect. */
+/* The usage_collect callback: adds the containers that run now. */
 void runtime_collect_usage(void *context, struct usage_sample *sample);
 
 #endif

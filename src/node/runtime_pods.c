@@ -1,5 +1,5 @@
-/* The pods of this machine: a runner for each that the API shows on one of our nodes, or on one
- * that an earlier start had; and what those leave behind that it does not show any more. */
+/* The pods of this machine: one runner per pod that the API has on one of its nodes, or on a node
+ * of an earlier start; and the removal of what pods leave that the API does not have any more. */
 #include "node/runtime_internal.h"
 
 #include "node/limits/cgroup_base.h"
@@ -24,7 +24,7 @@ static int node_number(const struct node_runtime *runtime, const struct json *po
     return POD_NODE_AWAY;
 }
 
-/* A node that is none of ours now may be an earlier start's, or never was ours. */
+/* A node that this start does not have may be of an earlier start, or of another machine. */
 static bool was_run_here(const struct node_runtime *runtime, const struct kube_object *pod)
 {
     _cleanup_free_ char *directory = mem_printf("%s/pods/%s", runtime->host.state_dir, pod->uid);
@@ -62,7 +62,7 @@ void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_o
 {
     struct node_runtime *runtime = context;
     if (runtime->sync.running)
-        return; /* runtime_find_pods() sees them all */
+        return; /* runtime_find_pods() visits all of them */
     if (old && (!new_ || !str_eq(old->uid, new_->uid)))
         forget_pod(runtime, old);
     if (new_)
@@ -84,7 +84,7 @@ static bool has_peers(void *context, const char *name)
     return false;
 }
 
-/* With the last pod of a job goes what its pods shared. */
+/* After the last pod of a job, the directory that its pods shared is removed. */
 void runtime_on_runner_done(void *context, const char *uid)
 {
     struct node_runtime *runtime = context;
@@ -95,7 +95,7 @@ void runtime_on_runner_done(void *context, const char *uid)
     pod_runner_free(runner);
 }
 
-/* Visit the directories of pods on disk. */
+/* Calls `visit` for each pod directory on the disk. */
 static void each_directory(struct node_runtime *runtime,
                            void (*visit)(struct node_runtime *runtime, const char *uid,
                                          const char *directory))
@@ -123,8 +123,8 @@ static void reserve_address(struct node_runtime *runtime, const char *uid, const
     addresses_reserve(&runtime->host.addresses, spec.address);
 }
 
-/* A pod that was deleted while we were away leaves its directory, and perhaps its processes. */
-static void sweep(struct node_runtime *runtime, const char *uid, const char *directory)
+/* A pod that was deleted while no server ran leaves its directory, and perhaps its processes. */
+static void runtime_sweep_pods(struct node_runtime *runtime, const char *uid, const char *directory)
 {
     if (map_get(&runtime->runners, uid))
         return;
@@ -157,7 +157,7 @@ void runtime_find_pods(struct node_runtime *runtime)
     size_t position = 0;
     for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
         see_pod(runtime, pod);
-    each_directory(runtime, sweep);
+    each_directory(runtime, runtime_sweep_pods);
     cgroup_base_sweep(runtime->host.state_dir, runtime->host.groups, has_runner, runtime);
     peers_sweep(runtime->trash, runtime->host.state_dir, has_peers, runtime);
 }

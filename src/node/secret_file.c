@@ -1,5 +1,5 @@
-/* Files outside of the state directory that pods must not read. `up` names each here before it
- * writes it. */
+/* Files outside of the state directory that pods must not read. `up` registers each one here
+ * before it writes it. */
 #include "node/node.h"
 
 #include "node/pod/secrets.h"
@@ -16,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path without symbolic links; the file itself may be missing, its directory may not. */
-static int resolve(struct arena *arena, const char *path, const char **ret, struct err *err)
+/* Returns the path without symbolic links; the file itself may be missing, but not its directory.
+ */
+static int secret_file_resolve(struct arena *arena, const char *path, const char **ret,
+                               struct err *err)
 {
     char real[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -48,8 +50,8 @@ static bool some_pod_runs(const char *state_dir)
     return found;
 }
 
-static int is_listed(struct arena *arena, const char *list, const char *path, bool *ret,
-                     struct err *err)
+static int secret_file_is_listed(struct arena *arena, const char *list, const char *path, bool *ret,
+                                 struct err *err)
 {
     struct pod_strings paths = {0};
     int result = pod_secrets_load(arena, list, &paths, err);
@@ -59,22 +61,22 @@ static int is_listed(struct arena *arena, const char *list, const char *path, bo
     return result;
 }
 
-int node_secret_file_add(const struct node_space *space, const char *state_dir, const char *path,
-                         struct err *err)
+int node_secret_file_add(const struct node_namespaces *space, const char *state_dir,
+                         const char *path, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *real, *list = arena_printf(arena, "%s/secrets", state_dir), *state;
     bool listed;
-    int result = resolve(arena, path, &real, err);
+    int result = secret_file_resolve(arena, path, &real, err);
     if (result == 0)
-        result = resolve(arena, state_dir, &state, err);
+        result = secret_file_resolve(arena, state_dir, &state, err);
     if (result < 0)
         return result;
     if (str_has_prefix(real, arena_printf(arena, "%s/", state)))
         return 0; /* pods see nothing of the state directory */
-    result = is_listed(arena, list, real, &listed, err);
-    /* Only what is there when a container starts can be covered. */
-    if (result == 0 && !(listed && file_exists(real)) && !node_space_plain(space) &&
+    result = secret_file_is_listed(arena, list, real, &listed, err);
+    /* Only a file that exists when a container starts can be masked. */
+    if (result == 0 && !(listed && file_exists(real)) && !node_namespaces_plain(space) &&
         some_pod_runs(state_dir))
         return err_set(err, ERR_EXISTS,
                        "'%s' would be readable in the pods that are running: end them with "

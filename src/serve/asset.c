@@ -1,4 +1,5 @@
-/* The assembler copies the files in; TRAINYARD_WEB is their directory, given by the build. */
+/* The files of web/. The assembler includes them; TRAINYARD_WEB is their directory, set by the
+ * build. */
 #include "serve/asset.h"
 
 #define EMBED(name, file)                                                                          \

@@ -1,4 +1,4 @@
-/* The classifier's page; see classifier_page.h. */
+/* The page of a classifier; see classifier_page.h. */
 #include "serve/classifier_page.h"
 
 #include "base/mem.h"
@@ -18,13 +18,13 @@ struct classifier_page {
     struct rand rand;
 };
 
-/* One request on its way through the model. */
+/* A request that waits for a prediction. */
 struct request {
     struct classifier_question question;
     struct classifier_page *page;
-    struct http_exchange *exchange; /* NULL once the peer has left */
+    struct http_exchange *exchange; /* NULL after the client has disconnected */
     size_t classes;
-    size_t shown; /* which picture of the test set, for the page */
+    size_t shown; /* index of the test picture that the page shows */
     void (*respond)(struct request *request, int64_t version);
     float *pixels, *probabilities;
 };
@@ -43,7 +43,7 @@ struct classifier_page *classifier_page_free(struct classifier_page *page)
     return NULL;
 }
 
-/* ---- Asking the model ------------------------------------------------------------------------ */
+/* ---- Predictions ----------------------------------------------------------------------------- */
 
 static void request_free(struct request *request)
 {
@@ -57,7 +57,8 @@ static void peer_left(struct http_exchange *exchange)
     ((struct request *)exchange->context)->exchange = NULL;
 }
 
-static void answered(struct classifier_question *question, int64_t version, const struct err *err)
+static void on_question_answered(struct classifier_question *question, int64_t version,
+                                 const struct err *err)
 {
     struct request *request = CONTAINER_OF(question, struct request, question);
     if (request->exchange) {
@@ -70,10 +71,10 @@ static void answered(struct classifier_question *question, int64_t version, cons
     request_free(request);
 }
 
-/* Takes the pixels. */
-static void ask(struct classifier_page *page, struct http_exchange *exchange, float *pixels,
-                size_t count, size_t shown,
-                void (*respond)(struct request *request, int64_t version))
+/* Takes ownership of the pixels. */
+static void ask_source(struct classifier_page *page, struct http_exchange *exchange, float *pixels,
+                       size_t count, size_t shown,
+                       void (*respond)(struct request *request, int64_t version))
 {
     const struct classifier_config *config = classifier_source_config(page->options.source);
     struct request *request = mem_zalloc(sizeof(*request));
@@ -88,7 +89,7 @@ static void ask(struct classifier_page *page, struct http_exchange *exchange, fl
     request->question = (struct classifier_question){.pixels = pixels,
                                                      .count = count,
                                                      .probabilities = request->probabilities,
-                                                     .done = answered};
+                                                     .done = on_question_answered};
     if (classifier_source_ask(page->options.source, &request->question, &err) < 0) {
         page_respond_error(exchange, &err);
         request_free(request);
@@ -98,7 +99,7 @@ static void ask(struct classifier_page *page, struct http_exchange *exchange, fl
     exchange->on_cancel = peer_left;
 }
 
-/* The model must fit the pictures it is shown. */
+/* Checks that the model fits the test pictures. */
 static int check_fit(const struct classifier_page *page, struct err *err)
 {
     const struct classifier_config *config = classifier_source_config(page->options.source);
@@ -159,10 +160,10 @@ static void handle_random(struct classifier_page *page, struct http_exchange *ex
     float *input = mem_calloc(pixels, sizeof(float));
     for (size_t i = 0; i < pixels; i++)
         input[i] = (float)test->pixels[shown * pixels + i] / 255;
-    ask(page, exchange, input, 1, shown, respond_shown);
+    ask_source(page, exchange, input, 1, shown, respond_shown);
 }
 
-/* "N.png" of the test set. */
+/* Sends the test picture "N.png". */
 static void handle_picture(struct classifier_page *page, const char *path,
                            struct http_exchange *exchange)
 {
@@ -200,7 +201,7 @@ static void handle_model(struct classifier_page *page, struct http_exchange *exc
 
 static void respond_predictions(struct request *request, int64_t version)
 {
-    (void)version; /* the interface has no place for it in this answer */
+    (void)version; /* the REST interface has no field for it in this response */
     page_respond_json(request->exchange, 200,
                       tf_serving_predictions(request->exchange->arena, request->probabilities,
                                              request->question.count, request->classes));
@@ -215,16 +216,16 @@ static void handle_predict(struct classifier_page *page, struct http_exchange *e
     size_t count = 0;
     struct err err = ERR_INIT;
     if (!config)
-        ask(page, exchange, NULL, 0, 0, respond_predictions); /* is refused with the reason */
+        ask_source(page, exchange, NULL, 0, 0, respond_predictions); /* refused with the reason */
     else if (tf_serving_read(exchange->arena, request->body, request->body_size, sample,
                              CLASSIFIER_PAGE_INSTANCES_MAX, &pixels, &count, &err) < 0)
         page_respond_error(exchange, &err);
     else
-        ask(page, exchange, pixels, count, 0, respond_predictions);
+        ask_source(page, exchange, pixels, count, 0, respond_predictions);
 }
 
-/* Behind "/v1/models/": NAME, NAME:predict, and both with /versions/N, where N is the one served.
- */
+/* Handles the rest of the path behind "/v1/models/": NAME, NAME:predict, and both with /versions/N,
+ * where N must be the served version. */
 static void handle_models(struct classifier_page *page, const char *path, bool posts,
                           struct http_exchange *exchange)
 {
@@ -242,11 +243,12 @@ static void handle_models(struct classifier_page *page, const char *path, bool p
     else if (!posts && rest[0] == '\0' && version)
         page_respond_json(exchange, 200, tf_serving_status(exchange->arena, version));
     else if (!version)
-        page_respond_refusal(exchange, ERR_NOT_FOUND,
-                             arena_printf(exchange->arena,
-                                          "nothing is served here yet: there will be '%s' as soon "
-                                          "as a version is exported",
-                                          page->options.model_name));
+        page_respond_refusal(
+            exchange, ERR_NOT_FOUND,
+            arena_printf(
+                exchange->arena,
+                "no model is served here yet: '%s' will be served as soon as a version is exported",
+                page->options.model_name));
     else
         page_respond_refusal(exchange, ERR_NOT_FOUND,
                              arena_printf(exchange->arena,
@@ -264,9 +266,9 @@ void classifier_page_handle(struct http_exchange *exchange, void *context)
     if (str_has_prefix(path, MODELS) && (reads || posts))
         handle_models(page, path + strlen(MODELS), posts, exchange);
     else if (!reads)
-        page_respond_refusal(exchange, ERR_METHOD,
-                             "this address answers GET; predictions are asked for with POST "
-                             "/v1/models/NAME:predict");
+        page_respond_refusal(
+            exchange, ERR_METHOD,
+            "this address answers GET; send predictions as POST /v1/models/NAME:predict");
     else if (str_eq(path, "/"))
         page_respond_html(exchange, asset_classifier_html());
     else if (str_eq(path, "/random"))

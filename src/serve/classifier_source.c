@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One version in memory. Touched by the loop's thread only, but for `model` while it is asked. */
+/* A loaded version. Only the loop thread touches it, except `model` while a prediction runs. */
 struct served_classifier {
     struct classifier_model *model;
     int64_t version;
-    int users; /* the source, and the question it answers */
+    int users; /* the source, and the request in progress */
 };
 
-/* A look at the directory, and the loading of what is found there. */
+/* A poll of the directory, and the loading of a new version. */
 struct arrival {
     struct loop_work work;
-    struct classifier_model *model; /* NULL: nothing new */
+    struct classifier_model *model; /* NULL: no new version */
     int64_t version;
     struct err err;
 };
@@ -28,16 +28,16 @@ struct classifier_source {
     char *directory;
     classifier_source_changed *changed;
     void *context;
-    struct served_classifier *served; /* NULL: none yet */
+    struct served_classifier *served; /* NULL: no version yet */
     struct loop_timer timer;
     struct arrival arrival;
-    int64_t refused; /* a version that could not be loaded: not tried again */
+    int64_t refused; /* a version that could not be loaded; it is not tried again */
     bool stopped;
-    struct classifier_question *first, *last; /* the first is being answered */
+    struct classifier_question *first, *last; /* the first is in progress */
     size_t waiting;
 };
 
-static void release(struct served_classifier *served)
+static void release_served(struct served_classifier *served)
 {
     if (served && --served->users == 0) {
         classifier_model_free(served->model);
@@ -45,17 +45,19 @@ static void release(struct served_classifier *served)
     }
 }
 
-static void serve(struct classifier_source *source, struct classifier_model *model, int64_t version)
+static void serve_version(struct classifier_source *source, struct classifier_model *model,
+                          int64_t version)
 {
     struct served_classifier *served = mem_zalloc(sizeof(*served));
     *served = (struct served_classifier){.model = model, .version = version, .users = 1};
-    release(source->served);
+    release_served(source->served);
     source->served = served;
 }
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* The newest between `known` and `below`, both excluded; nothing there leaves *ret_model alone. */
+/* Loads the newest version between `known` and `below`, both excluded. *ret_model is untouched if
+ * there is none. */
 static int load_newer(const char *directory, int64_t known, int64_t below,
                       struct classifier_model **ret_model, int64_t *ret_version, struct err *err)
 {
@@ -73,21 +75,21 @@ static int load_newer(const char *directory, int64_t known, int64_t below,
     return classifier_model_load(path, ret_model, err);
 }
 
-static void look(struct loop_work *work)
+static void look_for_version(struct loop_work *work)
 {
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
     struct arrival *arrival = &source->arrival;
-    /* `version` is what was known when the look began. */
+    /* `version` is the one that was known when the poll began. */
     load_newer(source->directory, arrival->version, INT64_MAX, &arrival->model, &arrival->version,
                &arrival->err);
 }
 
-static void looked(struct loop_work *work)
+static void on_version_looked(struct loop_work *work)
 {
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
     struct arrival *arrival = &source->arrival;
     if (arrival->model)
-        serve(source, TAKE(arrival->model), arrival->version);
+        serve_version(source, TAKE(arrival->model), arrival->version);
     else if (arrival->err.code)
         source->refused = arrival->version;
     else
@@ -100,19 +102,19 @@ again:
         loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_source_timer(struct loop_timer *timer)
 {
     struct classifier_source *source = CONTAINER_OF(timer, struct classifier_source, timer);
     int64_t served = classifier_source_version(source);
     source->arrival = (struct arrival){
-        .work = {.work = look, .done = looked},
+        .work = {.work = look_for_version, .done = on_version_looked},
         .version = source->refused > served ? source->refused : served,
     };
     loop_work_start(source->loop, &source->arrival.work);
 }
 
-/* The newest version that can be loaded: a damaged one must not keep a server down that an older
- * one could go on with. It is told, and not tried again. */
+/* Loads the newest version that can be loaded: a damaged version must not keep a server down that
+ * can serve an older one. The damaged version is reported and not tried again. */
 static int load_first(struct classifier_source *source, struct err *err)
 {
     struct err first = ERR_INIT;
@@ -122,12 +124,12 @@ static int load_first(struct classifier_source *source, struct err *err)
         int64_t version = 0;
         int result = load_newer(source->directory, 0, below, &model, &version, &why);
         if (model)
-            serve(source, model, version);
+            serve_version(source, model, version);
         if (model || (result == 0 && !first.code))
             return 0;
         if (!first.code)
             first = why;
-        if (version == 0) { /* there is no older one */
+        if (version == 0) { /* there is no older version */
             *err = first;
             return err_wrap(err, "'%s'", source->directory);
         }
@@ -154,7 +156,7 @@ int classifier_source_new(struct loop *loop, const char *directory,
         free(source);
         return result;
     }
-    loop_timer_init(loop, &source->timer, on_timer);
+    loop_timer_init(loop, &source->timer, on_source_timer);
     loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
     *ret = source;
     return 0;
@@ -170,7 +172,7 @@ struct classifier_source *classifier_source_free(struct classifier_source *sourc
 {
     if (source) {
         loop_timer_stop(&source->timer);
-        release(source->served);
+        release_served(source->served);
         free(source->directory);
         free(source);
     }
@@ -197,9 +199,9 @@ const struct classifier_config *classifier_source_config(const struct classifier
     return source->served ? classifier_model_config(source->served->model) : NULL;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
-static void answer(struct loop_work *work)
+static void answer_question(struct loop_work *work)
 {
     struct classifier_question *question = CONTAINER_OF(work, struct classifier_question, work);
     classifier_model_predict(question->served->model, question->pixels, question->count,
@@ -212,7 +214,7 @@ static void start_first(struct classifier_source *source)
     loop_work_start(source->loop, &question->work);
 }
 
-static void answered(struct loop_work *work)
+static void on_question_done(struct loop_work *work)
 {
     struct classifier_question *question = CONTAINER_OF(work, struct classifier_question, work);
     struct classifier_source *source = question->source;
@@ -224,8 +226,8 @@ static void answered(struct loop_work *work)
         start_first(source);
     else
         source->last = NULL;
-    question->done(question, served->version, err.code ? &err : NULL); /* may free it */
-    release(served);
+    question->done(question, served->version, err.code ? &err : NULL); /* may free the question */
+    release_served(served);
 }
 
 int classifier_source_ask(struct classifier_source *source, struct classifier_question *question,
@@ -236,10 +238,11 @@ int classifier_source_ask(struct classifier_source *source, struct classifier_qu
                        "there is no model yet in '%s': it is served as soon as one is exported",
                        source->directory);
     if (source->waiting >= CLASSIFIER_SOURCE_WAITING_MAX)
-        return err_set(err, ERR_UNAVAILABLE, "%d questions wait already: try again in a moment",
+        return err_set(err, ERR_UNAVAILABLE,
+                       "%d requests are waiting already: try again in a moment",
                        CLASSIFIER_SOURCE_WAITING_MAX);
     question->source = source;
-    question->work = (struct loop_work){.work = answer, .done = answered};
+    question->work = (struct loop_work){.work = answer_question, .done = on_question_done};
     question->next = NULL;
     question->err = (struct err)ERR_INIT;
     question->served = source->served;

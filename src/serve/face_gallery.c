@@ -9,7 +9,7 @@
 struct face_gallery {
     const struct dataset *people;
     size_t dimensions;
-    size_t *first;     /* of each person: where the embeddings start; one more at the end */
+    size_t *first;     /* index of the first embedding of each person; one more at the end */
     float *embeddings; /* [pictures][dimensions] */
 };
 
@@ -60,7 +60,7 @@ struct face_gallery *face_gallery_free(struct face_gallery *gallery)
     return NULL;
 }
 
-static double distance(const float *a, const float *b, size_t dimensions)
+static double squared_distance(const float *a, const float *b, size_t dimensions)
 {
     double sum = 0;
     for (size_t i = 0; i < dimensions; i++)
@@ -68,8 +68,8 @@ static double distance(const float *a, const float *b, size_t dimensions)
     return sqrt(sum);
 }
 
-/* The mean over the person's pictures but the one at `left_out`, and the nearest of them. false if
- * none is left. */
+/* Computes the mean distance to the pictures of a person, without the one at `left_out`, and the
+ * nearest of them. Returns false if no picture is left. */
 static bool match_person(const struct face_gallery *gallery, size_t person, const float *embedding,
                          size_t left_out, struct face_match *ret)
 {
@@ -78,8 +78,8 @@ static bool match_person(const struct face_gallery *gallery, size_t person, cons
     for (size_t at = gallery->first[person]; at < gallery->first[person + 1]; at++) {
         if (at == left_out)
             continue;
-        double d = distance(embedding, &gallery->embeddings[at * gallery->dimensions],
-                            gallery->dimensions);
+        double d = squared_distance(embedding, &gallery->embeddings[at * gallery->dimensions],
+                                    gallery->dimensions);
         sum += d;
         count++;
         if (d < nearest) {

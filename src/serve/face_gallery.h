@@ -1,5 +1,5 @@
-/* The people a face is compared with: every picture of them embedded once, when the gallery is
- * made. */
+/* The people that a face is compared with. Every picture of them is embedded once, when the gallery
+ * is made. */
 #ifndef TRAINYARD_SERVE_FACE_GALLERY_H
 #define TRAINYARD_SERVE_FACE_GALLERY_H
 
@@ -12,7 +12,7 @@
 
 struct face_gallery;
 
-/* `people` must outlive the gallery; the model is used here only. */
+/* `people` must outlive the gallery. The model is used only during this call. */
 int face_gallery_new(struct face_model *model, const struct dataset *people,
                      struct face_gallery **ret, struct err *err);
 struct face_gallery *face_gallery_free(struct face_gallery *gallery);
@@ -20,21 +20,21 @@ DEFINE_CLEANUP(face_gallery)
 
 struct face_match {
     size_t person;
-    size_t picture;  /* the person's nearest one */
+    size_t picture;  /* the picture of the person that is nearest to the face */
     double distance; /* mean Euclidean distance to the person's pictures */
 };
 
-/* The nearest persons, nearest first; returns how many, at most `max`. */
+/* Finds the nearest persons, nearest first. Returns how many, at most `max`. */
 size_t face_gallery_nearest(const struct face_gallery *gallery, const float *embedding,
                             struct face_match *ret_matches, size_t max);
 
-/* When a face is nobody's here, such that the part `rate` of strangers is taken for somebody of the
- * gallery; `model` is the one that the gallery was made with. */
+/* The distance beyond which a face is of no person in the gallery, chosen such that a fraction
+ * `rate` of strangers is accepted. `model` must be the model of face_gallery_new(). */
 struct face_threshold face_gallery_threshold(const struct face_gallery *gallery,
                                              const struct face_model *model, double rate);
 
-/* How good the model is on these people: the share of pictures that, left out, are nearest to their
- * own person. Persons with a single picture do not count; -1 if nobody has two. */
+/* The fraction of pictures that are nearest to their own person when they are left out of the
+ * gallery. Persons with a single picture do not count. Returns -1 if no person has two. */
 double face_gallery_accuracy(const struct face_gallery *gallery);
 
 #endif

@@ -1,4 +1,4 @@
-/* A training run as others see it; see monitor.h. */
+/* Shows a running training; see monitor.h. */
 #include "serve/monitor.h"
 
 #include "base/mem.h"
@@ -23,9 +23,10 @@ struct monitor {
     pthread_t thread;
 };
 
-/* ---- Answers */
+/* ---- Responses */
 
-static void put(struct prometheus *registry, const char *name, const char *help, double value)
+static void put_metric(struct prometheus *registry, const char *name, const char *help,
+                       double value)
 {
     if (!isfinite(value))
         return; /* not known */
@@ -38,29 +39,29 @@ static void put(struct prometheus *registry, const char *name, const char *help,
 void monitor_write_metrics(const struct run_state_view *view, struct buf *text)
 {
     _cleanup_(cleanup_prometheus) struct prometheus *all = prometheus_new();
-    put(all, "trainer_step", "The last step that was done.", (double)view->step);
-    put(all, "trainer_steps", "Steps to be done in all.", (double)view->total);
+    put_metric(all, "trainer_step", "The last step that was done.", (double)view->step);
+    put_metric(all, "trainer_steps", "Steps to be done in all.", (double)view->total);
     if (view->epoch > 0)
-        put(all, "trainer_epoch", "Passes over the data.", view->epoch);
-    put(all, "trainer_loss", "Loss of the last step.", view->loss);
-    put(all, "trainer_accuracy", "Accuracy on the pictures of the last step, or on held out ones.",
-        view->accuracy);
-    put(all, "trainer_examples_per_second", "Examples of all workers in a second, smoothed.",
-        view->rate);
-    put(all, "trainer_examples_total", "Examples of all workers since this process started.",
-        (double)view->examples);
-    put(all, "trainer_worker_losses_total", "Workers lost since this process started.",
-        (double)view->losses);
-    put(all, "trainer_checkpoints_total", "Checkpoints written since this process started.",
-        (double)view->saves);
-    put(all, "trainer_checkpoint_failures_total", "Checkpoints that could not be written.",
-        (double)view->failed_saves);
-    put(all, "trainer_checkpoint_step", "Step of the last checkpoint, 0 before the first.",
-        (double)view->saved);
-    put(all, "trainer_waiting", "Whether other processes are waited for now.",
-        view->waiting_for[0] ? 1 : 0);
-    put(all, "trainer_waiting_seconds_total", "Time spent waiting for other processes.",
-        view->waited);
+        put_metric(all, "trainer_epoch", "Passes over the data.", view->epoch);
+    put_metric(all, "trainer_loss", "Loss of the last step.", view->loss);
+    put_metric(all, "trainer_accuracy",
+               "Accuracy on the pictures of the last step, or on held out ones.", view->accuracy);
+    put_metric(all, "trainer_examples_per_second", "Examples of all workers in a second, smoothed.",
+               view->rate);
+    put_metric(all, "trainer_examples_total", "Examples of all workers since this process started.",
+               (double)view->examples);
+    put_metric(all, "trainer_worker_losses_total", "Workers lost since this process started.",
+               (double)view->losses);
+    put_metric(all, "trainer_checkpoints_total", "Checkpoints written since this process started.",
+               (double)view->saves);
+    put_metric(all, "trainer_checkpoint_failures_total", "Checkpoints that could not be written.",
+               (double)view->failed_saves);
+    put_metric(all, "trainer_checkpoint_step", "Step of the last checkpoint, 0 before the first.",
+               (double)view->saved);
+    put_metric(all, "trainer_waiting", "Whether other processes are waited for now.",
+               view->waiting_for[0] ? 1 : 0);
+    put_metric(all, "trainer_waiting_seconds_total", "Time spent waiting for other processes.",
+               view->waited);
     struct prometheus_metric *late = prometheus_counter(
         all, "trainer_waited_seconds_total",
         "Time this worker waited for one that came later to sums and the like.", "for");
@@ -77,7 +78,7 @@ static void answer_metrics(struct http_exchange *exchange, const struct run_stat
     http_respond(exchange, 200, PROMETHEUS_CONTENT_TYPE, text.data, text.size);
 }
 
-static void handle(struct http_exchange *exchange, void *context)
+static void handle_request(struct http_exchange *exchange, void *context)
 {
     struct monitor *monitor = context;
     const struct http_request *request = exchange->request;
@@ -86,7 +87,7 @@ static void handle(struct http_exchange *exchange, void *context)
         page_respond_refusal(exchange, ERR_METHOD, "only GET is answered here");
         return;
     }
-    run_state_look(monitor->state, moment_monotonic_ns(), &view);
+    run_state_read(monitor->state, moment_monotonic_ns(), &view);
     if (str_eq(request->path, "/progress"))
         page_respond_json(exchange, 200, run_state_document(exchange->arena, &view));
     else if (str_eq(request->path, "/metrics"))
@@ -97,9 +98,9 @@ static void handle(struct http_exchange *exchange, void *context)
         page_respond_refusal(exchange, ERR_NOT_FOUND, "there is /progress, /metrics and /healthz");
 }
 
-/* ---- Its thread */
+/* ---- The thread */
 
-static void on_closed(void *context)
+static void on_monitor_closed(void *context)
 {
     struct monitor *monitor = context;
     loop_stop(monitor->loop);
@@ -108,10 +109,10 @@ static void on_closed(void *context)
 static void on_stop(struct loop_task *task)
 {
     struct monitor *monitor = CONTAINER_OF(task, struct monitor, stop);
-    http_server_close(monitor->server, on_closed, monitor);
+    http_server_close(monitor->server, on_monitor_closed, monitor);
 }
 
-static void *run(void *context)
+static void *monitor_run(void *context)
 {
     struct monitor *monitor = context;
     loop_run(monitor->loop);
@@ -131,18 +132,19 @@ int monitor_start(const char *address, int port, struct run_state *state, struct
     }
     result = loop_new(&monitor->loop, err);
     if (result == 0)
-        result = http_server_new(monitor->loop, &options, handle, monitor, &monitor->server, err);
+        result = http_server_new(monitor->loop, &options, handle_request, monitor, &monitor->server,
+                                 err);
     if (result < 0)
         close(options.listen_fd);
     if (result == 0)
-        result = thread_start(&monitor->thread, "monitor", "the thread of the monitor", run,
+        result = thread_start(&monitor->thread, "monitor", "the thread of the monitor", monitor_run,
                               monitor, err);
     if (result == 0) {
         *ret = monitor;
         return 0;
     }
     if (monitor->server) {
-        http_server_close(monitor->server, on_closed, monitor);
+        http_server_close(monitor->server, on_monitor_closed, monitor);
         loop_run(monitor->loop);
     }
     loop_free(monitor->loop);

@@ -1,7 +1,6 @@
-/* A training run as others see it while it goes on: /progress for the operator and for people, in
- * JSON, /metrics for Prometheus, /healthz for probes. A thread of its own answers and only looks at
- * the run's state, so that nobody who asks, however often, holds up a step. Used by `trainer fit`.
- */
+/* Shows a training run while it is running: /progress as JSON for the operator and for people,
+ * /metrics for Prometheus, /healthz for probes. A separate thread answers and only reads the state
+ * of the run, so that requests, however many, never delay a step. Used by `trainer fit`. */
 #ifndef TRAINYARD_SERVE_MONITOR_H
 #define TRAINYARD_SERVE_MONITOR_H
 
@@ -11,7 +10,7 @@
 
 struct monitor;
 
-/* `state` must outlive it. Port 0 takes any free one. */
+/* Starts the thread. `state` must outlive the monitor. Port 0 takes any free port. */
 int monitor_start(const char *address, int port, struct run_state *state, struct monitor **ret,
                   int *ret_port, struct err *err);
 struct monitor *monitor_stop(struct monitor *monitor); /* NULL-safe; returns NULL */
@@ -21,7 +20,7 @@ static inline void cleanup_monitor(struct monitor **monitor)
     monitor_stop(*monitor);
 }
 
-/* The text at /metrics. */
+/* Writes the text of /metrics. */
 void monitor_write_metrics(const struct run_state_view *view, struct buf *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Forms with files; see multipart.h. */
+/* Parses forms with files; see multipart.h. */
 #include "serve/multipart.h"
 
 #include "base/str.h"
@@ -8,14 +8,14 @@
 
 enum { BOUNDARY_MAX = 70 }; /* RFC 2046 */
 
-static int bad(struct err *err, const char *what)
+static int refuse_multipart(struct err *err, const char *what)
 {
     return err_set(err, ERR_BAD_REQUEST, "the form cannot be read: %s", what);
 }
 
-/* The value of `key=value` or `key="value"` among the parameters behind a header's first ';'. NULL
- * if absent. */
-static const char *parameter(struct arena *arena, const char *header, const char *key)
+/* Returns the value of `key=value` or `key="value"` among the parameters behind the first ';' of a
+ * header, or NULL if it is missing. */
+static const char *header_parameter(struct arena *arena, const char *header, const char *key)
 {
     size_t key_size = strlen(key);
     for (const char *at = strchr(header, ';'); at; at = strchr(at, ';')) {
@@ -37,8 +37,8 @@ static const char *parameter(struct arena *arena, const char *header, const char
     return NULL;
 }
 
-/* The lines "Name: value" up to the empty one, into the part. Returns what follows, NULL if there
- * is no end. */
+/* Reads the lines "Name: value" up to the empty line into the part. Returns the position behind
+ * them, or NULL if there is no end. */
 static const char *parse_headers(struct arena *arena, const char *at, const char *end,
                                  struct multipart_part *part)
 {
@@ -51,8 +51,8 @@ static const char *parse_headers(struct arena *arena, const char *at, const char
             return at + 2;
         char *line = arena_strndup(arena, at, (size_t)(line_end - at));
         if (strncasecmp(line, "content-disposition:", 20) == 0) {
-            const char *name = parameter(arena, line, "name");
-            const char *filename = parameter(arena, line, "filename");
+            const char *name = header_parameter(arena, line, "name");
+            const char *filename = header_parameter(arena, line, "filename");
             part->name = name ? name : "";
             part->filename = filename ? filename : "";
         } else if (strncasecmp(line, "content-type:", 13) == 0) {
@@ -68,44 +68,44 @@ int multipart_parse(struct arena *arena, const char *content_type, const char *b
 {
     if (!content_type || strncasecmp(content_type, "multipart/form-data", 19) != 0)
         return err_set(err, ERR_MEDIA_TYPE, "send the picture as a form (multipart/form-data)");
-    const char *boundary = parameter(arena, content_type, "boundary");
+    const char *boundary = header_parameter(arena, content_type, "boundary");
     if (str_is_empty(boundary) || strlen(boundary) > BOUNDARY_MAX)
-        return bad(err, "its boundary is missing or too long");
+        return refuse_multipart(err, "its boundary is missing or too long");
     const char *mark = arena_printf(arena, "\r\n--%s", boundary);
     size_t mark_size = strlen(mark);
     const char *end = body + size;
 
-    /* The first mark may stand at the very start, without the line break before it. */
+    /* The first boundary may stand at the very beginning, without a line break before it. */
     const char *at;
     if (size >= mark_size - 2 && memcmp(body, mark + 2, mark_size - 2) == 0)
         at = body + mark_size - 2;
     else if ((at = memmem(body, size, mark, mark_size)))
         at += mark_size;
     else
-        return bad(err, "it does not hold its boundary");
+        return refuse_multipart(err, "it does not hold its boundary");
 
     struct multipart_part *parts = ARENA_ARRAY(arena, struct multipart_part, MULTIPART_PARTS_MAX);
     size_t count = 0;
     while (end - at >= 2 && memcmp(at, "--", 2) != 0) {
         if (memcmp(at, "\r\n", 2) != 0)
-            return bad(err, "a boundary is not followed by a line break");
+            return refuse_multipart(err, "a boundary is not followed by a line break");
         if (count == MULTIPART_PARTS_MAX)
-            return bad(err, "it has too many parts");
+            return refuse_multipart(err, "it has too many parts");
         struct multipart_part *part = &parts[count++];
         *part = (struct multipart_part){.name = "", .filename = "", .content_type = ""};
         part->data = parse_headers(arena, at + 2, end, part);
         if (!part->data)
-            return bad(err, "the headers of a part have no end");
-        /* The line break before the mark may be the empty line that ended the headers of an empty
-         * part. */
+            return refuse_multipart(err, "the headers of a part have no end");
+        /* The line break before the boundary may be the empty line that ends the headers of an
+         * empty part. */
         const char *next = memmem(part->data - 2, (size_t)(end - part->data) + 2, mark, mark_size);
         if (!next)
-            return bad(err, "its last boundary is missing");
+            return refuse_multipart(err, "its last boundary is missing");
         part->size = next < part->data ? 0 : (size_t)(next - part->data);
         at = next + mark_size;
     }
     if (end - at < 2)
-        return bad(err, "it ends in the middle");
+        return refuse_multipart(err, "it ends in the middle");
     *ret_parts = parts;
     *ret_count = count;
     return 0;

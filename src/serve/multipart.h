@@ -1,5 +1,5 @@
-/* Forms with files (multipart/form-data, RFC 7578), from a whole body in memory. Parts point into
- * the body. */
+/* Parses forms with files (multipart/form-data, RFC 7578) from a complete body in memory. Parts
+ * point into the body. */
 #ifndef TRAINYARD_SERVE_MULTIPART_H
 #define TRAINYARD_SERVE_MULTIPART_H
 
@@ -12,14 +12,14 @@ enum { MULTIPART_PARTS_MAX = 16, MULTIPART_HEADER_MAX = 8192 };
 
 struct multipart_part {
     const char *name;
-    const char *filename;     /* "" if the part is no file */
-    const char *content_type; /* "" if not said */
+    const char *filename;     /* "" if the part is not a file */
+    const char *content_type; /* "" if the part does not say */
     const char *data;         /* in the body, not terminated */
     size_t size;
 };
 
-/* `content_type` is the request's header. A body that is no form, or passes a limit, is
- * ERR_BAD_REQUEST. */
+/* `content_type` is the header of the request. Returns -ERR_BAD_REQUEST if the body is not a form
+ * or exceeds a limit. */
 int multipart_parse(struct arena *arena, const char *content_type, const char *body, size_t size,
                     struct multipart_part **ret_parts, size_t *ret_count, struct err *err);
 

@@ -1,4 +1,4 @@
-/* The report of a training run; see report_page.h. */
+/* Serves the report of a training run; see report_page.h. */
 #include "serve/report_page.h"
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@
 
 struct report_read {
     struct loop_work work;
-    struct http_exchange *exchange; /* NULL once the peer has left */
+    struct http_exchange *exchange; /* NULL after the client has disconnected */
     const char *path;
     struct buf html;
     struct err err;
@@ -20,7 +20,7 @@ bool report_page_exists(const char *path)
     return !str_is_empty(path) && file_exists(path);
 }
 
-/* On a pool thread. */
+/* Runs on a pool thread. */
 static void read_report(struct loop_work *work)
 {
     struct report_read *read = CONTAINER_OF(work, struct report_read, work);
@@ -49,7 +49,8 @@ static void on_reader_left(struct http_exchange *exchange)
 void report_page_respond(struct loop *loop, const char *path, struct http_exchange *exchange)
 {
     if (!report_page_exists(path)) {
-        page_respond_refusal(exchange, ERR_NOT_FOUND, "no report of this model's training is here");
+        page_respond_refusal(exchange, ERR_NOT_FOUND,
+                             "there is no report of this model's training");
         return;
     }
     struct report_read *read = mem_zalloc(sizeof(*read));

@@ -1,6 +1,6 @@
-/* The report of the training run a model came from (train/run/run_report.h), at /report of the page
- * that serves the model. It is read when it is asked for, since a run that goes on writes it again.
- */
+/* The report of the training run that produced a model (train/run/run_report.h), at /report of the
+ * page that serves the model. The file is read for each request, since a running training writes it
+ * again. */
 #ifndef TRAINYARD_SERVE_REPORT_PAGE_H
 #define TRAINYARD_SERVE_REPORT_PAGE_H
 
@@ -9,10 +9,11 @@
 
 enum { REPORT_PAGE_MAX = 64 << 20 };
 
-/* Whether a page should link it; `path` may be NULL. */
+/* Whether a page should link to the report. `path` may be NULL. */
 bool report_page_exists(const char *path);
 
-/* Reads the file on the loop's pool and answers with it. `path` must outlive the answer. */
+/* Reads the file on the loop's pool and sends it. `path` must stay valid until the response is
+ * sent. */
 void report_page_respond(struct loop *loop, const char *path, struct http_exchange *exchange);
 
 #endif

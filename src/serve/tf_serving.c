@@ -1,4 +1,4 @@
-/* TensorFlow Serving's REST interface; see tf_serving.h. */
+/* The REST interface of TensorFlow Serving; see tf_serving.h. */
 #include "serve/tf_serving.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 
 struct reading {
     float *to;
-    size_t count, max; /* numbers so far, and room */
+    size_t count, max; /* numbers so far, and the room for them */
 };
 
-/* As deep as the parser lets a document be. */
+/* Recursive: the JSON parser limits the depth. */
 static bool read_numbers(struct reading *reading, const struct json *json)
 {
     if (json->type == JSON_INT || json->type == JSON_REAL) {
@@ -34,7 +34,7 @@ int tf_serving_read(struct arena *arena, const char *body, size_t size, size_t s
     struct json *json;
     int result = json_parse(arena, body, size, NULL, &json, err);
     if (result < 0)
-        return err_wrap(err, "the body is no JSON");
+        return err_wrap(err, "the body is not JSON");
     const struct json *instances = json_get(json, "instances");
     size_t count = json_count(instances), position = 0;
     if (!instances || instances->type != JSON_ARRAY || count == 0)
@@ -50,7 +50,7 @@ int tf_serving_read(struct arena *arena, const char *body, size_t size, size_t s
             instance->type == JSON_OBJECT ? json_first(instance) : instance;
         if (!picture || !read_numbers(&reading, picture) || reading.count != sample)
             return err_set(err, ERR_BAD_REQUEST,
-                           "instances[%zu] is no picture: it must hold %zu numbers", position,
+                           "instances[%zu] is not a picture: it must have %zu numbers", position,
                            sample);
         position++;
     }

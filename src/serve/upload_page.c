@@ -16,21 +16,22 @@
 
 enum { THUMBNAIL_SIDE = 96 };
 
-/* The deviation of pixels from 0 to 1 below which a picture is one colour and shows nobody. */
+/* The deviation of pixels from 0 to 1 below which a picture has a single colour and shows no
+ * person. */
 #define BLANK 0.02
 
-/* One upload on its way through the pool. */
+/* An upload that is processed on the pool. */
 struct upload {
     struct loop_work work;
     struct upload_page *page;
-    struct http_exchange *exchange; /* NULL once the peer has left */
+    struct http_exchange *exchange; /* NULL after the client has disconnected */
     struct upload *next;
     void *file;
     size_t size;
     struct face_match matches[UPLOAD_NEAREST];
     size_t match_count;
-    size_t faces; /* found on the picture */
-    bool looked;  /* for faces: `faces` counts */
+    size_t faces; /* faces found on the picture */
+    bool looked;  /* faces were looked for: `faces` is valid */
     struct err err;
 };
 
@@ -40,7 +41,7 @@ struct upload_page {
     struct face_gallery *gallery;
     double accuracy;
     struct face_threshold threshold;
-    struct upload *first, *last; /* the first is the one being worked on */
+    struct upload *first, *last; /* the first is in progress */
     size_t waiting;
 };
 
@@ -75,10 +76,10 @@ struct upload_page *upload_page_free(struct upload_page *page)
     return NULL;
 }
 
-/* ---- Looking at a picture
+/* ---- Recognising a picture
  * ------------------------------------------------------------------------ */
 
-static bool is_blank(const float *pixels, size_t count)
+static bool is_blank_picture(const float *pixels, size_t count)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
@@ -89,9 +90,9 @@ static bool is_blank(const float *pixels, size_t count)
     return squares / (double)count - mean * mean < BLANK * BLANK;
 }
 
-/* Which part of the picture is shown to the model. Among photographs a picture without a face is
- * refused. Drawn people are hardly ever taken for faces: there all of a picture is one, but for a
- * picture of one colour. */
+/* Chooses the part of the picture that the model sees. Photographs without a face are refused. The
+ * cascade hardly ever finds the faces of drawn people, so with drawn people the whole picture
+ * counts as a face unless it has a single colour. */
 static int cut_face(struct upload *upload, const struct picture *picture, float *ret_pixels)
 {
     const struct upload_page_options *options = &upload->page->options;
@@ -109,12 +110,12 @@ static int cut_face(struct upload *upload, const struct picture *picture, float 
     picture_cut(picture, &square, face_model_side(model), face_model_channels(model), ret_pixels);
     if (crop == FACE_CROP_CASCADE)
         return 0;
-    upload->faces = !is_blank(ret_pixels, face_config_sample(face_model_config(model)));
+    upload->faces = !is_blank_picture(ret_pixels, face_config_sample(face_model_config(model)));
     return upload->faces ? 0 : face_crop_no_face(&upload->err);
 }
 
-/* On a pool thread. The model is this upload's alone while it is the first of the queue. */
-static void look(struct loop_work *work)
+/* Runs on a pool thread. The first upload of the queue is the only user of the model. */
+static void recognise_upload(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct face_model *model = upload->page->options.model;
@@ -132,7 +133,7 @@ static void look(struct loop_work *work)
             face_gallery_nearest(upload->page->gallery, embedding, upload->matches, UPLOAD_NEAREST);
 }
 
-/* What is known of the nearest person; of several faces none is named. */
+/* Sets what is known about the nearest person. A picture with several faces gets no name. */
 static void set_verdict(struct upload *upload, struct json *answer)
 {
     struct arena *arena = upload->exchange->arena;
@@ -147,7 +148,7 @@ static void set_verdict(struct upload *upload, struct json *answer)
                                         : face_threshold_words(threshold, distance));
 }
 
-/* There is no face to compare: the sentence, and the fields of an answer. */
+/* Responds with the sentence for a picture without a face, and the other fields of a response. */
 static void respond_no_face(struct upload *upload)
 {
     struct arena *arena = upload->exchange->arena;
@@ -183,7 +184,7 @@ static void respond_matches(struct upload *upload)
     page_respond_json(upload->exchange, 200, answer);
 }
 
-static void looked(struct loop_work *work)
+static void on_upload_recognised(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct upload_page *page = upload->page;
@@ -213,10 +214,10 @@ static void start_upload(struct upload_page *page, struct http_exchange *exchang
                          const struct multipart_part *file)
 {
     struct upload *upload = mem_zalloc(sizeof(*upload));
-    upload->work = (struct loop_work){.work = look, .done = looked};
+    upload->work = (struct loop_work){.work = recognise_upload, .done = on_upload_recognised};
     upload->page = page;
     upload->exchange = exchange;
-    upload->file = mem_alloc(file->size); /* a copy: the exchange may go while we look */
+    upload->file = mem_alloc(file->size); /* a copy: the exchange may end before the work does */
     upload->size = file->size;
     memcpy(upload->file, file->data, file->size);
     exchange->context = upload;
@@ -250,7 +251,7 @@ static void handle_upload(struct upload_page *page, struct http_exchange *exchan
                              "choose a picture first: no file came with the form");
     else if (page->waiting >= UPLOAD_WAITING_MAX)
         page_respond_refusal(exchange, ERR_UNAVAILABLE,
-                             "too many pictures wait already: try again in a moment");
+                             "too many pictures are waiting already: try again in a moment");
     else
         start_upload(page, exchange, file);
 }
@@ -266,7 +267,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
     const char *accuracy =
         page->accuracy < 0
             ? ""
-            : arena_printf(arena, " Left out one by one, %.0f %% of them are named correctly.",
+            : arena_printf(arena, " Left out one by one, %.0f %% of them are recognised correctly.",
                            100 * page->accuracy);
     json_set(arena, about, "text",
              json_stringf(arena, "The gallery holds %zu pictures of %zu people.%s",
@@ -283,7 +284,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
     page_respond_json(exchange, 200, about);
 }
 
-/* "PERSON/PICTURE.png" of a data set, as it is shown: square and small, whatever the file was. */
+/* Sends "PERSON/PICTURE.png" of a data set as a small square picture, whatever the file was. */
 static void handle_picture(const struct dataset *dataset, const char *path,
                            struct http_exchange *exchange)
 {

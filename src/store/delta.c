@@ -1,10 +1,10 @@
-/* Bytes told by what they have in common with others; see delta.h. The form is a sequence of: how
- * many new bytes, the bytes, and unless the text ends there, where in the base a piece begins and
- * how long it is. Numbers have seven bits a byte, the lowest first.
+/* A text as a difference to a similar text; see delta.h. The form is a sequence of: the number of
+ * new bytes, these bytes, and, unless the text ends there, the position and length of a piece of
+ * the base. Numbers have seven bits per byte, the lowest first.
  *
- * A piece is found by eight bytes at every fourth position of the base, and grows from there in
- * both directions. Each position of the text asks for one candidate, and each byte of it is
- * compared a bounded number of times: nobody can choose bytes that make it slow. */
+ * A hash table of eight bytes at every fourth position of the base finds a piece, which then grows
+ * in both directions. Each position of the text checks one candidate, and each byte is compared a
+ * bounded number of times, so no input makes it slow. */
 #include "store/delta.h"
 
 #include <stdint.h>
@@ -58,11 +58,11 @@ static size_t common_size(const char *a, const char *b, size_t max)
 void delta_write(const char *base, size_t base_size, const char *text, size_t size,
                  struct buf *delta)
 {
-    uint16_t table[1 << TABLE_BITS] = {0}; /* where in the base, for the hash of a window */
+    uint16_t table[1 << TABLE_BITS] = {0}; /* position in the base, by the hash of a window */
     size_t done = 0, at = 0;
     if (base_size > DELTA_BASE_MAX)
         base_size = DELTA_BASE_MAX;
-    for (size_t i = base_size / STEP + 1; i-- > 0;) /* the first of several that are equal stays */
+    for (size_t i = base_size / STEP + 1; i-- > 0;) /* of several equal windows the first stays */
         if (i * STEP + WINDOW <= base_size)
             table[slot_of(base + i * STEP)] = (uint16_t)(i * STEP);
     while (at + WINDOW <= size && base_size >= WINDOW && !delta->overflowed) {

@@ -1,6 +1,6 @@
-/* Values in the order of their keys; see key_index.h. A node has each further level with chance one
- * quarter: 1.33 pointers a node, and the levels drawn do not depend on the keys, so nobody can
- * choose keys that make it slow. */
+/* A sorted map; see key_index.h. A node has each further level with probability one quarter: 1.33
+ * pointers per node. The random levels do not depend on the keys, so no choice of keys makes it
+ * slow. */
 #include "store/key_index.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS_MAX = 16 }; /* four to the sixteenth: more than memory holds */
+enum { LEVELS_MAX = 16 }; /* enough for 4^16 keys, more than memory holds */
 
 static struct key_node *node_new(const char *key, int levels)
 {
@@ -38,10 +38,10 @@ void key_index_release(struct key_index *index)
     *index = (struct key_index){0};
 }
 
-/* The first node not before the key; and for every level the last one before it, whose link a
- * change must rewrite. */
-static struct key_node *search(const struct key_index *index, const char *key,
-                               struct key_node *before[LEVELS_MAX])
+/* The first node that is not before the key, and for every level the last node before it, whose
+ * link an insertion or removal changes. */
+static struct key_node *index_search(const struct key_index *index, const char *key,
+                                     struct key_node *before[LEVELS_MAX])
 {
     struct key_node *node = index->head;
     for (int level = index->levels - 1; level >= 0; level--) {
@@ -55,13 +55,13 @@ static struct key_node *search(const struct key_index *index, const char *key,
 struct key_node *key_index_from(const struct key_index *index, const char *key)
 {
     struct key_node *before[LEVELS_MAX];
-    return search(index, key, before);
+    return index_search(index, key, before);
 }
 
 struct key_node *key_index_before(const struct key_index *index, const char *key)
 {
     struct key_node *before[LEVELS_MAX];
-    search(index, key, before);
+    index_search(index, key, before);
     return before[0] == index->head ? NULL : before[0];
 }
 
@@ -82,7 +82,7 @@ static int draw_levels(struct key_index *index)
 
 struct key_node *key_index_insert(struct key_index *index, const char *key)
 {
-    struct key_node *before[LEVELS_MAX], *found = search(index, key, before);
+    struct key_node *before[LEVELS_MAX], *found = index_search(index, key, before);
     if (found && strcmp(found->key, key) == 0)
         return found;
     int levels = draw_levels(index);
@@ -99,7 +99,7 @@ struct key_node *key_index_insert(struct key_index *index, const char *key)
 
 void key_index_remove(struct key_index *index, const char *key)
 {
-    struct key_node *before[LEVELS_MAX], *node = search(index, key, before);
+    struct key_node *before[LEVELS_MAX], *node = index_search(index, key, before);
     if (!node || strcmp(node->key, key) != 0)
         return;
     for (int level = 0; level < index->levels && before[level]->next[level] == node; level++)

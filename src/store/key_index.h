@@ -1,6 +1,6 @@
-/* Values in the order of their keys: find, insert and remove in O(log n), and walk from any key on.
- * A skip list, because a walk over one prefix is then a walk along a list. Keys are copied; values
- * belong to the caller. One thread. */
+/* A sorted map from key to value: find, insert and remove in O(log n), and iterate from any key. A
+ * skip list, because iterating over all keys with a prefix is then a walk along a linked list. Keys
+ * are copied; values belong to the caller. Not thread-safe. */
 #ifndef TRAINYARD_STORE_KEY_INDEX_H
 #define TRAINYARD_STORE_KEY_INDEX_H
 
@@ -11,12 +11,12 @@
 struct key_node {
     void *value;
     char *key;
-    struct key_node *next[]; /* next[0] is the next key of all */
+    struct key_node *next[]; /* next[0] is the node of the next key */
 };
 
 struct key_index {
-    struct key_node *head; /* before all keys, with every level */
-    int levels;            /* in use */
+    struct key_node *head; /* stands before all keys and has all levels */
+    int levels;            /* number of levels in use */
     size_t count;
     struct rand rand;
 };
@@ -24,13 +24,16 @@ struct key_index {
 void key_index_init(struct key_index *index);
 void key_index_release(struct key_index *index); /* frees the keys, not the values */
 
-struct key_node *key_index_find(const struct key_index *index, const char *key); /* or NULL */
+/* NULL if absent. */
+struct key_node *key_index_find(const struct key_index *index, const char *key);
 
-/* The node of the key, made with a NULL value if there is none. It stays valid until removed. */
+/* The node of the key; created with a NULL value if it is absent. The pointer stays valid until the
+ * key is removed. */
 struct key_node *key_index_insert(struct key_index *index, const char *key);
-void key_index_remove(struct key_index *index, const char *key); /* absent is fine */
+/* Does nothing if the key is absent. */
+void key_index_remove(struct key_index *index, const char *key);
 
-/* The first node whose key is not before `key`, or NULL; go on with node->next[0]. */
+/* The first node whose key is not before `key`, or NULL. node->next[0] is the one after it. */
 struct key_node *key_index_from(const struct key_index *index, const char *key);
 
 /* The last node whose key is before `key`, or NULL. */

@@ -1,6 +1,6 @@
-/* Revisioned objects; see store.h. This file holds the index, checks writes against it and applies
- * what the writer brings back; the disk is store_disk.c, the thread store_writer.c, watches
- * store_watch.c. All of it runs on the loop's thread. */
+/* Objects with revisions; see store.h. This file holds the index, checks writes against it and
+ * applies the changes that the writer returns. store_disk.c is the disk, store_writer.c the thread,
+ * store_watch.c the watches. Everything here runs on the loop thread. */
 #include "store/store.h"
 
 #include "base/mem.h"
@@ -14,15 +14,15 @@
 
 enum {
     KEY_MAX = 1024,
-    PENDING_MAX = 100 * 1000, /* writes under way; over it the caller has to wait */
+    PENDING_MAX = 100 * 1000, /* pending writes; with more, a write is refused */
     HISTORY_DEFAULT = 10000,
     HISTORY_BYTES_DEFAULT = 8 * 1024 * 1024,
     DAMAGE_DEFAULT = 16,
     ALIVE_MS = 3600 * 1000,
-    REFILL_MS = 1000, /* how often a full disk is looked at */
+    REFILL_MS = 1000, /* interval of the checks of a full disk */
 };
 
-static struct store_entry *entry_of(const struct store *store, const char *key)
+static struct store_entry *store_entry_of(const struct store *store, const char *key)
 {
     struct key_node *node = key_index_find(&store->index, key);
     return node ? node->value : NULL;
@@ -36,8 +36,8 @@ static struct store_entry *entry_make(struct store *store, const char *key)
     return node->value;
 }
 
-/* What the next version of a key is likely to be much like: the version before, else what stands
- * before it in the order of keys, where the objects of one job are neighbours. */
+/* An object that is probably similar to the next version of the key: the version before, else the
+ * object before it in key order, where the objects of one job are neighbours. */
 static struct store_object *sibling_of(const struct store *store, const struct store_entry *entry,
                                        const char *key)
 {
@@ -66,16 +66,17 @@ static void entry_remove_if_idle(struct store *store, struct store_entry *entry,
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-/* The mark of a deletion is needed as long as a damaged row of the same key is on disk: without it
- * the next start would take the object for a missing one. */
+/* The row of a deletion is needed while a damaged row of the same key is on disk: without it the
+ * next start would report the object as missing. */
 static void drop_deletion(struct store *store, const struct store_object *object)
 {
     if (!store_damage_concerns(store, object->key))
         store_writer_drop(&store->writer, object->revision);
 }
 
-/* Forget the oldest change. What it superseded is needed by nobody any more, nor is the mark of a
- * deletion: on disk stays the state as of history's floor, and every change after it. */
+/* Drops the oldest change of the history. The version that it superseded, and the row of a
+ * deletion, are not needed any more: the disk keeps the state at history's floor and every change
+ * after it. */
 static void forget_oldest(struct store *store)
 {
     struct store_event event = store_history_pop(&store->history);
@@ -107,7 +108,7 @@ static struct store_event make_event(struct store_object *object, struct store_o
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* History starts anew behind this revision. */
+/* Empties the history: it starts behind this revision. */
 static void restart_history(struct store *store, int64_t floor)
 {
     while (store->history.count)
@@ -115,8 +116,8 @@ static void restart_history(struct store *store, int64_t floor)
     store->history.floor = floor;
 }
 
-/* A damaged row changes nothing, with one exception: where it is proven that it deleted an object,
- * the object stays deleted. Otherwise the version before it stays the newest one. It is served
+/* A damaged row changes nothing, with one exception: if it proves that an object was deleted, the
+ * object stays deleted. Otherwise the version before it stays the newest. The old version is served
  * rather than nothing, because controllers recover from an old state but take an absent object for
  * a deleted one: they would end its pods and delete what it owns. */
 static void load_damaged_row(struct store *store, const struct store_row *row)
@@ -126,18 +127,18 @@ static void load_damaged_row(struct store *store, const struct store_row *row)
     if (is_deletion)
         store_damage_supersede(store, owner.key, row->revision);
     store_damage_add(store, row, &owner);
-    struct store_entry *entry = is_deletion ? entry_of(store, owner.key) : NULL;
+    struct store_entry *entry = is_deletion ? store_entry_of(store, owner.key) : NULL;
     if (!entry)
         return;
     store_writer_drop(&store->writer, entry->committed->revision);
-    _cleanup_free_ char *key = mem_strdup(owner.key); /* the entry may own it */
+    _cleanup_free_ char *key = mem_strdup(owner.key); /* the entry may own the key */
     set_object(&entry->committed, NULL);
     set_object(&entry->newest, NULL);
     entry_remove_if_idle(store, entry, key);
 }
 
-/* Rows come in order. Up to the revision of the last compaction they have gaps, and a version
- * before them may be gone: history starts where neither is so. */
+/* Rows come in the order of revisions. Up to the last compaction they have gaps, and earlier
+ * versions may be gone: the history starts after both. */
 static void load_row(void *context, const struct store_row *row)
 {
     struct store *store = context;
@@ -169,7 +170,7 @@ static void load_row(void *context, const struct store_row *row)
     trim_history(store);
 }
 
-static int load(struct store *store, struct err *err)
+static int store_load(struct store *store, struct err *err)
 {
     int64_t last = 0;
     int result = store_disk_load(store->disk, load_row, store, &last, err);
@@ -183,8 +184,8 @@ static int load(struct store *store, struct err *err)
     return 0;
 }
 
-static void on_finished(struct store_writer *writer, struct store_change_list *committed,
-                        struct store_change_list *lost, const struct err *failure);
+static void on_finished(struct store_writer *writer, struct list_head *committed,
+                        struct list_head *lost, const struct err *failure);
 static void on_stopped(struct store_writer *writer);
 
 static void on_alive(struct loop_timer *timer)
@@ -200,8 +201,8 @@ static void on_refill(struct loop_timer *timer)
     store_writer_refill(&store->writer);
 }
 
-/* What the writer found out about the disk. */
-static void learn_full(struct store *store)
+/* Takes over the writer's knowledge about a full disk. */
+static void store_update_full(struct store *store)
 {
     bool full = store->disk && store_writer_is_full(&store->writer);
     bool is_news = full != store->full;
@@ -259,7 +260,7 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
     store->writer.stopped = on_stopped;
     store_writer_init(&store->writer);
     if (result == 0 && store->disk)
-        result = load(store, err);
+        result = store_load(store, err);
     if (result == 0)
         result = store_writer_start(&store->writer, err);
     if (result < 0) {
@@ -267,7 +268,7 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
         store_free(store);
         return result;
     }
-    learn_full(store);
+    store_update_full(store);
     *ret = store;
     return 0;
 }
@@ -309,13 +310,13 @@ int64_t store_next_revision(const struct store *store)
 
 struct store_object *store_get(struct store *store, const char *key)
 {
-    const struct store_entry *entry = entry_of(store, key);
+    const struct store_entry *entry = store_entry_of(store, key);
     return entry && entry->committed ? store_object_ref(entry->committed) : NULL;
 }
 
 struct store_object *store_get_pending(struct store *store, const char *key)
 {
-    const struct store_entry *entry = entry_of(store, key);
+    const struct store_entry *entry = store_entry_of(store, key);
     return entry && entry->newest ? store_object_ref(entry->newest) : NULL;
 }
 
@@ -368,7 +369,7 @@ static int check_open(const struct store *store, const char *key, size_t size, s
     if (store->closing)
         return err_set(err, ERR_UNAVAILABLE, "the store is closing");
     if (store->pending >= PENDING_MAX)
-        return err_set(err, ERR_TOO_MANY, "%d writes are under way: try again", PENDING_MAX);
+        return err_set(err, ERR_TOO_MANY, "%d writes are pending: try again later", PENDING_MAX);
     if (str_is_empty(key) || strlen(key) > KEY_MAX)
         return err_set(err, ERR_INVALID, "a key has 1 to %d bytes, not %zu", KEY_MAX, strlen(key));
     if (size > STORE_VALUE_MAX)
@@ -377,7 +378,7 @@ static int check_open(const struct store *store, const char *key, size_t size, s
     return 0;
 }
 
-/* What the next write of the key follows must be what the caller has seen. */
+/* Checks that the newest version is the one that the caller has seen. */
 static int check_expected(const struct store_object *newest, const char *key, int64_t expected,
                           struct err *err)
 {
@@ -415,7 +416,7 @@ static void push_change(struct store *store, const char *key, const void *data, 
 
 static const struct store_object *newest_of(const struct store *store, const char *key)
 {
-    const struct store_entry *entry = entry_of(store, key);
+    const struct store_entry *entry = store_entry_of(store, key);
     return entry ? entry->newest : NULL;
 }
 
@@ -451,11 +452,11 @@ int store_delete(struct store *store, const char *key, const void *data, size_t 
     return result;
 }
 
-/* The change is no longer under way; `err` is why it is lost, or NULL. */
+/* Completes a change; `err` is the reason if it is lost, else NULL. */
 static void end_change(struct store *store, struct store_change *change, const struct err *err)
 {
     struct store_object *object = change->object;
-    struct store_entry *entry = entry_of(store, object->key);
+    struct store_entry *entry = store_entry_of(store, object->key);
     entry->pending--;
     if (--store->pending == 0 && !store->closing)
         loop_timer_stop(&store->alive);
@@ -474,18 +475,16 @@ static void end_change(struct store *store, struct store_change *change, const s
     free(change);
 }
 
-static void end_all(struct store *store, struct store_change_list *list, const struct err *err)
+static void changes_end(struct store *store, struct list_head *list, const struct err *err)
 {
-    for (struct store_change *change = list->first, *next; change; change = next) {
-        next = change->next;
+    LIST_EACH_SAFE (struct store_change, change, list, link)
         end_change(store, change, err);
-    }
 }
 
-/* A full disk is no damage: the transaction that found no room was undone as a whole. When all that
- * was under way has been given up, the next write tries again, with the revision that follows on
- * what is there. */
-static void recover(struct store *store)
+/* Recovers from a full disk, which is no damage: the transaction that found no space was rolled
+ * back. When all pending writes have failed, the next write tries again, with the revision that
+ * follows the newest committed one. */
+static void store_recover(struct store *store)
 {
     if (store->failure.sys != ENOSPC || store->pending > 0)
         return;
@@ -494,21 +493,22 @@ static void recover(struct store *store)
     store->next_revision = store_history_end(&store->history) + 1;
 }
 
-static void on_finished(struct store_writer *writer, struct store_change_list *committed,
-                        struct store_change_list *lost, const struct err *failure)
+static void on_finished(struct store_writer *writer, struct list_head *committed,
+                        struct list_head *lost, const struct err *failure)
 {
     struct store *store = CONTAINER_OF(writer, struct store, writer);
-    bool has_news = committed->first != NULL;
+    bool has_news = !list_is_empty(committed);
     if (failure)
-        store->failure = *failure; /* before anybody is told, so that nobody writes on */
-    end_all(store, committed, NULL);
-    end_all(store, lost, failure);
-    recover(store);
-    learn_full(store);
+        store->failure =
+            *failure; /* set before the callbacks, so that they start no further writes */
+    changes_end(store, committed, NULL);
+    changes_end(store, lost, failure);
+    store_recover(store);
+    store_update_full(store);
     if (!has_news)
         return;
-    /* Writers have their answer; now watchers. History is cut afterwards, so that a watch which is
-     * not served yet misses nothing. */
+    /* The writers have their results; now the watches get the changes. The history is trimmed
+     * afterwards, so that no watch misses a change. */
     store_watches_deliver(store);
     trim_history(store);
 }

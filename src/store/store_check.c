@@ -1,11 +1,11 @@
-/* Looking into a database and repairing its rows; see store_check.h. */
+/* Inspects a database and repairs its rows; see store_check.h. */
 #include "store/store_check.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
+#include "store/store_checksum.h"
 #include "store/store_disk_internal.h"
-#include "store/store_seal.h"
 
 #include <sqlite3.h>
 #include <string.h>
@@ -71,10 +71,10 @@ static void seal_again(void *context, const struct store_row *row)
     const struct store_damaged_row *damaged = acceptance->row;
     acceptance->created =
         row->created >= 1 && row->created <= row->revision ? row->created : row->revision;
-    acceptance->head = store_seal_head(row->revision, damaged->key, strlen(damaged->key),
-                                       acceptance->created, damaged->deleted);
-    acceptance->sum = store_seal_whole(acceptance->head, row->data, row->size);
-    acceptance->is_believed = store_seal_believes(row->data, row->size);
+    acceptance->head = store_checksum_head(row->revision, damaged->key, strlen(damaged->key),
+                                           acceptance->created, damaged->deleted);
+    acceptance->sum = store_checksum_row(acceptance->head, row->data, row->size);
+    acceptance->is_believed = store_checksum_is_plausible(row->data, row->size);
 }
 
 static int write_acceptance(struct store_disk *disk, const struct acceptance *acceptance,
@@ -134,7 +134,8 @@ static int save_data(struct store_disk *disk, int64_t revision, const char *dire
     return result < 0 ? result : file_write_atomic(file, data.data, data.size, 0600, err);
 }
 
-/* With the mark of a deletion goes what it deleted: nothing else keeps it deleted. */
+/* Removes the row of a deletion together with the versions that it deleted: nothing else keeps them
+ * deleted. */
 static int remove_versions(struct store_disk *disk, const struct store_damaged_row *row,
                            struct err *err)
 {
@@ -149,8 +150,8 @@ static int remove_versions(struct store_disk *disk, const struct store_damaged_r
     return result;
 }
 
-/* What is lost cannot be brought back. Its revisions count as given from now on, so that it is not
- * reported again. */
+/* Lost changes cannot be restored. Their revisions count as assigned from now on, so that they are
+ * not reported again. */
 static int accept_loss(struct store_disk *disk, int64_t last, struct err *err)
 {
     _cleanup_free_ char *sql =

@@ -1,16 +1,16 @@
-/* The damaged rows of a store, as they were found when it was opened; see store.h. */
+/* The damaged rows of a store, found when it was opened; see store.h. */
 #include "store/store_internal.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "store/store_seal.h"
+#include "store/store_checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     KEY_SHOWN_MAX = 1024,
-    PROOFS_MAX = 100, /* rows whose owner is searched for: each one tries every key */
+    PROOFS_MAX = 100, /* number of rows whose object is searched for: each search tries every key */
 };
 
 const struct store_damage *store_damage(const struct store *store)
@@ -26,8 +26,8 @@ bool store_is_damaged(const struct store *store)
 
 /* ---- the owner of a row ---------------------------------------------------------------------- */
 
-/* Whether the row's checksum is right if it belongs to this key: then it does, and one of the other
- * columns may be wrong. */
+/* Whether the checksum of the row matches if the row belongs to this key. Then it does belong to
+ * the key, and another column may be wrong. */
 static bool proves_key(const struct store_row *row, const char *key,
                        const struct store_object *version, bool *ret_deleted)
 {
@@ -35,7 +35,7 @@ static bool proves_key(const struct store_row *row, const char *key,
                                version ? version->create_revision : row->revision};
     for (size_t i = 0; i < 2 * ARRAY_SIZE(created); i++) {
         bool deleted = i % 2 != row->deleted;
-        if (store_seal_head(row->revision, key, strlen(key), created[i / 2], deleted) !=
+        if (store_checksum_head(row->revision, key, strlen(key), created[i / 2], deleted) !=
             row->head_sum)
             continue;
         *ret_deleted = deleted;
@@ -64,8 +64,8 @@ struct store_owner store_damage_find_owner(const struct store *store, const stru
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* A damaged key may hold anything; what is shown is printable ASCII. */
-static char *printable(const char *key)
+/* A damaged key may hold any bytes; the result is printable ASCII. */
+static char *key_printable(const char *key)
 {
     char *text = mem_strndup(key, strnlen(key, KEY_SHOWN_MAX));
     for (char *at = text; *at; at++)
@@ -83,7 +83,7 @@ void store_damage_add(struct store *store, const struct store_row *row,
     damage->rows = mem_realloc(damage->rows, (damage->rows_count + 1) * sizeof(damage->rows[0]));
     damage->rows[damage->rows_count++] = (struct store_damaged_row){
         .revision = row->revision,
-        .key = owner->is_proven ? mem_strdup(owner->key) : printable(owner->key),
+        .key = owner->is_proven ? mem_strdup(owner->key) : key_printable(owner->key),
         .deleted = owner->deleted,
         .effect = owner->is_proven ? STORE_DAMAGE_MISSING : STORE_DAMAGE_UNKNOWN,
     };
@@ -104,15 +104,15 @@ bool store_damage_concerns(const struct store *store, const char *key)
 {
     const struct store_damage *damage = &store->damage;
     if (damage->count > damage->rows_count)
-        return true; /* not all of them are known by key */
+        return true; /* some damaged rows have no known key */
     for (size_t i = 0; i < damage->rows_count; i++)
         if (str_eq(damage->rows[i].key, key))
             return true;
     return false;
 }
 
-/* Of a row behind which no other counts. */
-static void judge_effect(struct store *store, struct store_damaged_row *row)
+/* Determines the effect of a row that no later change supersedes. */
+static void damage_classify(struct store *store, struct store_damaged_row *row)
 {
     struct store_object *served = store_get(store, row->key);
     row->counts = served ? served->revision : 0;
@@ -128,7 +128,7 @@ void store_damage_finish(struct store *store, int64_t last)
     struct store_damage *damage = &store->damage;
     for (size_t i = 0; i < damage->rows_count; i++)
         if (damage->rows[i].effect == STORE_DAMAGE_MISSING)
-            judge_effect(store, &damage->rows[i]);
+            damage_classify(store, &damage->rows[i]);
     damage->lost_first = store->disk->lost ? last - store->disk->lost + 1 : 0;
     damage->lost_last = store->disk->lost ? last : 0;
     damage->log_copy = store->disk->wal_copy;

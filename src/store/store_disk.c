@@ -1,13 +1,13 @@
 /* The store's database; see store_disk.h. WAL with synchronous=FULL: a commit that returned
- * survives a crash of the machine. Revisions come from AUTOINCREMENT's counter, which never goes
- * back, so a revision is not given twice even if the newest rows go. */
+ * survives a crash of the machine. Revisions come from the counter of AUTOINCREMENT, which never
+ * decreases, so no revision is assigned twice even if the newest rows are removed. */
 #include "store/store_disk.h"
 
 #include "base/mem.h"
-#include "store/store_aside.h"
+#include "store/store_checksum.h"
 #include "store/store_disk_internal.h"
 #include "store/store_mark.h"
-#include "store/store_seal.h"
+#include "store/store_quarantine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ int store_disk_fail_full(const struct store_disk *disk, struct err *err)
 int store_disk_fail(const struct store_disk *disk, struct err *err)
 {
     int code = sqlite3_errcode(disk->db) & 0xff;
-    /* SQLite knows no quota of a user; it is a full disk to that user. */
+    /* SQLite has no error code for a user's disk quota; for that user the disk is full. */
     if (sqlite3_extended_errcode(disk->db) == SQLITE_IOERR_WRITE &&
         sqlite3_system_errno(disk->db) == EDQUOT)
         code = SQLITE_FULL;
@@ -39,7 +39,7 @@ int store_disk_fail(const struct store_disk *disk, struct err *err)
         return err_set(err, ERR_UNAVAILABLE, "'%s' is in use by another process", disk->path);
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-        return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_WAY_OUT, disk->path,
+        return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_ADVICE, disk->path,
                        sqlite3_errmsg(disk->db));
     default:
         return err_set(err, ERR_IO, "cannot use '%s': %s", disk->path, sqlite3_errmsg(disk->db));
@@ -66,14 +66,16 @@ int store_disk_query_int(struct store_disk *disk, const char *sql, int64_t *ret,
     return result;
 }
 
-static int prepare(struct store_disk *disk, const char *sql, sqlite3_stmt **ret, struct err *err)
+static int disk_prepare(struct store_disk *disk, const char *sql, sqlite3_stmt **ret,
+                        struct err *err)
 {
     return sqlite3_prepare_v3(disk->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK
                ? 0
                : store_disk_fail(disk, err);
 }
 
-/* The file may hold secrets; SQLite gives its companions the same mode. */
+/* Restricts access to the file, which may hold secrets. SQLite gives its other files the same mode.
+ */
 static int make_private(struct store_disk *disk, struct err *err)
 {
     int fd = open(disk->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -81,7 +83,7 @@ static int make_private(struct store_disk *disk, struct err *err)
     return fd < 0 ? err_set_errno(err, errno, "cannot open '%s'", disk->path) : 0;
 }
 
-/* SQLite overwrites the log: one that is not whole is copied first. */
+/* Copies a log that is not whole, because SQLite overwrites it. */
 static int inspect_log(struct store_disk *disk, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s-wal", disk->path);
@@ -89,10 +91,10 @@ static int inspect_log(struct store_disk *disk, struct err *err)
     if (result < 0 || store_wal_state(&disk->wal) == STORE_WAL_WHOLE)
         return result;
     if (store_wal_state(&disk->wal) == STORE_WAL_DAMAGED)
-        return store_aside_copy(path, &disk->wal_copy, err);
-    /* A torn end is the rule after a power cut: on a full disk it must not keep the store closed.
-     */
-    (void)store_aside_copy(path, &disk->wal_copy, NULL);
+        return store_quarantine_copy(path, &disk->wal_copy, err);
+    /* A torn end is normal after a power cut. The copy may fail on a full disk, which must not keep
+     * the store closed. */
+    (void)store_quarantine_copy(path, &disk->wal_copy, NULL);
     return 0;
 }
 
@@ -106,7 +108,8 @@ static int open_all(struct store_disk *disk, struct err *err)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(disk->path, &disk->db, flags, NULL) != SQLITE_OK)
         return store_disk_fail(disk, err);
-    /* Exclusive: the file is held as long as it is open, so no second process can write to it. */
+    /* The exclusive lock is held as long as the file is open, so no second process can write to it.
+     */
     result = store_disk_execute(disk,
                                 "PRAGMA locking_mode = EXCLUSIVE;"
                                 "PRAGMA journal_mode = WAL;"
@@ -116,24 +119,25 @@ static int open_all(struct store_disk *disk, struct err *err)
     if (result == 0)
         result = store_format_prepare(disk, err);
     if (result == 0)
-        result = prepare(disk, "BEGIN IMMEDIATE", &disk->begin, err);
+        result = disk_prepare(disk, "BEGIN IMMEDIATE", &disk->begin, err);
     if (result == 0)
-        result = prepare(disk, "COMMIT", &disk->commit, err);
+        result = disk_prepare(disk, "COMMIT", &disk->commit, err);
     if (result == 0)
-        result = prepare(disk, "ROLLBACK", &disk->rollback, err);
+        result = disk_prepare(disk, "ROLLBACK", &disk->rollback, err);
     if (result == 0)
-        result = prepare(disk,
+        result =
+            disk_prepare(disk,
                          "INSERT INTO changes(revision, key, created, deleted, head_sum, sum, data)"
                          " VALUES(?, ?, ?, ?, ?, ?, ?)",
                          &disk->insert, err);
     if (result == 0)
-        result = prepare(disk, "DELETE FROM changes WHERE revision = ?", &disk->drop, err);
+        result = disk_prepare(disk, "DELETE FROM changes WHERE revision = ?", &disk->drop, err);
     if (result == 0)
         store_reserve_open_log(&disk->reserve, disk->path);
     return result;
 }
 
-/* A copy that turned out not to be needed. */
+/* Removes a copy that is not needed. */
 static void discard_copy(struct store_disk *disk)
 {
     if (disk->wal_copy)
@@ -149,7 +153,7 @@ int store_disk_open(const char *path, struct store_disk **ret, struct err *err)
     disk->mark_fd = -1;
     int result = open_all(disk, err);
     if (result == -ERR_UNAVAILABLE)
-        discard_copy(disk); /* the log belongs to a process that is writing it */
+        discard_copy(disk); /* another process has the database open and writes its log */
     if (result < 0) {
         store_disk_free(disk);
         return result;
@@ -181,7 +185,7 @@ struct store_disk *store_disk_free(struct store_disk *disk)
 
 #define ROW_COLUMNS "SELECT revision, key, created, deleted, head_sum, sum, data FROM changes "
 
-/* The row, and what its checksums say about it. */
+/* Reads the row and checks its checksums. */
 static struct store_row read_row(sqlite3_stmt *statement)
 {
     const char *key = (const char *)sqlite3_column_text(statement, 1);
@@ -196,13 +200,13 @@ static struct store_row read_row(sqlite3_stmt *statement)
         .size = (size_t)sqlite3_column_bytes(statement, 6),
     };
     uint64_t sum = (uint64_t)sqlite3_column_int64(statement, 5);
-    uint64_t head = store_seal_head(row.revision, row.key, key_size, row.created, row.deleted);
+    uint64_t head = store_checksum_head(row.revision, row.key, key_size, row.created, row.deleted);
     bool makes_sense = row.revision >= 1 && row.revision <= STORE_REVISION_MAX &&
                        row.created >= 1 && row.created <= row.revision && key_size > 0 &&
                        strlen(row.key) == key_size;
     if (!makes_sense)
         row.damage = STORE_ROW_HEAD;
-    else if (store_seal_whole(head, row.data, row.size) != sum)
+    else if (store_checksum_row(head, row.data, row.size) != sum)
         row.damage = head == row.head_sum ? STORE_ROW_DATA : STORE_ROW_HEAD;
     return row;
 }
@@ -221,8 +225,8 @@ static int step_rows(struct store_disk *disk, sqlite3_stmt *statement,
     return code == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
 }
 
-/* Whether the log was damaged, now that it is known whether something is missing. */
-static void judge_log(struct store_disk *disk)
+/* Decides whether the log was damaged, now that it is known whether changes are missing. */
+static void disk_classify_log(struct store_disk *disk)
 {
     if (store_wal_state(&disk->wal) != STORE_WAL_DAMAGED && disk->lost == 0)
         discard_copy(disk);
@@ -234,7 +238,7 @@ int store_disk_load(struct store_disk *disk,
 {
     sqlite3_stmt *statement = NULL;
     int64_t last = 0, given = 0;
-    int result = prepare(disk, ROW_COLUMNS "ORDER BY revision", &statement, err);
+    int result = disk_prepare(disk, ROW_COLUMNS "ORDER BY revision", &statement, err);
     if (result == 0)
         result = step_rows(disk, statement, row, context, &last, err);
     sqlite3_finalize(statement);
@@ -246,7 +250,7 @@ int store_disk_load(struct store_disk *disk,
     if (given > last && given <= STORE_REVISION_MAX)
         last = given;
     disk->lost = disk->acknowledged > last ? disk->acknowledged - last : 0;
-    judge_log(disk);
+    disk_classify_log(disk);
     *ret_last = last + disk->lost;
     return 0;
 }
@@ -256,7 +260,7 @@ int store_disk_read(struct store_disk *disk, int64_t revision,
                     struct err *err)
 {
     sqlite3_stmt *statement = NULL;
-    int result = prepare(disk, ROW_COLUMNS "WHERE revision = ?", &statement, err);
+    int result = disk_prepare(disk, ROW_COLUMNS "WHERE revision = ?", &statement, err);
     if (result < 0)
         return result;
     sqlite3_bind_int64(statement, 1, revision);
@@ -274,7 +278,7 @@ int store_disk_read(struct store_disk *disk, int64_t revision,
     return result;
 }
 
-static int run(struct store_disk *disk, sqlite3_stmt *statement, struct err *err)
+static int disk_run(struct store_disk *disk, sqlite3_stmt *statement, struct err *err)
 {
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
     sqlite3_reset(statement);
@@ -284,15 +288,16 @@ static int run(struct store_disk *disk, sqlite3_stmt *statement, struct err *err
 int store_disk_begin(struct store_disk *disk, struct err *err)
 {
     disk->inserted = 0;
-    return run(disk, disk->begin, err);
+    return disk_run(disk, disk->begin, err);
 }
 
 int store_disk_insert(struct store_disk *disk, const struct store_row *row, struct err *err)
 {
     sqlite3_stmt *insert = disk->insert;
     size_t key_size = strlen(row->key);
-    uint64_t head = store_seal_head(row->revision, row->key, key_size, row->created, row->deleted);
-    uint64_t sum = store_seal_whole(head, row->data, row->size);
+    uint64_t head =
+        store_checksum_head(row->revision, row->key, key_size, row->created, row->deleted);
+    uint64_t sum = store_checksum_row(head, row->data, row->size);
     sqlite3_bind_int64(insert, 1, row->revision);
     sqlite3_bind_text(insert, 2, row->key, (int)key_size, SQLITE_STATIC);
     sqlite3_bind_int64(insert, 3, row->created);
@@ -300,7 +305,7 @@ int store_disk_insert(struct store_disk *disk, const struct store_row *row, stru
     sqlite3_bind_int64(insert, 5, (sqlite3_int64)head);
     sqlite3_bind_int64(insert, 6, (sqlite3_int64)sum);
     sqlite3_bind_blob64(insert, 7, row->data ? row->data : "", row->size, SQLITE_STATIC);
-    int result = run(disk, insert, err);
+    int result = disk_run(disk, insert, err);
     sqlite3_clear_bindings(insert);
     if (row->revision > disk->inserted)
         disk->inserted = row->revision;
@@ -310,12 +315,12 @@ int store_disk_insert(struct store_disk *disk, const struct store_row *row, stru
 int store_disk_drop(struct store_disk *disk, int64_t revision, struct err *err)
 {
     sqlite3_bind_int64(disk->drop, 1, revision);
-    return run(disk, disk->drop, err);
+    return disk_run(disk, disk->drop, err);
 }
 
 int store_disk_commit(struct store_disk *disk, struct err *err)
 {
-    int result = run(disk, disk->commit, err);
+    int result = disk_run(disk, disk->commit, err);
     if (result == 0 && disk->inserted)
         store_mark_write(disk->mark_fd, disk->inserted);
     return result;
@@ -323,6 +328,7 @@ int store_disk_commit(struct store_disk *disk, struct err *err)
 
 void store_disk_rollback(struct store_disk *disk)
 {
-    /* After some failures SQLite has rolled back by itself, and this fails: nothing to say. */
-    run(disk, disk->rollback, NULL);
+    /* After some failures SQLite has rolled back by itself, and this fails; the error does not
+     * matter. */
+    disk_run(disk, disk->rollback, NULL);
 }

@@ -1,22 +1,22 @@
-/* What store_disk.c and store_format.c share. */
+/* Shared by store_disk.c and store_format.c. */
 #ifndef TRAINYARD_STORE_STORE_DISK_INTERNAL_H
 #define TRAINYARD_STORE_STORE_DISK_INTERNAL_H
 
 #include "store/store_disk.h"
 
-/* Ends the error of a database that cannot be opened. */
-#define STORE_DISK_WAY_OUT                                                                         \
+/* The end of the error message for a database that cannot be opened. */
+#define STORE_DISK_ADVICE                                                                          \
     "run 'trainyard check --repair' to keep what can be read, restore a copy, or move it away to " \
     "start empty"
 
-/* Makes the error of SQLite's last failure: subject, cause and way out. */
+/* Sets the error of SQLite's last failure: the file, the cause and the advice. */
 int store_disk_fail(const struct store_disk *disk, struct err *err);
 int store_disk_execute(struct store_disk *disk, const char *sql, struct err *err);
-/* The number in the first column of the first row, 0 if there is no row. */
+/* Gets the number in the first column of the first row; 0 if there is no row. */
 int store_disk_query_int(struct store_disk *disk, const char *sql, int64_t *ret, struct err *err);
 
-/* Makes the table in a new file, upgrades an older format, and refuses every other file: one of a
- * newer format, of another program, or with damaged pages. */
+/* Creates the table in a new file, upgrades an older format, and refuses every other file: one with
+ * a newer format, of another program, or with damaged pages. */
 int store_format_prepare(struct store_disk *disk, struct err *err);
 
 #endif

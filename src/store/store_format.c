@@ -1,21 +1,20 @@
-/* The format of the database: its table, the upgrade from the format before, and the refusal of
- * files that are neither. The number of the format is in user_version.
- *
- * Format 1 had no checksums. The upgrade computes them over what it finds. */
+/* The format of the database: creates its table, upgrades the earlier format, and refuses all other
+ * files. The number of the format is in user_version. Format 1 had no checksums; the upgrade
+ * computes them from the rows that it finds. */
 #include "store/store_disk_internal.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "store/store_seal.h"
+#include "store/store_checksum.h"
 
 #include <sqlite3.h>
 #include <string.h>
 
 enum { FORMAT = 2, PAGE_FAULTS_MAX = 100 };
 
-/* By format. Columns of format 2 have no constraints: checksums say more, and a constraint that a
- * damaged row breaks would look like a damaged page. The checksums are before the data, so that
- * they are on the row's first page. */
+/* Table definitions by format. Columns of format 2 have no constraints: checksums detect more, and
+ * a constraint that a damaged row violates would look like a damaged page. The checksums stand
+ * before the data, so that they are on the first page of a row. */
 static const char *const SCHEMAS[FORMAT + 1] = {
     [1] = "CREATE TABLE changes("
           " revision INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -35,10 +34,10 @@ static const char *const SCHEMAS[FORMAT + 1] = {
 
 static int refuse_damaged(const struct store_disk *disk, const char *what, struct err *err)
 {
-    return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_WAY_OUT, disk->path, what);
+    return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_ADVICE, disk->path, what);
 }
 
-/* Which format's table the file has; 0: another one, or none. */
+/* Finds the format of the file's table; 0: no known table. */
 static int find_schema(struct store_disk *disk, int *ret, struct err *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -59,8 +58,8 @@ static int find_schema(struct store_disk *disk, int *ret, struct err *err)
     return result;
 }
 
-/* SQLite's own check of the pages. What it says about the values of columns is left to the
- * checksums: its lines about pages alone start with three stars. */
+/* Runs SQLite's check of the pages. Its messages about column values are ignored, because the
+ * checksums cover them; messages about pages start with three stars. */
 static int check_pages(struct store_disk *disk, struct err *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -72,7 +71,7 @@ static int check_pages(struct store_disk *disk, struct err *err)
     while (result == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(statement, 0);
         if (text && strncmp(text, "***", 3) == 0) {
-            const char *line = strchr(text, '\n'); /* behind the name of the database */
+            const char *line = strchr(text, '\n'); /* after the name of the database */
             line = line ? line + 1 : text;
             _cleanup_free_ char *first = mem_strndup(line, strcspn(line, "\n"));
             result = refuse_damaged(disk, first, err);
@@ -86,13 +85,13 @@ static int check_pages(struct store_disk *disk, struct err *err)
 
 /* ---- the upgrade ----------------------------------------------------------------------------- */
 
-/* In SQL: seal_head(revision, key, created, deleted). */
+/* The SQL function seal_head(revision, key, created, deleted). */
 static uint64_t head_of(sqlite3_value **values)
 {
     const char *key = (const char *)sqlite3_value_text(values[1]);
-    return store_seal_head(sqlite3_value_int64(values[0]), key ? key : "",
-                           (size_t)sqlite3_value_bytes(values[1]), sqlite3_value_int64(values[2]),
-                           sqlite3_value_int(values[3]) != 0);
+    return store_checksum_head(sqlite3_value_int64(values[0]), key ? key : "",
+                               (size_t)sqlite3_value_bytes(values[1]),
+                               sqlite3_value_int64(values[2]), sqlite3_value_int(values[3]) != 0);
 }
 
 static void sql_seal_head(sqlite3_context *context, int count, sqlite3_value **values)
@@ -101,17 +100,17 @@ static void sql_seal_head(sqlite3_context *context, int count, sqlite3_value **v
     sqlite3_result_int64(context, (sqlite3_int64)head_of(values));
 }
 
-/* In SQL: seal_whole(revision, key, created, deleted, data). */
+/* The SQL function seal_whole(revision, key, created, deleted, data). */
 static void sql_seal_whole(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     const void *data = sqlite3_value_blob(values[4]);
     uint64_t sum =
-        store_seal_unsealed(head_of(values), data, (size_t)sqlite3_value_bytes(values[4]));
+        store_checksum_adopt(head_of(values), data, (size_t)sqlite3_value_bytes(values[4]));
     sqlite3_result_int64(context, (sqlite3_int64)sum);
 }
 
-static int upgrade(struct store_disk *disk, struct err *err)
+static int format_upgrade(struct store_disk *disk, struct err *err)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
     if (sqlite3_create_function_v2(disk->db, "seal_head", 4, flags, NULL, sql_seal_head, NULL, NULL,
@@ -126,7 +125,7 @@ static int upgrade(struct store_disk *disk, struct err *err)
         "INSERT INTO changes(revision, key, created, deleted, head_sum, sum, data)"
         " SELECT revision, key, created, deleted, seal_head(revision, key, created, deleted),"
         " seal_whole(revision, key, created, deleted, data), data FROM changes_1;"
-        /* The counter of revisions goes on where it was, not at the newest row. */
+        /* The counter of revisions keeps its value instead of continuing at the newest row. */
         "DELETE FROM sqlite_sequence WHERE name = 'changes';"
         "UPDATE sqlite_sequence SET name = 'changes' WHERE name = 'changes_1';"
         "DROP TABLE changes_1;"
@@ -170,6 +169,6 @@ int store_format_prepare(struct store_disk *disk, struct err *err)
         return refuse_damaged(disk, "its table is not the one of its format", err);
     result = check_pages(disk, err);
     if (result == 0 && format < FORMAT)
-        result = upgrade(disk, err);
+        result = format_upgrade(disk, err);
     return result;
 }

@@ -29,7 +29,7 @@ int64_t store_history_end(const struct store_history *history)
     return history->floor + (int64_t)history->count;
 }
 
-static void grow(struct store_history *history)
+static void history_grow(struct store_history *history)
 {
     size_t capacity = history->capacity ? history->capacity * 2 : CAPACITY_FIRST;
     struct store_event *events = mem_calloc(capacity, sizeof(*events));
@@ -41,7 +41,7 @@ static void grow(struct store_history *history)
     history->capacity = capacity;
 }
 
-/* What history alone keeps because of this change. */
+/* Bytes that only the history keeps because of this change. */
 static int64_t kept_bytes(const struct store_event *event)
 {
     int64_t bytes = event->previous ? (int64_t)event->previous->kept_size : 0;
@@ -54,7 +54,7 @@ void store_history_push(struct store_history *history, const struct store_event 
         mem_panic("store: change %lld follows %lld", (long long)event->object->revision,
                   (long long)store_history_end(history));
     if (history->count == history->capacity)
-        grow(history);
+        history_grow(history);
     history->bytes += kept_bytes(event);
     history->events[(history->first + history->count++) & (history->capacity - 1)] = *event;
 }

@@ -1,5 +1,5 @@
-/* The newest acknowledged revision; see store_mark.h. No call fails: the mark only adds to what is
- * known about damage, and a store without it works. */
+/* The newest acknowledged revision; see store_mark.h. No function fails: the mark only helps to
+ * detect damage, and the store works without it. */
 #include "store/store_mark.h"
 
 #include "base/hash.h"

@@ -1,8 +1,8 @@
-/* The versions that readers and watchers share; see store.h. References are counted on the loop's
- * thread alone; the writer's thread reads an object that a change under way holds.
+/* Versions of objects that readers and watches share; see store.h. References are counted on the
+ * loop thread only; the writer thread reads an object while a pending change holds it.
  *
- * A base is always whole, so that any object is put together in one step. It stays as long as
- * somebody needs it, also when it is itself superseded: at most one for every object. */
+ * The base of a delta is always a whole object, so that any object is restored in one step. A base
+ * lives as long as an object needs it, even if it is superseded: at most one per object. */
 #include "store/store_internal.h"
 
 #include "base/buf.h"
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a base only the first 64 KiB are looked at, which can hardly be half of more than this. */
+/* Only the first 64 KiB of a base are used, which are hardly half of an object larger than this. */
 enum { LIKE_MAX = 4 * DELTA_BASE_MAX };
 
-/* Whether the data takes less than half beside the base; then `delta` is all of it. */
+/* Whether the difference to the base takes less than half of the data; then `delta` holds it. */
 static bool is_like(const struct store_object *base, const char *data, size_t size,
                     struct buf *delta)
 {
@@ -40,7 +40,7 @@ struct store_object *store_object_new(const char *key, const void *data, size_t 
     memcpy(key_copy, key, key_size);
     if (kept_size)
         memcpy(kept_copy, kept, kept_size);
-    kept_copy[kept_size] = '\0'; /* for whoever parses it as text */
+    kept_copy[kept_size] = '\0'; /* for users that parse it as text */
     *object = (struct store_object){.references = 1,
                                     .revision = revision,
                                     .create_revision = create_revision,

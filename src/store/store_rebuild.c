@@ -1,15 +1,14 @@
-/* Reads what can be read of a database with damaged pages; see store_check.h. SQLite ends a walk
- * over the table at the first page that it cannot use. The walk goes on behind it: revisions are
- * probed at growing distances until one can be read, and the rows between are read from there
- * backwards. */
+/* Copies all readable rows of a database with damaged pages; see store_check.h. SQLite ends a scan
+ * of the table at the first unusable page. The copy continues behind it: revisions are probed at
+ * growing distances until one can be read, and the rows between are read backwards from there. */
 #include "store/store_check.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "store/store_aside.h"
+#include "store/store_checksum.h"
 #include "store/store_disk_internal.h"
-#include "store/store_seal.h"
+#include "store/store_quarantine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,16 +22,16 @@ enum { HOLES_MAX = 100 * 1000 };
 
 struct rebuild {
     sqlite3 *from;
-    bool has_sums; /* of the table in `from` */
+    bool has_sums; /* the table in `from` has checksums */
     struct store_disk *to;
     sqlite3_stmt *insert;
-    int64_t next; /* every revision before it was read, or cannot be */
+    int64_t next; /* every revision before this one was read or cannot be read */
     size_t holes;
 };
 
-enum { REVISION, KEY, CREATED, DELETED, DATA, HEAD_SUM, SUM }; /* columns of a walk */
+enum { REVISION, KEY, CREATED, DELETED, DATA, HEAD_SUM, SUM }; /* columns of a scan */
 
-/* A walk over the rows with first <= revision < end. */
+/* Starts a scan of the rows with first <= revision < end. */
 static sqlite3_stmt *walk_new(struct rebuild *rebuild, int64_t first, int64_t end, bool backwards)
 {
     sqlite3_stmt *statement = NULL;
@@ -47,7 +46,7 @@ static sqlite3_stmt *walk_new(struct rebuild *rebuild, int64_t first, int64_t en
     return statement;
 }
 
-/* The checksums go along as they are; a row of format 1 gets its first. */
+/* Copies the checksums unchanged; a row of format 1 gets its first ones. */
 static void bind_sums(struct rebuild *rebuild, sqlite3_stmt *row, const char *key)
 {
     if (rebuild->has_sums) {
@@ -57,10 +56,10 @@ static void bind_sums(struct rebuild *rebuild, sqlite3_stmt *row, const char *ke
     }
     const void *data = sqlite3_column_blob(row, DATA);
     size_t size = (size_t)sqlite3_column_bytes(row, DATA);
-    uint64_t head =
-        store_seal_head(sqlite3_column_int64(row, REVISION), key, strlen(key),
-                        sqlite3_column_int64(row, CREATED), sqlite3_column_int(row, DELETED) != 0);
-    uint64_t sum = store_seal_unsealed(head, data, size);
+    uint64_t head = store_checksum_head(sqlite3_column_int64(row, REVISION), key, strlen(key),
+                                        sqlite3_column_int64(row, CREATED),
+                                        sqlite3_column_int(row, DELETED) != 0);
+    uint64_t sum = store_checksum_adopt(head, data, size);
     sqlite3_bind_int64(rebuild->insert, 5, (sqlite3_int64)head);
     sqlite3_bind_int64(rebuild->insert, 6, (sqlite3_int64)sum);
 }
@@ -81,7 +80,8 @@ static int copy_row(struct rebuild *rebuild, sqlite3_stmt *row, struct err *err)
     return result;
 }
 
-/* Returns 1 if the walk came to its end, 0 if a page stopped it, or a negative code. */
+/* Copies rows. Returns 1 if the scan reached its end, 0 if a page stopped it, or a negative code.
+ */
 static int copy_walk(struct rebuild *rebuild, int64_t first, int64_t end, bool backwards,
                      struct err *err)
 {
@@ -106,8 +106,8 @@ static bool is_readable(struct rebuild *rebuild, int64_t first, bool *ret_ends)
     return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
-/* Copies what lies behind a page that stopped the walk. Returns 1 if nothing does. */
-static int cross_hole(struct rebuild *rebuild, struct err *err)
+/* Copies the rows behind a page that stopped the scan. Returns 1 if there are none. */
+static int rebuild_skip_unreadable(struct rebuild *rebuild, struct err *err)
 {
     bool ends = false;
     int64_t step = 1;
@@ -129,12 +129,12 @@ static int copy_rows(struct rebuild *rebuild, struct err *err)
     while (result == 0) {
         result = copy_walk(rebuild, rebuild->next, INT64_MAX, false, err);
         if (result == 0)
-            result = cross_hole(rebuild, err);
+            result = rebuild_skip_unreadable(rebuild, err);
     }
     return result < 0 ? result : 0;
 }
 
-/* The counter never goes back. */
+/* The counter of revisions never decreases. */
 static int copy_counter(struct rebuild *rebuild, struct err *err)
 {
     struct store_disk from = {.db = rebuild->from, .path = rebuild->to->path};
@@ -150,7 +150,7 @@ static int copy_counter(struct rebuild *rebuild, struct err *err)
     return store_disk_execute(rebuild->to, sql, err);
 }
 
-/* With writable_schema SQLite reads a file that is shorter than its header says, too. */
+/* With writable_schema SQLite also reads a file that is shorter than its header says. */
 static int open_damaged(struct rebuild *rebuild, const char *path, struct err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -184,16 +184,17 @@ static int copy_all(struct rebuild *rebuild, struct err *err)
     return result < 0 ? result : store_disk_commit(rebuild->to, err);
 }
 
-/* The old file keeps a second name before the new one takes its first: at no time is there none. */
-static int replace(const char *path, const char *rebuilt, char **ret_kept, struct err *err)
+/* The old file gets a second name before the new file takes over its name, so that a database
+ * exists at every moment. */
+static int rebuild_replace(const char *path, const char *rebuilt, char **ret_kept, struct err *err)
 {
     _cleanup_free_ char *wal = mem_printf("%s-wal", path), *directory = mem_strdup(path);
     _cleanup_free_ char *kept_wal = NULL, *kept = NULL, *new_wal = mem_printf("%s-wal", rebuilt);
-    if (access(new_wal, F_OK) == 0) /* SQLite could not move all of it to the file */
+    if (access(new_wal, F_OK) == 0) /* SQLite could not move the whole log into the file */
         return err_set(err, ERR_IO, "cannot finish '%s': free some space and try again", rebuilt);
-    int result = store_aside_link(path, &kept, err);
+    int result = store_quarantine_link(path, &kept, err);
     if (result == 0 && access(wal, F_OK) == 0) {
-        result = store_aside_copy(wal, &kept_wal, err);
+        result = store_quarantine_copy(wal, &kept_wal, err);
         if (result == 0 && unlink(wal) < 0)
             result = err_set_errno(err, errno, "cannot remove '%s'", wal);
     }
@@ -223,7 +224,7 @@ int store_rebuild(const char *path, struct store_rebuilt *ret, struct err *err)
     struct store_rebuilt rebuilt = {0};
     int64_t rows = 0;
     _cleanup_free_ char *new_path = mem_printf("%s.rebuilt", path);
-    remove_database(new_path); /* of a rebuild that was interrupted */
+    remove_database(new_path); /* left by an interrupted rebuild */
     int result = open_damaged(&rebuild, path, err);
     if (result == 0)
         result = store_disk_open(new_path, &rebuild.to, err);
@@ -235,7 +236,7 @@ int store_rebuild(const char *path, struct store_rebuilt *ret, struct err *err)
     sqlite3_close(rebuild.from);
     store_disk_free(rebuild.to);
     if (result == 0)
-        result = replace(path, new_path, &rebuilt.kept, err);
+        result = rebuild_replace(path, new_path, &rebuilt.kept, err);
     remove_database(new_path);
     if (result < 0)
         return result;

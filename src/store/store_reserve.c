@@ -1,4 +1,4 @@
-/* Room that is kept for deletions; see store_reserve.h. */
+/* Disk space that is reserved for deletions; see store_reserve.h. */
 #include "store/store_reserve.h"
 
 #include "base/mem.h"
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    STEP = 1024 * 1024, /* how much of the room may be used before it is filled up again */
-    /* With less left to others the disk is full, and it stays full until STORE_RESERVE_AGAIN. */
+    STEP = 1024 * 1024, /* bytes of the reserve that may be used before it is filled up again */
+    /* With less free space than this the disk counts as full, until STORE_RESERVE_AGAIN is free. */
     FREE_LEAST = 1024 * 1024,
 };
 
@@ -28,7 +28,7 @@ void store_reserve_open_log(struct store_reserve *reserve, const char *path)
 {
     _cleanup_free_ char *log = mem_printf("%s-wal", path);
     reserve->log = open(log, O_RDWR | O_CLOEXEC);
-    unlink(reserve->mark); /* an earlier process may have died with a full disk */
+    unlink(reserve->mark); /* an earlier process may have died while the disk was full */
 }
 
 void store_reserve_release(struct store_reserve *reserve)
@@ -71,8 +71,9 @@ static bool keep_database(struct store_reserve *reserve)
     return true;
 }
 
-/* Others may have filled the disk. That is said at once, not when the room has been used up. */
-static bool is_roomy(const struct store_reserve *reserve)
+/* Whether free space is left besides the reserve. Other programs may have filled the disk: this is
+ * reported at once, not when the reserve is used up. */
+static bool reserve_has_space(const struct store_reserve *reserve)
 {
     struct statvfs disk;
     if (reserve->database < 0 || fstatvfs(reserve->database, &disk) < 0 || disk.f_blocks == 0)
@@ -95,7 +96,7 @@ static void set_mark(struct store_reserve *reserve, bool full)
 
 bool store_reserve_keep(struct store_reserve *reserve)
 {
-    bool kept = keep_log(reserve) && keep_database(reserve) && is_roomy(reserve);
+    bool kept = keep_log(reserve) && keep_database(reserve) && reserve_has_space(reserve);
     set_mark(reserve, !kept);
     return kept;
 }

@@ -1,12 +1,12 @@
-/* Room on the disk that belongs to the store before it needs it, so that objects can still be
- * deleted when the disk is full. A deletion is a write, too: it adds a row, and frees room later.
+/* Disk space that the store reserves, so that objects can still be deleted when the disk is full. A
+ * deletion is a write too: it adds a row, and frees space only later.
  *
- * The room lies behind the end of the database and in its log (WAL), as blocks of these files: no
- * other program can take it, and SQLite finds it there as it writes. When the room cannot be kept,
- * or nothing is left beside it, the disk counts as full, before any write has failed. Then only
- * writes that delete are taken.
+ * The space is allocated behind the end of the database and of its write-ahead log, as blocks of
+ * these files: no other program can take it, and SQLite uses it when it writes. When the reserve
+ * cannot be kept, or no other space is left, the disk counts as full before any write has failed.
+ * Then only writes that delete are accepted.
  *
- * Used by the thread that has the disk. */
+ * Used by the thread that owns the disk. */
 #ifndef TRAINYARD_STORE_STORE_RESERVE_H
 #define TRAINYARD_STORE_STORE_RESERVE_H
 
@@ -16,34 +16,35 @@
 #include <stdint.h>
 
 enum {
-    /* The log holds 4 MB until its pages go into the database (SQLite's 1000 pages), then starts
-     * over. Both have as much again for the deletions. */
+    /* SQLite lets the log grow to 1000 pages (4 MB), copies them into the database and starts over.
+     * Log and database reserve twice as much, so that deletions have the other half. */
     STORE_RESERVE_LOG = 8 * 1024 * 1024,
     STORE_RESERVE_DATABASE = 8 * 1024 * 1024, /* behind the end of the file */
-    /* What must be free beside these before a disk that was full counts as roomy. */
+    /* Free space besides the reserve before a full disk counts as having space again. */
     STORE_RESERVE_AGAIN = 4 * 1024 * 1024,
 };
 
 struct store_reserve {
     int database, log;     /* descriptors; -1: none */
-    int64_t database_held; /* up to where the database has its blocks */
-    bool log_held;         /* so has the log */
-    bool has_mark;         /* the file that says that the disk is full is there */
-    char *mark;            /* its path */
+    int64_t database_held; /* file offset up to which the database has blocks */
+    bool log_held;         /* the log has all its blocks */
+    bool has_mark;         /* the file that tells other processes that the disk is full exists */
+    char *mark;            /* path of that file */
 };
 
-/* `database` is a descriptor of the file, which SQLite must not have opened yet: to close another
- * one would drop its locks. It is closed by store_reserve_release(), after SQLite's. */
+/* `database` is a descriptor of the database file, which SQLite must not have opened yet: closing
+ * another descriptor of the file would drop SQLite's locks. store_reserve_release() closes it, and
+ * must be called after SQLite has closed the file. */
 void store_reserve_init(struct store_reserve *reserve, int database, const char *path);
-/* The log is there now, and the database is locked for this process. */
+/* The log exists now, and the database is locked for this process. */
 void store_reserve_open_log(struct store_reserve *reserve, const char *path);
 void store_reserve_release(struct store_reserve *reserve);
 
-/* Take what is missing of the room. False: the disk is full. */
+/* Allocates the missing part of the reserve. Returns false if the disk is full. */
 bool store_reserve_keep(struct store_reserve *reserve);
 
-/* Whether the store at this path says that its disk is full; for other processes. An empty file
- * says so, for which a full disk has room. */
+/* Whether the store at this path reports that its disk is full; for other processes. The report is
+ * an empty file, for which a full disk has room. */
 bool store_reserve_is_spent(struct arena *arena, const char *path);
 
 #endif

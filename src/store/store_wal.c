@@ -1,4 +1,4 @@
-/* SQLite's write-ahead log; see store_wal.h. */
+/* Reads SQLite's write-ahead log; see store_wal.h. */
 #include "store/store_wal.h"
 
 #include "base/cleanup.h"
@@ -11,18 +11,19 @@
 #include <unistd.h>
 
 enum {
-    MAGIC = 0x377f0682,  /* and one more if the checksums are big-endian */
-    PAGE_DEFAULT = 4096, /* where a damaged header does not tell */
+    MAGIC = 0x377f0682,  /* plus 1 if the checksums are big-endian */
+    PAGE_DEFAULT = 4096, /* used if the header is damaged */
     HEADER_SUMMED = 24,  /* bytes of the header that its checksum covers */
-    FRAME_SUMMED = 8,    /* … of a frame's header; its page is covered whole */
-    COMMIT_AT = 4,       /* offsets of fields: not 0 in the last frame of a transaction */
+    FRAME_SUMMED =
+        8,         /* bytes of a frame header that its checksum covers; the page is covered whole */
+    COMMIT_AT = 4, /* offset of the field that is not 0 in the last frame of a transaction */
     SALT_AT = 8,
     FRAME_SUM_AT = 16,
     HEADER_SALT_AT = 16,
     HEADER_SUM_AT = 24,
 };
 
-static uint32_t big32(const unsigned char *at)
+static uint32_t wal_big32(const unsigned char *at)
 {
     uint32_t value;
     memcpy(&value, at, sizeof(value));
@@ -41,7 +42,7 @@ void store_wal_sum(bool big_endian, const unsigned char *data, size_t size, uint
 
 static bool is_sum(const uint32_t sum[2], const unsigned char *at)
 {
-    return sum[0] == big32(at) && sum[1] == big32(at + 4);
+    return sum[0] == wal_big32(at) && sum[1] == wal_big32(at + 4);
 }
 
 static bool is_page_size(uint32_t size)
@@ -51,7 +52,7 @@ static bool is_page_size(uint32_t size)
 
 void store_wal_init(struct store_wal *wal, const unsigned char header[STORE_WAL_HEADER])
 {
-    uint32_t magic = big32(header), page_size = big32(header + 8);
+    uint32_t magic = wal_big32(header), page_size = wal_big32(header + 8);
     *wal = (struct store_wal){.big_endian = magic == MAGIC + 1};
     store_wal_sum(wal->big_endian, header, HEADER_SUMMED, wal->sum);
     wal->header_valid = (magic & ~1u) == MAGIC && is_page_size(page_size) &&
@@ -74,13 +75,13 @@ static bool frame_follows(struct store_wal *wal, const unsigned char *frame)
 void store_wal_add(struct store_wal *wal, const unsigned char *frame)
 {
     if (wal->frames++ == 0 && !wal->header_valid) {
-        wal->bad_frame = 1; /* SQLite reads none; the first one says which salt the log has */
+        wal->bad_frame = 1; /* SQLite reads no frame; the first frame gives the salt of the log */
         memcpy(wal->salt, frame + SALT_AT, sizeof(wal->salt));
     }
     bool is_ours = memcmp(frame + SALT_AT, wal->salt, sizeof(wal->salt)) == 0;
     if (!wal->bad_frame && !(is_ours && frame_follows(wal, frame)))
         wal->bad_frame = wal->frames;
-    if (wal->bad_frame && is_ours && big32(frame + COMMIT_AT) != 0)
+    if (wal->bad_frame && is_ours && wal_big32(frame + COMMIT_AT) != 0)
         wal->later_commits++;
 }
 
@@ -92,7 +93,7 @@ enum store_wal_state store_wal_state(const struct store_wal *wal)
                                                              : STORE_WAL_SUSPECT;
 }
 
-/* Returns whether all of it was there. */
+/* Returns whether all bytes were read. */
 static bool read_whole(int fd, void *data, size_t size, off_t at)
 {
     for (size_t done = 0; done < size;) {
@@ -114,7 +115,7 @@ int store_wal_file_read(const char *path, struct store_wal *ret, struct err *err
     if (fd < 0)
         return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot open '%s'", path);
     if (!read_whole(fd, header, sizeof(header), 0))
-        return 0; /* shorter than its header: it holds nothing */
+        return 0; /* a log shorter than its header holds nothing */
     store_wal_init(ret, header);
     size_t frame_size = STORE_WAL_FRAME_HEADER + ret->page_size;
     _cleanup_free_ unsigned char *frame = mem_alloc(frame_size);

@@ -1,8 +1,9 @@
-/* Watches; see store.h. Each has a cursor into history, and delivery is: give the change behind the
- * oldest cursor to every watch that stands there, until none is left. Live events and those of the
- * past thus take one way, in order, each once; and all who watch a change get it one after the
- * other, so that what one made of it is at hand for the next. A callback may stop any watch and
- * start others; nothing is freed while delivery walks the list. */
+/* Watches; see store.h. Each watch has a cursor into the history. Delivery gives the change behind
+ * the oldest cursor to every watch at this cursor, and repeats until every watch has seen all
+ * changes. So new and past changes are delivered in the same way, in order and once each. All
+ * watches get a change directly one after another, so that an encoding made for one can be used for
+ * the next. A callback may stop any watch and start others; nothing is freed while delivery walks
+ * the list. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/store_internal.h"
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 
 struct store_watch {
-    struct store *store; /* NULL: the store was closed */
-    struct store_watch *next, **link;
+    struct store *store;   /* NULL: the store was closed */
+    struct list_link link; /* in store.watches */
     char *prefix;
-    int64_t seen; /* the revision up to which it was served */
+    int64_t seen; /* revision up to which changes were delivered */
     store_watch_callback *callback;
     void *context;
     bool stopped;
@@ -21,57 +22,50 @@ struct store_watch {
 
 static void watch_free(struct store_watch *watch)
 {
-    if (watch->store) {
-        *watch->link = watch->next;
-        if (watch->next)
-            watch->next->link = watch->link;
-        else
-            watch->store->watches_end = watch->link;
-    }
+    if (watch->store)
+        list_remove(&watch->link);
     free(watch->prefix);
     free(watch);
 }
 
-/* The revision up to which all were served. */
+/* The revision up to which all watches have seen the changes. */
 static int64_t oldest_cursor(const struct store *store)
 {
     int64_t oldest = store_revision(store);
-    for (const struct store_watch *watch = store->watches; watch; watch = watch->next)
+    LIST_EACH (const struct store_watch, watch, &store->watches, link)
         if (!watch->stopped && watch->seen < oldest)
             oldest = watch->seen;
     return oldest;
 }
 
-static void give(struct store_watch *watch, const struct store_event *event)
+static void watch_give(struct store_watch *watch, const struct store_event *event)
 {
     watch->seen = event->object->revision;
     if (str_has_prefix(event->object->key, watch->prefix))
         watch->callback(watch->context, event);
 }
 
-/* The change behind `seen` to all who stand there. */
+/* Delivers the change after `seen` to all watches that have seen changes up to it. */
 static void give_next(struct store *store, int64_t seen)
 {
-    /* A copy: a callback may lead to a change of history's memory. */
+    /* A copy, because a callback may change the history's memory. */
     const struct store_event event = *store_history_at(&store->history, seen + 1);
-    for (struct store_watch *watch = store->watches; watch; watch = watch->next)
+    LIST_EACH (struct store_watch, watch, &store->watches, link)
         if (!watch->stopped && watch->seen == seen)
-            give(watch, &event);
+            watch_give(watch, &event);
 }
 
 void store_watches_deliver(struct store *store)
 {
     store->delivering = true;
-    /* Once more if a callback started a watch that begins further back. */
+    /* Again if a callback started a watch that begins earlier. */
     for (int64_t seen; (seen = oldest_cursor(store)) < store_revision(store);)
         for (; seen < store_revision(store); seen++)
             give_next(store, seen);
     store->delivering = false;
-    for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
-        next = watch->next;
+    LIST_EACH_SAFE (struct store_watch, watch, &store->watches, link)
         if (watch->stopped)
             watch_free(watch);
-    }
 }
 
 static void on_deliver(struct loop_task *task)
@@ -81,19 +75,16 @@ static void on_deliver(struct loop_task *task)
 
 void store_watches_init(struct store *store)
 {
-    store->watches_end = &store->watches;
     store->deliver.callback = on_deliver;
 }
 
 void store_watches_detach(struct store *store)
 {
     loop_defer_cancel(store->loop, &store->deliver);
-    for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
-        next = watch->next;
+    LIST_EACH_SAFE (struct store_watch, watch, &store->watches, link) {
+        list_remove(&watch->link);
         watch->store = NULL;
-        watch->next = NULL;
     }
-    store->watches = NULL;
 }
 
 int store_watch(struct store *store, const char *prefix, int64_t since,
@@ -102,7 +93,7 @@ int store_watch(struct store *store, const char *prefix, int64_t since,
 {
     int64_t now = store_revision(store);
     if (since < -1)
-        return err_set(err, ERR_BAD_REQUEST, "%lld is no revision", (long long)since);
+        return err_set(err, ERR_BAD_REQUEST, "%lld is not a revision", (long long)since);
     if (since >= 0 && !store_remembers(store, since))
         return err_set(err, ERR_EXPIRED, "too old resource version: %lld (%lld)", (long long)since,
                        (long long)store->history.floor);
@@ -112,9 +103,7 @@ int store_watch(struct store *store, const char *prefix, int64_t since,
     watch->seen = since < 0 ? now : since;
     watch->callback = callback;
     watch->context = context;
-    watch->link = store->watches_end;
-    *store->watches_end = watch;
-    store->watches_end = &watch->next;
+    list_append(&store->watches, &watch->link);
     if (watch->seen < now)
         loop_defer(store->loop, &store->deliver);
     *ret = watch;

@@ -1,54 +1,32 @@
-/* The store's thread; see store_writer.h. It touches the disk and, under the lock, its lists; of an
- * object it only reads what never changes. */
+/* The writer thread; see store_writer.h. It uses the disk and, under the lock, its lists. Of an
+ * object it reads only members that never change. */
 #include "store/store_writer.h"
 
 #include "base/mem.h"
 #include "base/system/thread.h"
 
 enum {
-    BATCH_MAX = 4096, /* changes in one transaction, so that an answer does not wait too long */
-    TOLD_MAX = 32,    /* changes told in one turn of the loop */
-    DROPS_MIN = 64, /* rows removed along with each commit, and twice the batch if that is more: */
-                    /* more than a batch can supersede, so a backlog always shrinks */
+    BATCH_MAX = 4096, /* changes in one transaction, so that a write does not wait too long */
+    TOLD_MAX = 32,    /* changes reported per turn of the loop */
+    /* Rows removed with each commit, or twice the batch if that is more: more rows than a batch can
+     * supersede, so that a backlog always shrinks. */
+    DROPS_MIN = 64,
 };
 
-static void list_init(struct store_change_list *list)
-{
-    list->first = NULL;
-    list->end = &list->first;
-}
-
-static void list_append(struct store_change_list *list, struct store_change *change)
-{
-    change->next = NULL;
-    *list->end = change;
-    list->end = &change->next;
-}
-
-static void list_append_all(struct store_change_list *list, struct store_change_list *from)
-{
-    if (!from->first)
-        return;
-    *list->end = from->first;
-    list->end = from->end;
-    list_init(from);
-}
-
-/* Move up to `max` changes; returns how many. */
-static size_t list_take(struct store_change_list *list, struct store_change_list *from, size_t max)
+/* Moves up to `max` changes from the start of `from` to the empty list `to`; returns how many. */
+static size_t changes_take(struct list_head *to, struct list_head *from, size_t max)
 {
     size_t count = 0;
-    list_init(list);
-    for (struct store_change *change; count < max && (change = from->first); count++) {
-        from->first = change->next;
-        list_append(list, change);
+    for (; count < max && !list_is_empty(from); count++) {
+        struct list_link *first = from->head.next;
+        list_remove(first);
+        list_append(to, first);
     }
-    if (!from->first)
-        from->end = &from->first;
     return count;
 }
 
-static int insert(struct store_disk *disk, const struct store_change *change, struct err *err)
+static int writer_insert(struct store_disk *disk, const struct store_change *change,
+                         struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct store_object *object = change->object;
@@ -62,13 +40,13 @@ static int insert(struct store_disk *disk, const struct store_change *change, st
                              err);
 }
 
-static int commit(struct store_disk *disk, const struct store_change_list *batch,
-                  const int64_t *drops, size_t drops_count, struct err *err)
+static int writer_commit(struct store_disk *disk, const struct list_head *batch,
+                         const int64_t *drops, size_t drops_count, struct err *err)
 {
     int result = store_disk_begin(disk, err);
-    for (const struct store_change *change = batch->first; result == 0 && change;
-         change = change->next)
-        result = insert(disk, change, err);
+    LIST_EACH (const struct store_change, change, batch, link)
+        if (result == 0)
+            result = writer_insert(disk, change, err);
     for (size_t i = 0; result == 0 && i < drops_count; i++)
         result = store_disk_drop(disk, drops[i], err);
     if (result == 0)
@@ -78,8 +56,9 @@ static int commit(struct store_disk *disk, const struct store_change_list *batch
     return result;
 }
 
-/* Under the lock: bring the lists to the loop, once however many batches finish before it looks. */
-static void notify(struct store_writer *writer)
+/* Must hold the lock. Posts the task that returns the lists to the loop; once, however many batches
+ * finish before it runs. */
+static void writer_notify(struct store_writer *writer)
 {
     if (writer->posted)
         return;
@@ -87,7 +66,7 @@ static void notify(struct store_writer *writer)
     loop_post(writer->loop, &writer->task);
 }
 
-/* Under the lock: the oldest drops, as many as may go along with `changes` changes. */
+/* Must hold the lock. Takes the oldest drops, as many as may go with `changes` changes. */
 static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *ret_count)
 {
     size_t max = changes * 2 > DROPS_MIN ? changes * 2 : DROPS_MIN;
@@ -103,7 +82,8 @@ static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *
     return taken;
 }
 
-/* Under the lock: what was not removed is removed later, in the same order. */
+/* Must hold the lock. Puts back the drops of a failed commit; they are removed later, in the same
+ * order. */
 static void put_back_drops(struct store_writer *writer, const int64_t *drops, size_t count)
 {
     if (count == 0)
@@ -115,17 +95,17 @@ static void put_back_drops(struct store_writer *writer, const int64_t *drops, si
     memcpy(writer->drops.items, drops, count * sizeof(*drops));
 }
 
-/* Under the lock, which is released while the disk works. */
+/* Must hold the lock, which is released while the disk works. */
 static void write_batch(struct store_writer *writer)
 {
-    struct store_change_list batch;
-    size_t changes = list_take(&batch, &writer->queued, BATCH_MAX), drops_count;
+    struct list_head batch = {0};
+    size_t changes = changes_take(&batch, &writer->queued, BATCH_MAX), drops_count;
     _cleanup_free_ int64_t *drops = take_drops(writer, changes, &drops_count);
     struct err err = writer->failure;
     pthread_mutex_unlock(&writer->lock);
 
     if (err.code == ERR_NONE)
-        commit(writer->disk, &batch, drops, drops_count, &err);
+        writer_commit(writer->disk, &batch, drops, drops_count, &err);
     bool full = !store_reserve_keep(&writer->disk->reserve);
 
     pthread_mutex_lock(&writer->lock);
@@ -134,36 +114,36 @@ static void write_batch(struct store_writer *writer)
     if (err.code != ERR_NONE)
         put_back_drops(writer, drops, drops_count);
     list_append_all(err.code == ERR_NONE ? &writer->committed : &writer->lost, &batch);
-    notify(writer);
+    writer_notify(writer);
 }
 
-/* Under the lock, which is released while the disk works. */
-static void refill(struct store_writer *writer)
+/* Must hold the lock, which is released while the disk works. */
+static void writer_refill(struct store_writer *writer)
 {
     pthread_mutex_unlock(&writer->lock);
     bool full = !store_reserve_keep(&writer->disk->reserve);
     pthread_mutex_lock(&writer->lock);
     writer->full = full;
     writer->refill = false;
-    notify(writer);
+    writer_notify(writer);
 }
 
-static void *run(void *context)
+static void *writer_run(void *context)
 {
     struct store_writer *writer = context;
     pthread_mutex_lock(&writer->lock);
     for (;;) {
-        if (writer->queued.first)
+        if (!list_is_empty(&writer->queued))
             write_batch(writer);
         else if (writer->refill)
-            refill(writer);
+            writer_refill(writer);
         else if (writer->stopping)
             break;
         else
             pthread_cond_wait(&writer->wake, &writer->lock);
     }
     writer->ended = true;
-    notify(writer);
+    writer_notify(writer);
     pthread_mutex_unlock(&writer->lock);
     return NULL;
 }
@@ -175,20 +155,19 @@ void store_writer_release(struct store_writer *writer)
     vec_release(&writer->drops);
 }
 
-/* Each change is told to its writer and to every watch, so a large batch is told over several turns
- * of the loop. */
-static void on_task(struct loop_task *task)
+/* Each change is reported to its writer and to every watch, so a large batch is reported over
+ * several turns of the loop. */
+static void on_writer_task(struct loop_task *task)
 {
     struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
-    struct store_change_list committed, lost;
-    list_init(&lost);
+    struct list_head committed = {0}, lost = {0};
     pthread_mutex_lock(&writer->lock);
     if (!writer->disk) {
         list_append_all(&writer->committed, &writer->queued);
         writer->ended = writer->stopping;
     }
-    list_take(&committed, &writer->committed, TOLD_MAX);
-    bool has_more = writer->committed.first != NULL;
+    changes_take(&committed, &writer->committed, TOLD_MAX);
+    bool has_more = !list_is_empty(&writer->committed);
     if (!has_more)
         list_append_all(&lost, &writer->lost);
     struct err failure = writer->failure;
@@ -198,7 +177,7 @@ static void on_task(struct loop_task *task)
     if (has_more)
         loop_defer(writer->loop, &writer->task);
 
-    writer->finished(writer, &committed, &lost, lost.first ? &failure : NULL);
+    writer->finished(writer, &committed, &lost, list_is_empty(&lost) ? NULL : &failure);
     if (!ended)
         return;
     if (writer->disk)
@@ -212,7 +191,7 @@ void store_writer_init(struct store_writer *writer)
     list_init(&writer->queued);
     list_init(&writer->committed);
     list_init(&writer->lost);
-    writer->task.callback = on_task;
+    writer->task.callback = on_writer_task;
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->wake, NULL);
 }
@@ -222,11 +201,11 @@ int store_writer_start(struct store_writer *writer, struct err *err)
     if (!writer->disk)
         return 0;
     writer->full = !store_reserve_keep(&writer->disk->reserve);
-    return thread_start(&writer->thread, "store", "the store's thread", run, writer, err);
+    return thread_start(&writer->thread, "store", "the store's thread", writer_run, writer, err);
 }
 
-/* Under the lock: there is something to do. */
-static void wake(struct store_writer *writer)
+/* Must hold the lock. Wakes the thread, or defers the task if there is no thread. */
+static void writer_wake(struct store_writer *writer)
 {
     if (writer->disk)
         pthread_cond_signal(&writer->wake);
@@ -237,8 +216,8 @@ static void wake(struct store_writer *writer)
 void store_writer_push(struct store_writer *writer, struct store_change *change)
 {
     pthread_mutex_lock(&writer->lock);
-    list_append(&writer->queued, change);
-    wake(writer);
+    list_append(&writer->queued, &change->link);
+    writer_wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }
 
@@ -270,7 +249,7 @@ void store_writer_refill(struct store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
     writer->refill = true;
-    wake(writer);
+    writer_wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }
 
@@ -278,6 +257,6 @@ void store_writer_stop(struct store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
     writer->stopping = true;
-    wake(writer);
+    writer_wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }

@@ -1,9 +1,10 @@
-/* The store's thread: takes all changes that are queued, commits them in one transaction, and hands
- * them back to the loop. While it waits for the disk, the loop gathers the next batch. Without a
- * disk there is no thread, and changes come back in a later turn of the loop. */
+/* The writer thread of the store: commits all queued changes in one transaction, and returns them
+ * to the loop. While it waits for the disk, the loop queues the next batch. Without a disk there is
+ * no thread, and changes return in a later turn of the loop. */
 #ifndef TRAINYARD_STORE_STORE_WRITER_H
 #define TRAINYARD_STORE_STORE_WRITER_H
 
+#include "base/list.h"
 #include "base/vec.h"
 #include "loop/loop.h"
 #include "store/store.h"
@@ -11,62 +12,60 @@
 
 #include <pthread.h>
 
-/* A write on its way to the disk and back. It holds both references. */
+/* A write that is queued, being committed or finished. It holds references to both versions. */
 struct store_change {
-    struct store_change *next;
+    struct list_link link; /* in one of the writer's lists */
     struct store_object *object;
-    struct store_object *previous; /* NULL: it is created */
+    struct store_object *previous; /* NULL: the object is created */
     bool deleted;
     store_done *done; /* may be NULL */
     void *context;
 };
 
-struct store_change_list {
-    struct store_change *first, **end;
-};
-
 struct store_writer {
     struct loop *loop;
-    struct store_disk *disk; /* NULL: in memory */
-    struct loop_task task;   /* brings what is finished to the loop */
-    /* On the loop's thread: changes that are on disk, and then those that are lost (if failure is
-     * not NULL). A list may be empty. */
-    void (*finished)(struct store_writer *writer, struct store_change_list *committed,
-                     struct store_change_list *lost, const struct err *failure);
-    void (*stopped)(struct store_writer *writer); /* the last call; all changes are back */
+    struct store_disk *disk; /* NULL: in memory only */
+    struct loop_task task;   /* returns finished changes to the loop */
+    /* Called on the loop thread with changes that are on disk, and then with changes that are lost
+     * (`failure` is not NULL). A list may be empty. */
+    void (*finished)(struct store_writer *writer, struct list_head *committed,
+                     struct list_head *lost, const struct err *failure);
+    /* The last callback; all changes have been returned. */
+    void (*stopped)(struct store_writer *writer);
 
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    /* Under the lock: */
-    struct store_change_list queued, committed, lost;
-    VEC(int64_t) drops; /* revisions to remove from the disk, in this order: what a deletion */
-                        /* superseded goes before the mark of the deletion */
-    struct err failure; /* code set: nothing is written any more */
-    bool full;          /* the disk has no room beyond the reserve */
-    bool refill;        /* try to fill up the reserve */
+    /* The following members are protected by `lock`. */
+    struct list_head queued, committed, lost; /* struct store_change */
+    /* Revisions to remove from the disk, in this order: superseded rows of a deleted object go
+     * before the row of the deletion. */
+    VEC(int64_t) drops;
+    struct err failure; /* if its code is set, nothing is written any more */
+    bool full;          /* the disk has no space beyond the reserve */
+    bool refill;        /* the reserve is to be filled up */
     bool stopping, ended, posted;
 };
 
-/* The caller sets loop, disk and the two callbacks first. Drops may come before the start; a writer
- * that was not started is released, one that was is stopped. */
+/* The caller sets loop, disk and the two callbacks first. store_writer_drop() may be called before
+ * the start. A writer that was not started is released; a started one is stopped. */
 void store_writer_init(struct store_writer *writer);
 void store_writer_release(struct store_writer *writer);
 int store_writer_start(struct store_writer *writer, struct err *err);
 void store_writer_push(struct store_writer *writer, struct store_change *change);
 
-/* The row of this revision is superseded: remove it along with some later commit. */
+/* The row of this revision is superseded: removes it together with a later commit. */
 void store_writer_drop(struct store_writer *writer, int64_t revision);
 
-/* After a failure that was not of the disk itself, and with no change under way: write again. */
+/* Accepts writes again after a failure that was not the disk's fault. No change may be pending. */
 void store_writer_recover(struct store_writer *writer);
 
-/* Whether the disk was full when it was last written to; and have that looked at again. The answer
- * comes as a call of `finished` with empty lists. */
+/* Whether the disk was full after the last write. store_writer_refill() checks it again; `finished`
+ * is then called with empty lists. */
 bool store_writer_is_full(struct store_writer *writer);
 void store_writer_refill(struct store_writer *writer);
 
-/* Finish what is queued, then call `stopped`. */
+/* Commits the queued changes, then calls `stopped`. */
 void store_writer_stop(struct store_writer *writer);
 
 #endif

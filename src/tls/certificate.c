@@ -1,5 +1,5 @@
-/* P-256 certificates made and signed in memory; see tls.h. Called when a cluster is made and by
- * tests; writes no file and keeps no key longer than the call. */
+/* P-256 certificates, made and signed in memory; see tls.h. Used when a cluster is created and by
+ * tests. Writes no file, and keeps no key longer than the call. */
 #include "tls/tls.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@
 
 enum {
     COMMON_NAME_MAX = 64, /* RFC 5280, ub-common-name */
-    SERIAL_BITS = 159,    /* 20 octets at most, and positive */
+    SERIAL_BITS = 159,    /* a serial number is positive and has at most 20 octets */
     BACKDATE_SECONDS = 300,
     DAYS_MAX = 36500,
     DNS_NAME_MAX = 253,
@@ -52,7 +52,7 @@ void tls_pair_release(struct tls_pair *pair)
 
 /* ---- PEM ------------------------------------------------------------------------------------- */
 
-static char *take_text(BIO *bio)
+static char *certificate_take_text(BIO *bio)
 {
     char *data = NULL;
     long size = BIO_get_mem_data(bio, &data);
@@ -66,8 +66,8 @@ static int write_pair(X509 *cert, EVP_PKEY *key, struct tls_pair *ret, struct er
     if (!PEM_write_bio_X509(cert_bio, cert) ||
         !PEM_write_bio_PKCS8PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL))
         return openssl_err_set(err, ERR_INTERNAL, "cannot write a certificate");
-    ret->cert_pem = take_text(cert_bio);
-    ret->key_pem = take_text(key_bio);
+    ret->cert_pem = certificate_take_text(cert_bio);
+    ret->key_pem = certificate_take_text(key_bio);
     return 0;
 }
 
@@ -118,7 +118,8 @@ static int add_host(GENERAL_NAMES *names, const char *host, struct err *err)
     int address_size = inet_pton(AF_INET, host, address) == 1    ? 4
                        : inet_pton(AF_INET6, host, address) == 1 ? 16
                                                                  : 0;
-    /* A name goes in as it is, so that what could be read as something else is refused. */
+    /* The name goes into the certificate unchanged, so characters that another program could
+     * misread are refused. */
     size_t size = strlen(host);
     size_t fit = strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.*_");
     if (!address_size && (size == 0 || size > DNS_NAME_MAX || fit != size))
@@ -150,7 +151,7 @@ static int add_hosts(X509 *cert, const char *const *hosts, struct err *err)
     return 0;
 }
 
-/* A new key and a certificate of it with everything but extensions and signature. */
+/* Makes a new key and its certificate without extensions and signature. */
 static int make_unsigned(const char *common_name, int days, X509 **ret_cert, EVP_PKEY **ret_key,
                          struct err *err)
 {
@@ -162,7 +163,7 @@ static int make_unsigned(const char *common_name, int days, X509 **ret_cert, EVP
                        DAYS_MAX);
     _cleanup_(release_key) EVP_PKEY *key = EVP_EC_gen("P-256");
     _cleanup_(release_x509) X509 *cert = X509_new();
-    /* Backdated a little: machines that share a cluster do not share a clock. */
+    /* Valid from a little before now, because the clocks of machines differ. */
     if (!key || !cert || !X509_set_version(cert, X509_VERSION_3) || !set_random_serial(cert) ||
         !X509_gmtime_adj(X509_getm_notBefore(cert), -BACKDATE_SECONDS) ||
         !X509_time_adj_ex(X509_getm_notAfter(cert), days, 0, NULL) || !X509_set_pubkey(cert, key) ||
@@ -246,7 +247,7 @@ int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret
     return 0;
 }
 
-/* Without this OpenSSL would ask for a password at the terminal. */
+/* Without this callback OpenSSL would ask for a password on the terminal. */
 static int no_password(char *password, int size, int writing, void *context)
 {
     return 0;

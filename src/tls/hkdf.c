@@ -1,4 +1,5 @@
-/* HKDF-SHA256 (RFC 5869); see tls.h. How comm makes the key of one link out of a job's secret. */
+/* HKDF-SHA256 (RFC 5869); see tls.h. comm derives the key of each connection from a job's secret
+ * with it. */
 #include "tls/tls.h"
 
 #include "tls/openssl_err.h"

@@ -1,5 +1,5 @@
-/* HMAC-SHA256; see tls.h. What seals the tokens of service accounts, without the engine knowing
- * whose cryptography it is. */
+/* HMAC-SHA256; see tls.h. It signs the tokens of service accounts. The engine gets it as a
+ * function, so that it does not depend on OpenSSL. */
 #include "tls/tls.h"
 
 #include "tls/openssl_err.h"

@@ -1,4 +1,4 @@
-/* OpenSSL's error queue as our error object; see openssl_err.h. */
+/* Converts OpenSSL's error queue into a struct err; see openssl_err.h. */
 #include "tls/openssl_err.h"
 
 #include <openssl/err.h>

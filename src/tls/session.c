@@ -1,5 +1,5 @@
-/* TLS sessions of a server between two memory buffers; see tls.h. net/ calls it for each
- * connection. It never touches a socket, and never blocks. */
+/* TLS sessions of a server between two memory buffers; see tls.h. net/ uses one per connection.
+ * Never touches a socket, and never blocks. */
 #include "tls/tls.h"
 
 #include "base/mem.h"
@@ -11,8 +11,8 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
-/* Encrypted bytes that may wait to be read: some records. A caller that feeds more without reading
- * has lost its back-pressure. */
+/* Encrypted bytes that may wait to be decrypted: a few records. A caller that feeds more without
+ * reading has no back-pressure. */
 enum { FEED_MAX = 256 * 1024 };
 
 struct tls_server {
@@ -22,22 +22,22 @@ struct tls_server {
 struct tls_session {
     SSL *ssl;
     BIO *in, *out; /* owned by ssl */
-    bool broken;   /* a fatal error: OpenSSL allows nothing but freeing */
+    bool broken;   /* after a fatal error OpenSSL allows only freeing */
 };
 
 static int select_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_size,
                            const unsigned char *offered, unsigned offered_size, void *context)
 {
     static const unsigned char ours[] = "\x08http/1.1";
-    /* Without a protocol in common the handshake ends (RFC 7301): to go on with another one than
-     * the client speaks helps only those who mix protocols up on purpose. */
+    /* Without a common protocol the handshake fails (RFC 7301): continuing with a protocol that the
+     * client did not offer would allow cross-protocol attacks. */
     if (SSL_select_next_proto((unsigned char **)ret, ret_size, ours, sizeof(ours) - 1, offered,
                               offered_size) != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* The first certificate is the server's, those after it lead to the authority. */
+/* The first certificate is the server's; the others are the chain to the authority. */
 static int use_certificates(SSL_CTX *context, const char *pem, struct err *err)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
@@ -75,11 +75,11 @@ int tls_server_new(const char *cert_pem, const char *key_pem, struct tls_server 
     server->context = context;
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    /* A short write is reported as such and may be repeated from another buffer; idle sessions give
-     * their record buffers back, which is most of their memory. */
+    /* A partial write is reported and may be repeated from another buffer. Idle sessions release
+     * their record buffers, which are most of their memory. */
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);
-    /* Tickets carry the session; nothing is kept here for clients that went away. */
+    /* Session tickets carry the state, so that nothing is kept for clients that left. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, select_protocol, NULL);
     int result = use_certificates(context, cert_pem, err);
@@ -139,8 +139,8 @@ static int int_of_size(size_t size)
     return size > INT_MAX ? INT_MAX : (int)size;
 }
 
-/* What a read or write that moved nothing means: 0 to go on later, negative to give up. */
-static long explain(struct tls_session *session, int result, struct err *err)
+/* The result of a read or write that moved no byte: 0 to continue later, negative on failure. */
+static long session_explain(struct tls_session *session, int result, struct err *err)
 {
     switch (SSL_get_error(session->ssl, result)) {
     case SSL_ERROR_WANT_READ:
@@ -160,18 +160,18 @@ long tls_read(struct tls_session *session, void *data, size_t size, struct err *
         return err_set(err, ERR_INTERNAL, "tls: session failed before");
     ERR_clear_error();
     int result = SSL_read(session->ssl, data, int_of_size(size));
-    return result > 0 ? result : explain(session, result, err);
+    return result > 0 ? result : session_explain(session, result, err);
 }
 
 long tls_write(struct tls_session *session, const void *data, size_t size, struct err *err)
 {
     if (session->broken)
         return err_set(err, ERR_INTERNAL, "tls: session failed before");
-    if (size == 0) /* to OpenSSL a write of nothing is an error */
+    if (size == 0) /* OpenSSL treats a write of no bytes as an error */
         return 0;
     ERR_clear_error();
     int result = SSL_write(session->ssl, data, int_of_size(size));
-    return result > 0 ? result : explain(session, result, err);
+    return result > 0 ? result : session_explain(session, result, err);
 }
 
 long tls_drain(struct tls_session *session, void *data, size_t size)

@@ -11,8 +11,8 @@ struct tls_sha256 {
     EVP_MD_CTX *context;
 };
 
-/* None of these calls fails but for lack of memory, which ends the program everywhere. */
-static void require(bool done)
+/* These calls fail only for lack of memory, which ends the program. */
+static void sha256_require(bool done)
 {
     if (!done)
         abort();
@@ -22,20 +22,21 @@ struct tls_sha256 *tls_sha256_new(void)
 {
     struct tls_sha256 *sum = mem_calloc(1, sizeof(*sum));
     sum->context = EVP_MD_CTX_new();
-    require(sum->context && EVP_DigestInit_ex(sum->context, EVP_sha256(), NULL));
+    sha256_require(sum->context && EVP_DigestInit_ex(sum->context, EVP_sha256(), NULL));
     return sum;
 }
 
 void tls_sha256_add(struct tls_sha256 *sum, const void *data, size_t size)
 {
-    require(EVP_DigestUpdate(sum->context, data, size));
+    sha256_require(EVP_DigestUpdate(sum->context, data, size));
 }
 
 void tls_sha256_end(struct tls_sha256 *sum, char ret[TLS_SHA256_TEXT])
 {
     unsigned char bytes[EVP_MAX_MD_SIZE];
     unsigned size = 0;
-    require(EVP_DigestFinal_ex(sum->context, bytes, &size) && size == (TLS_SHA256_TEXT - 1) / 2);
+    sha256_require(EVP_DigestFinal_ex(sum->context, bytes, &size) &&
+                   size == (TLS_SHA256_TEXT - 1) / 2);
     for (unsigned i = 0; i < size; i++)
         snprintf(ret + (size_t)2 * i, 3, "%02x", bytes[i]);
 }

@@ -1,6 +1,6 @@
-/* A connection between two processes that know the same key, encrypted; see tls.h. comm/ has one
- * for each of its links. The descriptor stays its owner's: it is read and written through the
- * owner's functions, and never waited for. */
+/* An encrypted connection between two processes that share a key; see tls.h. comm/ has one per
+ * connection. The descriptor stays with the owner: it is read and written through the owner's
+ * functions, and this file never waits for it. */
 #include "tls/tls.h"
 
 #include "base/buf.h"
@@ -16,29 +16,29 @@
 
 enum {
     RECORD_MAX = 16384,          /* plain bytes of a record */
-    BATCH_MAX = 16 * RECORD_MAX, /* encrypted before they are sent in one call */
+    BATCH_MAX = 16 * RECORD_MAX, /* bytes that are encrypted before one send */
     READ_AHEAD = 64 * 1024,
     /* AES-GCM is safe for 2^24.5 records under one key (RFC 8446, 5.5). */
     RECORDS_MAX = 1 << 23,
 };
 
-struct tls_keyed {
+struct tls_psk {
     SSL_CTX *context;
     BIO_METHOD *method;
-    struct tls_wire wire;
+    struct tls_stream_io wire;
     uint64_t records_max;
 };
 
 struct tls_stream {
-    const struct tls_keyed *keyed;
+    const struct tls_psk *keyed;
     SSL *ssl;
     int fd;
-    int errnum; /* why the connection broke; 0: it did not */
+    int errnum; /* why the connection failed; 0: it has not */
     unsigned char key[TLS_KEY_SIZE];
-    struct buf out;   /* encrypted */
-    size_t out_at;    /* how much of it is sent */
-    size_t accepted;  /* plain bytes in it that the caller has not been told of */
-    uint64_t records; /* under this key */
+    struct buf out;   /* encrypted bytes to send */
+    size_t out_at;    /* number of them that are sent */
+    size_t accepted;  /* plain bytes in `out` that have not been reported to the caller as sent */
+    uint64_t records; /* records sent under the current key */
 };
 
 /* ---- between OpenSSL and the descriptor ------------------------------------------------------ */
@@ -57,7 +57,7 @@ static int bio_read(BIO *bio, char *data, int size)
     return -1;
 }
 
-/* Records are gathered: to send each by itself costs more than to encrypt it. */
+/* Records are collected: sending each by itself costs more than encrypting it. */
 static int bio_write(BIO *bio, const char *data, int size)
 {
     struct tls_stream *stream = BIO_get_data(bio);
@@ -78,7 +78,7 @@ static const unsigned char IDENTITY[] = "trainyard";
 
 static SSL_SESSION *session_of(SSL *ssl)
 {
-    static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01}; /* what counts is its hash */
+    static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01}; /* only its hash matters */
     const struct tls_stream *stream = SSL_get_app_data(ssl);
     const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, AES_128_GCM_SHA256);
     SSL_SESSION *session = SSL_SESSION_new();
@@ -109,9 +109,9 @@ static int find_key(SSL *ssl, const unsigned char *identity, size_t size, SSL_SE
 
 /* ---- what all streams share ------------------------------------------------------------------ */
 
-int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct err *err)
+int tls_psk_new(const struct tls_stream_io *wire, struct tls_psk **ret, struct err *err)
 {
-    struct tls_keyed *keyed = mem_zalloc(sizeof(*keyed));
+    struct tls_psk *keyed = mem_zalloc(sizeof(*keyed));
     keyed->wire = *wire;
     keyed->records_max = RECORDS_MAX;
     keyed->context = SSL_CTX_new(TLS_method());
@@ -121,7 +121,7 @@ int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct er
         !SSL_CTX_set_ciphersuites(keyed->context,
                                   "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") ||
         !SSL_CTX_set_num_tickets(keyed->context, 0)) {
-        tls_keyed_free(keyed);
+        tls_psk_free(keyed);
         return openssl_err_set(err, ERR_INTERNAL, "cannot set up TLS");
     }
     BIO_meth_set_read(keyed->method, bio_read);
@@ -138,7 +138,7 @@ int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct er
     return 0;
 }
 
-struct tls_keyed *tls_keyed_free(struct tls_keyed *keyed)
+struct tls_psk *tls_psk_free(struct tls_psk *keyed)
 {
     if (!keyed)
         return NULL;
@@ -148,14 +148,14 @@ struct tls_keyed *tls_keyed_free(struct tls_keyed *keyed)
     return NULL;
 }
 
-void tls_keyed_renew_after(struct tls_keyed *keyed, uint64_t records)
+void tls_psk_set_rekey_limit(struct tls_psk *keyed, uint64_t records)
 {
     keyed->records_max = records;
 }
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-struct tls_stream *tls_stream_new(const struct tls_keyed *keyed, int fd, bool client,
+struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool client,
                                   const unsigned char key[TLS_KEY_SIZE])
 {
     struct tls_stream *stream = mem_zalloc(sizeof(*stream));
@@ -171,7 +171,8 @@ struct tls_stream *tls_stream_new(const struct tls_keyed *keyed, int fd, bool cl
     BIO_set_init(bio, 1);
     SSL_set_bio(stream->ssl, bio, bio);
     SSL_set_app_data(stream->ssl, stream);
-    /* Servers have no certificate, and clients would believe none: the key is the only way in. */
+    /* Servers have no certificate, and clients accept none: the shared key is the only
+     * authentication. */
     SSL_set_verify(stream->ssl, client ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
     if (client)
         SSL_set_connect_state(stream->ssl);
@@ -191,7 +192,7 @@ struct tls_stream *tls_stream_free(struct tls_stream *stream)
     return NULL;
 }
 
-static int flush(struct tls_stream *stream)
+static int stream_flush(struct tls_stream *stream)
 {
     while (stream->out_at < stream->out.size) {
         ssize_t sent = stream->keyed->wire.send(stream->fd, stream->out.data + stream->out_at,
@@ -205,8 +206,9 @@ static int flush(struct tls_stream *stream)
     return 0;
 }
 
-/* What a call that moved nothing means. After anything but -EAGAIN OpenSSL is not asked again. */
-static int explain(struct tls_stream *stream, int result)
+/* The result of a call that moved no byte. After a failure other than -EAGAIN, OpenSSL is not
+ * called again. */
+static int stream_explain(struct tls_stream *stream, int result)
 {
     switch (SSL_get_error(stream->ssl, result)) {
     case SSL_ERROR_WANT_READ:
@@ -219,27 +221,29 @@ static int explain(struct tls_stream *stream, int result)
             stream->errnum = EBADMSG;
     }
     ERR_clear_error();
-    (void)flush(stream); /* the alert, which tells the other side that this was no accident */
+    (void)stream_flush(stream); /* sends the alert, so that the peer knows why */
     return -stream->errnum;
 }
 
-int tls_stream_shake(struct tls_stream *stream)
+int tls_stream_handshake(struct tls_stream *stream)
 {
     if (stream->errnum)
         return -stream->errnum;
     ERR_clear_error();
     int result = SSL_do_handshake(stream->ssl);
-    int answer = result == 1 ? 0 : explain(stream, result);
-    int flushed = flush(stream);
+    int answer = result == 1 ? 0 : stream_explain(stream, result);
+    int flushed = stream_flush(stream);
     if (answer < 0 && answer != -EAGAIN)
         return answer;
     if (flushed < 0 || answer < 0)
         return flushed < 0 ? flushed : answer;
-    if (!SSL_session_reused(stream->ssl)) { /* which is how OpenSSL says that the key was used */
+    if (!SSL_session_reused(
+            stream->ssl)) { /* OpenSSL reports the use of the key as a resumed session */
         stream->errnum = EBADMSG;
         return -EBADMSG;
     }
-    /* Only now: whoever takes over may wait for the descriptor before it reads. */
+    /* Enabled only after the handshake: the owner may wait for the descriptor before it reads, so
+     * no byte may be read ahead before. */
     SSL_set_read_ahead(stream->ssl, 1);
     OPENSSL_cleanse(stream->key, sizeof(stream->key));
     return 0;
@@ -258,7 +262,7 @@ ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
         size_t most = size - got < INT_MAX ? size - got : INT_MAX;
         int result = SSL_read(stream->ssl, (char *)data + got, (int)most);
         if (result <= 0) {
-            int answer = explain(stream, result);
+            int answer = stream_explain(stream, result);
             return got ? (ssize_t)got : answer;
         }
         got += (size_t)result;
@@ -266,13 +270,13 @@ ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
     return got ? (ssize_t)got : -stream->errnum;
 }
 
-/* One record, and now and then a new key before the next. */
-static int encrypt(struct tls_stream *stream, const char *data, size_t size)
+/* Encrypts one record, and updates the key from time to time. */
+static int stream_encrypt(struct tls_stream *stream, const char *data, size_t size)
 {
     ERR_clear_error();
     int result = SSL_write(stream->ssl, data, (int)(size < RECORD_MAX ? size : RECORD_MAX));
     if (result <= 0)
-        return explain(stream, result);
+        return stream_explain(stream, result);
     if (++stream->records >= stream->keyed->records_max) {
         stream->records = 0;
         if (!SSL_key_update(stream->ssl, SSL_KEY_UPDATE_NOT_REQUESTED)) {
@@ -289,12 +293,13 @@ ssize_t tls_stream_send(struct tls_stream *stream, const void *data, size_t size
         return -stream->errnum;
     bool again = stream->accepted > 0;
     while (!again && stream->accepted < size && stream->out.size < BATCH_MAX) {
-        int done = encrypt(stream, (const char *)data + stream->accepted, size - stream->accepted);
+        int done =
+            stream_encrypt(stream, (const char *)data + stream->accepted, size - stream->accepted);
         if (done < 0)
             return done;
         stream->accepted += (size_t)done;
     }
-    int result = flush(stream);
+    int result = stream_flush(stream);
     if (result < 0)
         return result;
     size_t sent = stream->accepted;

@@ -69,6 +69,6 @@ int main(int argc, char **argv)
         best = took < best ? took : best;
     }
     printf("{\"name\":\"face step 1 thread %s\",\"value\":%.3f,\"unit\":\"ms\"}\n",
-           precision_name(config.precision), best);
+           kernels_precision_name(config.precision), best);
     return 0;
 }

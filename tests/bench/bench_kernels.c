@@ -1,15 +1,15 @@
 /* The convolutions of the face model and of the classifier, and a plain matrix product, by every
- * way this processor has: float32 and bf16, each against im2col and OpenBLAS in float32. One
- * thread, processor time, best of several; GFLOP/s of forward / way to the input / way to the
- * weights.
+ * implementation for this processor: float32 and bf16, each against im2col and OpenBLAS in float32.
+ * One thread, processor time, best of several; GFLOP/s of forward / backward to the input /
+ * backward to the weights.
  *
  * Anyone can build it, with a C compiler and OpenBLAS alone (Debian: gcc libopenblas-dev):
  *
  *   tests/bench/kernels
  *
  * With `json` it prints one line a network, precision and direction instead of the table: all
- * convolutions of the network, by the way that training takes. OPENBLAS_CORETYPE=SkylakeX helps
- * OpenBLAS 0.3.21 where it does not know the processor. */
+ * convolutions of the network, by the kernels that training chooses. OPENBLAS_CORETYPE=SkylakeX
+ * helps OpenBLAS 0.3.21 where it does not know the processor. */
 #include "train/kernels/kernels.h"
 
 #include <cblas.h>
@@ -69,16 +69,16 @@ static float *floats(size_t count)
     return data;
 }
 
-static struct arena arena_new(const struct conv_kernels *way, const struct conv_shape *s)
+static struct arena arena_new(const struct conv_kernels *kernels, const struct conv_shape *s)
 {
     struct arena a = {.in = floats(conv_in_count(s)),
                       .weights = floats(conv_weights_count(s)),
                       .out = floats(conv_out_count(s)),
                       .d_in = floats(conv_in_count(s)),
                       .d_weights = floats(conv_weights_count(s)),
-                      .packed = floats(way->packed_count(s)),
-                      .scratch = floats(way->scratch_count(s))};
-    way->pack(s, a.weights, 0, 1, a.packed);
+                      .packed = floats(kernels->packed_count(s)),
+                      .scratch = floats(kernels->scratch_count(s))};
+    kernels->pack(s, a.weights, 0, 1, a.packed);
     return a;
 }
 
@@ -88,28 +88,28 @@ static void arena_release(struct arena *a)
     free(a->packed), free(a->scratch);
 }
 
-static void call(const struct conv_kernels *way, const struct conv_shape *s, struct arena *a,
+static void call(const struct conv_kernels *kernels, const struct conv_shape *s, struct arena *a,
                  enum direction direction)
 {
     if (direction == FORWARD)
-        way->forward(s, a->in, a->packed, a->out, a->scratch);
+        kernels->forward(s, a->in, a->packed, a->out, a->scratch);
     else if (direction == DATA)
-        way->backward_data(s, a->out, a->packed, a->d_in, false, a->scratch);
+        kernels->backward_data(s, a->out, a->packed, a->d_in, false, a->scratch);
     else
-        way->backward_weights(s, a->in, a->out, a->d_weights, a->scratch);
+        kernels->backward_weights(s, a->in, a->out, a->d_weights, a->scratch);
 }
 
 /* Seconds of one call: the best of several rounds of at least a few milliseconds. */
-static double measure(const struct conv_kernels *way, const struct conv_shape *s,
+static double measure(const struct conv_kernels *kernels, const struct conv_shape *s,
                       enum direction direction)
 {
-    struct arena a = arena_new(way, s);
+    struct arena a = arena_new(kernels, s);
     double best = 1e9;
     int calls = 1;
     for (int round = 0; round < 6;) {
         double start = now_s();
         for (int i = 0; i < calls; i++)
-            call(way, s, &a, direction);
+            call(kernels, s, &a, direction);
         double took = now_s() - start;
         if (took < 3e-3) { /* too short to be told from the clock's own steps */
             calls *= 2;
@@ -128,11 +128,12 @@ static double work(const struct conv_shape *s)
     return 2e-9 * pixels * s->kernel * s->kernel * s->in * s->out;
 }
 
-static void print_way(const char *name, const struct conv_kernels *way, const struct conv_shape *s)
+static void print_way(const char *name, const struct conv_kernels *kernels,
+                      const struct conv_shape *s)
 {
     printf("  %-18s", name);
     for (enum direction d = FORWARD; d < DIRECTIONS; d++)
-        printf("%9.1f", work(s) / measure(way, s, d));
+        printf("%9.1f", work(s) / measure(kernels, s, d));
     printf("\n");
 }
 
@@ -147,11 +148,11 @@ static void print_shape(const struct conv_shape *s)
     for (size_t i = 0; kernels_at(i); i++)
         if (kernels_at(i)->conv->fits(s))
             print_way(kernels_at(i)->name, kernels_at(i)->conv, s);
-    for (size_t i = 0; conv_kernels_bf16_at(i); i++) {
+    for (size_t i = 0; kernels_conv_bf16_at(i); i++) {
         char name[64];
-        snprintf(name, sizeof(name), "bf16 %s", conv_kernels_bf16_at(i)->name);
-        if (conv_kernels_bf16_at(i)->fits(s))
-            print_way(name, conv_kernels_bf16_at(i), s);
+        snprintf(name, sizeof(name), "bf16 %s", kernels_conv_bf16_at(i)->name);
+        if (kernels_conv_bf16_at(i)->fits(s))
+            print_way(name, kernels_conv_bf16_at(i), s);
     }
 }
 
@@ -178,12 +179,12 @@ static void print_line(size_t network, enum precision precision, enum direction 
         if (direction == DATA && s->in == 1)
             continue; /* nobody asks for the gradient of a picture */
         flops += work(s);
-        ours += measure(conv_kernels_choose(s, precision), s, direction);
+        ours += measure(kernels_choose_conv(s, precision), s, direction);
         theirs += measure(&conv_kernels_gemm, s, direction);
     }
     printf("{\"name\":\"kernels %s %s %s\",\"value\":%.1f,\"unit\":\"GFLOP/s\","
            "\"peer\":\"im2col + OpenBLAS fp32\",\"peer_value\":%.1f}\n",
-           NETWORKS[network].name, DIRECTION_NAMES[direction], precision_name(precision),
+           NETWORKS[network].name, DIRECTION_NAMES[direction], kernels_precision_name(precision),
            flops / ours, flops / theirs);
     fflush(stdout);
 }

@@ -216,7 +216,7 @@ static void on_doubt(struct loop_timer *timer)
 {
     struct bench *bench = CONTAINER_OF(timer, struct bench, doubt);
 
-    kube_informer_doubt(bench->services);
+    kube_informer_resync(bench->services);
     loop_timer_start(timer, DOUBT_MS);
 }
 

@@ -9,7 +9,7 @@
 #include "free_port.h"
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "models/classifier/classifier.h"
 #include "train/team/reducer_comm.h"
 #include "train/team/team.h"

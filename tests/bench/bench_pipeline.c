@@ -12,7 +12,7 @@
 #include "kube/client/kubeconfig.h"
 #include "kube/object.h"
 #include "net/http/client.h"
-#include "pipeline/workflow_kind.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>

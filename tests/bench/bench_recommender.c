@@ -41,13 +41,13 @@ int main(void)
         options.test_percent = 0;
         struct ty_task self = {.role = TY_ROLE_WORKER};
         struct ty_tf_config config = {.tasks = &self, .count = 1};
-        struct ps_options ps = {.config = &config, .shape = recommender_fit_hash(&options)};
+        struct ps_options ps = {.config = &config};
         struct ps_client *client = NULL;
         struct recommender_fit_result result;
         struct err err = ERR_INIT;
         double start = process_seconds();
         if (ps_client_open(&ps, &client, &err) < 0 ||
-            recommender_fit(&options, &ratings, &(struct recommender_fit_place){client, 1, true},
+            recommender_fit(&options, &ratings, &(struct recommender_fit_cluster){client, 1, true},
                             &result, &err) < 0) {
             fprintf(stderr, "%s\n", err.message);
             return 1;

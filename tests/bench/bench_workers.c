@@ -197,7 +197,7 @@ static void print(enum precision precision, const char *more, double together, c
 {
     printf("{\"name\":\"face 2 workers × 1 thread %s%s\",\"value\":%.1f,\"unit\":\"images/s\","
            "\"peer\":\"%s\",\"peer_value\":%.1f}\n",
-           precision_name(precision), more, together * BATCH, peer, steps * BATCH);
+           kernels_precision_name(precision), more, together * BATCH, peer, steps * BATCH);
 }
 
 int main(int argc, char **argv)

@@ -42,7 +42,7 @@ done
 server=$!
 clean_up() { kill $server; }
 wait_until "the page" grep -q 'http://' "$SCRATCH/serve.log"
-grep 'a face is known below distance 0\.[0-9]*: about 5 % of strangers' "$SCRATCH/serve.log" || fail "no threshold in: $(cat "$SCRATCH/serve.log")"
+grep 'a face is recognised below distance 0\.[0-9]*: about 5 % of strangers' "$SCRATCH/serve.log" || fail "no threshold in: $(cat "$SCRATCH/serve.log")"
 url=$(grep -o 'http://[0-9.:]*' "$SCRATCH/serve.log")
 
 # The folders as they are: FOLDER says how many of its pictures are taken for somebody.

@@ -65,7 +65,7 @@ try {
   assert.equal(await first.textContent(), person, 'a photo is turned as its EXIF says');
 
   await upload('photo.heic', 'image/heic', Buffer.alloc(1 << 20, 7));
-  assert.equal(await told(), 'This file is no picture of a kind known here (PNG, JPEG, WebP, PGM, PPM). ' +
+  assert.equal(await told(), 'This file is not a picture in a supported format (PNG, JPEG, WebP, PGM, PPM). ' +
                'This browser cannot open it either: save it as JPEG and choose it again.');
   await upload('photo.heic', 'image/heic', Buffer.alloc(14 << 20, 7));
   await message.filter({ hasText: 'It has 14 MB; the server takes at most 12 MB' }).waitFor();

@@ -79,7 +79,7 @@ static char *requests_in(const uint8_t *data, size_t size, size_t piece)
     if (!closed)
         memory_stream_send_end(peer);
     loop_run(loop);
-    if (!closed || run.service.connections || run.open)
+    if (!closed || !list_is_empty(&run.service.connections) || run.open)
         mem_panic("the peer left and the connection did not end");
     loop_free(loop);
     return buf_take(&run.log);

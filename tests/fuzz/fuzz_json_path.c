@@ -1,4 +1,5 @@
-/* The first line is a path, the rest an object: all that is found is a part of it. */
+/* The first line of the input is a path, the rest an object. A path finds at most the limit, and a
+ * path that names one value finds what the general search finds first. */
 #include "kube/json_path.h"
 
 #include <stdint.h>
@@ -14,13 +15,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err;
     if (text)
         *text++ = '\0';
-    if (json_path_parse(arena, line, &path, &err) == 0 && text &&
-        json_parse(arena, text, strlen(text), NULL, &object, NULL) == 0) {
+    bool has_object = text && json_parse(arena, text, strlen(text), NULL, &object, NULL) == 0;
+    if (json_path_parse(arena, line, &path, &err) == 0 && has_object) {
+        const struct json *const *found = json_path_find(arena, path, object), *one;
         size_t count = 0;
-        for (const struct json *const *found = json_path_find(arena, path, object); *found; found++)
+        while (found[count])
             count++;
         if (count > JSON_PATH_FOUND_MAX)
             __builtin_trap();
+        if (json_path_find_one(arena, line, object, &one, &err) == 0 && count > 0 &&
+            one != found[0])
+            __builtin_trap();
+    }
+    if (has_object) {
+        const struct json *one;
+        (void)json_path_find_one(arena, line, object, &one, &err);
+        (void)json_path_print(arena, json_path_find_dotted(arena, line, object));
     }
     arena_free(arena);
     return 0;

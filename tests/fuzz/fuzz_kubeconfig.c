@@ -21,7 +21,7 @@ static void check(struct arena *arena, const struct kubeconfig *config)
         mem_panic("a plugin beside a credential");
     if (config->exec)
         exec_plugin_info(arena, config->exec, false);
-    kubeconfig_refusal_text(arena, config);
+    kubeconfig_rejection_text(arena, config);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

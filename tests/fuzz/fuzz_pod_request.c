@@ -1,7 +1,7 @@
 /* A request to a pod's supervisor that is read must be written as one that reads back the same; so
  * must an answer. */
 #include "base/mem.h"
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 
 #include <stdint.h>
 #include <string.h>

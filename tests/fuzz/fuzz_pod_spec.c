@@ -1,7 +1,7 @@
 /* A pod's spec and state that are read must be written as ones that read back the same. */
 #include "base/mem.h"
-#include "node/pod/spec.h"
-#include "node/pod/state.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/state.h"
 
 #include <stdint.h>
 #include <stdlib.h>

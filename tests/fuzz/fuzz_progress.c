@@ -3,7 +3,7 @@
  * of the pieces. */
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "net/http/reply.h"
+#include "net/http/response_reader.h"
 #include "operator/reconcile/progress_text.h"
 
 #include <stdint.h>
@@ -12,18 +12,18 @@
 enum { BODY_MAX = 4096, TEXT_MAX = 400 };
 
 /* Its status, or 0 where it was refused. */
-static int feed(struct http_reply *reply, const char *data, size_t size, size_t piece)
+static int feed(struct http_response_reader *reply, const char *data, size_t size, size_t piece)
 {
     struct err err = ERR_INIT;
 
-    http_reply_init(reply, BODY_MAX);
+    http_response_reader_init(reply, BODY_MAX);
     for (size_t at = 0; at < size && !reply->whole; at += piece) {
         size_t part = size - at < piece ? size - at : piece;
 
-        if (http_reply_feed(reply, data + at, part, &err) < 0)
+        if (http_response_reader_feed(reply, data + at, part, &err) < 0)
             return 0;
     }
-    if (!reply->whole && http_reply_end(reply, &err) < 0)
+    if (!reply->whole && http_response_reader_end(reply, &err) < 0)
         return 0;
     if (reply->status < 200 || reply->body.size > BODY_MAX)
         mem_panic("status %d, %zu bytes", reply->status, reply->body.size);
@@ -49,7 +49,7 @@ static void check_text(const char *document, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct http_reply whole, pieces;
+    struct http_response_reader whole, pieces;
     const char *text = (const char *)data + 1;
     int status;
 
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status)
         check_text(whole.body.size ? whole.body.data : "", whole.body.size);
     check_text(text, size - 1);
-    http_reply_release(&whole);
-    http_reply_release(&pieces);
+    http_response_reader_release(&whole);
+    http_response_reader_release(&pieces);
     return 0;
 }

@@ -2,7 +2,7 @@
  * no header line of one connection gets through. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ static void on_head(void *context, int status, const struct http_header *headers
 {
     struct heard *heard = context;
     struct arena *arena = arena_new();
-    const struct http_header *passed = rest_proxy_answer_headers(arena, headers, "/proxy");
+    const struct http_header *passed = http_proxy_answer_headers(arena, headers, "/proxy");
     if (status < 101 || length < -1)
         mem_panic("an answer that is none");
     for (const struct http_header *line = passed; line; line = line->next)
-        if (rest_proxy_is_hop(headers, line->name))
+        if (http_proxy_is_hop_header(headers, line->name))
             mem_panic("'%s' is passed on", line->name);
     heard->status = status;
     heard->heads++;
@@ -38,25 +38,25 @@ static void on_body(void *context, const char *data, size_t size)
 
 static int read_answer(const char *data, size_t size, size_t piece, struct heard *ret)
 {
-    static const struct rest_proxy_answer_handler handler = {on_head, on_body};
-    struct rest_proxy_answer answer;
+    static const struct http_proxy_answer_handler handler = {on_head, on_body};
+    struct http_proxy_answer answer;
     struct err err = ERR_INIT;
     int result = 0;
     *ret = (struct heard){0};
-    rest_proxy_answer_init(&answer, false, &handler, ret);
+    http_proxy_answer_init(&answer, false, &handler, ret);
     for (size_t at = 0, used; result == 0 && at < size && !answer.whole; at += used) {
         size_t next = size - at < piece ? size - at : piece;
-        result = rest_proxy_answer_feed(&answer, data + at, next, &used, &err);
+        result = http_proxy_answer_feed(&answer, data + at, next, &used, &err);
         if (used > next)
             mem_panic("more was used than there is");
         if (result == 0 && used < next && !answer.whole)
             mem_panic("bytes are left over within an answer");
     }
     if (result == 0)
-        result = rest_proxy_answer_end(&answer, &err);
+        result = http_proxy_answer_end(&answer, &err);
     if (result < 0 && !err.message[0])
         mem_panic("refused without a word");
-    rest_proxy_answer_release(&answer);
+    http_proxy_answer_release(&answer);
     return result;
 }
 

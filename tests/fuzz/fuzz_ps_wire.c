@@ -2,7 +2,7 @@
  * answered from a store. Every message has one answer that is well-formed, and what is read is
  * written back as the same bytes. */
 #include "base/mem.h"
-#include "comm/ps/serve.h"
+#include "comm/ps/handler.h"
 
 #include <string.h>
 
@@ -40,13 +40,13 @@ static void check_rewrite(const struct ps_frame *frame, const uint8_t *head)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct ps_serve serve;
+    struct ps_handler serve;
     struct ps_frame frame;
     struct err err = ERR_INIT;
     _cleanup_(cleanup_ps_store) struct ps_store *store = ps_store_new(64 << 20);
     _cleanup_buf_ struct buf out;
     buf_init(&out, PS_FRAME_HEAD_SIZE + PS_FRAME_MAX);
-    ps_serve_init(&serve, store, 0);
+    ps_handler_init(&serve, store, 0);
     while (size >= PS_FRAME_HEAD_SIZE && ps_frame_decode(data, &frame, &err) == 0) {
         check_rewrite(&frame, data);
         size_t whole = PS_FRAME_HEAD_SIZE + ps_frame_padded(frame.size);
@@ -56,13 +56,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(body, data + PS_FRAME_HEAD_SIZE, frame.size);
         if (is_modest(&frame, body)) {
             buf_clear(&out);
-            if (ps_serve_request(&serve, &frame, body, &out) != PS_SERVE_ANSWERED)
-                ps_serve_done(frame.sequence, &out);
+            if (ps_handler_request(&serve, &frame, body, &out) != PS_HANDLER_ANSWERED)
+                ps_handler_done(frame.sequence, &out);
             check_answer(&out, &frame);
         }
         data += whole;
         size -= whole;
     }
-    ps_serve_release(&serve);
+    ps_handler_release(&serve);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* Paths and queries as anybody may send them: routing, flags and both selectors. */
 #include "base/arena.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/api/route.h"
 
 #include <stddef.h>
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         *query++ = '\0';
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
         struct route route;
-        struct rest_filter filter;
+        struct api_filter filter;
         struct err err;
         if (route_parse(arena, registry, methods[i], path, query ? query : "", &route, &err) < 0)
             continue;
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             __builtin_trap();
         if (!route.rest || (route.rest[0] && route.sub != SUB_PROXY))
             __builtin_trap();
-        (void)rest_filter_parse(
+        (void)api_filter_parse(
             arena, route.resource, http_query_get(arena, query ? query : "", "labelSelector"),
             http_query_get(arena, query ? query : "", "fieldSelector"), &filter, &err);
     }

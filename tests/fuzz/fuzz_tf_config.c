@@ -1,6 +1,6 @@
 /* Any bytes as TF_CONFIG, and the same text as a list of hosts: what is accepted must be sound. */
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include <stdint.h>
 #include <stdlib.h>

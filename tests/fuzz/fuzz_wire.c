@@ -2,7 +2,7 @@
  * as the same bytes. */
 #include "base/mem.h"
 #include "comm/group/membership_message.h"
-#include "comm/group/terms.h"
+#include "comm/transport/shape_text.h"
 #include "comm/transport/wire.h"
 
 #include <stdint.h>
@@ -45,12 +45,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)wire_welcome_decode(data, size, &welcome, &err);
     uint8_t mac[SECRET_MAC_SIZE];
     (void)wire_proof_decode(data, size, mac, &err);
-    char *terms = NULL;
-    if (wire_terms_decode(data, size, &terms, &err) == 0) {
+    char *shape_text = NULL;
+    if (wire_shape_text_decode(data, size, &shape_text, &err) == 0) {
         char text[256];
-        (void)terms_difference("--a 1\n--b 2\n", terms, text, sizeof(text));
+        (void)shape_text_difference("--a 1\n--b 2\n", shape_text, text, sizeof(text));
     }
-    free(terms);
+    free(shape_text);
     struct wire_address addresses[64];
     enum wire_verdict verdict;
     size_t count;

@@ -2,6 +2,7 @@
 # The classifier of the TFJob workshop with the real trainer, without a cluster: a chief and two workers in step give the
 # losses of one process; workers and a parameter server, started by the four classic flags, learn together while one
 # of them is killed, and then the server; the chief exports a version a run; what cannot work is refused with a sentence.
+# Long: 79 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -44,7 +45,7 @@ cmp <(losses "$SCRATCH/alone") <(losses "$SCRATCH/chief-0") || fail "chief and t
 assert_eq "judgement of one and of three" "$(grep '^test accuracy' "$SCRATCH/alone")" "$(grep '^test accuracy' "$SCRATCH/chief-0")"
 assert_contains "who exports" "Will export model" "$(cat "$SCRATCH/chief-0")"
 assert_eq "what a worker says" "Will not export model: the chief does
-worker 1 (${ADDRESSES[2]}) begins with all 3 workers; progress is told by chief (${ADDRESSES[0]})
+worker 1 (${ADDRESSES[2]}) begins with all 3 workers; chief (${ADDRESSES[0]}) shows the progress
 worker 1 (${ADDRESSES[2]}) has done its part: all 10 steps are done" "$(grep -v '^trainer: waiting for ' "$SCRATCH/worker-1")"
 first=$(sed -n "s|^exported version \([0-9]*\) to $SCRATCH/export$|\1|p" "$SCRATCH/chief-0")
 [ -s "$SCRATCH/export/$first/classifier.model" ] || fail "no version '$first' in: $(ls -R "$SCRATCH/export")"
@@ -109,7 +110,7 @@ refused() { # WHAT SENTENCE COMMAND…
 refused "an object store" "mount a volume (a PersistentVolumeClaim)" env TF_EXPORT_DIR=s3://user1/inception/export "$TRAINER" fit classifier
 refused "no such type" "there is no model type 'TREE': use cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
 refused "no data" "has no 'train-images-idx3-ubyte'" "$TRAINER" fit classifier --data "$SCRATCH"
-refused "an evaluator" "the chief judges the model" env \
+refused "an evaluator" "the chief evaluates the model" env \
     'TF_CONFIG={"cluster":{"chief":["a:1"],"evaluator":["b:1"]},"task":{"type":"evaluator","index":0}}' "$TRAINER" fit classifier
 refused "adam at servers" "use --optimizer adagrad or sgd" "$TRAINER" fit classifier --optimizer adam \
     --ps_hosts="${ADDRESSES[0]}" --worker_hosts="${ADDRESSES[1]}" --job_name=worker --data "$DATA"

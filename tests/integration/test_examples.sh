@@ -1,6 +1,7 @@
 #!/bin/bash
 # The examples, typed as their heads say, as an ordinary user on one cluster; those of the tutorials, of the tour and of
 # test_unmodified.sh are typed there. examples/README.md names each of them with a command that is really typed by a test.
+# Long: 114 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

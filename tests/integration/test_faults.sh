@@ -47,7 +47,7 @@ told_again() { # VICTIM
 newest() { find "$SCRATCH/model" -name 'step-*.ckpt' -printf '%f\n' | sort | tail -n 1; }
 saved_since() { [[ $(newest) > $1 ]]; } # CHECKPOINT
 joins() { # INDEX: told so often in its own log, where another tells the progress
-    grep -cE "worker $1 \(${ADDRESSES[$1]}\) joins the run after step [0-9]+ with (all 3|2 of 3) workers.*; progress is told by worker" "$SCRATCH/worker-$1" || true
+    grep -cE "worker $1 \(${ADDRESSES[$1]}\) joins the run after step [0-9]+ with (all 3|2 of 3) workers.*; worker .* shows the progress" "$SCRATCH/worker-$1" || true
 }
 more_joins() { [ "$(joins "$1")" -gt "$2" ]; } # INDEX BEFORE
 moment() { read -rt "0.$((RANDOM % 900 + 100))" <> <(:) || true; } # any
@@ -92,7 +92,7 @@ for victim in 1 0; do
     returns "worker $victim goes on" "$all"
 done
 
-assert_contains "a directory that one of the run still has" "still claims '$SCRATCH/model': checkpoints are written all the same" "$(logs)"
+assert_contains "a directory that one of the run still has" "still holds the lock on '$SCRATCH/model': checkpoints are written all the same" "$(logs)"
 
 # The run ends with a checkpoint, and goes on alone from there for some steps: they show what no loss has shown yet.
 kill -TERM "${workers[0]}"

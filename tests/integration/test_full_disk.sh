@@ -71,7 +71,7 @@ assert_contains "a start without any room" "the disk of '$TRAINYARD_STATE' is fu
 assert_contains "a new cluster" "the disk of '$SCRATCH/disk/other' is full: 0 bytes are free, and a start needs 20971520; delete files" \
     "$("$TRAINYARD" up --port 0 --state "$SCRATCH/disk/other" 2>&1 || true)"
 truncate -s -2M "$SCRATCH/disk/filler"
-assert_contains "another node" "the nodes cannot be added because the disk of '$TRAINYARD_STATE' is full" \
+assert_contains "another node" "cannot add the nodes because the disk of '$TRAINYARD_STATE' is full" \
     "$("$TRAINYARD" up --port 0 --nodes 2 2>&1 || true)"
 cluster_up --nodes 1
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # make image and make image-trainer: what they wrote is an image as the standard says, the same bytes every time, and its program
 # runs in it as a user without rights on a root that nobody can write to.
+# Long: 80 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Saved images: imported, run with their own root file system, removed; as root and as an ordinary user. What is in them is written by
 # this test, in both formats, with layers that take away what others brought.
+# Long: 88 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -115,7 +116,7 @@ wordlayers"
 /written"
     [ ! -e "$IMAGE_ROOT/written" ] || fail "a pod wrote into its directory"
     ! "$TRAINYARD" image add ../../x:1 -- /bin/true 2>"$SCRATCH/said" || fail "a path was taken for the name of an image"
-    assert_contains "what is no name" "'../../x:1' is no name of an image: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]" "$(cat "$SCRATCH/said")"
+    assert_contains "what is no name" "'../../x:1' is not a valid image name: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]" "$(cat "$SCRATCH/said")"
 
     # A program and a script below the machine's /tmp are handed to the pod; other files there are not.
     mkdir -p "$PROGRAMS/lib"

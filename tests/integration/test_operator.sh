@@ -64,10 +64,10 @@ YAML
 
 refuse 2 "unknown option '--leader-elekt': did you mean '--leader-elect'?" --leader-elekt
 refuse 2 "option '--workers'" --workers none
-refuse 2 "there is tfjob and pytorchjob" --enable-scheme=tensorjob
+refuse 2 "must be tfjob or pytorchjob" --enable-scheme=tensorjob
 refuse 2 "write HOST:PORT or :PORT" --metrics-bind-address=here
-refuse 2 "no name of a namespace" --namespace=Team_A
-refuse 2 "no name of a domain" --cluster-domain="a b"
+refuse 2 "must be the name of a namespace" --namespace=Team_A
+refuse 2 "must be a domain name" --cluster-domain="a b"
 refuse 2 "must be debug, info, error" --zap-log-level=loud
 refuse 2 "must be debug, info, error" --zap-log-level=-1
 refuse 2 "--host-port-range: '1' is no range of ports" --host-port-range=1
@@ -169,7 +169,7 @@ renew old
 start_operator certified -kubeconfig="$SCRATCH/certified"
 wait_until "it to say what is wrong" log_says certified "the client certificate '$SCRATCH/shown.pem', which the kubeconfig"
 renew renewed
-wait_until "the new certificate to be shown" log_says certified "is there, version v1.99"
+wait_until "the new certificate to be shown" log_says certified "answers, version v1.99"
 kill "$OPERATOR_PID" "$strict"
 wait "$OPERATOR_PID" || fail "it does not end with 0 when it is asked to"
 
@@ -204,7 +204,7 @@ wait_until "it to say what is wrong" log_says plugin "the server does not take w
 : >"$SCRATCH/session"
 wait_until "it to say that the plugin fails" log_says plugin "nobody is logged in; ask your cloud; it is asked again"
 echo "$token" >"$SCRATCH/session"
-wait_until "the new credential to be shown" log_says plugin "is there, version"
+wait_until "the new credential to be shown" log_says plugin "answers, version"
 kill "$OPERATOR_PID"
 wait "$OPERATOR_PID"
 
@@ -254,7 +254,7 @@ job third
 wait_until "its pods to run" pod_phase_is third-worker-1 Running
 kill "$two"
 wait "$two" || fail "the second ended with $?"
-log_says two "ended in good order" || fail "it did not end in good order"
+log_says two "shut down" || fail "it did not end in good order"
 # Given away, not run out: the third took over from nobody, or has it already.
 holder=$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')
 case $holder in '' | three_*) ;; *) fail "the lease is held by '$holder'" ;; esac

@@ -2,6 +2,7 @@
 # Pods and what may befall them: the server killed, a full disk, no file descriptors, programs that do not end, supervisors killed, a reboot, a sleep, logs
 # without end. Each ends in a clear status and nothing else suffers; and nothing at all is left behind. As root and as an ordinary user.
 # Alone: a disk that is full, processes that are stopped.
+# Long: 73 s.
 # shellcheck disable=SC2016,SC2119 # what stands in single quotes is for the pods' shells
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

@@ -36,18 +36,18 @@ mv model-$number model
 "$TRAINER" recommend --model model/recommender.model --data . --user 7 --top 3 -o json | jq -e '.items | length == 3' >/dev/null
 
 echo "--- what is wrong is said"
-refused 2 "say with --data where the ratings are" "$TRAINER" fit recommender
+refused 2 "no ratings given: use --data FILE" "$TRAINER" fit recommender
 refused 1 "cannot read 'nowhere.csv'" "$TRAINER" fit recommender --data nowhere.csv
 printf '1,2,3,4\n1,2\n' >bad.csv
 refused 1 "'bad.csv' line 2 has 2 fields" "$TRAINER" fit recommender --data bad.csv
 refused 1 "give the job PS replicas" env TF_CONFIG='{"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":0}}' \
     "$TRAINER" fit recommender --data ratings.csv
-refused 1 "leave it out of the job" env \
+refused 1 "remove the evaluator from the job" env \
     TF_CONFIG='{"cluster":{"worker":["a:1"],"ps":["b:1"],"evaluator":["c:1"]},"task":{"type":"evaluator","index":0}}' \
     "$TRAINER" fit recommender --data ratings.csv
 refused 2 "'--user ID' is missing" "$TRAINER" recommend --model model/recommender.model --data ratings.csv
 refused 2 "is a recommender, for which there is no page: 'trainer recommend --model model/recommender.model" "$TRAINER" serve --model model/recommender.model
-refused 1 "user '999' has rated nothing in 'ratings.csv'" "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 999
+refused 1 "user '999' has no ratings in 'ratings.csv'" "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 999
 refused 1 "is not a model or checkpoint file" "$TRAINER" recommend --model ratings.csv --data ratings.csv --user 7
 
 echo "--- alone, broken off by signals and by kill -9, and the same bits in the end"
@@ -118,7 +118,7 @@ codes() { # of all that were started, in the order ps, ps, worker, worker
     done
     echo "${list# }"
 }
-refused 1 "no worker came within 1 s: worker 0 (" "$TRAINER" fit recommender --ps_hosts="$PS" --worker_hosts="$WORKERS" \
+refused 1 "no worker connected within 1 s: worker 0 (" "$TRAINER" fit recommender --ps_hosts="$PS" --worker_hosts="$WORKERS" \
     --job_name=ps --task_index=1 --join-timeout 1
 start_all --epochs 12
 codes >codes.log

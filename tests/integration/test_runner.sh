@@ -42,6 +42,11 @@ grep -q 'slow has not passed' "$SCRATCH/logs/set-slow.first.log" || fail 'the lo
 ! run_tests yes good=0 broken=2 slow=1 || fail 'a test that fails twice does not fail the run'
 expect_last 'flaky: set/slow (FAILED: slow has not passed yet)' 'failed: set/broken' '2 passed, 1 failed'
 
+# It prints where the time went, before its last lines.
+for line in 'slow  set/good ' 'time  set: 3 tests, ' 'time  second run: 2 tests, ' 'time  total '; do
+    grep -q "^$line.* [0-9]*s\$" "$SCRATCH/output" || fail "no '$line' in: $(cat "$SCRATCH/output")"
+done
+
 run_tests yes a=1 b=1 c=1 || fail 'three flaky tests fail the run'
 expect_last '3 passed, 0 failed'
 ! run_tests yes a=1 b=1 c=1 d=1 || fail 'four flaky tests do not fail the run'
@@ -79,6 +84,8 @@ rm -rf "$SCRATCH/logs" && mkdir "$SCRATCH/logs"
 ! RUNNER_LOGS=$SCRATCH/logs RUNNER_RETRY=yes bash -uc '. "$1/tests/lib/runner.sh" && runner_suite all "$2" all 2 1 && runner_finish' - \
     "$ROOT" "$SCRATCH/suite/build" >"$SCRATCH/output" 2>&1 || fail 'a test of a suite that fails twice does not fail the run'
 expect_last "flaky: all/slow (FAILED: $SCRATCH/suite/slow has not passed yet)" 'failed: all/broken' '2 passed, 1 failed, 1 skipped'
+grep -q '^time  all: 3 tests, ' "$SCRATCH/output" || fail "no time of a suite: $(cat "$SCRATCH/output")"
+grep -q '^slow  all/good ' "$SCRATCH/output" || fail "no time of the tests of a suite: $(cat "$SCRATCH/output")"
 grep -q 'slow has not passed' "$SCRATCH/logs/all-slow.first.log" || fail 'the log of the first run of a suite is lost'
 
 # A suite that Meson does not run to its end has failed, whatever the tests say that ran.

@@ -29,12 +29,12 @@ losses "$SCRATCH/worker-0" >"$SCRATCH/three"
 assert_eq "steps told" 20 "$(wc -l <"$SCRATCH/three")"
 cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"
 for i in 1 2; do
-    assert_eq "what worker $i says" "worker $i (${ADDRESSES[i]}) begins with all 3 workers; progress is told by worker 0 (${ADDRESSES[0]})
+    assert_eq "what worker $i says" "worker $i (${ADDRESSES[i]}) begins with all 3 workers; worker 0 (${ADDRESSES[0]}) shows the progress
 worker $i (${ADDRESSES[i]}) has done its part: all 20 steps are done" "$(without_stragglers "$SCRATCH/worker-$i")"
 done
 assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"
 have_addresses 2
-assert_contains "servers that nobody asks" "the parameter servers of this cluster are not used" \
+assert_contains "servers that nobody asks" "those of this cluster are not used" \
     "$(TF_CONFIG="{\"cluster\":{\"worker\":[\"${ADDRESSES[0]}\"],\"ps\":[\"${ADDRESSES[1]}\"]},\"task\":{\"type\":\"worker\",\"index\":0}}" \
         "$TRAINER" fit face "${SMALL[@]}" --steps 1 2>&1)"
 
@@ -108,7 +108,7 @@ refused() { # WHAT SENTENCE COMMAND…
     if answer=$("$@" 2>&1); then fail "$what was not refused"; fi
     assert_contains "$what" "$sentence" "$answer"
 }
-refused "a parameter server" "synchronous training does not have" env \
+refused "a parameter server" "trains without parameter servers" env \
     'TF_CONFIG={"cluster":{"ps":["a:1"],"worker":["b:1"]},"task":{"type":"ps","index":0}}' "$TRAINER" fit face
 refused "another seed" "was made with seed 1, this run has 2" "$TRAINER" fit face "${SMALL[@]}" --seed 2 --model-dir "$SCRATCH/model"
 refused "no such model" "unknown command 'digits'" "$TRAINER" fit digits
@@ -135,4 +135,4 @@ done
 for i in 0 1; do wait "${benches[i]}" || fail "a measurement failed: $(cat "$SCRATCH"/bench-*)"; done
 assert_contains "what the first says" "64 KiB" "$(cat "$SCRATCH/bench-0")"
 assert_eq "what the second says" "" "$(without_stragglers "$SCRATCH/bench-1")"
-assert_contains "a size that is none" "'3' is no size" "$("$TRAINER" bench allreduce --workers 2 --sizes 3 2>&1 || true)"
+assert_contains "a size that is none" "'3' is not a size" "$("$TRAINER" bench allreduce --workers 2 --sizes 3 2>&1 || true)"

@@ -30,7 +30,7 @@ people=$SCRATCH/people
 } >"$SCRATCH/ratings.csv"
 "$TRAINER" fit recommender --data "$SCRATCH/ratings.csv" --epochs 1 --model-dir "$SCRATCH/films" >/dev/null
 
-assert_contains "a user nobody knows" "user 'abc' has rated nothing in '$SCRATCH/ratings.csv'" \
+assert_contains "a user nobody knows" "user 'abc' has no ratings in '$SCRATCH/ratings.csv'" \
     "$("$TRAINER" recommend --model "$SCRATCH/films/recommender.model" --data "$SCRATCH/ratings.csv" --user abc 2>&1)"
 
 full() { # EXIT-CODE COMMAND…: with its standard output on a full disk

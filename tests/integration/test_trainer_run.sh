@@ -19,7 +19,7 @@ export TRAINER_CONFIG=$SCRATCH/small.yaml
 losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$@"; }
 progress() { curl -sf --max-time "$PATIENCE" "http://127.0.0.1:$1/progress"; }
 has_said() { grep -q "$2" "$1"; }
-port_of() { sed -n 's|^trainer: progress is told at http://127.0.0.1:\([0-9]*\)/progress.*|\1|p' "$1"; }
+port_of() { sed -n 's|^trainer: progress is at http://127.0.0.1:\([0-9]*\)/progress.*|\1|p' "$1"; }
 has_port() { [ -n "$(port_of "$1")" ]; }
 stopped() { # PID
     local code=0
@@ -61,9 +61,9 @@ assert_contains "the report of a run that was stopped" "stopped after step" "$(j
 TRAINER_MONITOR_PORT=tcp://10.96.0.7:9100 "$TRAINER" fit face --steps 1 --log plain >"$SCRATCH/linked" 2>&1 || fail "$(cat "$SCRATCH/linked")"
 TRAINER_MONITOR_PORT=0 "$TRAINER" fit face --steps 100000 >"$SCRATCH/open" 2>&1 &
 open=$!
-said() { grep -q "progress is told at" "$SCRATCH/open"; }
+said() { grep -q "progress is at" "$SCRATCH/open"; }
 wait_until "a monitor for all" said
-all=$(sed -n 's|^trainer: progress is told at http://.*:\([0-9]*\)/progress.*|\1|p' "$SCRATCH/open")
+all=$(sed -n 's|^trainer: progress is at http://.*:\([0-9]*\)/progress.*|\1|p' "$SCRATCH/open")
 assert_eq "health by IPv4" ok "$(curl -sf "http://127.0.0.1:$all/healthz")"
 if ip -6 address show lo 2>/dev/null | finds ::1; then assert_eq "health by IPv6" ok "$(curl -sf "http://[::1]:$all/healthz")"; fi
 kill -TERM $open
@@ -165,8 +165,8 @@ refused() { # WHAT SENTENCE COMMAND…: what is wrong on the command line ends w
     assert_eq "the exit code of $what: $answer" 2 $code
     assert_contains "$what" "$sentence" "$answer"
 }
-refused "a wrong variable" "environment variable TF_TRAIN_STEPS: 'many' is no whole number" env TF_TRAIN_STEPS=many "$TRAINER" fit face
-refused "half a person" "no multiple of the 4 of each person" env TF_BATCH_SIZE=50 "$TRAINER" fit face
+refused "a wrong variable" "environment variable TF_TRAIN_STEPS: 'many' is not a whole number" env TF_TRAIN_STEPS=many "$TRAINER" fit face
+refused "half a person" "is not a multiple of the 4 per person" env TF_BATCH_SIZE=50 "$TRAINER" fit face
 refused "a bucket" "mount a volume (a PersistentVolumeClaim)" env TF_MODEL_DIR=s3://bucket/model "$TRAINER" fit face
 refused "a bucket to read" "mount a volume" "$TRAINER" predict --model gs://bucket/face.model
 refused "a monitor nowhere" "write PORT, IP:PORT or off" "$TRAINER" fit face --monitor everywhere
@@ -175,10 +175,10 @@ refused "a wrong file" "wrong.yaml:2:1: unknown option 'batch_persns': did you m
 printf 'steps: 20\nlr: -3\n' >"$SCRATCH/wrong.yaml"
 refused "a wrong value in a file" "$SCRATCH/wrong.yaml:2:5: 'lr': '-3' is not above 0" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
 refused "a rate in a variable" "environment variable TF_LEARNING_RATE: '-4' is not above 0" env TF_LEARNING_RATE=-4 "$TRAINER" fit face
-refused "a monitor in a variable" "environment variable TRAINER_MONITOR: 'abc' is no place" env TRAINER_MONITOR=abc "$TRAINER" fit face
+refused "a monitor in a variable" "environment variable TRAINER_MONITOR: 'abc' is not an address" env TRAINER_MONITOR=abc "$TRAINER" fit face
 refused "a shift" "option '--shift': '-1' is not between 0 and 1" "$TRAINER" fit face --shift -1
 refused "a margin" "option '--margin': '-1' is not above 0" "$TRAINER" fit face --margin -1
-refused "a size of pictures" "option '--image-size': '50' is no multiple of 16" "$TRAINER" fit face --image-size 50
+refused "a size of pictures" "option '--image-size': '50' is not a multiple of 16" "$TRAINER" fit face --image-size 50
 refused "two channels" "use 1 (grey) or 3 (RGB)" "$TRAINER" fit face --channels 2
 refused "a timeout" "option '--peer-timeout': '0' is not between 0.1 and 86400" "$TRAINER" fit face --peer-timeout 0
 refused "too many workers" "--min-workers 3: there is only 1 worker" "$TRAINER" fit face --min-workers 3
@@ -210,7 +210,7 @@ assert_contains "what is not kept" "the model will not be kept" "$("$TRAINER" fi
 # Half a cluster is none: nobody trains alone who was meant to train with others.
 answer=$(env -u TF_CONFIG WORLD_SIZE=3 RANK=1 "$TRAINER" fit face --steps 1 2>&1) && fail "one of three trained alone"
 assert_contains "no master" "WORLD_SIZE is 3, but neither MASTER_ADDR nor TF_CONFIG says where the others are" "$answer"
-refused "no hosts" "--worker-hosts names nobody" "$TRAINER" fit face --worker-hosts ""
+refused "no hosts" "--worker-hosts is empty" "$TRAINER" fit face --worker-hosts ""
 refused "an index alone" "'--worker-hosts' is missing" "$TRAINER" fit face --task-index 2
 
 # SIGHUP saves as SIGTERM does, and whoever reads the log may leave.

@@ -4,6 +4,7 @@
 # Takes: host port 3000.
 # Takes: node ports by their numbers.
 # Takes: port 8987.
+# Long: 104 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The tutorial of the Indexed Job, typed as it stands, as root and as an ordinary user: four pods train over PyTorch's gloo, one is
 # killed, and all end with the same weights.
+# Long: 180 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

@@ -2,6 +2,7 @@
 # docs/tutorials/mnist.md, typed as root and as an ordinary user: a chief, its model on the page, then a chief with workers
 # and a parameter server, of which one worker is killed, and the page serves their version without a restart.
 # Takes: port 5000.
+# Long: 165 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

@@ -2,6 +2,7 @@
 # docs/tutorials/movielens.md, typed as root and as an ordinary user: the TFJob of Monolith's tutorial learns as one process
 # does, and the better one survives kill -9 of a worker and of a parameter server. Without a network the ratings are drawn
 # from a taste that is known, and the same must be learnt from them.
+# Long: 112 s.
 
 # Pods read the data from the test's directory, and have a /tmp and a /var/tmp of their own.
 TMPDIR=$(cd "$(dirname "$0")/../../build" && pwd)

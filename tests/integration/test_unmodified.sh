@@ -1,6 +1,7 @@
 #!/bin/bash
 # Programs that know nothing of us, as their users write them, on the embedded cluster: PyTorch's DistributedDataParallel with
 # a worker that dies, torchrun's elastic workers that become more and fewer, and a program that reads TF_CONFIG.
+# Long: 119 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

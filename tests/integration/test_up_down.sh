@@ -156,7 +156,7 @@ assert_contains "--nodes 0" "a number from 1 to" "$(cat "$SCRATCH/err")"
 if "$TRAINYARD" up --nodes a,a 2>"$SCRATCH/err"; then fail "--nodes a,a was accepted"; fi
 assert_contains "--nodes a,a" "named twice" "$(cat "$SCRATCH/err")"
 if timeout 20 "$TRAINYARD" up --nodes "$(printf 'n%.0s' {1..64})" 2>"$SCRATCH/err"; then fail "a node name of 64 letters: accepted"; fi
-assert_contains "a node name of 64 letters" "is no name for a node: use at most 63" "$(cat "$SCRATCH/err")"
+assert_contains "a node name of 64 letters" "is not a valid node name: use at most 63" "$(cat "$SCRATCH/err")"
 if timeout 20 "$TRAINYARD" up --resolv-conf /no/such 2>"$SCRATCH/err"; then fail "--resolv-conf without its file was accepted"; fi
 assert_contains "--resolv-conf without its file" "option '--resolv-conf': cannot read '/no/such': No such file or directory" "$(cat "$SCRATCH/err")"
 if "$TRAINYARD" get pods 2>"$SCRATCH/err"; then fail "'get' was accepted"; fi

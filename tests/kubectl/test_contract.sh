@@ -6,6 +6,7 @@
 #
 # tests/kubectl/pending names the cases that do not agree yet. A case that differs and is not named fails the test, and so does one that
 # is named and agrees: the list only shrinks. SHRINK=1 takes out what agrees; SHOW_PENDING=1 shows the differences of what is named.
+# Long: 319 s.
 # shellcheck disable=SC2015,SC2031
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

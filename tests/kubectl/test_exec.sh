@@ -1,6 +1,7 @@
 #!/bin/bash
 # 'kubectl exec', 'attach', 'cp' and 'run -it': exit codes, input and output byte by byte, terminals, and nothing that stays behind. As
 # root and as an ordinary user, with kubectl 1.20 (SPDY), 1.32 and 1.36 (WebSocket), those that there are.
+# Long: 95 s.
 # shellcheck disable=SC2016,SC2094 # the pod's shell expands it; the file is only read
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The life of containers as the kubelet lives it: probes, hooks, deadlines, sidecars, evictions, conditions and events; as root and
 # as an ordinary user.
+# Long: 85 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself

@@ -39,7 +39,7 @@ struct fault_call {
     struct faulty *owner;
     struct fault_call *next, **link;
     struct http_call *inner; /* NULL: refused, or over */
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
     enum fault fault;
     unsigned left; /* pieces until the cut */
@@ -87,7 +87,7 @@ static void call_free(struct fault_call *call)
 
 static void end(struct fault_call *call, const struct err *err)
 {
-    struct http_listener listener = call->listener;
+    struct http_callbacks listener = call->listener;
     void *context = call->context;
 
     call_free(call);
@@ -281,7 +281,7 @@ static enum fault draw_fault(struct faulty *faulty, const struct http_request *r
                                                                           : FAULT_NONE;
 }
 
-static const struct http_listener EARS = {on_head, on_data, on_end};
+static const struct http_callbacks EARS = {on_head, on_data, on_end};
 
 /* A slow call sets out; a late watch speaks. */
 static void on_timer(struct loop_timer *timer)
@@ -317,7 +317,7 @@ static void start_slowly(struct fault_call *call, const struct http_request *req
 
 static struct http_call *fault_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
-                                     const struct http_listener *listener, void *context)
+                                     const struct http_callbacks *listener, void *context)
 {
     struct faulty *faulty = CONTAINER_OF(transport, struct faulty, transport);
     struct fault_call *call = mem_zalloc(sizeof(*call));

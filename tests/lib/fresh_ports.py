@@ -1,7 +1,7 @@
-# fresh_ports.py COUNT: so many ports of this machine that nobody listens on now, in one line. Drawn by lot, so that scripts that run
-# beside each other hardly meet, and from where nobody else takes any: above those of Kubernetes' own programs, below those that the
-# operator gives to replicas (20000), those of services (30000) and those that the kernel gives to connections. So the port of one
-# that was killed stays its own. They are free when this has ended, not when it has printed.
+# fresh_ports.py COUNT: print COUNT ports of this machine that no process listens on, in one line. They are random, so that scripts that
+# run side by side rarely choose the same, and from a range that no other program uses: above the ports of Kubernetes' own programs, below
+# those that the operator gives to replicas (20000), those of services (30000) and those that the kernel gives to connections. So a
+# killed process gets its port back. The ports are free when this program has ended, not when it has printed them.
 import random
 import socket
 import sys

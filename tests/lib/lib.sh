@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034 # the tests use them
-# What the shell tests of the real programs share. Source it first:
+# Functions that the shell tests of the real programs share. Source it first:
 #
 #   . "$(dirname "$0")/../lib/lib.sh"
 #
@@ -25,7 +25,7 @@ CLUSTER_UP=no
 AS_USER=()
 UP_OPTIONS=() # of every `up`; a test that kills the server itself has --no-restart here
 
-# What a person would look at first when a test has failed.
+# Print what helps to understand a failed test.
 show_cluster() {
     local namespace pod words
     echo "--- the end of the server's log:"
@@ -43,8 +43,8 @@ finish() {
     local code=$?
     trap - EXIT
     [ $code = 0 ] || [ ! -s "$TRAINYARD_STATE/trainyard.log" ] || show_cluster || true
-    ! declare -F clean_up >/dev/null || clean_up $code || code=1 # what a test started itself is its own to end
-    # Where it failed before it came to that: a run of many steps would keep the machine busy for hours.
+    ! declare -F clean_up >/dev/null || clean_up $code || code=1 # the test ends the processes that it started
+    # A test that failed earlier may have left some: a run of many steps would keep the machine busy for hours.
     # shellcheck disable=SC2046 # one word each
     [ $code = 0 ] || kill -KILL $(jobs -p) 2>/dev/null || true
     if [ $CLUSTER_UP = yes ]; then as_user "$TRAINYARD" down --wipe >/dev/null || code=1; fi
@@ -58,15 +58,15 @@ fail() {
     exit 1
 }
 
-# Run as the user of this test: root, or the ordinary one after become_ordinary_user. What is to be killed later is started by
-# `"${AS_USER[@]}" COMMAND… &` instead: of a function in the background $! is the shell around it, and the command would live on.
+# Run as the user of this test: root, or the ordinary user after become_ordinary_user. Start a process that is killed later by
+# `"${AS_USER[@]}" COMMAND… &` instead: for a function in the background, $! is the shell around it, and the command would survive.
 as_user() { "${AS_USER[@]}" "$@"; }
 
-# From here on everything runs as a user without any right, as most people do. Only root can ask for this.
+# From here on every command runs as a user without special rights. Only root can call this.
 become_ordinary_user() {
     [ "$(id -u)" = 0 ] || return 0
     AS_USER=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
-    # The checkout may lie where that user cannot read.
+    # That user may not be able to read the checkout.
     mkdir -p "$SCRATCH/bin"
     cp "$BUILD/trainyard" "$BUILD/trainer" "$BUILD/trainyard-step" "$SCRATCH/bin"
     TRAINYARD=$SCRATCH/bin/trainyard
@@ -85,10 +85,10 @@ cluster_up() { # [OPTION…]
         fail "trainyard up $*"
     }
     CLUSTER_UP=yes
-    ! declare -F on_up >/dev/null || on_up # what a kind of test does with every cluster
+    ! declare -F on_up >/dev/null || on_up # a hook of the test
 }
 
-# End it and leave nothing, so that the next one starts afresh.
+# End the cluster and delete its state, so that the next one starts empty.
 cluster_wipe() {
     as_user "$TRAINYARD" down --wipe
     CLUSTER_UP=no
@@ -98,10 +98,10 @@ kubectl() { as_user "$KUBECTL" "$@"; }
 
 server_pid() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
 
-# A process that has ended but was not waited for yet is gone, too. One look: it may be waited for between two.
+# A zombie counts as gone. One read of the file: between two reads the zombie may be reaped.
 is_alive() { grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 
-# The processes of a pod that are called so. Those of other clusters on this machine are never met: a pod's uid is its own.
+# Print the processes of a pod with this command name. The pod's uid keeps those of other clusters on this machine out.
 pod_processes() { # POD COMMAND [KUBECTL-OPTION…]
     local uid parents pid
     uid=$(kubectl get pod "$1" "${@:3}" -o jsonpath='{.metadata.uid}') || return
@@ -112,7 +112,7 @@ pod_processes() { # POD COMMAND [KUBECTL-OPTION…]
         done
     done
 }
-kill_in_pod() { # POD COMMAND [KUBECTL-OPTION…]: kill -9, as a lost machine would
+kill_in_pod() { # POD COMMAND [KUBECTL-OPTION…]: kill -9, like a lost machine
     local pids
     pids=$(pod_processes "$@")
     # shellcheck disable=SC2086 # one word each
@@ -145,15 +145,15 @@ assert_contains() { # WHAT PART WHOLE
     case $3 in *"$2"*) ;; *) fail "$1: no '$2' in: $3" ;; esac
 }
 
-# COMMAND | finds GREP-ARGUMENT…: whether the command says it. It reads to the end: `grep -q` leaves at the first match, and then the
-# command may die of the closed pipe, which counts here (pipefail).
+# COMMAND | finds GREP-ARGUMENT…: succeed if the output of the command matches. It reads to the end: `grep -q` leaves at the first match, and then
+# the command may die of the closed pipe, which fails the pipe (pipefail).
 finds() { grep "$@" | cat >/dev/null; }
 
-# fresh_ports COUNT: ports that nobody listens on, in one line. Take them by $(…), which waits for the end of who has looked: until then
-# it holds them.
+# fresh_ports COUNT: print ports that no process listens on, in one line. Call it by $(…), which waits for the end of the program: until
+# then the program holds the ports.
 fresh_ports() { python3 "$ROOT/tests/lib/fresh_ports.py" "$1"; }
 
-# have_addresses COUNT: ADDRESSES are new ones for so many processes of this machine, LIST is the same for TF_CONFIG.
+# have_addresses COUNT: set ADDRESSES to new addresses for COUNT processes of this machine, and LIST to the same list for TF_CONFIG.
 have_addresses() {
     local ports
     ports=$(fresh_ports "$1")
@@ -163,7 +163,7 @@ have_addresses() {
     LIST=${LIST#,}
 }
 
-# is_gone KUBECTL-GET-ARGUMENT…: not there any more, as the server says; a server that does not answer says nothing.
+# is_gone KUBECTL-GET-ARGUMENT…: succeed if the server answers that the object does not exist.
 is_gone() {
     local left
     left=$(kubectl get "$@" --ignore-not-found -o name) && [ -z "$left" ]

@@ -147,7 +147,7 @@ check_swept() {
     assert_eq "restarts of the pod that was left alone" 0 "$(field stays .status.containerStatuses[0].restartCount)"
     [ -n "$(groups_of stays)" ] || fail "a pod that lives has lost its groups"
 
-    # Nothing is left anywhere, even where nobody who knew of it lives.
+    # Nothing is left anywhere, even if no process that knew of it is alive.
     local id base
     kill -9 "$(server_pid)" "$(pgrep -of "trainyard-step pod .*/$(uid_of stays)\$")"
     id=$(basename "$(bases | sed -n 1p)")

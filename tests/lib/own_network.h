@@ -24,7 +24,8 @@ static bool own_network_try(void)
     return is_up;
 }
 
-/* A network whose loopback cannot be raised is worse than none: it is tried by somebody else. */
+/* A network whose loopback cannot be raised is worse than none, so a child process tries it first.
+ */
 static bool own_network_enter(void)
 {
     int status;

@@ -34,7 +34,7 @@ def serve_web(port, tls):
     if tls:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain("/v/tls.pem")
-        # The handshake is each connection's own: one that says nothing holds nobody up.
+        # Each connection does its handshake in its own thread: a silent client delays no other.
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 

@@ -10,11 +10,16 @@
 # The caller sets before use:
 #   RUNNER_LOGS    the directory of the logs
 #   RUNNER_RETRY   yes: run failed tests once more; no: each failure counts at once
+#   RUNNER_REBUILD yes: Meson builds the programs of a suite before it runs the suite (default: no)
 # and may read afterwards: passed, failed, skipped.
+#
+# At the end runner_finish prints where the time went: the slowest tests, and the time per kind of test. The kind is the part of the
+# name before the first '/'; names without one are checks.
 
 RUNNER_LIB=$(dirname "${BASH_SOURCE[0]}")
 RUNNER_FLAKY_MAX=3
 RUNNER_AGAIN_MAX=20 # tests that run once more; with more failures than this the tree is broken, and time is better spent on it
+RUNNER_SLOWEST=15   # tests that the list of the slowest names
 
 passed=0
 failed=0
@@ -35,6 +40,38 @@ runner_log() { # NAME: print the path of its log
 
 runner_line() { # RESULT TEXT SECONDS
     printf '%-5s %-60s %4ds\n' "$1" "$2" "$3"
+}
+
+# What each test took, and per kind: the number of tests, the sum of their seconds, and when the first started and the last ended.
+test_seconds=() # "SECONDS NAME"
+kinds=()
+declare -A kind_tests=() kind_seconds=() kind_first=() kind_last=()
+
+# Note what a test took. It has just ended. A second run is a kind of its own: it does not say how long the kind of the test took.
+runner_took() { # NAME SECONDS
+    local kind=checks start=$((SECONDS - $2))
+    [[ $1 != */* ]] || kind=${1%%/*}
+    kind=${second_run:-$kind}
+    test_seconds+=("$2 $1")
+    [ -n "${kind_tests[$kind]:-}" ] || kinds+=("$kind")
+    kind_tests[$kind]=$((${kind_tests[$kind]:-0} + 1))
+    kind_seconds[$kind]=$((${kind_seconds[$kind]:-0} + $2))
+    [ "$start" -ge "${kind_first[$kind]:-$start}" ] || kind_first[$kind]=$start
+    kind_first[$kind]=${kind_first[$kind]:-$start}
+    kind_last[$kind]=$SECONDS
+}
+
+# Print where the time went. Tests run side by side, so a kind takes less time than its tests do in sum.
+runner_times() {
+    local seconds name kind
+    [ ${#test_seconds[@]} != 0 ] || return 0
+    printf '%s\n' "${test_seconds[@]}" | sort -rn | sed -n "1,${RUNNER_SLOWEST}p" | while read -r seconds name; do
+        runner_line slow "$name" "$seconds"
+    done
+    for kind in "${kinds[@]}"; do
+        runner_line time "$kind: ${kind_tests[$kind]} tests, ${kind_seconds[$kind]} s in sum" $((kind_last[$kind] - kind_first[$kind]))
+    done
+    runner_line time total $SECONDS
 }
 
 runner_fail() { # NAME: count a failure for good
@@ -73,6 +110,7 @@ runner_begin() { # NAME COMMAND…
 runner_report() { # NAME CODE SECONDS QUOTED-COMMAND
     local log
     log=$(runner_log "$1")
+    runner_took "$1" "$3"
     if [ "$2" = 0 ] || [ "$2" = 77 ]; then # 77: the log says why the test cannot run here
         # One line per part that this machine does not allow.
         sed -n 's/^skipped: /      &/p' "$log"
@@ -135,12 +173,16 @@ runner_check() { # NAME COMMAND…
     [ "$failed" = "$failed_before" ]
 }
 
-# Run a suite of Meson's. It counts as many tests as it holds. A failed test has the name NAME/TEST and runs once more alone.
-runner_suite() { # NAME BUILD-DIRECTORY SUITE PROCESSES TIMEOUT-MULTIPLIER [VARIABLE=VALUE…]
-    local name=$1 build=$2 suite=$3 processes=$4 multiplier=$5
-    local start=$SECONDS log counts code ok=0 bad=0 left_out=0 word test
+# Run one or more suites of Meson's, separated by blanks. They count as many tests as they hold. A failed test has the name NAME/TEST
+# and runs once more alone.
+runner_suite() { # NAME BUILD-DIRECTORY SUITES PROCESSES TIMEOUT-MULTIPLIER [VARIABLE=VALUE…]
+    local name=$1 build=$2 suites processes=$4 multiplier=$5
+    local start=$SECONDS log counts code ok=0 bad=0 left_out=0 word test seconds
+    kind_seconds[$name]=0
     log=$(runner_log "$name")
-    local command=(env "${@:6}" meson test -C "$build" --no-rebuild --suite "$suite" --timeout-multiplier "$multiplier" --print-errorlogs)
+    read -ra suites <<<"$3"
+    local command=(env "${@:6}" meson test -C "$build" "${suites[@]/#/--suite=}" --timeout-multiplier "$multiplier" --print-errorlogs)
+    [ "${RUNNER_REBUILD:-no}" = yes ] || command+=(--no-rebuild)
     rm -f "$build/meson-logs/testlog.json"
     "${command[@]}" --num-processes "$processes" >"$log" 2>&1
     code=$?
@@ -149,6 +191,11 @@ runner_suite() { # NAME BUILD-DIRECTORY SUITE PROCESSES TIMEOUT-MULTIPLIER [VARI
         case $word in
         ok) ok=$test ;;
         skipped) left_out=$test ;;
+        sum) kind_seconds[$name]=$test ;;
+        took)
+            read -r seconds test <<<"$test"
+            test_seconds+=("$seconds $name/$test")
+            ;;
         failed)
             bad=$((bad + 1))
             tail -n "${TEST_TAIL:-60}" "$(runner_log "$name/$test")"
@@ -158,6 +205,8 @@ runner_suite() { # NAME BUILD-DIRECTORY SUITE PROCESSES TIMEOUT-MULTIPLIER [VARI
             ;;
         esac
     done <<<"$counts"
+    kinds+=("$name")
+    kind_tests[$name]=$((ok + bad)) kind_first[$name]=$start kind_last[$name]=$SECONDS
     passed=$((passed + ok))
     skipped=$((skipped + left_out))
     # A suite that runs no test has failed, too, and one that Meson did not run to its end.
@@ -176,8 +225,9 @@ runner_reason() { # LOG
 
 # Run each failed test once more, alone.
 runner_run_again() {
-    local name log reason failed_before waiting
+    local name log reason failed_before waiting second_run=
     runner_settle_until 0
+    second_run='second run'
     waiting=("${again[@]}")
     again=()
     if [ ${#waiting[@]} -gt $RUNNER_AGAIN_MAX ]; then
@@ -195,9 +245,10 @@ runner_run_again() {
     done
 }
 
-# Run the failed tests once more, print the lists of flaky and failed tests and the counts. The exit code tells whether the run passed.
+# Run the failed tests once more, print where the time went, the lists of flaky and failed tests, and the counts. The exit code tells whether the run passed.
 runner_finish() {
     runner_run_again
+    runner_times
     [ ${#flaky[@]} = 0 ] || printf 'flaky: %s\n' "${flaky[@]}"
     if [ ${#flaky[@]} -gt $RUNNER_FLAKY_MAX ]; then
         runner_fail "more than $RUNNER_FLAKY_MAX tests are flaky"

@@ -4,7 +4,7 @@
 #define TRAINYARD_TESTS_SERVED_KINDS_H
 
 #include "operator/kind/training_kind.h"
-#include "pipeline/workflow_kind.h"
+#include "pipeline/spec/workflow_kind.h"
 
 static const struct kube_kind *const SERVED_KINDS[] = {&TFJOB_KIND, &PYTORCHJOB_KIND,
                                                        &WORKFLOW_KIND, NULL};

@@ -1,18 +1,17 @@
 # shellcheck shell=bash disable=SC2034 # the tests use them
-# A tutorial of docs/tutorials/, or the head of an example, as a test: the commands that stand in it are typed in its order, so
-# that no line of it can be wrong. Source it after lib.sh.
+# Runs a tutorial of docs/tutorials/, or the top comment of an example, as a test: it types the commands in their order, so
+# that no line of the document can be wrong. Source it after lib.sh.
 #
 #   tutorial_open docs/tutorials/NAME.md | examples/NAME/FILE.yaml
-#   tutorial_type 'kubectl get pods' [LINE…]    run every command up to and including the next one that begins so; what that
-#                                       last one printed is in $TYPED. A reader looks again until he sees every line, each
-#                                       a regular expression: a test types faster than the cluster starts what it was told to
-#   tutorial_done                       fails if a command was left out
+#   tutorial_type 'kubectl get pods' [LINE…]    run every command up to and including the next one that begins so; the output of
+#                                       that command is in $TYPED. The command is repeated until its output has every LINE, each
+#                                       a regular expression: a test types faster than the cluster starts pods
+#   tutorial_done                       fail if a command was left out
 #
 # A command is a line "    $ COMMAND" of a document ("#   $ COMMAND" of an example, which relies on a cluster that the test has
-# started with example_cluster_up); a backslash at its end continues it on the next line, and one that ends in <<END has the lines up to
-# END as its input. All are run
-# in one shell, in a copy of the examples, as the user of the test; one that ends in "&" goes on in the background until
-# tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build. The cluster is where a reader would have it, in
+# started with example_cluster_up). A backslash at its end continues it on the next line, and a command that ends in <<END has the lines up to
+# END as its input. All commands run in one shell, in a copy of the examples, as the user of the test; a command that ends in "&" runs in the
+# background until tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build. The cluster is where a reader would have it, in
 # ~/.local/state/trainyard, unless the test started one before; only its port is any free one.
 
 TUTORIAL_COMMANDS=()

@@ -6,23 +6,23 @@
 #include "kube/client/client.h"
 #include "sim_node.h"
 
-#define SIM_TOKEN "simulated" /* of the administrator */
+#define SIM_TOKEN "simulated" /* the administrator's token */
 
 struct sim_cluster {
     struct loop *loop;
-    struct rand *rand; /* the dice of the run */
+    struct rand *rand; /* the random numbers of the run */
     struct store *store;
     struct engine *engine;
-    struct http_transport *transport; /* loses nothing */
+    struct http_transport *transport; /* a transport without faults */
     struct engine_controllers *controllers;
-    struct kube_client *client; /* the test's own hand */
+    struct kube_client *client; /* the test's own client */
     struct sim_node *node;
 };
 
 void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed);
 void sim_cluster_release(struct sim_cluster *cluster);
 
-/* What a request of the test's own hand is done with: fails the test with the error. */
+/* The callback of the test's own requests: fails the test with the error. */
 void sim_must_succeed(void *context, struct json *object, const struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* A stand-in for Volcano's queues: groups wait (Pending) until there is room, are admitted one
- * after the other (Inqueue) and count as Running when their pods do. It does not schedule. */
+/* A substitute for Volcano's queues: groups wait (Pending) until there is room, are admitted one
+ * after the other (Inqueue) and become Running with their pods. It does not schedule. */
 #ifndef TRAINYARD_TESTS_SIM_SIM_VOLCANO_H
 #define TRAINYARD_TESTS_SIM_SIM_VOLCANO_H
 
@@ -7,7 +7,7 @@
 
 struct sim_volcano;
 
-/* `room`: how many groups may be in at a time. */
+/* `room`: how many groups may be admitted at a time. */
 struct sim_volcano *sim_volcano_new(struct loop *loop, struct http_transport *transport,
                                     size_t room);
 struct sim_volcano *sim_volcano_free(struct sim_volcano *volcano);

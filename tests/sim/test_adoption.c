@@ -1,6 +1,6 @@
-/* Pods that lost their job, and jobs that lose their pods: deleted with their pods left behind and
- * made again, and pods taken out by their labels. In virtual time, the operator dying and answers
- * lost. */
+/* Adoption and release of pods: jobs that are deleted with their pods left behind and created
+ * again, and pods whose labels are removed. In virtual time, with restarts of the operator and lost
+ * answers. */
 #include "training_story.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* The autoscaler of an elastic PyTorchJob, against a server that has autoscalers, one that has
- * only the older version, one that has none, and one that refuses. The autoscalers are a stand-in:
- * one object, kept as it was sent; everything else is our API server. */
+/* The autoscaler of an elastic PyTorchJob, against a server with autoscalers, one with only the
+ * older version, one without, and one that rejects them. The autoscalers are a substitute: one
+ * object, kept as it was sent; everything else is our API server. */
 #include "sim_cluster.h"
 
 #include "base/mem.h"

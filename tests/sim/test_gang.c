@@ -1,5 +1,5 @@
-/* Gang scheduling in virtual time: the controller against the API server and a stand-in for
- * Volcano, one story a test. */
+/* Gang scheduling in virtual time: the controller against the API server and a substitute for
+ * Volcano, one scenario per test. */
 #include "sim_cluster.h"
 #include "sim_volcano.h"
 

@@ -16,6 +16,7 @@
 #include "engine/scheduler/gang.h"
 #include "fault_transport.h"
 #include "kube/client/informer.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "served_kinds.h"

@@ -1,5 +1,5 @@
-/* A scheduler that died between two bindings of a group: the next one ends what was begun before it
- * gives room to anybody else, also before more members of a group that has all it needs. */
+/* A scheduler that died between two bindings of a group: its successor finishes that group before
+ * it gives room to other pods, also before further members of a group that has all it needs. */
 #include "read_json.h"
 #include "sim_cluster.h"
 

@@ -1,4 +1,4 @@
-/* Ports of the nodes for replicas with hostNetwork, one story a test, in virtual time. */
+/* Node ports of replicas with hostNetwork, one scenario per test, in virtual time. */
 #include "training_story.h"
 
 #include "base/mem.h"
@@ -156,7 +156,7 @@ static void test_host_ports_without_one_kind(void **state)
     struct training_controller_options options = {.host_ports = ports};
 
     training_controller_free(story->controller);
-    host_ports_expect(ports);
+    host_ports_expect_report(ports);
     story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
                                                 &TRAINING_TFJOB, &options);
     story_submit(story, arena_printf(story->arena,

@@ -1,5 +1,5 @@
-/* A job that is deleted and made again at once under its name: its pods come as soon as those of
- * the old job have left, whenever it was deleted and however late the answers and the watches are.
+/* A job that is deleted and created again at once under its name: its pods are created as soon as
+ * those of the old job are gone, whenever it was deleted and however late answers and watches are.
  */
 #include "training_story.h"
 

@@ -12,6 +12,7 @@
 #include "engine/controllers/job/job.h"
 #include "engine/engine.h"
 #include "kube/client/informer.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "served_kinds.h"

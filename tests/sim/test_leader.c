@@ -67,7 +67,7 @@ static void on_lose(void *context, const char *why)
     candidate->leads = false;
 }
 
-static void on_news(void *context, bool trouble, const char *sentence)
+static void on_leader_message(void *context, bool trouble, const char *sentence)
 {
 }
 
@@ -78,7 +78,7 @@ static void on_resigned(void *context)
 
 static void live(struct candidate *candidate)
 {
-    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_news};
+    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_leader_message};
     char identity[32];
     snprintf(identity, sizeof(identity), "candidate-%d-%d", candidate->number, candidate->lives++);
     struct kube_leader_options options = {

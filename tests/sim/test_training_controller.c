@@ -1,4 +1,5 @@
-/* The controller of training jobs against the API server, one story a test, in virtual time. */
+/* The controller of training jobs against the API server, one scenario per test, in virtual time.
+ */
 #include "training_story.h"
 
 #include "base/mem.h"
@@ -372,7 +373,7 @@ static void test_what_it_waits_for(void **state)
         story->controller =
             training_controller_new(story->cluster.loop, transport, &TRAINING_TFJOB, &options);
         sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-        view = training_controller_look(story->controller);
+        view = training_controller_inspect(story->controller);
         assert_non_null(view.waits_for);
         assert_string_equal(view.waits_for->plural, resources[i]);
         assert_non_null(view.failure);

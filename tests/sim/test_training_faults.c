@@ -14,9 +14,9 @@
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "operator/controller/controller.h"
-#include "operator/controller/host_ports.h"
 #include "operator/kind/training_job.h"
 #include "operator/kind/training_kind.h"
+#include "operator/reconcile/host_ports.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Progress of running jobs in virtual time: the chiefs are answered for by this test. */
+/* The progress of running jobs in virtual time; the test answers for the chiefs. */
 #include "memory_stream.h"
 #include "sim_cluster.h"
 

@@ -15,10 +15,10 @@
 #include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "pipeline/controller.h"
-#include "pipeline/node.h"
-#include "pipeline/workflow.h"
-#include "pipeline/workflow_kind.h"
+#include "pipeline/controller/controller.h"
+#include "pipeline/reconcile/node.h"
+#include "pipeline/spec/workflow.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

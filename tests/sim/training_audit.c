@@ -1,5 +1,5 @@
-/* The auditor; see training_audit.h. Its records, what it watches, and jobs; of pods:
- * training_audit_pod.c, of their ends: training_audit_end.c. */
+/* The auditor; see training_audit.h. This file has its records, its informers and the checks of
+ * jobs; training_audit_pod.c checks pods, training_audit_end.c the ends of jobs. */
 #include "training_audit_internal.h"
 
 #include "base/mem.h"

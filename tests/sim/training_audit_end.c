@@ -1,5 +1,4 @@
-/* The auditor's judgement of how jobs end: whether the end was due, by what became of the replicas,
- * and what is left when everything is at rest. */
+/* Checks how jobs end: whether the end was due, given the replicas, and what is left at the end. */
 #include "training_audit_internal.h"
 
 #include "base/moment.h"

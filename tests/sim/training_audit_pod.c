@@ -1,5 +1,5 @@
-/* The auditor's eye on pods: what becomes of each replica goes into its record, and no pod is made
- * that should not be. */
+/* Checks pods: records the state of each replica, and fails if a pod is created that should not be.
+ */
 #include "training_audit_internal.h"
 
 #include "base/str.h"
@@ -20,7 +20,7 @@ static bool is_remembered(const struct training_job *job, const struct kube_obje
     const struct training_replica *replica;
 
     training_replicas_init(&replicas, arena, job);
-    training_memory_read(&replicas, job, arena);
+    training_restarts_read(&replicas, job, arena);
     replica = training_replicas_find(&replicas, job, pod->json);
     return replica && replica->finished;
 }

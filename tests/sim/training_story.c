@@ -1,4 +1,4 @@
-/* What the stories of training jobs share; see training_story.h. */
+/* Shared by the scenarios of training jobs; see training_story.h. */
 #include "training_story.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* JSON trees: making, asking and changing them; see json.h. Reading is json_parse.c, writing
- * json_write.c, copying json_clone.c. Asking is NULL-safe because most fields of a Kubernetes
- * object are optional; changing something that is no object or array is a defect and aborts. */
+/* JSON trees: constructors, queries and changes; see json.h. json_parse.c parses, json_write.c
+ * writes and json_clone.c copies trees. Queries accept NULL because most fields of a Kubernetes
+ * object are optional. Changing a value that is no object or array is a defect and aborts. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct json *make(struct arena *arena, enum json_type type)
+static struct json *json_make(struct arena *arena, enum json_type type)
 {
     struct json *json = ARENA_NEW(arena, struct json);
     json->type = type;
@@ -23,19 +23,19 @@ static struct json *make(struct arena *arena, enum json_type type)
 
 struct json *json_null(struct arena *arena)
 {
-    return make(arena, JSON_NULL);
+    return json_make(arena, JSON_NULL);
 }
 
 struct json *json_bool(struct arena *arena, bool value)
 {
-    struct json *json = make(arena, JSON_BOOL);
+    struct json *json = json_make(arena, JSON_BOOL);
     json->boolean = value;
     return json;
 }
 
 struct json *json_int(struct arena *arena, int64_t value)
 {
-    struct json *json = make(arena, JSON_INT);
+    struct json *json = json_make(arena, JSON_INT);
     json->integer = value;
     return json;
 }
@@ -44,7 +44,7 @@ struct json *json_real(struct arena *arena, double value)
 {
     if (!isfinite(value))
         return json_null(arena);
-    /* The shortest of the precisions that reads back as the same value; ".0" keeps its type. */
+    /* The lowest precision that parses to the same value; ".0" keeps it a real number. */
     char text[40];
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(text, sizeof(text), "%.*g", precision, value);
@@ -54,7 +54,7 @@ struct json *json_real(struct arena *arena, double value)
     size_t size = strlen(text);
     if (!strpbrk(text, ".e"))
         size += (size_t)snprintf(text + size, sizeof(text) - size, ".0");
-    struct json *json = make(arena, JSON_REAL);
+    struct json *json = json_make(arena, JSON_REAL);
     json->text = arena_strndup(arena, text, size);
     json->size = size;
     return json;
@@ -62,7 +62,7 @@ struct json *json_real(struct arena *arena, double value)
 
 struct json *json_string_n(struct arena *arena, const char *text, size_t size)
 {
-    struct json *json = make(arena, JSON_STRING);
+    struct json *json = json_make(arena, JSON_STRING);
     json->text = arena_strndup(arena, text, size);
     json->size = size;
     return json;
@@ -75,7 +75,7 @@ struct json *json_string(struct arena *arena, const char *text)
 
 struct json *json_stringf(struct arena *arena, const char *format, ...)
 {
-    struct json *json = make(arena, JSON_STRING);
+    struct json *json = json_make(arena, JSON_STRING);
     va_list args;
     va_start(args, format);
     json->text = arena_vprintf(arena, format, args);
@@ -86,12 +86,12 @@ struct json *json_stringf(struct arena *arena, const char *format, ...)
 
 struct json *json_array(struct arena *arena)
 {
-    return make(arena, JSON_ARRAY);
+    return json_make(arena, JSON_ARRAY);
 }
 
 struct json *json_object(struct arena *arena)
 {
-    return make(arena, JSON_OBJECT);
+    return json_make(arena, JSON_OBJECT);
 }
 
 static void unlink_behind(struct json *list, struct json *previous, struct json *value)
@@ -112,8 +112,8 @@ static bool is_digits(const char *text)
     return text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Numbers are equal by value. Two whole numbers beyond int64 are compared by their digits, since
- * their doubles may coincide. */
+/* Numbers are equal by value. Whole numbers beyond int64 are compared by their digits, since
+ * different ones may have the same double. */
 static bool equal_numbers(const struct json *a, const struct json *b)
 {
     const int64_t exact_max = INT64_C(1) << 53;
@@ -127,12 +127,13 @@ static bool equal_numbers(const struct json *a, const struct json *b)
            (double)whole->integer == strtod(real->text, NULL);
 }
 
-static bool is_number(const struct json *json)
+static bool json_is_number(const struct json *json)
 {
     return json->type == JSON_INT || json->type == JSON_REAL;
 }
 
-/* Members mostly come in the same order, so each search starts where the last one ended. */
+/* Members usually have the same order in both objects, so each search starts where the last one
+ * ended. */
 static bool equal_objects(const struct json *a, const struct json *b)
 {
     if (a->count != b->count)
@@ -154,7 +155,7 @@ bool json_equal(const struct json *a, const struct json *b)
 {
     if (!a || !b)
         return a == b;
-    if (is_number(a) && is_number(b))
+    if (json_is_number(a) && json_is_number(b))
         return equal_numbers(a, b);
     if (a->type != b->type)
         return false;
@@ -233,7 +234,7 @@ const char *json_text(const struct json *string)
 
 double json_number(const struct json *number, double fallback)
 {
-    if (!number || !is_number(number))
+    if (!number || !json_is_number(number))
         return fallback;
     return number->type == JSON_INT ? (double)number->integer : strtod(number->text, NULL);
 }
@@ -262,7 +263,7 @@ const char *json_type_name(enum json_type type)
     return (unsigned)type < ARRAY_SIZE(NAMES) ? NAMES[type] : "nothing known";
 }
 
-static void require(const struct json *json, enum json_type type)
+static void json_require(const struct json *json, enum json_type type)
 {
     if (json->type != type)
         mem_panic("json: %s is changed as if it were %s", json_type_name(json->type),
@@ -271,7 +272,7 @@ static void require(const struct json *json, enum json_type type)
 
 void json_append(struct json *array, struct json *value)
 {
-    require(array, JSON_ARRAY);
+    json_require(array, JSON_ARRAY);
     value->name = NULL;
     json_list_append(array, value);
 }
@@ -290,7 +291,7 @@ static struct json *find_with_previous(struct json *object, const char *name, st
 struct json *json_set(struct arena *arena, struct json *object, const char *name,
                       struct json *value)
 {
-    require(object, JSON_OBJECT);
+    json_require(object, JSON_OBJECT);
     struct json *previous, *old = find_with_previous(object, name, &previous);
     if (!value) {
         if (old)
@@ -339,7 +340,7 @@ bool json_remove(struct json *object, const char *name)
 
 void json_remove_element(struct json *array, struct json *element)
 {
-    require(array, JSON_ARRAY);
+    json_require(array, JSON_ARRAY);
     struct json *previous = NULL;
     JSON_EACH (item, array) {
         if (item == element) {
@@ -350,20 +351,20 @@ void json_remove_element(struct json *array, struct json *element)
     }
 }
 
-static struct json *ensure(struct arena *arena, struct json *object, const char *name,
-                           enum json_type type)
+static struct json *json_ensure(struct arena *arena, struct json *object, const char *name,
+                                enum json_type type)
 {
     struct json *member = json_get(object, name);
     return member && member->type == type ? member
-                                          : json_set(arena, object, name, make(arena, type));
+                                          : json_set(arena, object, name, json_make(arena, type));
 }
 
 struct json *json_ensure_object(struct arena *arena, struct json *object, const char *name)
 {
-    return ensure(arena, object, name, JSON_OBJECT);
+    return json_ensure(arena, object, name, JSON_OBJECT);
 }
 
 struct json *json_ensure_array(struct arena *arena, struct json *object, const char *name)
 {
-    return ensure(arena, object, name, JSON_ARRAY);
+    return json_ensure(arena, object, name, JSON_ARRAY);
 }

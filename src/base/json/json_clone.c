@@ -1,4 +1,4 @@
-/* Copies of trees, whole or beside one that is much alike; see json.h. */
+/* Copies of trees, complete or sharing parts with a similar tree; see json.h. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -6,15 +6,16 @@
 
 #include <string.h>
 
-enum { AHEAD_MAX = 4 }; /* members of the base passed over in search of a name */
+enum { AHEAD_MAX = 4 }; /* members of the base that are skipped in search of a name */
 
 static bool is_same_text(const struct json *a, const struct json *b)
 {
     return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* Written they are the same bytes; json_equal() would take another order or numeral as well. */
-static bool is_same(const struct json *a, const struct json *b)
+/* Whether both are written as the same bytes. json_equal() would also accept another order of
+ * members or another form of a number. */
+static bool clone_is_same(const struct json *a, const struct json *b)
 {
     if (a->type != b->type)
         return false;
@@ -36,16 +37,16 @@ static bool is_same(const struct json *a, const struct json *b)
         return false;
     const struct json *other = b->first;
     JSON_EACH (item, a) {
-        if (!str_eq(item->name, other->name) || !is_same(item, other))
+        if (!str_eq(item->name, other->name) || !clone_is_same(item, other))
             return false;
         other = other->next;
     }
     return true;
 }
 
-/* What stands in the base for an item, from `from` on: in an array the next, in an object the one
- * of the same name if it is near. Both mostly have the same members in the same order, and where
- * they do not, less is shared. */
+/* The item of the base that corresponds to `item`, from `from` on: the next one in an array, the
+ * one of the same name in an object if it is near. Both usually have the same members in the same
+ * order; otherwise less is shared. */
 static const struct json *find_counterpart(const struct json *item, const struct json *from)
 {
     for (int i = 0; from && i < AHEAD_MAX; i++, from = from->next)
@@ -54,8 +55,8 @@ static const struct json *find_counterpart(const struct json *item, const struct
     return NULL;
 }
 
-/* The first of those items at the end of the base which the list ends with as well; NULL if there
- * are none. `ret_count`: how many of the list stand before. */
+/* The list and the base may end with equal items: returns the first of these in the base, or NULL
+ * if there are none. *ret_count is the number of items of the list before them. */
 static struct json *find_common_end(const struct json *list, const struct json *base,
                                     uint32_t *ret_count)
 {
@@ -65,7 +66,7 @@ static struct json *find_common_end(const struct json *list, const struct json *
     const struct json *item = list->first;
     for (struct json *other = base->first; other; other = other->next, item = item->next) {
         position++;
-        if (str_eq(item->name, other->name) && is_same(item, other))
+        if (str_eq(item->name, other->name) && clone_is_same(item, other))
             continue;
         end = other->next;
         *ret_count = position;
@@ -111,8 +112,9 @@ struct json *json_clone_beside(struct arena *arena, const struct json *json,
     switch (json->type) {
     case JSON_STRING:
     case JSON_REAL:
-        copy->text =
-            base && is_same(json, base) ? base->text : arena_strndup(arena, json->text, json->size);
+        copy->text = base && clone_is_same(json, base)
+                         ? base->text
+                         : arena_strndup(arena, json->text, json->size);
         break;
     case JSON_ARRAY:
     case JSON_OBJECT:

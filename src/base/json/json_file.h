@@ -1,5 +1,5 @@
-/* Small files of this program's own that hold one JSON object: settings, tables, who runs. What a
- * user writes (YAML, any size) is not read here. */
+/* Small files of this program that hold one JSON object: settings, tables, the running server.
+ * Files that users write (YAML, any size) are read elsewhere. */
 #ifndef TRAINYARD_BASE_JSON_FILE_H
 #define TRAINYARD_BASE_JSON_FILE_H
 
@@ -9,10 +9,11 @@
 
 enum { JSON_FILE_MAX = 4 * 1024 * 1024 };
 
-/* The object in the file. ERR_NOT_FOUND if there is no file, ERR_INVALID if it holds no object. */
+/* Returns the object in the file; -ERR_NOT_FOUND if there is no file, -ERR_INVALID if it holds no
+ * object. */
 int json_file_read(struct arena *arena, const char *path, struct json **ret, struct err *err);
 
-/* For its owner's eyes only, and a crash leaves the old or the new one. */
+/* Writes the file with access for its owner only. A crash leaves the old or the new content. */
 int json_file_write(const char *path, const struct json *object, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The names an object being read has; see json_names.h. */
+/* Finds names in large objects; see json_names.h. */
 #include "base/json/json_names.h"
 
 #include "base/mem.h"
@@ -6,8 +6,9 @@
 #include <string.h>
 
 enum {
-    COMPARED_MAX = 32,    /* members up to which names are compared one by one */
-    CAPACITY_FIRST = 128, /* of the hash set: a power of two, more than twice COMPARED_MAX */
+    COMPARED_MAX = 32, /* up to this many members, names are compared one by one */
+    CAPACITY_FIRST =
+        128, /* first capacity of the hash set: a power of two, more than twice COMPARED_MAX */
 };
 
 void json_names_release(struct json_names *names)
@@ -24,8 +25,8 @@ static struct json **find_slot(struct json_names *names, const char *name, size_
     return &names->slots[i];
 }
 
-/* More than twice as many slots as there are members: a search ends. */
-static void grow(struct json_names *names, const struct json *object)
+/* Keeps more than twice as many slots as members, so that a search always ends. */
+static void names_grow(struct json_names *names, const struct json *object)
 {
     if (!names->capacity) {
         hash_key_draw(&names->key);
@@ -39,7 +40,8 @@ static void grow(struct json_names *names, const struct json *object)
         *find_slot(names, member->name, strlen(member->name)) = member;
 }
 
-/* Is the name above all others of the object, because each of them is above the one before it? */
+/* Whether the name is above all others of the object, because all names of the object are in rising
+ * order. */
 static bool is_above_all(struct json_names *names, const struct json *object, const char *name)
 {
     if (names->order == JSON_NAMES_UNKNOWN) {
@@ -57,11 +59,11 @@ bool json_names_add(struct json_names *names, const struct json *object, struct 
                     size_t size)
 {
     if (object->count >= COMPARED_MAX) {
-        /* A set that is there has all names, whatever their order. */
+        /* If there is a set, it has all names, in whatever order they came. */
         if (!names->capacity && is_above_all(names, object, member->name))
             return true;
         if ((size_t)object->count * 2 >= names->capacity)
-            grow(names, object);
+            names_grow(names, object);
         struct json **slot = find_slot(names, member->name, size);
         if (*slot)
             return false;
@@ -84,6 +86,6 @@ struct json *json_names_find(struct json_names *names, const struct json *object
     if (object->type != JSON_OBJECT)
         return NULL;
     if ((size_t)object->count * 2 >= names->capacity)
-        grow(names, object);
+        names_grow(names, object);
     return *find_slot(names, name, strlen(name));
 }

@@ -1,8 +1,10 @@
-/* Members of a large object by name, at a bounded cost: json_get() looks through all of them, and
- * who sends objects may send them with a hundred thousand. For readers, which refuse duplicates: a
- * filter answers most questions with one bit, a comparison of all while they are few. Beyond that
- * names that rise, as programs write the keys of a map, are compared with the last one; other names
- * are put into a hash set. For who merges or compares two objects: the same set. */
+/* Finds members of a large object by name at a bounded cost. json_get() compares all names, and a
+ * client may send an object with a hundred thousand of them.
+ *
+ * For parsers, which refuse duplicate names: while members are few, a filter of one bit per name
+ * answers most queries, and the others compare all names. With many members, names in rising order
+ * (as programs write the keys of a map) are compared with the last one only; other names are put
+ * into a hash set. Code that merges or compares two objects uses the same set. */
 #ifndef TRAINYARD_BASE_JSON_NAMES_H
 #define TRAINYARD_BASE_JSON_NAMES_H
 
@@ -10,7 +12,7 @@
 #include "base/hash.h"
 #include "base/json/json.h"
 
-struct json_names { /* starts zeroed */
+struct json_names { /* must be zeroed at first */
     uint64_t filter;
     struct json **slots;
     size_t capacity;
@@ -20,14 +22,14 @@ struct json_names { /* starts zeroed */
 
 void json_names_release(struct json_names *names);
 
-/* Is the member's name (of `size` bytes) new to the object? If so it is remembered; the caller
- * links the member into the object next. */
+/* Whether the member's name (of `size` bytes) is new to the object. If it is, it is remembered, and
+ * the caller links the member into the object next. */
 bool json_names_add(struct json_names *names, const struct json *object, struct json *member,
                     size_t size);
 
-/* As json_get(), for one object that is asked many times. What was linked into it since the first
- * question without json_names_add() may not be found; what was taken out of it may not be asked
- * for. */
+/* Like json_get(), for one object that is queried many times. A member that was linked into the
+ * object after the first query without json_names_add() may not be found. A member that was removed
+ * from the object must not be queried. */
 struct json *json_names_find(struct json_names *names, const struct json *object, const char *name);
 
 #define _cleanup_json_names_ _cleanup_(json_names_release)

@@ -1,8 +1,7 @@
-/* Reading JSON in one pass; see json.h. The text is copied once into the arena and strings are
- * decoded in place in the copy, their closing quote becoming their NUL, so that a string costs no
- * allocation. The copy ends in NUL bytes: no scan needs to ask where the end is, and eight bytes
- * can be looked at together. It must accept exactly RFC 8259, less duplicate names and NUL
- * characters. */
+/* Parses JSON in one pass; see json.h. The text is copied once into the arena, and strings are
+ * decoded in place in the copy; the closing quote becomes the NUL, so that a string needs no
+ * allocation. NUL bytes follow the copy: no scan needs to check for the end, and eight bytes can be
+ * tested at once. It must accept exactly RFC 8259, without duplicate names and NUL characters. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -19,7 +18,8 @@
 #include <string.h>
 
 enum {
-    PADDING = 8,          /* NUL bytes behind the copy: what one step of skip_plain() may see */
+    PADDING =
+        8, /* NUL bytes behind the copy: skip_plain() may read this many bytes beyond the end */
     ERROR_NAME_MAX = 100, /* bytes of a name shown in an error */
     INT_DIGITS_SAFE = 18, /* decimal digits that cannot overflow int64 */
 };
@@ -73,7 +73,7 @@ static inline void skip_space(struct parser *parser)
     parser->at = at;
 }
 
-/* The first special byte; the NUL behind the text is one. */
+/* Returns the first special byte; the NUL behind the text is one. */
 static inline char *skip_plain(char *at)
 {
     for (;; at += 8) {
@@ -85,8 +85,8 @@ static inline char *skip_plain(char *at)
     }
 }
 
-/* Four hexadecimal digits, or -1. */
-static int32_t hex4(const char *at)
+/* Parses four hexadecimal digits; -1 if they are not there. */
+static int32_t parse_hex4(const char *at)
 {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
@@ -104,7 +104,7 @@ static int32_t hex4(const char *at)
 
 static int unescape_unicode(struct parser *parser, char **at, char **out)
 {
-    int32_t unit = hex4(*at + 2);
+    int32_t unit = parse_hex4(*at + 2);
     if (unit < 0)
         return fail(parser, *at, "\\u is not followed by four hexadecimal digits");
     if (unit == 0)
@@ -112,7 +112,8 @@ static int unescape_unicode(struct parser *parser, char **at, char **out)
     uint32_t character = (uint32_t)unit;
     size_t taken = 6;
     if (unit >= 0xd800 && unit <= 0xdfff) {
-        int32_t low = unit < 0xdc00 && (*at)[6] == '\\' && (*at)[7] == 'u' ? hex4(*at + 8) : -1;
+        int32_t low =
+            unit < 0xdc00 && (*at)[6] == '\\' && (*at)[7] == 'u' ? parse_hex4(*at + 8) : -1;
         if (low < 0xdc00 || low > 0xdfff)
             return fail(parser, *at, "\\u%04x is half of a surrogate pair", (unsigned)unit);
         character = 0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
@@ -123,7 +124,7 @@ static int unescape_unicode(struct parser *parser, char **at, char **out)
     return 0;
 }
 
-static int unescape(struct parser *parser, char **at, char **out)
+static int parser_unescape(struct parser *parser, char **at, char **out)
 {
     static const char FROM[] = "\"\\/bfnrt", TO[] = "\"\\/\b\f\n\r\t";
     char c = (*at)[1];
@@ -137,14 +138,14 @@ static int unescape(struct parser *parser, char **at, char **out)
     return 0;
 }
 
-/* The rest of a string from the first byte that is not plain. `out` never overtakes `at`. */
+/* Decodes a string from its first special byte on. `out` never overtakes `at`. */
 static int decode_string(struct parser *parser, char *at, char **ret_end)
 {
     char *out = at;
     while (*at != '"') {
         const unsigned char c = (unsigned char)*at;
         if (c == '\\') {
-            int result = unescape(parser, &at, &out);
+            int result = parser_unescape(parser, &at, &out);
             if (result < 0)
                 return result;
         } else if (c < 0x20) {
@@ -154,7 +155,7 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
         } else if (c >= 0x80) {
             size_t size = utf8_size(at, (size_t)(parser->end - at));
             if (size == 0)
-                return fail(parser, at, "byte 0x%02x is no UTF-8", c);
+                return fail(parser, at, "byte 0x%02x is not valid UTF-8", c);
             memmove(out, at, size);
             at += size;
             out += size;
@@ -170,7 +171,7 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
     return 0;
 }
 
-/* The parser stands behind the opening quote, and afterwards behind the closing one. */
+/* The parser is behind the opening quote before the call, and behind the closing quote after it. */
 static inline int parse_string(struct parser *parser, const char **ret, size_t *ret_size)
 {
     char *start = parser->at, *end = skip_plain(start);
@@ -230,7 +231,7 @@ static int parse_number(struct parser *parser, struct json *json)
         return fail(parser, at, "a digit must follow the sign of a number");
     if (*digits == '0' && (at - digits > 1 || is_digit(*at)))
         return fail(parser, digits, "a number may not start with 0");
-    bool fits = !(negative && value == 0); /* -0 keeps its sign as a real */
+    bool fits = !(negative && value == 0); /* -0 stays a real number, to keep its sign */
     for (; is_digit(*at); at++) {
         uint64_t digit = (uint64_t)(*at - '0'), limit = (uint64_t)INT64_MAX + negative;
         fits = fits && value <= (limit - digit) / 10;
@@ -246,7 +247,7 @@ static int parse_number(struct parser *parser, struct json *json)
 
 static int parse_value(struct parser *parser, struct json **ret);
 
-static int enter(struct parser *parser)
+static int parser_enter(struct parser *parser)
 {
     if (parser->depth_left-- == 0) {
         size_t depth = parser->limits->depth;
@@ -257,7 +258,7 @@ static int enter(struct parser *parser)
     return 0;
 }
 
-/* Behind a value: 1 if another follows, 0 at the end of the list. */
+/* Parses what follows a value: 1 if another value follows, 0 at the end of the list. */
 static inline int parse_separator(struct parser *parser, char close, const char *expected)
 {
     skip_space(parser);
@@ -275,7 +276,7 @@ static inline int parse_separator(struct parser *parser, char close, const char 
 
 static int parse_array(struct parser *parser, struct json *array)
 {
-    int result = enter(parser);
+    int result = parser_enter(parser);
     if (result < 0)
         return result;
     if (*parser->at == ']') {
@@ -316,7 +317,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
         return result;
     value->name = name;
     if (!parser->limits->repeats && !json_names_add(names, object, value, size)) {
-        parser->line = line; /* point to the name, not behind its value */
+        parser->line = line; /* the error points to the name, not behind its value */
         parser->line_start = line_start;
         return fail(parser, start, "the name '%.*s' stands twice in one object", ERROR_NAME_MAX,
                     name);
@@ -328,7 +329,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
 static int parse_object(struct parser *parser, struct json *object)
 {
     _cleanup_(json_names_release) struct json_names names = {0};
-    int result = enter(parser);
+    int result = parser_enter(parser);
     if (result < 0)
         return result;
     if (*parser->at == '}') {

@@ -1,13 +1,13 @@
-/* Eight bytes of a JSON string at once: which of them are special, that is a quote, a backslash, a
- * control character or not ASCII. Shared by the reader and the writer alone. */
+/* Tests eight bytes of a JSON string at once for special bytes: a quote, a backslash, a control
+ * character or a byte that is not ASCII. Included by the parser and the writer only. */
 #ifndef TRAINYARD_BASE_JSON_SCAN_H
 #define TRAINYARD_BASE_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The top bit of every special byte of the word is set in the result. Above the lowest special byte
- * a plain one may be marked too, since a subtraction borrows; the lowest mark is exact, and so is
+/* Sets the top bit of every special byte of the word. Because a subtraction borrows, a plain byte
+ * above the lowest special byte may be marked too. The lowest mark is exact, and so is a result of
  * zero. */
 static inline uint64_t json_scan_special(uint64_t word)
 {

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-enum { COMPACT = -1 }; /* instead of a level of indentation */
+enum { COMPACT = -1 }; /* in place of an indentation level: no indentation */
 
-/* The bytes that start a run of plain text: neither a quote, a backslash, a control character nor
+/* The size of the run of plain bytes at the start: no quote, backslash, control character or byte
  * outside ASCII. */
 static inline size_t plain_size(const char *text, size_t size)
 {
@@ -24,7 +24,7 @@ static inline size_t plain_size(const char *text, size_t size)
     return at;
 }
 
-static void write_escaped(struct buf *buf, unsigned char c)
+static void json_write_escaped(struct buf *buf, unsigned char c)
 {
     static const char SHORT[] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
                                  ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
@@ -34,7 +34,7 @@ static void write_escaped(struct buf *buf, unsigned char c)
         buf_printf(buf, "\\u%04x", c);
 }
 
-/* The rest of a string that is not all plain. */
+/* Writes a string from its first special byte on. */
 static void write_special(struct buf *buf, const char *text, size_t size)
 {
     for (size_t at = 0; at < size;) {
@@ -44,7 +44,7 @@ static void write_special(struct buf *buf, const char *text, size_t size)
         if (at == size)
             break;
         if ((unsigned char)text[at] < 0x80) {
-            write_escaped(buf, (unsigned char)text[at++]);
+            json_write_escaped(buf, (unsigned char)text[at++]);
             continue;
         }
         size_t step = utf8_size(text + at, size - at);
@@ -56,7 +56,8 @@ static void write_special(struct buf *buf, const char *text, size_t size)
     }
 }
 
-/* The string in quotes, and `behind` it; a plain one, which most are, in one piece. */
+/* Writes the string in quotes, followed by `behind`. A plain string, which most are, is written in
+ * one piece. */
 static void write_string(struct buf *buf, const char *text, size_t size, const char *behind,
                          size_t behind_size)
 {
@@ -101,7 +102,8 @@ static void write_break(struct buf *buf, int level)
 
 static void write_value(const struct json *json, struct buf *buf, int level);
 
-static void write_list(const struct json *list, struct buf *buf, int level, const char *brackets)
+static void json_write_list(const struct json *list, struct buf *buf, int level,
+                            const char *brackets)
 {
     int inner = level == COMPACT ? COMPACT : level + 1;
     buf_append_char(buf, brackets[0]);
@@ -138,10 +140,10 @@ static void write_value(const struct json *json, struct buf *buf, int level)
         write_string(buf, json->text, json->size, "", 0);
         break;
     case JSON_ARRAY:
-        write_list(json, buf, level, "[]");
+        json_write_list(json, buf, level, "[]");
         break;
     case JSON_OBJECT:
-        write_list(json, buf, level, "{}");
+        json_write_list(json, buf, level, "{}");
         break;
     }
 }

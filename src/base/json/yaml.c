@@ -1,7 +1,7 @@
-/* YAML into JSON trees; see yaml.h. libyaml gives events with marks, and this builds the tree from
- * them: one recursion a collection, anchors in a map for each document. What it gives back is
- * bounded by the limits whatever the text is: an alias counts all the values it stands for and the
- * depth they reach. */
+/* Parses YAML into JSON trees; see yaml.h. libyaml produces events with positions, and this file
+ * builds the tree from them, with one recursion per collection and one map of anchors per document.
+ * The limits bound the result for any text: an alias counts all values that it expands to, and
+ * their depth. */
 #include "base/json/yaml.h"
 
 #include "base/json/json_list.h"
@@ -24,13 +24,13 @@ struct reader {
     yaml_parser_t yaml;
     struct json_limits limits;
     size_t nodes_left;
-    size_t aliased;     /* values that aliases stand for so far */
-    struct map anchors; /* name → struct anchor, of this document */
+    size_t aliased;     /* values that aliases have expanded to so far */
+    struct map anchors; /* struct anchor by name, of this document */
     struct err *err;
 };
 
 struct anchor {
-    struct json *value; /* NULL while its collection is being read */
+    struct json *value; /* NULL while the collection is being parsed */
 };
 
 static struct source_place place_of(yaml_mark_t mark)
@@ -41,13 +41,13 @@ static struct source_place place_of(yaml_mark_t mark)
 #define FAIL(reader, mark, ...)                                                                    \
     source_err_set((reader)->err, ERR_BAD_REQUEST, &(reader)->source, place_of(mark), __VA_ARGS__)
 
-/* libyaml marks no position for bytes it cannot decode, only their offset. */
+/* libyaml gives no position for bytes that it cannot decode, only their offset. */
 static int fail_undecodable(struct reader *reader)
 {
     yaml_mark_t mark = {0};
     const char *text = reader->source.text;
     for (size_t i = 0; i < reader->yaml.problem_offset && i < reader->source.size; i++) {
-        bool continues = (text[i] & 0xc0) == 0x80; /* the character of the byte before */
+        bool continues = (text[i] & 0xc0) == 0x80; /* belongs to the character of the byte before */
         mark.column = text[i] == '\n' ? 0 : mark.column + !continues;
         mark.line += text[i] == '\n';
     }
@@ -55,8 +55,9 @@ static int fail_undecodable(struct reader *reader)
                 reader->yaml.problem ? reader->yaml.problem : "the text cannot be decoded");
 }
 
-/* What libyaml was about when it stumbled may have begun long before: a bracket that is never
- * closed is told of at the end of the text. There is nothing to show there, so its begin is. */
+/* A grammar error. The construct may have begun long before: libyaml reports a bracket that is
+ * never closed at the end of the text. There is no line to show there, so the start of the
+ * construct is shown. */
 static int fail_grammar(struct reader *reader)
 {
     const yaml_parser_t *yaml = &reader->yaml;
@@ -106,7 +107,7 @@ static int make_node(struct reader *reader, yaml_mark_t mark, enum json_type typ
     return 0;
 }
 
-/* The resolved scalar must be what its tag says. */
+/* Checks that the resolved scalar has the type that its tag demands. */
 static int check_tag(struct reader *reader, yaml_mark_t mark, const char *tag,
                      const struct json *json)
 {
@@ -161,10 +162,9 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
     return tag ? check_tag(reader, event->start_mark, tag, json) : 0;
 }
 
-/* What an alias stands for, as values of its own; strings are shared, for nobody changes them in
- * place. */
-static int expand(struct reader *reader, yaml_mark_t mark, const struct json *json,
-                  size_t depth_left, struct json **ret)
+/* Copies the values of an alias. Strings are shared, because no code changes them in place. */
+static int alias_expand(struct reader *reader, yaml_mark_t mark, const struct json *json,
+                        size_t depth_left, struct json **ret)
 {
     struct json *copy;
     if (++reader->aliased > YAML_ALIASED_MAX)
@@ -184,7 +184,7 @@ static int expand(struct reader *reader, yaml_mark_t mark, const struct json *js
     copy->count = 0;
     JSON_EACH (item, json) {
         struct json *child;
-        result = expand(reader, mark, item, depth_left - 1, &child);
+        result = alias_expand(reader, mark, item, depth_left - 1, &child);
         if (result < 0)
             return result;
         child->name = item->name;
@@ -204,7 +204,7 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, size_t d
     if (!anchor->value)
         return FAIL(reader, event->start_mark, "the alias '*%.*s' stands inside what it names",
                     ERROR_TEXT_MAX, name);
-    return expand(reader, event->start_mark, anchor->value, depth_left, ret);
+    return alias_expand(reader, event->start_mark, anchor->value, depth_left, ret);
 }
 
 static struct anchor *anchor_add(struct reader *reader, const yaml_char_t *name)
@@ -240,8 +240,7 @@ static int read_sequence(struct reader *reader, size_t depth_left, struct json *
     }
 }
 
-/* A key is a string in JSON: numbers and booleans become their canonical text, as kubectl makes it.
- */
+/* A key in JSON is a string: numbers and booleans become their canonical text, as in kubectl. */
 static int key_text(struct reader *reader, const struct json *key, yaml_mark_t mark,
                     const char **ret)
 {
@@ -271,8 +270,8 @@ static bool is_merge_key(const yaml_event_t *event)
                : event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
-/* The values of `<<` keys, kept until the object's own members are all known: those win, and among
- * merged ones the first. */
+/* Keeps the values of `<<` keys until all members of the object itself are known. The object's own
+ * members take precedence, and among merged ones the first. */
 static int keep_merge(struct reader *reader, yaml_mark_t mark, struct json *value,
                       struct json *merges)
 {
@@ -421,7 +420,8 @@ static int read_stream(struct reader *reader, struct json *documents)
     }
 }
 
-/* JSON is nearly a subset of YAML; where it is not (surrogate pairs, tabs) it is meant as JSON. */
+/* JSON is nearly a subset of YAML. Text that starts like JSON is parsed as JSON, because the two
+ * differ in surrogate pairs and tabs. */
 static bool looks_like_json(const char *text, size_t size)
 {
     size_t at = 0;

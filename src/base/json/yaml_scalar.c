@@ -1,7 +1,6 @@
-/* What an unquoted YAML scalar stands for; see yaml_scalar.h. The rules are those of the reader in
- * kubectl: `yes`, `no`, `on`, `off`, `y` and `n` are booleans, a leading 0 means octal unless an 8
- * or 9 follows, underscores in numbers are skipped, base 60 does not exist, and a time is a string.
- */
+/* Resolves unquoted YAML scalars; see yaml_scalar.h. The rules are those of the parser in kubectl:
+ * `yes`, `no`, `on`, `off`, `y` and `n` are booleans, a leading 0 means octal unless an 8 or 9
+ * follows, underscores in numbers are skipped, base 60 does not exist, and a time is a string. */
 #include "base/json/yaml_scalar.h"
 
 #include "base/mem.h"
@@ -46,7 +45,7 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-/* [-+]? ( .digits | digits [.digits?] ) [ (e|E) [-+]? digits ] and nothing behind it. */
+/* Whether the text matches [-+]? ( .digits | digits [.digits?] ) [ (e|E) [-+]? digits ]. */
 static bool is_float(const char *at)
 {
     at += *at == '-' || *at == '+';
@@ -71,7 +70,7 @@ static bool is_float(const char *at)
     return *at == '\0';
 }
 
-/* Would JSON read this float as it is written? */
+/* Whether this float is also a JSON number. */
 static bool is_json_number(const char *at)
 {
     at += *at == '-';
@@ -81,7 +80,7 @@ static bool is_json_number(const char *at)
     return *point != '.' || is_digit(point[1]);
 }
 
-/* A whole number with its base told by its prefix. */
+/* Parses a whole number with an optional base prefix. */
 static bool parse_whole(const char *text, bool *ret_negative, uint64_t *ret)
 {
     const char *at = text;
@@ -139,7 +138,7 @@ static bool resolve_float(struct arena *arena, const char *plain, struct json *j
     double value = strtod(plain, NULL);
     if (!isfinite(value))
         return false;
-    /* 1.0 and 1e3 go out as whole numbers, as kubectl sends them: `replicas: 2.0` is 2. */
+    /* 1.0 and 1e3 become integers, as kubectl sends them: `replicas: 2.0` is 2. */
     if (value == trunc(value) && fabs(value) <= 0x1p53) {
         json->type = JSON_INT;
         json->integer = (int64_t)value;

@@ -1,6 +1,6 @@
-/* Block-style YAML from a JSON tree; see yaml.h. Lists stand at the indentation of their key, as
- * kubectl prints them. A string stays unquoted only where any reader of YAML 1.1 or 1.2 takes it as
- * that string; text of several lines is a literal block where it can be, else quoted. */
+/* Writes a JSON tree as YAML in block style; see yaml.h. Lists have the indentation of their key,
+ * as in kubectl. A string is unquoted only if every parser of YAML 1.1 and 1.2 reads it as that
+ * string. A text of several lines is a literal block if possible, else quoted. */
 #include "base/json/yaml.h"
 
 #include "base/json/yaml_scalar.h"
@@ -17,7 +17,7 @@ static void write_indent(struct buf *buf, size_t indent)
         buf_append_char(buf, ' ');
 }
 
-static uint32_t decode(const char *text, size_t size)
+static uint32_t yaml_decode_utf8(const char *text, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)text;
     switch (size) {
@@ -33,7 +33,7 @@ static uint32_t decode(const char *text, size_t size)
     }
 }
 
-/* May stand in YAML as it is; line breaks and the byte order mark may not. */
+/* Whether the character may be written unescaped. Line breaks and the byte order mark may not. */
 static bool is_printable(uint32_t c)
 {
     return (c >= 0x20 && c <= 0x7e) || (c >= 0xa0 && c <= 0xd7ff && c != 0x2028 && c != 0x2029) ||
@@ -47,13 +47,13 @@ static bool all_printable(const char *text, size_t size, bool breaks_too)
         if (step == 0)
             return false;
         bool is_break = step == 1 && (text[at] == '\n' || text[at] == '\t');
-        if (!is_printable(decode(text + at, step)) && !(breaks_too && is_break))
+        if (!is_printable(yaml_decode_utf8(text + at, step)) && !(breaks_too && is_break))
             return false;
     }
     return true;
 }
 
-static void write_escaped(struct buf *buf, uint32_t c)
+static void yaml_write_escaped(struct buf *buf, uint32_t c)
 {
     static const char SHORT[] = {
         ['"'] = '"', ['\\'] = '\\', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
@@ -68,11 +68,11 @@ static void write_quoted(struct buf *buf, const char *text, size_t size)
     buf_append_char(buf, '"');
     for (size_t at = 0, step; at < size; at += step) {
         step = utf8_size(text + at, size - at);
-        uint32_t c = step ? decode(text + at, step) : 0xfffd;
+        uint32_t c = step ? yaml_decode_utf8(text + at, step) : 0xfffd;
         if (step == 0)
             step = 1;
         if (c == '"' || c == '\\' || !is_printable(c)) {
-            write_escaped(buf, c);
+            yaml_write_escaped(buf, c);
         } else {
             char encoded[4];
             buf_append(buf, encoded, utf8_encode(c, encoded));
@@ -81,7 +81,8 @@ static void write_quoted(struct buf *buf, const char *text, size_t size)
     buf_append_char(buf, '"');
 }
 
-/* Times, numbers of base 60 and the like: strings to us, something else to other readers. */
+/* Times, base 60 numbers and the like: strings for this program, but other values for some parsers.
+ */
 static bool looks_like_number(const char *text)
 {
     return text[strspn(text, "0123456789+-.:_eExXTtZz ")] == '\0' && strpbrk(text, "0123456789");
@@ -132,7 +133,7 @@ static void write_string(struct buf *buf, const char *text, size_t size)
 static void write_scalar(struct buf *buf, const struct json *json, size_t indent)
 {
     if (json->type != JSON_STRING)
-        json_write(json, buf); /* null, booleans, numbers, [] and {} are written alike */
+        json_write(json, buf); /* null, booleans, numbers, [] and {} have the same form in JSON */
     else if (fits_literal(json->text, json->size))
         write_literal(buf, json->text, json->size, indent);
     else
@@ -156,7 +157,7 @@ static void write_key(struct buf *buf, const char *name, size_t indent)
     buf_append_char(buf, ':');
 }
 
-/* The first line stands behind "- " already when it is inlined. */
+/* If `inlined`, the first member follows "- " on the same line. */
 static void write_members(struct buf *buf, const struct json *object, size_t indent, bool inlined)
 {
     JSON_EACH (member, object) {

@@ -1,12 +1,12 @@
-/* Completion for the shell, from the same tables; see options.h. The script follows the words typed
- * to the command they name and offers its subcommands, options and choices, else files. */
+/* Writes the shell completion from the option tables; see options.h. The script follows the typed
+ * words to a command and offers its subcommands, options and choices, or else files. */
 #include "base/options/internal.h"
 #include "base/str.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* A shell function's name has no hyphen in it. */
+/* The name of a shell function must not have a hyphen. */
 static void write_function_name(struct buf *buf, const char *program)
 {
     buf_append_char(buf, '_');
@@ -14,7 +14,7 @@ static void write_function_name(struct buf *buf, const char *program)
         buf_append_char(buf, isalnum((unsigned char)*c) ? *c : '_');
 }
 
-/* The cases that extend the path by one word, as long as the word names a command. */
+/* Writes the cases that extend the path by one word if the word names a command. */
 static void write_path_cases(struct buf *buf, const struct program *program,
                              const struct command *const *list)
 {

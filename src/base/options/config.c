@@ -1,6 +1,5 @@
-/* Values of options from a file, and back into a tree; see options.h. The file is an object of
- * names and values, in YAML or JSON: the names are those of the command line, without the dashes
- * before them. */
+/* Reads option values from a file, and writes them into a tree; see options.h. The file is an
+ * object in YAML or JSON whose names are those of the options, without dashes. */
 #include "base/json/yaml.h"
 #include "base/options/internal.h"
 #include "base/system/file.h"
@@ -9,10 +8,9 @@
 
 enum { CONFIG_MAX = 1 << 20, CONFIG_NODES_MAX = 10000, CONFIG_DEPTH_MAX = 8 };
 
-/* Everything that can be said without the option's type: a name that is not there or there twice is
- * never meant. */
-static int check_names(const struct command *command, const struct option_config *config,
-                       struct err *err)
+/* Checks the names in the file: an unknown name and a name that stands twice are errors. */
+static int config_check_names(const struct command *command, const struct option_config *config,
+                              struct err *err)
 {
     JSON_EACH (member, config->values) {
         const struct option *option = options_find(command, member->name, strlen(member->name));
@@ -54,12 +52,13 @@ int options_config_read(const struct command *command, const char *path, struct 
     struct json *values = json_first(documents);
     if (json_count(documents) != 1 || values->type != JSON_OBJECT)
         return err_set(err, ERR_USAGE,
-                       "'%s' is no list of options and their values, as 'steps: 400'", path);
+                       "'%s' is not a list of options and their values, such as 'steps: 400'",
+                       path);
     ret->values = values;
-    return check_names(command, ret, err);
+    return config_check_names(command, ret, err);
 }
 
-static const char *text_of(struct arena *arena, const struct json *value)
+static const char *config_text(struct arena *arena, const struct json *value)
 {
     switch (value->type) {
     case JSON_STRING:
@@ -86,7 +85,7 @@ int options_config_get(const struct command *command, const struct option_config
     size_t count = many ? json_count(value) : value ? 1 : 0;
     const char **texts = arena_alloc(config->arena, (count + 1) * sizeof(*texts));
     for (size_t i = 0; i < count; i++) {
-        texts[i] = text_of(config->arena, many ? json_element(value, i) : value);
+        texts[i] = config_text(config->arena, many ? json_element(value, i) : value);
         if (!texts[i])
             return source_err_set(err, ERR_USAGE, &config->source, source_value_place(value),
                                   "'%s' takes a value, not %s", value->name,
@@ -98,7 +97,8 @@ int options_config_get(const struct command *command, const struct option_config
     return 0;
 }
 
-static struct json *value_of(struct arena *arena, const struct option *option, const void *field)
+static struct json *config_value(struct arena *arena, const struct option *option,
+                                 const void *field)
 {
     switch (option->type) {
     case OPTION_FLAG:
@@ -129,7 +129,7 @@ struct json *options_to_json(struct arena *arena, const struct command *command,
         if ((option->marks & with) != with || option->marks & without)
             continue;
         json_set(arena, object, option->name,
-                 value_of(arena, option, (const char *)values + option->offset));
+                 config_value(arena, option, (const char *)values + option->offset));
     }
     return object;
 }

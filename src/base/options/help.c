@@ -1,4 +1,4 @@
-/* The help text of a program and of its commands, from their tables; see options.h. */
+/* Writes the help texts of a program and its commands from their tables; see options.h. */
 #include "base/options/internal.h"
 #include "base/str.h"
 
@@ -6,11 +6,11 @@
 
 enum {
     LINE_WIDTH = 80,
-    HELP_COLUMN = 30, /* where the sentences of options start */
+    HELP_COLUMN = 30, /* column in which the sentences of options start */
     NAME_MAX_BYTES = 256,
 };
 
-/* Columns on a terminal: characters, as UTF-8 continuation bytes take none. */
+/* The number of terminal columns: UTF-8 continuation bytes take none. */
 static size_t columns_of(const char *text, size_t size)
 {
     size_t columns = 0;
@@ -25,13 +25,13 @@ static void write_spaces(struct buf *buf, size_t count)
         buf_append_char(buf, ' ');
 }
 
-/* Where a wrapped text stands: words fill a line up to the width. */
+/* The state of a wrapped text: words fill each line up to the width. */
 struct wrap {
     struct buf *buf;
     size_t indent;
-    size_t at;      /* the column reached */
-    bool begun;     /* the line's indentation is written */
-    bool has_words; /* and something behind it */
+    size_t at;      /* current column */
+    bool begun;     /* the indentation of the line is written */
+    bool has_words; /* the line has at least one word */
 };
 
 static void wrap_end_line(struct wrap *wrap)
@@ -68,8 +68,8 @@ static void wrap_words(struct wrap *wrap, const char *text, size_t size)
     }
 }
 
-/* The text from the current column on, which is the indentation; ends the line. An empty line parts
- * paragraphs, and a line that starts with a space stays as it is. */
+/* Writes the text from the current column on, which becomes the indentation, and ends the line. An
+ * empty line separates paragraphs. A line that starts with a space is not wrapped. */
 static void write_wrapped(struct buf *buf, const char *text, size_t indent)
 {
     struct wrap wrap = {.buf = buf, .indent = indent, .at = indent, .begun = true};
@@ -119,7 +119,7 @@ void options_write_arguments(const struct command *command, struct buf *buf)
         buf_printf(buf, " %s", command->arguments);
 }
 
-/* ", also --a, --b" of "a|b". */
+/* Writes ", also --a, --b" for "a|b". */
 static void write_names(struct buf *buf, const char *names, const char *prefix,
                         const char **separator, const char **word)
 {

@@ -1,53 +1,56 @@
-/* What the files of options share and nobody else sees. */
+/* Shared by the files of base/options only. */
 #ifndef TRAINYARD_BASE_OPTIONS_INTERNAL_H
 #define TRAINYARD_BASE_OPTIONS_INTERNAL_H
 
 #include "base/options/options.h"
 
-/* As options_parse(), and knows --help and -h where ret_help is not NULL: it is then set, the
- * result is 0 and nothing else is given back. */
+/* Like options_parse(), but accepts --help and -h if `ret_help` is not NULL: then it sets
+ * *ret_help, returns 0 and sets no other output. */
 int options_parse_or_help(const struct command *command, int argc, char *const *argv, void *values,
                           const char ***ret_arguments, size_t *ret_count, bool *ret_help,
                           struct err *err);
 
-/* The row of that name or alias, '_' being '-'; or NULL. */
+/* The row with this name or alias, or NULL. '_' in the name counts as '-'. */
 const struct option *options_find(const struct command *command, const char *name, size_t size);
 
-/* ERR_USAGE about a name that no row has, with the nearest. `prefix` is what stands before names:
- * "--". */
+/* Returns -ERR_USAGE for a name that no row has, with the nearest name as a suggestion. `prefix`
+ * stands before the names in the message: "--". */
 int options_refuse_unknown(const struct command *command, const char *prefix, const char *name,
                            size_t size, struct err *err);
 
-/* Read the file and see that every name in it is one of the command's. */
+/* Reads the config file and checks that every name in it is an option of the command. */
 int options_config_read(const struct command *command, const char *path, struct option_config *ret,
                         struct err *err);
-/* What the file says about an option, and where (NULL: nowhere), as texts: none is NULL. More than
- * one only for lists. */
+/* Gets the values that the config file has for an option, as texts, and the member they come from
+ * (NULL: the file does not set the option). No text is NULL. Only a list has more than one. */
 int options_config_get(const struct command *command, const struct option_config *config,
                        const struct option *option, const struct json **ret_member,
                        const char *const **ret_texts, size_t *ret_count, struct err *err);
 
-/* Write the text into the option's field of `values`, as its row wants it; else an error without
- * the option's name. */
+/* Converts the text as the row demands and stores it in the option's field of `values`. The error
+ * does not name the option. */
 int options_store(const struct option *option, const char *text, void *values, struct err *err);
 
-/* Object stores, which manifests of other programs name, are not read here. */
+/* Refuses the URL of an object store: manifests of other programs name such URLs, but this program
+ * reads only files. */
 int options_check_path(const char *text, struct err *err);
 
-/* Names of "a|b", one a call; `at` starts with the whole and ends with NULL. */
+/* Returns the names in "a|b", one per call. `at` starts as the whole text and becomes NULL after
+ * the last name. */
 bool options_next_name(const char **at, const char **ret, size_t *ret_size);
 
-/* The words that lead to a command, with a space before each: " image add". "" if it is not of this
- * program. */
+/* Appends the words that lead to a command, each after a space: " image add". Appends nothing if
+ * the program does not have the command. */
 void options_path(const struct program *program, const struct command *command, struct buf *buf);
 
-/* "[OPTION…] FILE…" as it follows the command's path in a usage line. */
+/* Appends the part of a usage line that follows the command's path: "[OPTION…] FILE…". */
 void options_write_arguments(const struct command *command, struct buf *buf);
 
-/* The sentence for the values an option takes: its help, choices, default and variable. */
+/* Appends the sentence about an option's value: its help, choices, default and environment
+ * variable. */
 void options_write_sentence(const struct option *option, struct buf *buf);
 
-/* This row, or where a table ends the first of the one that goes on with it; NULL at the end. */
+/* The row itself; at the end of a table the first row of the table that continues it, or NULL. */
 static inline const struct option *options_row(const struct option *row)
 {
     while (row && !row->name)

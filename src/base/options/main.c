@@ -1,5 +1,6 @@
-/* The whole of a main(): find the command, parse, run; see options.h. Help that was asked for goes
- * to stdout, a complaint to stderr with exit code 2. What was printed in vain is a failure. */
+/* The whole main() of a program: finds the command, parses and runs it; see options.h. Requested
+ * help goes to stdout; an error goes to stderr with exit code 2. Output that cannot be written is a
+ * failure. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/options/internal.h"
@@ -14,7 +15,7 @@
 
 enum { TEXT_MAX = 1 << 20 };
 
-static const struct command *find(const struct command *const *list, const char *name)
+static const struct command *command_find(const struct command *const *list, const char *name)
 {
     COMMANDS_EACH (place, list)
         if (str_eq((*place)->name, name))
@@ -30,9 +31,9 @@ static void write_help(const struct program *program, const struct command *comm
     fwrite(text.data, 1, text.size, stream);
 }
 
-/* The end of everything that prints: a full disk behind `>` is found here at the latest. A reader
- * that went away (`| head`) had all it wanted. */
-static int finish(const struct program *program, int code, bool must_arrive)
+/* Flushes stdout: a full disk behind `>` is noticed here at the latest. A closed pipe (`| head`) is
+ * no failure. */
+static int main_finish(const struct program *program, int code, bool must_arrive)
 {
     bool failed = ferror(stdout);
     errno = 0;
@@ -48,11 +49,11 @@ static int finish(const struct program *program, int code, bool must_arrive)
 static int print_help(const struct program *program, const struct command *command)
 {
     write_help(program, command, stdout);
-    return finish(program, 0, true);
+    return main_finish(program, 0, true);
 }
 
-/* The last line for whoever reads the lines of --log json and nothing else. */
-static void tell_failure(const struct command *command, const void *values, const struct err *err)
+/* Prints the failure as a JSON event, for readers of `--log json` output. */
+static void log_failure(const struct command *command, const void *values, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *log = json_get_string(options_to_json(arena, command, values, 0, 0), "log", NULL);
@@ -64,8 +65,8 @@ static void tell_failure(const struct command *command, const void *values, cons
     printf("%s\n", json_to_string(arena, line));
 }
 
-static int complain(const struct program *program, const struct command *command,
-                    const struct err *err)
+static int main_complain(const struct program *program, const struct command *command,
+                         const struct err *err)
 {
     _cleanup_buf_ struct buf path;
     buf_init(&path, TEXT_MAX);
@@ -77,7 +78,7 @@ static int complain(const struct program *program, const struct command *command
 }
 
 /* Whether `word` is one of `words`, "start|run" or NULL. */
-static bool is_among(const char *words, const char *word)
+static bool word_is_among(const char *words, const char *word)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     size_t count = 0;
@@ -92,7 +93,7 @@ static bool is_among(const char *words, const char *word)
 static const char *find_synonym(const struct command *const *list, const char *word)
 {
     COMMANDS_EACH (place, list)
-        if (is_among((*place)->synonyms, word))
+        if (word_is_among((*place)->synonyms, word))
             return (*place)->name;
     return NULL;
 }
@@ -107,18 +108,19 @@ static int complain_unknown(const struct program *program, const struct command 
     const char *synonym = find_synonym(list, word);
     const char *nearest = synonym ? synonym : str_nearest(word, names.items, names.count);
     vec_release(&names);
-    if (!parent && is_among(program->companion_commands, word))
+    if (!parent && word_is_among(program->companion_commands, word))
         err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s %s'?", word,
                 program->companion, word);
     else if (nearest)
         err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s'?", word, nearest);
     else
         err_set(&err, ERR_USAGE, "unknown command '%s'", word);
-    return complain(program, parent, &err);
+    return main_complain(program, parent, &err);
 }
 
-static int run(const struct program *program, const struct command *command, int argc,
-               char *const *argv)
+/* `parent` is the command that `command` is a subcommand of, or NULL. */
+static int command_run(const struct program *program, const struct command *parent,
+                       const struct command *command, int argc, char *const *argv)
 {
     struct err err = ERR_INIT;
     _cleanup_free_ void *values = mem_zalloc(command->values_size);
@@ -126,19 +128,20 @@ static int run(const struct program *program, const struct command *command, int
     size_t count = 0;
     bool help = false;
     if (options_parse_or_help(command, argc, argv, values, &arguments, &count, &help, &err) < 0)
-        return complain(program, command, &err);
+        return main_complain(program, command, &err);
     if (help)
         return print_help(program, command);
-    int code = command->run(values, count, arguments, &err);
+    int code = command->run ? command->run(values, count, arguments, &err)
+                            : parent->run_subcommand(command, values, &err);
     if (code < 0) {
         fprintf(stderr, "%s: %s\n", program->name, err.message);
         code = err_info((enum err_code) - code)->exit_code;
         if (command->narrates)
-            tell_failure(command, values, &err);
+            log_failure(command, values, &err);
     }
     free(arguments);
     options_release(command, values);
-    return finish(program, code, !command->narrates);
+    return main_finish(program, code, !command->narrates);
 }
 
 static bool is_help(const char *word)
@@ -146,7 +149,7 @@ static bool is_help(const char *word)
     return str_eq(word, "--help") || str_eq(word, "-h") || str_eq(word, "help");
 }
 
-/* `help --man` and `help --completion SHELL`: what a package installs beside the program. */
+/* `help --man` and `help --completion SHELL`: files that a package installs with the program. */
 static int print_for_package(const struct program *program, const char *version, int argc,
                              char **argv)
 {
@@ -160,20 +163,20 @@ static int print_for_package(const struct program *program, const char *version,
     else
         err_set(&err, ERR_USAGE, "--completion: say for which shell (bash)");
     if (err.code)
-        return complain(program, NULL, &err);
+        return main_complain(program, NULL, &err);
     fwrite(text.data, 1, text.size, stdout);
-    return finish(program, 0, true);
+    return main_finish(program, 0, true);
 }
 
-/* `help CMD SUB`: the command that the words name. */
-static int help(const struct program *program, const char *version, int argc, char **argv)
+/* `help CMD SUB`: prints the help of this command. */
+static int main_help(const struct program *program, const char *version, int argc, char **argv)
 {
     if (argc > 0 && (str_eq(argv[0], "--man") || str_eq(argv[0], "--completion")))
         return print_for_package(program, version, argc, argv);
     const struct command *command = NULL;
     const struct command *const *list = program->commands;
     for (int i = 0; i < argc; i++) {
-        const struct command *found = find(list, argv[i]);
+        const struct command *found = command_find(list, argv[i]);
         if (!found)
             return complain_unknown(program, command, list, argv[i]);
         command = found;
@@ -182,8 +185,9 @@ static int help(const struct program *program, const char *version, int argc, ch
     return print_help(program, command);
 }
 
-/* A file that is opened while descriptor 0, 1 or 2 is closed would get its number, and be lost or
- * written to as soon as the program uses that descriptor. Writing to a closed one still fails. */
+/* If descriptor 0, 1 or 2 is closed, the next opened file would get its number, and output of the
+ * program would go to that file. Opens /dev/null in its place; writing to such a descriptor still
+ * fails. */
 static void fill_standard_descriptors(void)
 {
     int fd;
@@ -203,29 +207,30 @@ int options_main(const struct program *program, const char *version, int argc, c
     }
     if (str_eq(argv[1], "--version")) {
         printf("%s %s\n", program->name, version);
-        return finish(program, 0, true);
+        return main_finish(program, 0, true);
     }
-    if (is_help(argv[1]) && !find(program->commands, argv[1]))
-        return help(program, version, argc - 2, argv + 2);
+    if (is_help(argv[1]) && !command_find(program->commands, argv[1]))
+        return main_help(program, version, argc - 2, argv + 2);
 
-    const struct command *command = NULL;
+    const struct command *command = NULL, *parent = NULL;
     const struct command *const *list = program->commands;
     int at = 1;
     while (list && at < argc) {
-        const struct command *found = find(list, argv[at]);
+        const struct command *found = command_find(list, argv[at]);
         if (!found && command && command->run)
-            break; /* a command that works with and without subcommands */
+            break; /* the command works with and without subcommands */
         if (!found && command && is_help(argv[at]))
             return print_help(program, command);
         if (!found)
             return complain_unknown(program, command, list, argv[at]);
+        parent = command;
         command = found;
         list = found->subcommands;
         at++;
     }
-    if (!command || !command->run) {
+    if (!command || !(command->run || (parent && parent->run_subcommand))) {
         write_help(program, command, stderr);
         return err_info(ERR_USAGE)->exit_code;
     }
-    return run(program, command, argc - at, argv + at);
+    return command_run(program, parent, command, argc - at, argv + at);
 }

@@ -1,14 +1,14 @@
-/* One man page for a program and all its commands, in man(7); see options.h. It names no date, so
- * that the same source gives the same page. */
+/* Writes one man page for a program and all its commands, in man(7) format; see options.h. It has
+ * no date, so that the same source gives the same page. */
 #include "base/options/internal.h"
 #include "base/str.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Text for roff: a backslash and a hyphen are escaped, a dot or quote that starts a line is
- * protected. */
-static void write_text(struct buf *buf, const char *text, size_t size)
+/* Writes text for roff: escapes backslashes and hyphens, and protects a dot or quote at the start
+ * of a line. */
+static void man_write_text(struct buf *buf, const char *text, size_t size)
 {
     bool line_start = true;
     for (size_t i = 0; i < size; i++) {
@@ -27,7 +27,7 @@ static void write_text(struct buf *buf, const char *text, size_t size)
 
 static void write_line(struct buf *buf, const char *text)
 {
-    write_text(buf, text, strlen(text));
+    man_write_text(buf, text, strlen(text));
     buf_append_char(buf, '\n');
 }
 
@@ -37,7 +37,7 @@ static void write_paragraphs(struct buf *buf, const char *text)
         const char *end = strstr(text, "\n\n");
         size_t size = end ? (size_t)(end - text) : strlen(text);
         buf_append_str(buf, ".PP\n");
-        write_text(buf, text, size);
+        man_write_text(buf, text, size);
         buf_append_char(buf, '\n');
         text += size + strspn(text + size, "\n");
     }
@@ -49,7 +49,7 @@ static void write_option(struct buf *buf, const struct option *option)
     if (option->letter)
         buf_printf(buf, "\\fB\\-%c\\fR, ", option->letter);
     buf_append_str(buf, "\\fB\\-\\-");
-    write_text(buf, option->name, strlen(option->name));
+    man_write_text(buf, option->name, strlen(option->name));
     buf_append_str(buf, "\\fR");
     if (option->type != OPTION_FLAG)
         buf_printf(buf, " \\fI%s\\fR", option->value ? option->value : "VALUE");
@@ -69,7 +69,7 @@ static void write_command(struct buf *buf, const struct program *program,
     options_path(program, command, &usage);
     options_write_arguments(command, &usage);
     buf_append_str(buf, ".SS \"");
-    write_text(buf, usage.data, usage.size);
+    man_write_text(buf, usage.data, usage.size);
     buf_append_str(buf, "\"\n");
     write_line(buf, command->summary);
     write_paragraphs(buf, command->description);
@@ -112,11 +112,11 @@ void options_write_man(const struct program *program, const char *version, struc
     for (const char *c = program->name; *c; c++)
         buf_append_char(buf, (char)toupper((unsigned char)*c));
     buf_printf(buf, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n", program->name, version);
-    write_text(buf, program->name, strlen(program->name));
+    man_write_text(buf, program->name, strlen(program->name));
     buf_append_str(buf, " \\- ");
     write_line(buf, program->summary);
     buf_append_str(buf, ".SH SYNOPSIS\n\\fB");
-    write_text(buf, program->name, strlen(program->name));
+    man_write_text(buf, program->name, strlen(program->name));
     buf_append_str(buf, "\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR…] [\\fIARGUMENT\\fR…]\n");
     if (program->description) {
         buf_append_str(buf, ".SH DESCRIPTION\n");

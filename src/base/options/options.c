@@ -1,5 +1,4 @@
-/* Parsing a command line by a table of options; see options.h. Nothing is written to the terminal
- * here. */
+/* Parses a command line by a table of options; see options.h. Writes nothing to the terminal. */
 #include "base/options/options.h"
 
 #include "base/mem.h"
@@ -13,13 +12,13 @@
 struct parse {
     const struct command *command;
     void *values;
-    uint64_t *given; /* a bit for each row that stands on the command line */
+    uint64_t *given; /* one bit per row: set if the option stands on the command line */
     bool *ret_help;
     VEC(const char *) arguments;
     struct err *err;
 };
 
-/* Where the text came from stands before what is wrong with it. */
+/* The source of the text stands before the error. */
 static int store_from(struct parse *parse, const struct option *option, const char *text,
                       const char *source)
 {
@@ -31,7 +30,7 @@ static int store_from(struct parse *parse, const struct option *option, const ch
     return -ERR_USAGE;
 }
 
-/* How many rows stand before it. */
+/* The number of the row in the table. */
 static size_t row_of(const struct parse *parse, const struct option *option)
 {
     size_t row = 0;
@@ -57,13 +56,13 @@ static bool is_given(const struct parse *parse, const struct option *option)
     return parse->given[row / 64] >> row % 64 & 1;
 }
 
-/* Kubernetes sets NAME_PORT=tcp://… in pods where there is a Service called NAME. */
+/* Kubernetes sets NAME_PORT=tcp://… in pods if there is a Service with this NAME. */
 static bool is_service_link(const char *name, const char *text)
 {
     return str_has_suffix(name, "_PORT") && strstr(text, "://");
 }
 
-/* 1: a variable gave it. */
+/* Returns 1 if an environment variable set the option. */
 static int store_environment(struct parse *parse, const struct option *option)
 {
     const char *names = option->environment, *piece;
@@ -79,7 +78,7 @@ static int store_environment(struct parse *parse, const struct option *option)
     return 0;
 }
 
-/* 1: the file gave it. */
+/* Returns 1 if the file set the option. */
 static int store_config(struct parse *parse, const struct option_config *config,
                         const struct option *option)
 {
@@ -97,7 +96,8 @@ static int store_config(struct parse *parse, const struct option_config *config,
     return result < 0 ? result : count > 0;
 }
 
-/* The file of values, if the command has one and it is given; it is read before the others. */
+/* Reads the config file, if the command has such an option and it is given. This comes before all
+ * other values. */
 static int open_config(struct parse *parse, struct option_config **ret)
 {
     OPTIONS_EACH (option, parse->command) {
@@ -112,8 +112,8 @@ static int open_config(struct parse *parse, struct option_config **ret)
     return 0;
 }
 
-/* What the command line leaves open comes from the environment, else from the file, else from the
- * table. */
+/* Sets the options that are not on the command line: from the environment, else from the file, else
+ * from the table. */
 static int store_others(struct parse *parse)
 {
     struct option_config *config = NULL;
@@ -150,8 +150,9 @@ int options_refuse_unknown(const struct command *command, const char *prefix, co
     return err_set(err, ERR_USAGE, "unknown option '%s%s'", prefix, word);
 }
 
-/* Training programs of TensorFlow are typed with underscores (--model_dir): both are the same. */
-static bool is_same(const char *known, size_t known_size, const char *name, size_t size)
+/* Training programs for TensorFlow have options with underscores (--model_dir): both forms are
+ * accepted. */
+static bool option_name_is(const char *known, size_t known_size, const char *name, size_t size)
 {
     if (known_size != size)
         return false;
@@ -164,11 +165,11 @@ static bool is_same(const char *known, size_t known_size, const char *name, size
 const struct option *options_find(const struct command *command, const char *name, size_t size)
 {
     OPTIONS_EACH (option, command) {
-        if (is_same(option->name, strlen(option->name), name, size))
+        if (option_name_is(option->name, strlen(option->name), name, size))
             return option;
         const char *aliases = option->aliases, *alias;
         for (size_t alias_size; options_next_name(&aliases, &alias, &alias_size);)
-            if (is_same(alias, alias_size, name, size))
+            if (option_name_is(alias, alias_size, name, size))
                 return option;
     }
     return NULL;
@@ -188,7 +189,7 @@ static int fail_no_value(const struct parse *parse, const struct option *option)
                    option->name, option->value ? option->value : "VALUE");
 }
 
-/* Each of these returns how many words it took. */
+/* The following functions return the number of words that they took. */
 static int take_long(struct parse *parse, const char *name, const char *next)
 {
     const char *equals = strchr(name, '=');
@@ -224,7 +225,7 @@ static int take_letters(struct parse *parse, const char *word, const char *next)
                 return result;
             continue;
         }
-        /* The value is the rest of this word, or the next one. */
+        /* The value is the rest of this word, or the next word. */
         bool takes_next = letter[1] == '\0';
         if (takes_next && !next)
             return fail_no_value(parse, option);
@@ -235,7 +236,7 @@ static int take_letters(struct parse *parse, const char *word, const char *next)
     return 1;
 }
 
-static int check_arguments(const struct parse *parse)
+static int options_check_arguments(const struct parse *parse)
 {
     const struct command *command = parse->command;
     size_t count = parse->arguments.count;
@@ -273,7 +274,7 @@ static int take_words(struct parse *parse, int argc, char *const *argv)
             return taken < 0 ? taken : 0;
         i += taken;
     }
-    int result = check_arguments(parse);
+    int result = options_check_arguments(parse);
     return result < 0 ? result : store_others(parse);
 }
 

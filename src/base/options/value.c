@@ -1,5 +1,5 @@
-/* One value of an option: from the text of a command line, a variable or a file to the field of the
- * command's struct, as the option's row wants it; see options.h. */
+/* Converts the text of one option value to the field of the command's struct, as the row demands;
+ * see options.h. */
 #include "base/mem.h"
 #include "base/options/internal.h"
 #include "base/str.h"
@@ -58,7 +58,7 @@ static int to_int(const struct option *option, const char *text, int64_t *ret, s
     int result =
         str_to_int64(text, any ? INT64_MIN : option->min, any ? INT64_MAX : option->max, ret, err);
     if (result == 0 && option->multiple_of && *ret % option->multiple_of)
-        return err_set(err, ERR_USAGE, "'%s' is no multiple of %lld", text,
+        return err_set(err, ERR_USAGE, "'%s' is not a multiple of %lld", text,
                        (long long)option->multiple_of);
     return result;
 }
@@ -77,7 +77,7 @@ static int to_real(const struct option *option, const char *text, double *ret, s
     return 0;
 }
 
-static int store(const struct option *option, const char *text, void *target, struct err *err)
+static int value_store(const struct option *option, const char *text, void *target, struct err *err)
 {
     switch (option->type) {
     case OPTION_FLAG:
@@ -112,6 +112,6 @@ static int store(const struct option *option, const char *text, void *target, st
 
 int options_store(const struct option *option, const char *text, void *values, struct err *err)
 {
-    int result = store(option, text, (char *)values + option->offset, err);
+    int result = value_store(option, text, (char *)values + option->offset, err);
     return result == 0 && option->check ? option->check(text, err) : result;
 }

@@ -1,4 +1,4 @@
-/* From the text of an expression to its tree; see pattern_tree.h. */
+/* Parses an expression into a syntax tree; see tree.h. */
 #include "base/mem.h"
 #include "base/pattern/tree.h"
 #include "base/str.h"
@@ -18,7 +18,7 @@ struct parser {
     struct err *err;
 };
 
-static int fail(struct parser *parser, const char *what, const char *from, size_t size)
+static int parser_fail(struct parser *parser, const char *what, const char *from, size_t size)
 {
     return err_set(parser->err, ERR_BAD_REQUEST, "error parsing regexp: %s: `%.*s`", what,
                    (int)(size > 100 ? 100 : size), from);
@@ -45,7 +45,7 @@ static int hex_digit(char c)
     return found ? (int)(found - digits) : -1;
 }
 
-/* \x7f and \x{10ffff}; `at` is behind the x. */
+/* Parses \x7f and \x{10ffff}; `at` is behind the x. */
 static bool take_hex(struct parser *parser, uint32_t *ret)
 {
     bool braced = *parser->at == '{';
@@ -61,7 +61,7 @@ static bool take_hex(struct parser *parser, uint32_t *ret)
     return true;
 }
 
-/* An escape that is one character; `at` is on the letter behind the backslash. */
+/* Parses an escape of one character; `at` is at the letter behind the backslash. */
 static int take_escaped(struct parser *parser, uint32_t *ret)
 {
     static const char letters[] = "afnrtv", values[] = "\a\f\n\r\t\v";
@@ -69,7 +69,7 @@ static int take_escaped(struct parser *parser, uint32_t *ret)
     char letter = *parser->at;
     const char *known = letter ? strchr(letters, letter) : NULL;
     if (letter == '\0')
-        return fail(parser, "trailing backslash at end of expression", "", 0);
+        return parser_fail(parser, "trailing backslash at end of expression", "", 0);
     if (strchr("pPQ", letter))
         return err_set(
             parser->err, ERR_UNSUPPORTED,
@@ -94,8 +94,8 @@ static int take_escaped(struct parser *parser, uint32_t *ret)
         *ret = (uint32_t)letter;
         return 0;
     }
-    return fail(parser, "invalid escape sequence", start,
-                utf8_size(start + 1, strlen(start + 1)) + 1);
+    return parser_fail(parser, "invalid escape sequence", start,
+                       utf8_size(start + 1, strlen(start + 1)) + 1);
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static const struct pattern_node *dot_node(struct parser *parser)
 static int take_class_character(struct parser *parser, const char *start, uint32_t *ret)
 {
     if (*parser->at == '\0')
-        return fail(parser, "missing closing ]", start, strlen(start));
+        return parser_fail(parser, "missing closing ]", start, strlen(start));
     if (*parser->at != '\\') {
         *ret = take_character(parser);
         return 0;
@@ -164,25 +164,26 @@ static int take_class_item(struct parser *parser, const char *start,
             parser->at = behind;
             return 0;
         }
-        return fail(parser, "invalid character class range", item,
-                    (size_t)(strstr(item, ":]") - item) + 2);
+        return parser_fail(parser, "invalid character class range", item,
+                           (size_t)(strstr(item, ":]") - item) + 2);
     }
     if (item[0] == '\\' && item[1] && pattern_set_add_perl(parser->arena, set, item[1])) {
         parser->at += 2;
         return 0;
     }
-    int r = take_class_character(parser, start, &first);
-    if (r < 0)
-        return r;
+    int result = take_class_character(parser, start, &first);
+    if (result < 0)
+        return result;
     last = first;
     if (parser->at[0] == '-' && parser->at[1] != ']' && parser->at[1] != '\0') {
         parser->at++;
-        r = take_class_character(parser, start, &last);
-        if (r < 0)
-            return r;
+        result = take_class_character(parser, start, &last);
+        if (result < 0)
+            return result;
     }
     if (last < first)
-        return fail(parser, "invalid character class range", item, (size_t)(parser->at - item));
+        return parser_fail(parser, "invalid character class range", item,
+                           (size_t)(parser->at - item));
     pattern_set_add(set, first, last);
     return 0;
 }
@@ -193,13 +194,13 @@ static int take_class(struct parser *parser, const struct pattern_node **ret)
     struct pattern_set_builder set = {0};
     bool negated = *parser->at == '^';
     parser->at += negated;
-    int r = 0;
-    for (bool first = true; r == 0 && (*parser->at != ']' || first); first = false)
-        r = *parser->at ? take_class_item(parser, start, &set)
-                        : fail(parser, "missing closing ]", start, strlen(start));
-    if (r < 0) {
+    int result = 0;
+    for (bool first = true; result == 0 && (*parser->at != ']' || first); first = false)
+        result = *parser->at ? take_class_item(parser, start, &set)
+                             : parser_fail(parser, "missing closing ]", start, strlen(start));
+    if (result < 0) {
         pattern_set_drop(&set);
-        return r;
+        return result;
     }
     parser->at++;
     *ret = set_node(parser, &set, negated);
@@ -210,7 +211,8 @@ static int take_class(struct parser *parser, const struct pattern_node **ret)
 
 static int take_either(struct parser *parser, const struct pattern_node **ret);
 
-/* "?i", "?i-s:", "?P<name>" behind the bracket. *ret_only: flags for what follows, and no group. */
+/* Parses "?i", "?i-s:" or "?P<name>" behind the parenthesis. *ret_only: it only sets flags and
+ * opens no group. */
 static int take_group_head(struct parser *parser, const char *start, bool *ret_only)
 {
     const char *at = parser->at + 1;
@@ -218,7 +220,7 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
     if (str_has_prefix(at, "P<") || (at[0] == '<' && at[1] != '=' && at[1] != '!')) {
         const char *end = strchr(at, '>');
         if (!end || end == at + (*at == 'P' ? 2 : 1))
-            return fail(parser, "invalid named capture", start, strlen(start));
+            return parser_fail(parser, "invalid named capture", start, strlen(start));
         parser->at = end + 1;
         return 0;
     }
@@ -233,7 +235,7 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
         case 'm':
             parser->flags.lines = value;
             continue;
-        case 'U': /* which match is taken does not count here */
+        case 'U': /* greediness does not matter here */
             continue;
         case '-':
             if (!value)
@@ -250,8 +252,8 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
         }
         break;
     }
-    return fail(parser, "invalid or unsupported Perl syntax", start,
-                *at ? (size_t)(at - start) + 1 : strlen(start));
+    return parser_fail(parser, "invalid or unsupported Perl syntax", start,
+                       *at ? (size_t)(at - start) + 1 : strlen(start));
 }
 
 static int take_group(struct parser *parser, const struct pattern_node **ret)
@@ -260,24 +262,25 @@ static int take_group(struct parser *parser, const struct pattern_node **ret)
     const struct flags outside = parser->flags;
     bool only = false;
     if (parser->depth == PATTERN_DEPTH_MAX)
-        return fail(parser, "expression nests too deeply", parser->whole, strlen(parser->whole));
+        return parser_fail(parser, "expression nests too deeply", parser->whole,
+                           strlen(parser->whole));
     if (*parser->at == '?') {
-        int r = take_group_head(parser, start, &only);
-        if (r < 0)
-            return r;
+        int result = take_group_head(parser, start, &only);
+        if (result < 0)
+            return result;
     }
-    if (only) { /* holds to the end of the group that it stands in */
+    if (only) { /* the flags hold until the end of the enclosing group */
         parser->at++;
         *ret = node_new(parser, NODE_EMPTY);
         return 0;
     }
     parser->depth++;
-    int r = take_either(parser, ret);
+    int result = take_either(parser, ret);
     parser->depth--;
-    if (r < 0)
-        return r;
+    if (result < 0)
+        return result;
     if (*parser->at != ')')
-        return fail(parser, "missing closing )", parser->whole, strlen(parser->whole));
+        return parser_fail(parser, "missing closing )", parser->whole, strlen(parser->whole));
     parser->at++;
     parser->flags = outside;
     return 0;
@@ -296,7 +299,7 @@ static bool take_count(const char **at, int *ret)
     return true;
 }
 
-/* "{2}", "{2,}", "{2,5}" at `*at`; false: plain characters, as in Go. */
+/* Parses "{2}", "{2,}" or "{2,5}" at `*at`. False: plain characters, as in Go. */
 static bool take_counts(const char **at, int *ret_min, int *ret_max)
 {
     const char *p = *at + 1;
@@ -314,7 +317,7 @@ static bool take_counts(const char **at, int *ret_min, int *ret_max)
     return true;
 }
 
-/* Whether an operator of repetition begins there, and where it ends. */
+/* Whether a repetition operator begins at `*at`; moves `*at` behind it. */
 static bool take_repeat(const char **at, int *ret_min, int *ret_max)
 {
     *ret_min = **at == '+';
@@ -334,18 +337,18 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
     int min, max;
     const char *sign = parser->at;
     if (take_repeat(&parser->at, &min, &max))
-        return fail(parser, "missing argument to repetition operator", sign,
-                    (size_t)(parser->at - sign));
-    int r = take_atom(parser, ret);
-    if (r < 0)
-        return r;
+        return parser_fail(parser, "missing argument to repetition operator", sign,
+                           (size_t)(parser->at - sign));
+    int result = take_atom(parser, ret);
+    if (result < 0)
+        return result;
     sign = parser->at;
     if (!take_repeat(&parser->at, &min, &max))
         return 0;
     if (min > PATTERN_REPEAT_MAX || max > PATTERN_REPEAT_MAX ||
         (max != PATTERN_UNLIMITED && max < min))
-        return fail(parser, "invalid repeat count", sign, (size_t)(parser->at - sign));
-    parser->at += *parser->at == '?'; /* rather few: the same here */
+        return parser_fail(parser, "invalid repeat count", sign, (size_t)(parser->at - sign));
+    parser->at += *parser->at == '?'; /* a lazy operator: no difference here */
     struct pattern_node *node = node_new(parser, NODE_REPEAT);
     node->left = *ret;
     node->min = min;
@@ -353,7 +356,8 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
     *ret = node;
     const char *second = parser->at;
     if (take_repeat(&second, &min, &max))
-        return fail(parser, "invalid nested repetition operator", sign, (size_t)(second - sign));
+        return parser_fail(parser, "invalid nested repetition operator", sign,
+                           (size_t)(second - sign));
     return 0;
 }
 
@@ -381,10 +385,10 @@ static int take_backslash(struct parser *parser, const struct pattern_node **ret
         *ret = set_node(parser, &set, false);
         return 0;
     }
-    int r = take_escaped(parser, &character);
-    if (r == 0)
+    int result = take_escaped(parser, &character);
+    if (result == 0)
         *ret = character_node(parser, character);
-    return r;
+    return result;
 }
 
 static int take_atom(struct parser *parser, const struct pattern_node **ret)
@@ -414,9 +418,9 @@ static int take_atom(struct parser *parser, const struct pattern_node **ret)
     }
 }
 
-static const struct pattern_node *join(struct parser *parser, enum pattern_node_type type,
-                                       const struct pattern_node *left,
-                                       const struct pattern_node *right)
+static const struct pattern_node *node_join(struct parser *parser, enum pattern_node_type type,
+                                            const struct pattern_node *left,
+                                            const struct pattern_node *right)
 {
     struct pattern_node *node = node_new(parser, type);
     node->left = left;
@@ -428,10 +432,10 @@ static int take_both(struct parser *parser, const struct pattern_node **ret)
 {
     const struct pattern_node *all = node_new(parser, NODE_EMPTY), *next;
     while (*parser->at && *parser->at != '|' && *parser->at != ')') {
-        int r = take_repeated(parser, &next);
-        if (r < 0)
-            return r;
-        all = join(parser, NODE_BOTH, all, next);
+        int result = take_repeated(parser, &next);
+        if (result < 0)
+            return result;
+        all = node_join(parser, NODE_BOTH, all, next);
     }
     *ret = all;
     return 0;
@@ -440,24 +444,25 @@ static int take_both(struct parser *parser, const struct pattern_node **ret)
 static int take_either(struct parser *parser, const struct pattern_node **ret)
 {
     const struct pattern_node *all, *next;
-    int r = take_both(parser, &all);
-    while (r == 0 && *parser->at == '|') {
+    int result = take_both(parser, &all);
+    while (result == 0 && *parser->at == '|') {
         parser->at++;
-        r = take_both(parser, &next);
-        if (r == 0)
-            all = join(parser, NODE_EITHER, all, next);
+        result = take_both(parser, &next);
+        if (result == 0)
+            all = node_join(parser, NODE_EITHER, all, next);
     }
-    if (r == 0)
+    if (result == 0)
         *ret = all;
-    return r;
+    return result;
 }
 
 int pattern_parse(struct arena *arena, const char *expression, const struct pattern_node **ret,
                   struct err *err)
 {
     struct parser parser = {.arena = arena, .whole = expression, .at = expression, .err = err};
-    int r = take_either(&parser, ret);
-    if (r < 0)
-        return r;
-    return *parser.at == ')' ? fail(&parser, "unexpected )", expression, strlen(expression)) : 0;
+    int result = take_either(&parser, ret);
+    if (result < 0)
+        return result;
+    return *parser.at == ')' ? parser_fail(&parser, "unexpected )", expression, strlen(expression))
+                             : 0;
 }

@@ -1,4 +1,4 @@
-/* Following the steps of an expression through a text; see pattern.h. */
+/* Executes the steps of an expression on a text; see pattern.h. */
 #include "base/pattern/pattern.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 enum { WORK_MAX = 50 * 1000 * 1000, NO_CHARACTER = 0x110000 };
 
-/* The steps a match may be at, each once. */
+/* The set of steps that a match may be at. */
 struct places {
     uint32_t *list;
     uint32_t count;
@@ -19,21 +19,21 @@ struct places {
 struct search {
     const struct pattern *pattern;
     struct places now, next;
-    uint32_t *stack;  /* of steps to visit */
-    uint64_t *marked; /* by step: the round in which it was visited */
+    uint32_t *stack;  /* steps to visit */
+    uint64_t *marked; /* per step: the round in which it was visited last */
     uint64_t round;
     size_t work;
     bool found;
 };
 
-static bool is_word(uint32_t character)
+static bool pattern_is_word(uint32_t character)
 {
     return (character >= '0' && character <= '9') || (character >= 'A' && character <= 'Z') ||
            (character >= 'a' && character <= 'z') || character == '_';
 }
 
-/* Whether a step that takes no character may be passed between these two. */
-static bool passes(enum pattern_op op, uint32_t before, uint32_t after)
+/* Whether a step that matches no character passes between these two characters. */
+static bool step_passes(enum pattern_op op, uint32_t before, uint32_t after)
 {
     switch (op) {
     case OP_TEXT_BEGIN:
@@ -45,15 +45,15 @@ static bool passes(enum pattern_op op, uint32_t before, uint32_t after)
     case OP_LINE_END:
         return after == NO_CHARACTER || after == '\n';
     case OP_WORD_EDGE:
-        return is_word(before) != is_word(after);
+        return pattern_is_word(before) != pattern_is_word(after);
     case OP_NO_WORD_EDGE:
-        return is_word(before) == is_word(after);
+        return pattern_is_word(before) == pattern_is_word(after);
     default:
         return false;
     }
 }
 
-static void push(struct search *search, size_t *depth, uint32_t step)
+static void search_push(struct search *search, size_t *depth, uint32_t step)
 {
     if (search->marked[step] == search->round)
         return;
@@ -61,12 +61,12 @@ static void push(struct search *search, size_t *depth, uint32_t step)
     search->stack[(*depth)++] = step;
 }
 
-/* All steps that can be reached from `start` without taking a character. */
-static void reach(struct search *search, struct places *places, uint32_t start, uint32_t before,
-                  uint32_t after)
+/* Adds all steps that are reachable from `start` without matching a character. */
+static void search_reach(struct search *search, struct places *places, uint32_t start,
+                         uint32_t before, uint32_t after)
 {
     size_t depth = 0;
-    push(search, &depth, start);
+    search_push(search, &depth, start);
     while (depth > 0) {
         uint32_t at = search->stack[--depth];
         const struct pattern_step *step = &search->pattern->steps[at];
@@ -76,23 +76,23 @@ static void reach(struct search *search, struct places *places, uint32_t start, 
             places->list[places->count++] = at;
             break;
         case OP_SPLIT:
-            push(search, &depth, step->b);
-            push(search, &depth, step->a);
+            search_push(search, &depth, step->b);
+            search_push(search, &depth, step->a);
             break;
         case OP_JUMP:
-            push(search, &depth, step->a);
+            search_push(search, &depth, step->a);
             break;
         case OP_FOUND:
             search->found = true;
             break;
         default:
-            if (passes(step->op, before, after))
-                push(search, &depth, at + 1);
+            if (step_passes(step->op, before, after))
+                search_push(search, &depth, at + 1);
         }
     }
 }
 
-static bool has(const struct pattern_set *set, uint32_t character)
+static bool set_has(const struct pattern_set *set, uint32_t character)
 {
     size_t low = 0, high = set->count;
     while (low < high) {
@@ -105,8 +105,8 @@ static bool has(const struct pattern_set *set, uint32_t character)
     return low < set->count && character >= set->ranges[low].first;
 }
 
-/* Bytes that are no character count as the one that stands for such. */
-static uint32_t decode(const char *text, size_t size, size_t *ret_size)
+/* Decodes a character. An invalid byte counts as U+FFFD. */
+static uint32_t pattern_decode_utf8(const char *text, size_t size, size_t *ret_size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     size_t length = size > 0 ? utf8_size(text, size) : 0;
@@ -126,25 +126,25 @@ static uint32_t decode(const char *text, size_t size, size_t *ret_size)
     }
 }
 
-static void walk(struct search *search, const char *text, size_t size)
+static void search_walk(struct search *search, const char *text, size_t size)
 {
     uint32_t before = NO_CHARACTER;
     size_t length = 0, after_length = 0;
-    uint32_t at = size > 0 ? decode(text, size, &length) : NO_CHARACTER;
-    reach(search, &search->now, 0, before, at);
+    uint32_t at = size > 0 ? pattern_decode_utf8(text, size, &length) : NO_CHARACTER;
+    search_reach(search, &search->now, 0, before, at);
     while (!search->found && at != NO_CHARACTER && search->work <= WORK_MAX) {
         text += length;
         size -= length;
-        uint32_t after = size > 0 ? decode(text, size, &after_length) : NO_CHARACTER;
+        uint32_t after = size > 0 ? pattern_decode_utf8(text, size, &after_length) : NO_CHARACTER;
         search->round++;
         search->next.count = 0;
         for (uint32_t i = 0; i < search->now.count; i++) {
             uint32_t step = search->now.list[i];
             search->work++;
-            if (has(&search->pattern->steps[step].set, at))
-                reach(search, &search->next, step + 1, at, after);
+            if (set_has(&search->pattern->steps[step].set, at))
+                search_reach(search, &search->next, step + 1, at, after);
         }
-        reach(search, &search->next, 0, at, after); /* a match may begin anywhere */
+        search_reach(search, &search->next, 0, at, after); /* a match may begin anywhere */
         struct places taken = search->now;
         search->now = search->next;
         search->next = taken;
@@ -162,7 +162,7 @@ int pattern_find(const struct pattern *pattern, const char *text, size_t size, b
     search.next.list = lists + pattern->count;
     search.stack = lists + 2 * pattern->count;
     search.marked = mem_zalloc(pattern->count * sizeof(*search.marked));
-    walk(&search, text, size);
+    search_walk(&search, text, size);
     free(search.marked);
     free(lists);
     if (!search.found && search.work > WORK_MAX)

@@ -1,5 +1,4 @@
-/* What an expression becomes: the steps a match takes. Between pattern_parse.c, which makes them,
- * and pattern.c, which follows them. */
+/* A compiled expression: the steps of a match. steps.c makes them, pattern.c executes them. */
 #ifndef TRAINYARD_BASE_PATTERN_PROGRAM_H
 #define TRAINYARD_BASE_PATTERN_PROGRAM_H
 
@@ -11,16 +10,16 @@ struct pattern_range {
     uint32_t first, last;
 };
 
-/* Sorted ranges of characters that do not touch. */
+/* Sorted ranges of characters that neither overlap nor touch. */
 struct pattern_set {
     const struct pattern_range *ranges;
     size_t count;
 };
 
 enum pattern_op {
-    OP_SET,   /* one character of `set`, then the next step */
-    OP_SPLIT, /* go on at `a` and at `b` */
-    OP_JUMP,  /* go on at `a` */
+    OP_SET,   /* match one character of `set`, then continue with the next step */
+    OP_SPLIT, /* continue at `a` and at `b` */
+    OP_JUMP,  /* continue at `a` */
     OP_TEXT_BEGIN,
     OP_TEXT_END,
     OP_LINE_BEGIN,

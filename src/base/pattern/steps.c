@@ -1,9 +1,9 @@
-/* From the tree of an expression to its steps, counted before they are made; see pattern.h. */
+/* Compiles the syntax tree of an expression into steps, which are counted first; see tree.h. */
 #include "base/pattern/tree.h"
 
-/* Chains of what stands one after the other lean to the left, as long as the expression is: they
- * are walked, not called. How many steps a node takes; more than the limit is only known to be
- * more. */
+/* The number of steps of a node; beyond the limit, any number above it. Concatenations are chains
+ * that lean to the left and may be as long as the expression, so they are walked in a loop, not by
+ * recursion. */
 static size_t count_steps(const struct pattern_node *node)
 {
     size_t count = 0, inner;
@@ -38,29 +38,30 @@ struct emitter {
     uint32_t count;
 };
 
-static void emit(struct emitter *emitter, struct arena *scratch, const struct pattern_node *node);
+static void emit_node(struct emitter *emitter, struct arena *scratch,
+                      const struct pattern_node *node);
 
 static void emit_repeat(struct emitter *emitter, struct arena *scratch,
                         const struct pattern_node *node)
 {
     for (int i = 0; i < node->min; i++)
-        emit(emitter, scratch, node->left);
+        emit_node(emitter, scratch, node->left);
     if (node->max == PATTERN_UNLIMITED) {
         uint32_t split = emitter->count++;
-        emit(emitter, scratch, node->left);
+        emit_node(emitter, scratch, node->left);
         emitter->steps[emitter->count] = (struct pattern_step){.op = OP_JUMP, .a = split};
         emitter->count++;
         emitter->steps[split] =
             (struct pattern_step){.op = OP_SPLIT, .a = split + 1, .b = emitter->count};
         return;
     }
-    /* Each may be the last: all of them skip to the end. */
+    /* Each optional repetition may be the last, so each can jump to the end. */
     uint32_t first = emitter->count;
     for (int i = node->min; i < node->max; i++) {
         emitter->steps[emitter->count] =
             (struct pattern_step){.op = OP_SPLIT, .a = emitter->count + 1, .b = UINT32_MAX};
         emitter->count++;
-        emit(emitter, scratch, node->left);
+        emit_node(emitter, scratch, node->left);
     }
     for (uint32_t i = first; i < emitter->count; i++)
         if (emitter->steps[i].op == OP_SPLIT && emitter->steps[i].b == UINT32_MAX)
@@ -71,17 +72,18 @@ static void emit_either(struct emitter *emitter, struct arena *scratch,
                         const struct pattern_node *node)
 {
     uint32_t split = emitter->count++;
-    emit(emitter, scratch, node->left);
+    emit_node(emitter, scratch, node->left);
     uint32_t jump = emitter->count++;
     emitter->steps[split] =
         (struct pattern_step){.op = OP_SPLIT, .a = split + 1, .b = emitter->count};
-    emit(emitter, scratch, node->right);
+    emit_node(emitter, scratch, node->right);
     emitter->steps[jump] = (struct pattern_step){.op = OP_JUMP, .a = emitter->count};
 }
 
-static void emit(struct emitter *emitter, struct arena *scratch, const struct pattern_node *node)
+static void emit_node(struct emitter *emitter, struct arena *scratch,
+                      const struct pattern_node *node)
 {
-    /* The chain from its far end on. */
+    /* Emits the chain from its far end on. */
     size_t length = 0;
     for (const struct pattern_node *at = node; at->type == NODE_BOTH; at = at->left)
         length++;
@@ -93,7 +95,7 @@ static void emit(struct emitter *emitter, struct arena *scratch, const struct pa
     for (size_t i = 0; i <= length; i++) {
         const struct pattern_node *one = chain[i];
         if (one->type == NODE_BOTH)
-            emit(emitter, scratch, one);
+            emit_node(emitter, scratch, one);
         else if (one->type == NODE_EITHER)
             emit_either(emitter, scratch, one);
         else if (one->type == NODE_REPEAT)
@@ -108,15 +110,15 @@ int pattern_compile(struct arena *arena, const char *expression, const struct pa
                     struct err *err)
 {
     const struct pattern_node *node;
-    int r = pattern_parse(arena, expression, &node, err);
-    if (r < 0)
-        return r;
+    int result = pattern_parse(arena, expression, &node, err);
+    if (result < 0)
+        return result;
     size_t count = count_steps(node) + 1;
     if (count > PATTERN_PROGRAM_MAX)
         return err_set(err, ERR_BAD_REQUEST, "error parsing regexp: expression too large: `%.100s`",
                        expression);
     struct emitter emitter = {.steps = ARENA_ARRAY(arena, struct pattern_step, count)};
-    emit(&emitter, arena, node);
+    emit_node(&emitter, arena, node);
     emitter.steps[emitter.count++].op = OP_FOUND;
     struct pattern *pattern = ARENA_NEW(arena, struct pattern);
     pattern->steps = emitter.steps;

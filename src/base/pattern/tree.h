@@ -1,6 +1,6 @@
-/* Between the files that make an expression into steps: sets of characters (pattern_set.c), the
- * tree (pattern_parse.c), the steps (pattern_steps.c). A tree comes first, since what is repeated
- * so many times is written out so many times. */
+/* Shared by the files that compile an expression: sets of characters (set.c), the syntax tree
+ * (parse.c), the steps (steps.c). The tree comes before the steps because a repetition expands into
+ * copies of its part. */
 #ifndef TRAINYARD_BASE_PATTERN_TREE_H
 #define TRAINYARD_BASE_PATTERN_TREE_H
 
@@ -9,19 +9,21 @@
 
 enum { PATTERN_CHARACTER_MAX = 0x10ffff, PATTERN_UNLIMITED = -1 };
 
-/* ---- A set in the making; pattern_set_finish() ends it, pattern_set_drop() gives it up. */
+/* ---- A set under construction. pattern_set_finish() or pattern_set_drop() ends it. */
 struct pattern_set_builder {
     VEC(struct pattern_range) ranges;
 };
 void pattern_set_add(struct pattern_set_builder *set, uint32_t first, uint32_t last);
-/* ASCII letters in the other case, too. */
+/* Adds the other case of each ASCII letter in the set. */
 void pattern_set_add_other_case(struct pattern_set_builder *set);
-/* \d, \s, \w and, in capitals, all others; false: no such class. */
+/* Adds the class \d, \s or \w, or its complement for a capital letter. Returns false for any other
+ * letter. */
 bool pattern_set_add_perl(struct arena *arena, struct pattern_set_builder *set, char letter);
-/* "[:alpha:]" at `text`: behind it, or NULL for none that is known. */
+/* Adds the class named at `text` ("[:alpha:]"). Returns the text behind it, or NULL if there is no
+ * such class. */
 const char *pattern_set_add_named(struct arena *arena, struct pattern_set_builder *set,
                                   const char *text);
-/* Sorted, what overlaps or touches made one; then the others, if these are the ones it has not. */
+/* Returns the set with its ranges sorted and merged; with `negated`, its complement. */
 struct pattern_set pattern_set_finish(struct arena *arena, struct pattern_set_builder *set,
                                       bool negated);
 void pattern_set_drop(struct pattern_set_builder *set);
@@ -31,11 +33,11 @@ enum pattern_node_type { NODE_EMPTY, NODE_SET, NODE_EDGE, NODE_BOTH, NODE_EITHER
 
 struct pattern_node {
     enum pattern_node_type type;
-    struct pattern_set set; /* of NODE_SET */
-    enum pattern_op edge;   /* of NODE_EDGE */
-    const struct pattern_node *left,
-        *right;   /* of NODE_BOTH and NODE_EITHER; left: of NODE_REPEAT */
-    int min, max; /* of NODE_REPEAT; PATTERN_UNLIMITED */
+    struct pattern_set set; /* for NODE_SET */
+    enum pattern_op edge;   /* for NODE_EDGE */
+    /* For NODE_BOTH and NODE_EITHER; NODE_REPEAT uses `left` only. */
+    const struct pattern_node *left, *right;
+    int min, max; /* for NODE_REPEAT; max may be PATTERN_UNLIMITED */
 };
 
 int pattern_parse(struct arena *arena, const char *expression, const struct pattern_node **ret,

@@ -1,4 +1,4 @@
-/* Which start of the machine this is; see boot.h. */
+/* The boot id; see boot.h. */
 #include "base/system/boot.h"
 
 #include "base/str.h"

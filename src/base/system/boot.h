@@ -1,5 +1,6 @@
-/* The id of this start of the machine, which all containers and pods on it share: what was written
- * without waiting for the disk counts only within it. */
+/* The boot id of the machine: it changes with each boot, and all containers and pods on the machine
+ * see the same. A file that was written without fsync can be trusted only during the boot that
+ * wrote it. */
 #ifndef TRAINYARD_BASE_BOOT_H
 #define TRAINYARD_BASE_BOOT_H
 

@@ -18,7 +18,7 @@
 
 enum {
     FRAMES_MAX = 48,
-    HANDLER_FRAMES = 2, /* the handler itself, and the kernel's return from it */
+    HANDLER_FRAMES = 2, /* the handler itself, and the kernel's signal trampoline */
     LINE_MAX_BYTES = 6 * 1024,
     STACK_BYTES = 64 * 1024,
     PATIENCE_S = 10,
@@ -82,7 +82,7 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "loop_run (trainyard+0x1f3a2)": the second part is what addr2line understands. */
+/* Appends a frame: "loop_run (trainyard+0x1f3a2)". addr2line understands the second part. */
 static void line_add_frame(struct crash_line *line, void *address)
 {
     Dl_info info;
@@ -124,7 +124,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     static struct crash_line line;
     int none = 0, own = gettid();
     if (!atomic_compare_exchange_strong(&reporter, &none, own)) {
-        if (none == own) /* this function faulted: the same fault comes again, with its default */
+        if (none ==
+            own) /* the handler itself faulted: return, and the default action ends the process */
             return;
         for (;;) /* until the other thread has ended the process */
             pause();
@@ -135,13 +136,13 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     line_add_cause(&line, signal, info);
     for (int i = HANDLER_FRAMES; i < count; i++) {
         line_add(&line, i == HANDLER_FRAMES ? " in " : " < ");
-        /* A caller is at its call, the byte before the address it returns to, which may belong to
-         * the next function. */
+        /* A caller is at its call instruction, before the return address; the return address itself
+         * may belong to the next function. */
         line_add_frame(&line, (char *)frames[i] - (i > HANDLER_FRAMES));
     }
     log_write_crash(log_subject, line.text);
-    /* SA_RESETHAND has restored the default action, which is taken when the handler returns and the
-     * faulting instruction runs again, or by this. */
+    /* SA_RESETHAND has restored the default action. It takes effect when the handler returns and
+     * the faulting instruction runs again, or by this raise(). */
     raise(signal);
 }
 
@@ -161,7 +162,7 @@ void crash_log_install(const char *subject)
     if (HAS_OWN_REPORT)
         return;
     log_subject = subject;
-    (void)backtrace(&frame, 1); /* loads its library now rather than in the handler */
+    (void)backtrace(&frame, 1); /* loads the library of backtrace() now instead of in the handler */
     signal(SIGALRM, SIG_DFL);
     (void)sigaltstack(&alternate, NULL);
     for (size_t i = 0; i < ARRAY_SIZE(SIGNALS); i++)

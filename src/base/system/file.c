@@ -1,4 +1,4 @@
-/* Files as this program needs them; see file.h. */
+/* File helpers; see file.h. */
 #include "base/system/file.h"
 
 #include "base/mem.h"
@@ -114,7 +114,7 @@ int file_make_dirs(const char *path, mode_t mode, struct err *err)
 {
     if (*path == '\0')
         return err_set(err, ERR_INVALID, "cannot make a directory without a name");
-    /* Mostly all but the last are there, and looking at each would cost more than making it. */
+    /* Usually only the last directory is missing, and one mkdir() is cheaper than checking each. */
     if (mkdir(path, mode) == 0)
         return 0;
     if (errno == EEXIST)

@@ -1,5 +1,5 @@
-/* A walk by descriptors; see file_walk.h. On the stack lie the directories between the top and
- * here: who each is, and the names of its directories that are still to be walked. */
+/* A walk by descriptors; see file_walk.h. A stack holds the directories from the top to the current
+ * one: the identity of each, and the names of its subdirectories that are still to be walked. */
 #include "base/system/file_walk.h"
 
 #include "base/buf.h"
@@ -18,15 +18,16 @@ enum { NAMES_HELD_MAX = 1 << 30 };
 
 struct level {
     struct stat info;
-    size_t names; /* where its names begin */
+    size_t names; /* offset of its names in walker.names */
 };
 
 struct walker {
     const struct file_walk *walk;
-    int fd; /* of the directory at the top of the stack */
+    int fd; /* descriptor of the directory at the top of the stack */
     struct level *levels;
     size_t depth, room;
-    /* "a\0b\0": of every level the names that wait; the last is the next, or the one we are in. */
+    /* "a\0b\0": the names that are still to be walked, level by level. The last one is the next, or
+     * the current directory. */
     struct buf names;
 };
 
@@ -51,8 +52,8 @@ static void push_level(struct walker *w, const struct stat *info)
     w->levels[w->depth++] = (struct level){*info, w->names.size};
 }
 
-/* Missing is fine: somebody else was faster. */
-static int visit(struct walker *w, const char *name, const struct stat *info)
+/* Visits an entry. A missing one is no error: another process removed it first. */
+static int walker_visit(struct walker *w, const char *name, const struct stat *info)
 {
     int result = w->walk->visit(w->walk->context, w->fd, name, info);
     return result == ENOENT ? 0 : result;
@@ -68,21 +69,21 @@ static bool take_entry(const struct walker *w)
     return true;
 }
 
-/* Look at one entry of the directory we are in. */
-static int meet(struct walker *w, const char *name)
+/* Handles one entry of the current directory. */
+static int walker_look(struct walker *w, const char *name)
 {
     struct stat info;
     if (fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : errno;
-    int result = !take_entry(w) ? E2BIG : S_ISDIR(info.st_mode) ? 0 : visit(w, name, &info);
-    if (S_ISDIR(info.st_mode) || result) /* to be walked, or to be complained of */
+    int result = !take_entry(w) ? E2BIG : S_ISDIR(info.st_mode) ? 0 : walker_visit(w, name, &info);
+    if (S_ISDIR(info.st_mode) || result) /* kept for walking, or for the error message */
         buf_append(&w->names, name, strlen(name) + 1);
     if (result == 0 && w->names.overflowed)
         result = w->walk->names_max ? E2BIG : ENOMEM;
     return result;
 }
 
-/* A mode of 0 keeps also the owner out, who may change it. */
+/* Opens a directory. A mode of 0 locks out even the owner, who may change the mode. */
 static int open_directory(const struct walker *w, const char *name)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -101,7 +102,8 @@ static int open_directory(const struct walker *w, const char *name)
     return openat(w->fd, name, flags);
 }
 
-/* Who may only read its names could neither look at what they stand for nor come back up. */
+/* Whether the directory can be searched: without that permission, its entries can be listed but
+ * neither examined nor left upwards. */
 static bool may_pass(const struct walker *w, int fd)
 {
     if (!w->walk->closed)
@@ -123,16 +125,16 @@ static int read_entries(struct walker *w)
     errno = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(directory)); errno = 0)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            result = meet(w, entry->d_name);
+            result = walker_look(w, entry->d_name);
     if (result == 0 && errno)
         result = errno;
     closedir(directory);
     return result;
 }
 
-/* Into the directory of the last name, unless it has become something else or belongs to another
- * file system: then it is one entry of many. */
-static int descend(struct walker *w)
+/* Enters the directory of the last name. If it has been replaced by another type of file, or
+ * belongs to another file system, it is visited as a plain entry. */
+static int walker_descend(struct walker *w)
 {
     const char *name = last_name(w);
     struct stat info;
@@ -150,23 +152,24 @@ static int descend(struct walker *w)
     if (fd < 0 || foreign || is_closed) {
         if (fd >= 0)
             close(fd);
-        int result = fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? visit(w, name, &info)
-                     : errno == ENOENT                                     ? 0
-                                                                           : errno;
+        int result = fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
+                         ? walker_visit(w, name, &info)
+                     : errno == ENOENT ? 0
+                                       : errno;
         if (result == 0)
             drop_name(w);
         return result;
     }
     if (w->walk->open_up && (info.st_mode & 0700) != 0700)
-        (void)fchmod(fd, 0700); /* who may not will hear of it at what is inside */
+        (void)fchmod(fd, 0700); /* a failure shows up at the contents */
     close(w->fd);
     w->fd = fd;
     push_level(w, &info);
     return read_entries(w);
 }
 
-/* All of this directory is done. */
-static int ascend(struct walker *w)
+/* Leaves a directory whose entries are all done. */
+static int walker_ascend(struct walker *w)
 {
     const struct stat left = w->levels[--w->depth].info, *parent = &w->levels[w->depth - 1].info;
     struct stat info;
@@ -178,18 +181,18 @@ static int ascend(struct walker *w)
     if (fstat(fd, &info) < 0)
         return errno;
     if (info.st_dev != parent->st_dev || info.st_ino != parent->st_ino)
-        return ESTALE; /* moved: what is above is not ours */
-    int result = visit(w, last_name(w), &left);
+        return ESTALE; /* the directory was moved: its parent is not part of the walk */
+    int result = walker_visit(w, last_name(w), &left);
     if (result == 0)
         drop_name(w);
     return result;
 }
 
-static int complain(const struct walker *w, const char *path, int errnum, struct err *err)
+static int walker_complain(const struct walker *w, const char *path, int errnum, struct err *err)
 {
     char place[ERR_MESSAGE_MAX];
     size_t size = (size_t)snprintf(place, sizeof(place), "%s", path);
-    /* Of each level below the top the last name is the one we are at. */
+    /* The last name of each level below the top is the current directory of that level. */
     for (size_t i = 1; i < w->depth && size < sizeof(place); i++) {
         size_t end = i + 1 < w->depth ? w->levels[i + 1].names : w->names.size;
         if (end == w->levels[i].names)
@@ -223,10 +226,11 @@ int file_walk(const struct file_walk *walk, const char *path, struct err *err)
     int result = fstat(w.fd, &info) < 0 ? errno : 0;
     push_level(&w, &info);
     if (result == 0)
-        result = meet(&w, name);
+        result = walker_look(&w, name);
     while (result == 0 && (w.depth > 1 || w.names.size))
-        result = w.names.size > w.levels[w.depth - 1].names ? descend(&w) : ascend(&w);
-    result = result ? complain(&w, path, result, err) : 0;
+        result =
+            w.names.size > w.levels[w.depth - 1].names ? walker_descend(&w) : walker_ascend(&w);
+    result = result ? walker_complain(&w, path, result, err) : 0;
     close(w.fd);
     free(w.levels);
     buf_release(&w.names);

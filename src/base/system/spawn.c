@@ -1,4 +1,4 @@
-/* Starting programs; see base/system/spawn.h. */
+/* Starts programs; see spawn.h. */
 #include "base/system/spawn.h"
 
 #include <fcntl.h>
@@ -38,9 +38,9 @@ int spawn_process(const struct spawn *spawn, pid_t *ret_pid)
         posix_spawn_file_actions_adddup2(&actions, spawn->in, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, spawn->out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, spawn->err, STDERR_FILENO);
-    int error = posix_spawnp(ret_pid, spawn->arguments[0], &actions, &attributes, spawn->arguments,
-                             spawn->environment);
+    int result = posix_spawnp(ret_pid, spawn->arguments[0], &actions, &attributes, spawn->arguments,
+                              spawn->environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
-    return error;
+    return result;
 }

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-enum { NAME_MAX_BYTES = 16 }; /* with its NUL: the kernel's limit */
+enum { NAME_MAX_BYTES = 16 }; /* including the NUL: the limit of the kernel */
 
 int thread_start(pthread_t *ret, const char *name, const char *what, void *(*run)(void *),
                  void *context, struct err *err)
@@ -13,14 +13,16 @@ int thread_start(pthread_t *ret, const char *name, const char *what, void *(*run
     pthread_t thread;
     char short_name[NAME_MAX_BYTES];
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* a thread begins with those of its maker */
+    pthread_sigmask(SIG_SETMASK, &all,
+                    &before); /* a thread inherits the signal mask of its creator */
     int problem = pthread_create(&thread, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (problem)
         return err_set_errno(err, problem, "cannot start %s", what);
     if (name) {
         snprintf(short_name, sizeof(short_name), "%.15s", name);
-        (void)pthread_setname_np(thread, short_name); /* it may have ended: nobody misses it then */
+        (void)pthread_setname_np(
+            thread, short_name); /* fails if the thread has ended already, which does not matter */
     }
     *ret = thread;
     return 0;

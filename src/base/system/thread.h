@@ -1,6 +1,6 @@
-/* Starting a thread, the same way everywhere: with a name that debuggers and `top -H` show, and
- * with all signals blocked. Signals are for the thread that waits for them: one that arrives
- * elsewhere would not wake it. */
+/* Starts a thread with a name, which debuggers and `top -H` show, and with all signals blocked. A
+ * signal must reach the thread that waits for it; a delivery to another thread would not wake that
+ * one. */
 #ifndef TRAINYARD_BASE_THREAD_H
 #define TRAINYARD_BASE_THREAD_H
 
@@ -8,9 +8,9 @@
 
 #include <pthread.h>
 
-/* `what` is for the sentence: "cannot start <what>: …". A name has at most 15 bytes, or is cut;
- * NULL keeps that of the maker, for threads that live too shortly to be worth three system calls.
- */
+/* `what` completes the error message "cannot start <what>: …". A name longer than 15 bytes is cut.
+ * With NULL the thread keeps the name of its creator: for short-lived threads, to which the three
+ * system calls would matter. */
 int thread_start(pthread_t *ret, const char *name, const char *what, void *(*run)(void *),
                  void *context, struct err *err);
 

@@ -1,4 +1,4 @@
-/* trainer bench: a table of what can be measured, one file each. */
+/* trainer bench: a table of benchmarks, one file per benchmark. */
 #include "cli/trainer/commands.h"
 
 static const struct command *const MEASUREMENTS[] = {
@@ -8,8 +8,7 @@ static const struct command *const MEASUREMENTS[] = {
 
 const struct command COMMAND_BENCH = {
     .name = "bench",
-    .summary = "measure what training with several workers rests on",
-    .description = "Measures on the machines and the network at hand, with the code that training "
-                   "uses.",
+    .summary = "measure the communication between workers",
+    .description = "Measures these machines and their network, with the code that training uses.",
     .subcommands = MEASUREMENTS,
 };

@@ -1,4 +1,4 @@
-/* trainer bench allreduce: how long the sum over all workers takes, by size and algorithm. */
+/* trainer bench allreduce: measures the sum over all workers, by size and algorithm. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/trainer/bench_workers.h"
 #include "cli/trainer/fit_cluster.h"
+#include "comm/collective/collective.h"
 #include "comm/group/group.h"
 #include "comm/transport/shared_memory.h"
 
@@ -25,13 +26,11 @@ enum {
     CALLS_MIN = 8,
     CALLS_MAX = 1000,
     WARM_UP = 3,
-    BYTES_A_CELL = 256 << 20, /* about so much is summed for one figure */
+    BYTES_A_CELL = 256 << 20, /* bytes that are summed for one figure, roughly */
     BYTES_MAX = 1 << 30,
     SECRET_SIZE = 16,
+    COLUMNS_MAX = 16, /* algorithms */
 };
-
-static const char *const ALGORITHMS[] = {"shared",   "hierarchical", "direct",
-                                         "doubling", "halving",      "ring"};
 
 static int parse_size(const char *text, size_t length, size_t *ret, struct err *err)
 {
@@ -53,9 +52,10 @@ static int parse_size(const char *text, size_t length, size_t *ret, struct err *
                 return 0;
             }
     }
-    return err_set(err, ERR_USAGE,
-                   "--sizes: '%.*s' is no size: write 4KiB, 25MiB …, whole floats, up to 1GiB",
-                   (int)length, text);
+    return err_set(
+        err, ERR_USAGE,
+        "--sizes: '%.*s' is not a size: write 4KiB, 25MiB …, a multiple of 4 bytes up to 1GiB",
+        (int)length, text);
 }
 
 static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_count,
@@ -77,15 +77,15 @@ static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_co
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
 }
 
-/* The median call, in nanoseconds. All workers begin each call together. */
-static int measure(struct comm_group *group, const char *algorithm, float *data, size_t bytes,
-                   int64_t *ret_ns, struct err *err)
+/* Returns the median duration of a call in nanoseconds. All workers begin each call together. */
+static int measure_algorithm(struct comm_group *group, const struct collective_allreduce *algorithm,
+                             float *data, size_t bytes, int64_t *ret_ns, struct err *err)
 {
     static int64_t times[CALLS_MAX];
     size_t calls = BYTES_A_CELL / bytes;
@@ -94,13 +94,13 @@ static int measure(struct comm_group *group, const char *algorithm, float *data,
         int result = comm_barrier(group, err);
         int64_t start = moment_monotonic_ns();
         if (result == 0)
-            result = comm_allreduce_by_name(group, algorithm, data, bytes / sizeof(float), err);
+            result = comm_allreduce_with(group, algorithm, data, bytes / sizeof(float), err);
         if (result < 0)
             return result;
         if (call >= WARM_UP)
             times[call - WARM_UP] = moment_monotonic_ns() - start;
     }
-    qsort(times, calls, sizeof(times[0]), compare);
+    qsort(times, calls, sizeof(times[0]), compare_times);
     *ret_ns = times[calls / 2];
     return 0;
 }
@@ -115,41 +115,43 @@ static void print_size(size_t bytes)
         printf("%8zu B", bytes);
 }
 
-/* Which columns the table has: those that can be used for one of the sizes at least. */
+/* Lists the columns of the table: the algorithms that can be used for at least one of the sizes. */
 static size_t list_columns(struct comm_group *group, const struct bench_values *values,
-                           const size_t *sizes, size_t count, const char **columns)
+                           const size_t *sizes, size_t count,
+                           const struct collective_allreduce **columns)
 {
+    const struct collective_allreduce *only =
+        str_is_empty(values->algorithm) ? NULL : collective_allreduce_by_name(values->algorithm);
+    const struct collective_allreduce *algorithm;
     size_t found = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(ALGORITHMS); i++) {
+    for (size_t i = 0; found < COLUMNS_MAX && (algorithm = collective_allreduce_at(i)); i++) {
         bool usable = false;
         for (size_t j = 0; j < count; j++)
-            usable |= comm_allreduce_by_name(group, ALGORITHMS[i], NULL, sizes[j] / sizeof(float),
-                                             NULL) == 0;
-        if (usable && (str_is_empty(values->algorithm) || str_eq(values->algorithm, ALGORITHMS[i])))
-            columns[found++] = ALGORITHMS[i];
+            usable |= comm_allreduce_can(group, algorithm, sizes[j] / sizeof(float));
+        if (usable && (!only || only == algorithm))
+            columns[found++] = algorithm;
     }
     return found;
 }
 
-static int print_row(struct comm_group *group, const char *const *columns, size_t column_count,
-                     float *data, size_t bytes, struct err *err)
+static int print_row(struct comm_group *group, const struct collective_allreduce *const *columns,
+                     size_t column_count, float *data, size_t bytes, struct err *err)
 {
     bool speaks = comm_group_rank(group) == 0;
     double members = comm_group_size(group);
-    const char *chosen = comm_allreduce_name(group, bytes / sizeof(float));
+    const struct collective_allreduce *chosen = comm_allreduce_choice(group, bytes / sizeof(float));
     if (speaks)
         print_size(bytes);
     for (size_t i = 0; i < column_count; i++) {
         int64_t ns = 0;
-        bool usable =
-            comm_allreduce_by_name(group, columns[i], NULL, bytes / sizeof(float), NULL) == 0;
-        int result = usable ? measure(group, columns[i], data, bytes, &ns, err) : 0;
+        bool usable = comm_allreduce_can(group, columns[i], bytes / sizeof(float));
+        int result = usable ? measure_algorithm(group, columns[i], data, bytes, &ns, err) : 0;
         if (result < 0)
             return result;
         if (speaks && usable)
             printf("  %9.1f %7.2f%c", (double)ns / 1e3,
                    (double)bytes / (double)(ns ? ns : 1) * 2 * (members - 1) / members,
-                   str_eq(columns[i], chosen) ? '*' : ' ');
+                   columns[i] == chosen ? '*' : ' ');
         else if (speaks)
             printf("  %9s %7s ", "-", "-");
     }
@@ -160,26 +162,21 @@ static int print_row(struct comm_group *group, const char *const *columns, size_
     return 0;
 }
 
-static int print_table(struct comm_group *group, const struct bench_values *values,
+static int print_times(struct comm_group *group, const struct bench_values *values,
                        const size_t *sizes, size_t count, float *data, struct err *err)
 {
-    const char *columns[ARRAY_SIZE(ALGORITHMS)];
+    const struct collective_allreduce *columns[COLUMNS_MAX];
     size_t column_count = list_columns(group, values, sizes, count, columns);
     if (!column_count)
         return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here: it needs %s",
-                       values->algorithm,
-                       str_eq(values->algorithm, "shared") ? "one machine for all workers"
-                       : str_eq(values->algorithm, "hierarchical")
-                           ? "several machines, one of them "
-                             "with several workers"
-                           : "3 to 64 workers, or less data");
+                       values->algorithm, collective_allreduce_by_name(values->algorithm)->needs);
     if (comm_group_rank(group) == 0) {
-        printf(
-            "all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * what is chosen\n",
-            comm_group_size(group));
+        printf("all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * the algorithm "
+               "that training chooses\n",
+               comm_group_size(group));
         printf("%10s", "");
         for (size_t i = 0; i < column_count; i++)
-            printf("  %17s ", columns[i]);
+            printf("  %17s ", columns[i]->name);
         printf("\n");
     }
     int result = 0;
@@ -207,7 +204,7 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         .wire = str_eq(values->wire, "bf16") ? COMM_WIRE_BF16 : COMM_WIRE_F32,
         .pretended_host = values->hosts > 1 ? host : NULL,
         .join_timeout_ms = values->join_timeout * 1000,
-        .report = fit_say_line,
+        .report = fit_print_line,
     };
     int result = shared_memory_new("bench", most, &memory, err);
     if (result == 0)
@@ -215,14 +212,14 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
     if (result == 0)
         result = comm_group_share(group, memory, err);
     if (result == 0)
-        result = print_table(group, values, sizes, count, memory->at, err);
+        result = print_times(group, values, sizes, count, memory->at, err);
     if (result < 0)
         bench_workers_fail(local, err);
-    group = comm_group_free(group); /* before the memory it shares */
+    group = comm_group_free(group); /* must be freed before the memory that it shares */
     return result;
 }
 
-/* Workers that are started here have one of their own. */
+/* Makes a job secret for workers that this process starts. */
 static void make_secret(char text[2 * SECRET_SIZE + 1])
 {
     uint8_t bytes[SECRET_SIZE];
@@ -231,8 +228,8 @@ static void make_secret(char text[2 * SECRET_SIZE + 1])
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-static int run(const void *untyped, size_t argument_count, const char *const *arguments,
-               struct err *err)
+static int bench_allreduce_run(const void *untyped, size_t argument_count,
+                               const char *const *arguments, struct err *err)
 {
     const struct bench_values *values = untyped;
     struct bench_workers local = {0};
@@ -246,8 +243,8 @@ static int run(const void *untyped, size_t argument_count, const char *const *ar
                                  : tf_config_from_process_environment(&config, err);
     if (result == 0 && tf_config_workers(config) < 2)
         result = err_set(err, ERR_USAGE,
-                         "one worker has nobody to sum with: give --workers, or run it where "
-                         "TF_CONFIG names several");
+                         "a single worker has no peers to sum with: use --workers N, or run it "
+                         "where TF_CONFIG names several workers");
     if (result == 0)
         result = join_and_measure(values, config, &local, values->workers ? secret : NULL, sizes,
                                   count, err);
@@ -265,19 +262,19 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = BENCH_WORKERS_MAX,
      .value = "N",
-     .help = "start so many workers here; 0: be one of those that TF_CONFIG names"},
+     .help = "number of workers to start on this machine; 0: be one of those that TF_CONFIG names"},
     {.name = "sizes",
      .type = OPTION_STRING,
      FIELD(sizes),
      .fallback = "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,25MiB",
      .value = "SIZE,…",
-     .help = "how much each worker has to sum"},
+     .help = "sizes of the data that each worker sums"},
     {.name = "algorithm",
      .type = OPTION_CHOICE,
      FIELD(algorithm),
      .choices = "shared|hierarchical|direct|doubling|halving|ring",
      .value = "NAME",
-     .help = "only this one; otherwise all that can be used"},
+     .help = "measure only this algorithm; default: all that can be used"},
     {.name = "transport",
      .type = OPTION_CHOICE,
      FIELD(transport),
@@ -291,11 +288,11 @@ static const struct option OPTIONS[] = {
      .fallback = "f32",
      .choices = "f32|bf16",
      .value = "FORM",
-     .help = "how numbers travel over TCP; bf16 are half the bytes and 8 bits of mantissa"},
+     .help = "format of numbers over TCP; bf16 has half the bytes and 8 bits of mantissa"},
     {.name = "encrypt",
      .type = OPTION_FLAG,
      FIELD(encrypt),
-     .help = "what goes over TCP, with TLS"},
+     .help = "encrypt the traffic over TCP with TLS"},
     {.name = "pretend-hosts",
      .type = OPTION_INT,
      FIELD(hosts),
@@ -303,7 +300,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = BENCH_WORKERS_MAX,
      .value = "N",
-     .help = "with --workers: as if they were spread over so many machines"},
+     .help = "with --workers: pretend that they are spread over this many machines"},
     {.name = "join-timeout",
      .type = OPTION_INT,
      FIELD(join_timeout),
@@ -317,16 +314,16 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_BENCH_ALLREDUCE = {
     .name = "allreduce",
-    .summary = "how fast the workers sum their gradients",
+    .summary = "measure how fast the workers sum their gradients",
     .description =
         "Measures the sum over all workers for each size and each algorithm that can be used "
-        "between them, and shows which one training takes. Bus bandwidth is what each worker "
-        "sends in a second, whatever the algorithm: size / time × 2 (n-1)/n.\n\n"
-        "With --workers it starts processes on this machine. In the pods of a job, or wherever "
-        "TF_CONFIG is set, each process is one worker and the first one prints.",
+        "between them, and shows which algorithm training would choose. Bus bandwidth is what each "
+        "worker sends per second, for any algorithm: size / time × 2 (n-1)/n.\n\nWith --workers it "
+        "starts processes on this machine. In the pods of a job, or wherever TF_CONFIG is set, "
+        "each process is one worker and the first one prints.",
     .examples = "trainer bench allreduce --workers 2\n"
                 "trainer bench allreduce --workers 4 --transport tcp --sizes 64KiB,1MiB",
     .options = OPTIONS,
     .values_size = sizeof(struct bench_values),
-    .run = run,
+    .run = bench_allreduce_run,
 };

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ports that are free now; all are held until all are found, so that none comes twice. */
+/* Finds free ports. All sockets are held until all ports are found, so that no port comes twice. */
 static int find_ports(int *ports, int count, struct err *err)
 {
     int fds[BENCH_WORKERS_MAX], found = 0, result = 0;
@@ -80,7 +80,7 @@ void bench_workers_fail(struct bench_workers *workers, const struct err *err)
         workers->failures[workers->index] = *err;
 }
 
-/* Others that are gone are what follows from a failure, not why there was one. */
+/* Whether the error is only the loss of a peer, which is a consequence of another failure. */
 static bool is_loss(int code)
 {
     return code == ERR_UNAVAILABLE || code == ERR_TIMEOUT;
@@ -117,7 +117,7 @@ int bench_workers_end(struct bench_workers *workers, int result, struct err *err
     if (cause && (result == 0 || is_loss(-result)))
         result = err_set(err, failure->code, "worker %d: %s", cause, failure->message);
     else if (bad && result == 0)
-        result = err_set(err, ERR_INTERNAL, "worker %d did not end well%s%s", bad,
+        result = err_set(err, ERR_INTERNAL, "worker %d failed%s%s", bad,
                          failure->message[0] ? ": " : "", failure->message);
     if (workers->failures)
         munmap(TAKE(workers->failures), sizeof(struct err) * BENCH_WORKERS_MAX);

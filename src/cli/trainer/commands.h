@@ -1,4 +1,4 @@
-/* The commands of `trainer`, one file each; main.c lists them. */
+/* The commands of `trainer`, one file per command. main.c lists them. */
 #ifndef TRAINYARD_CLI_TRAINER_COMMANDS_H
 #define TRAINYARD_CLI_TRAINER_COMMANDS_H
 
@@ -10,11 +10,9 @@
 
 extern const struct command COMMAND_FIT, COMMAND_EVALUATE, COMMAND_EXPORT, COMMAND_PREDICT,
     COMMAND_RECOMMEND, COMMAND_DATA, COMMAND_SERVE, COMMAND_BENCH;
-/* What can be done with data sets, under COMMAND_DATA. */
+/* Subcommands of COMMAND_DATA. */
 extern const struct command COMMAND_DATA_INSPECT, COMMAND_DATA_CONVERT, COMMAND_DATA_FACES;
-/* One a model, under COMMAND_FIT. */
-extern const struct command COMMAND_FIT_CLASSIFIER, COMMAND_FIT_FACE, COMMAND_FIT_RECOMMENDER;
-/* One a measurement, under COMMAND_BENCH. */
+/* Subcommands of COMMAND_BENCH, one per benchmark. */
 extern const struct command COMMAND_BENCH_ALLREDUCE;
 
 #endif

@@ -1,4 +1,4 @@
-/* trainer data: a table of what can be done with data sets, one file each. */
+/* trainer data: a table of commands for data sets, one file per command. */
 #include "cli/trainer/commands.h"
 
 static const struct command *const COMMANDS[] = {
@@ -10,9 +10,8 @@ static const struct command *const COMMANDS[] = {
 
 const struct command COMMAND_DATA = {
     .name = "data",
-    .summary = "look into data sets, convert them, or draw one",
-    .description =
-        "Tells what is in a data set, cuts pictures to their faces once and for all, turns "
-        "IDX files into folders and back, and draws people who do not exist.",
+    .summary = "inspect, convert or draw data sets",
+    .description = "Describes a data set, cuts pictures to their faces once and for all, converts "
+                   "IDX files to folders and back, and draws people who do not exist.",
     .subcommands = COMMANDS,
 };

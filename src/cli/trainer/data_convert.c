@@ -1,12 +1,12 @@
-/* trainer data convert: pictures of people cut to their faces once and for all, or classes of
- * pictures from IDX files to folders and back. The source is never changed. */
+/* trainer data convert: cuts pictures of people to their faces once and for all, or converts
+ * classes of pictures from IDX files to folders and back. The source is never changed. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainer/data_target.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "train/data/idx.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct convert_values {
     bool colour, idx;
 };
 
-/* One picture of a person or class, in its folder. */
+/* Writes one picture of a person or class into its folder. */
 static int write_picture(const char *directory, const char *name, size_t number, const char *format,
                          const uint8_t *pixels, size_t width, size_t height, size_t channels,
                          struct err *err)
@@ -41,7 +41,8 @@ static int write_picture(const char *directory, const char *name, size_t number,
         buf_printf(&file, "P%c\n%zu %zu\n255\n", channels == 3 ? '6' : '5', width, height);
         buf_append(&file, pixels, width * height * channels);
     }
-    /* Without waiting for the disk at each of thousands: what is broken off is converted again. */
+    /* Without waiting for the disk at each of thousands of files: an interrupted conversion is
+     * repeated. */
     return result < 0 ? result : file_replace(path, file.data, file.size, 0644, err);
 }
 
@@ -97,13 +98,12 @@ static int unpack_idx(const struct convert_values *wanted, const char *from, con
         if (result < 0)
             return result;
     }
-    printf("%zu pictures in %s/train and %s/test, a folder a label\n", written, to, to);
+    printf("%zu pictures in %s/train and %s/test, one folder per label\n", written, to, to);
     return 0;
 }
 
-/* The folders of FROM/train in the order of their names are the labels from 0 on, for both parts:
- * also those of which no picture can be used, so that one damaged class does not move the others.
- */
+/* The label is the position of the folder in FROM/train, ordered by name, for both parts. Folders
+ * without usable pictures count, so that one damaged class does not shift the others. */
 static int label_of(const struct dataset *classes, const char *from, const char *name,
                     uint8_t *ret_label, struct err *err)
 {
@@ -157,7 +157,7 @@ static int pack_idx(const struct convert_values *wanted, const char *from, const
     if (result == 0 && dataset_persons(classes) > 256)
         result = err_set(err, ERR_TOO_MANY, "'%s' has %zu folders: IDX files know 256 labels",
                          train, dataset_persons(classes));
-    /* Nothing is written before all is read: half a data set looks like a whole one. */
+    /* Nothing is written before everything is read: half a data set looks like a complete one. */
     for (enum idx_part part = IDX_TRAIN; result == 0 && part <= IDX_TEST; part++)
         result = read_part(wanted, from, part, classes, &parts[part], err);
     if (result == 0)
@@ -177,33 +177,32 @@ static int pack_idx(const struct convert_values *wanted, const char *from, const
 
 /* ---- The source */
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether what is written to `to` would be written to `from`: by whatever path, and also where it
- * is not there yet and would be made. */
+/* Refuses a target inside the source, by whatever path, even if it does not exist yet. */
 static int check_outside(const char *to, const char *from, struct err *err)
 {
     struct stat source, at, above;
     _cleanup_free_ char *path = mem_printf("%s%s", to[0] == '/' ? "" : "./", to);
     if (stat(from, &source) < 0)
-        return 0; /* whoever opens it says so */
-    bool itself = stat(path, &at) == 0 && is_same(&at, &source);
+        return 0; /* opening the source reports it */
+    bool itself = stat(path, &at) == 0 && is_same_file(&at, &source);
     for (char *slash; stat(path, &at) < 0 && (slash = strrchr(path, '/'));) {
         if (str_eq(slash, "/.."))
             return err_set(err, ERR_USAGE,
-                           "'%s' goes up from a folder that is not there: write it without '..'",
+                           "'%s' has '..' in a folder that does not exist: write it without '..'",
                            to);
         slash[slash == path] = '\0';
     }
-    while (!is_same(&at, &source)) {
+    while (!is_same_file(&at, &source)) {
         char *up = mem_printf("%s/..", path);
         free(path);
         path = up;
-        if (stat(path, &above) < 0 || is_same(&above, &at))
-            return 0; /* at the root */
+        if (stat(path, &above) < 0 || is_same_file(&above, &at))
+            return 0; /* at the root directory */
         at = above;
     }
     return itself ? err_set(err, ERR_USAGE,
@@ -214,7 +213,8 @@ static int check_outside(const char *to, const char *from, struct err *err)
                             to, from);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int data_convert_run(const void *values, size_t count, const char *const *arguments,
+                            struct err *err)
 {
     (void)count;
     const struct convert_values *wanted = values;
@@ -245,19 +245,22 @@ static const struct option OPTIONS[] = {
      .min = 8,
      .max = 1024,
      .value = "PIXELS",
-     .help = "width and height of what is written, in pixels"},
+     .help = "width and height of the written pictures, in pixels"},
     {.name = "format",
      .type = OPTION_CHOICE,
      FIELD(format),
      .fallback = "png",
      .choices = "png|pgm",
      .value = "KIND",
-     .help = "of the files; pgm of pictures in colour is ppm"},
-    {.name = "colour", .type = OPTION_FLAG, FIELD(colour), .help = "keep colours; else grey"},
+     .help = "format of the files; colour pictures in pgm become ppm"},
+    {.name = "colour",
+     .type = OPTION_FLAG,
+     FIELD(colour),
+     .help = "write colour pictures; default: grey"},
     {.name = "idx",
      .type = OPTION_FLAG,
      FIELD(idx),
-     .help = "write IDX files from FROM/train and FROM/test, a folder a label in each"},
+     .help = "write IDX files from FROM/train and FROM/test, which have one folder per label"},
     {.name = "threads",
      .type = OPTION_INT,
      FIELD(threads),
@@ -273,12 +276,12 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DATA_CONVERT = {
     .name = "convert",
     .arguments = "FROM TO",
-    .summary = "cut pictures to their faces, or turn IDX files into folders and back",
+    .summary = "cut pictures to their faces, or convert IDX files to folders and back",
     .description =
-        "A folder with one folder a person becomes another one, of pictures of one size cut to "
-        "their faces: training on it needs no search.\n\n"
-        "A folder of IDX files becomes TO/train and TO/test with a folder a label; --idx goes the "
-        "other way, with the labels in the order of the names of FROM/train's folders.",
+        "Converts a folder with one subfolder per person into another one, with pictures of one "
+        "size that are cut to their faces: training on it need not search for faces.\n\nConverts a "
+        "folder of IDX files into TO/train and TO/test with one folder per label. --idx converts "
+        "in the other direction; the labels follow the order of the folder names in FROM/train.",
     .examples = "trainer data convert photographs portraits --size 96 --crop cascade\n"
                 "trainer data convert " IDX_DIRECTORY_DEFAULT " pictures\n"
                 "trainer data convert pictures data --idx --size 28",
@@ -287,5 +290,5 @@ const struct command COMMAND_DATA_CONVERT = {
     .arguments_min = 2,
     .arguments_max = 2,
     .arguments_are_paths = true,
-    .run = run,
+    .run = data_convert_run,
 };

@@ -1,5 +1,4 @@
-/* trainer data faces: write drawn faces as picture files, so that there is something to recognise
- * where there is no data. */
+/* trainer data faces: writes drawn faces as picture files, for tests without data. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -43,7 +42,7 @@ static int write_faces(const struct data_values *wanted, struct err *err)
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
     size_t kept = (size_t)wanted->pictures, samples = (size_t)wanted->sample_pictures;
     if (str_is_empty(wanted->gallery))
-        return err_set(err, ERR_USAGE, "say where to write the pictures with --gallery DIR");
+        return err_set(err, ERR_USAGE, "no target folder given: use --gallery DIR");
     int result = dataset_open_procedural((uint64_t)wanted->seed, (size_t)wanted->persons,
                                          kept + samples, &dataset, err);
     bool one = str_eq(wanted->gallery, wanted->samples);
@@ -62,7 +61,8 @@ static int write_faces(const struct data_values *wanted, struct err *err)
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int data_faces_run(const void *values, size_t count, const char *const *arguments,
+                          struct err *err)
 {
     (void)count, (void)arguments;
     const struct data_values *wanted = values;
@@ -79,12 +79,12 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      .offset = offsetof(struct data_values, gallery),
      .value = "DIR",
-     .help = "where the pictures go: one folder a person"},
+     .help = "target folder of the pictures, with one subfolder per person"},
     {.name = "samples",
      .type = OPTION_PATH,
      .offset = offsetof(struct data_values, samples),
      .value = "DIR",
-     .help = "where further pictures of the same people go"},
+     .help = "target folder of further pictures of the same people"},
     {.name = "persons",
      .type = OPTION_INT,
      .offset = offsetof(struct data_values, persons),
@@ -92,7 +92,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = 10000,
      .value = "N",
-     .help = "how many people"},
+     .help = "number of people"},
     {.name = "pictures",
      .type = OPTION_INT,
      .offset = offsetof(struct data_values, pictures),
@@ -100,7 +100,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = 1000,
      .value = "N",
-     .help = "pictures of each for the gallery"},
+     .help = "pictures per person in the gallery"},
     {.name = "sample-pictures",
      .type = OPTION_INT,
      .offset = offsetof(struct data_values, sample_pictures),
@@ -108,7 +108,7 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = 1000,
      .value = "N",
-     .help = "pictures of each for the samples"},
+     .help = "pictures per person in the samples"},
     {.name = "seed",
      .type = OPTION_INT,
      .offset = offsetof(struct data_values, seed),
@@ -116,7 +116,7 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = INT64_MAX,
      .value = "N",
-     .help = "which people: another seed draws others"},
+     .help = "seed of the drawn people"},
     {.name = "size",
      .type = OPTION_INT,
      .offset = offsetof(struct data_values, size),
@@ -131,11 +131,11 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DATA_FACES = {
     .name = "faces",
     .summary = "write drawn faces as picture files",
-    .description = "Draws people that do not exist and writes their pictures, one folder a person, "
-                   "so that training, "
-                   "prediction and the page can be tried without data of your own.",
+    .description =
+        "Draws people who do not exist and writes their pictures, one folder per person, so that "
+        "you can try training, prediction and the page without your own data.",
     .examples = "trainer data faces --gallery people --samples others --persons 12",
     .options = OPTIONS,
     .values_size = sizeof(struct data_values),
-    .run = run,
+    .run = data_faces_run,
 };

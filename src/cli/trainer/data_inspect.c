@@ -1,16 +1,16 @@
-/* trainer data inspect: what is in a data set, before anybody trains on it. */
+/* trainer data inspect: describes a data set before it is used for training. */
 #include "cli/trainer/commands.h"
 
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "train/data/idx.h"
 
 #include <stdio.h>
 
-enum { SIZES = 5 /* told to people; JSON has all */ };
+enum { SIZES = 5 /* sizes shown in the text; JSON lists all */ };
 
 struct inspect_values {
     const char *data, *crop, *log;
@@ -27,7 +27,7 @@ struct inspection {
     size_t formats[PICTURE_FORMATS];
     struct picture_size *sizes; /* most frequent first */
     size_t size_count;
-    char **reasons; /* one a picture that cannot be used */
+    char **reasons; /* one per picture that cannot be used */
     size_t left_out;
 };
 
@@ -59,7 +59,8 @@ static int by_count(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static void look_at(struct inspection *inspection, const struct people_crop *crop, const char *path)
+static void inspect_file(struct inspection *inspection, const struct people_crop *crop,
+                         const char *path)
 {
     _cleanup_buf_ struct buf file;
     _cleanup_(picture_release) struct picture picture = {0};
@@ -101,7 +102,7 @@ static void inspect_people(const struct dataset *dataset, const struct people_cr
         for (size_t i = 0; i < count; i++) {
             char path[4096];
             dataset_picture_name(dataset, person, i, path, sizeof(path));
-            look_at(inspection, crop, path);
+            inspect_file(inspection, crop, path);
         }
     }
     if (inspection->size_count)
@@ -206,12 +207,13 @@ static int inspect_idx(const char *path, bool as_json, struct err *err)
     return 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int data_inspect_run(const void *values, size_t count, const char *const *arguments,
+                            struct err *err)
 {
     const struct inspect_values *wanted = values;
     const char *path = count ? arguments[0] : wanted->data;
     if (str_is_empty(path))
-        return err_set(err, ERR_USAGE, "which data set? give --data DIR");
+        return err_set(err, ERR_USAGE, "no data set given: use --data DIR");
     bool as_json = str_eq(wanted->log, "json");
     if (idx_is_directory(path))
         return inspect_idx(path, as_json, err);
@@ -241,16 +243,15 @@ static const struct option OPTIONS[] = {
      .offset = offsetof(struct inspect_values, data),
      .environment = "TRAINER_DATA|TF_DATA_DIR",
      .value = "DIR",
-     .help = "the data set, as the other commands take it; the argument DIR goes before it"},
+     .help = "the data set; the argument DIR takes precedence"},
     {.name = "crop",
      .type = OPTION_CHOICE,
      .offset = offsetof(struct inspect_values, crop),
      .fallback = "off",
      .choices = "auto|off|cascade",
      .value = "HOW",
-     .help = "auto or cascade: also count the pictures on which a face is found; cascade: those "
-             "without "
-             "one cannot be used"},
+     .help = "auto or cascade: also count the pictures on which a face is found; cascade: pictures "
+             "without a face count as unusable"},
     {.name = "log",
      .type = OPTION_CHOICE,
      .offset = offsetof(struct inspect_values, log),
@@ -265,15 +266,15 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DATA_INSPECT = {
     .name = "inspect",
     .arguments = "[DIR]",
-    .summary = "tell what is in a data set",
-    .description = "A folder with one folder a person: people, pictures, formats, sizes, and the "
-                   "pictures that cannot be used, by name. A folder of IDX files: pictures, sizes "
-                   "and how many there are of each class.",
+    .summary = "describe a data set",
+    .description = "For a folder with one subfolder per person: people, pictures, formats, sizes, "
+                   "and the names of the pictures that cannot be used. For a folder of IDX files: "
+                   "pictures, sizes and the number of pictures per class.",
     .examples = "trainer data inspect --data people --crop auto\n"
                 "trainer data inspect " IDX_DIRECTORY_DEFAULT,
     .options = OPTIONS,
     .values_size = sizeof(struct inspect_values),
     .arguments_max = 1,
     .arguments_are_paths = true,
-    .run = run,
+    .run = data_inspect_run,
 };

@@ -1,4 +1,4 @@
-/* Folders that `trainer data` writes to; see data_target.h. */
+/* The folders that `trainer data` writes to; see data_target.h. */
 #include "cli/trainer/data_target.h"
 
 #include "base/mem.h"
@@ -7,11 +7,11 @@
 #include <dirent.h>
 #include <stdio.h>
 
-/* Whether a name may be there. */
+/* Whether an entry of this name may exist. */
 typedef bool allowed(const void *context, const char *name);
 
-/* A folder that is not there, or is none, is the business of whoever makes it. */
-static int check(const char *directory, allowed *allow, const void *context, struct err *err)
+/* A folder that does not exist, or is not a folder, is left to the code that creates it. */
+static int check_target(const char *directory, allowed *allow, const void *context, struct err *err)
 {
     DIR *entries = opendir(directory);
     int result = 0;
@@ -29,7 +29,7 @@ static int check(const char *directory, allowed *allow, const void *context, str
 
 int data_target_check_empty(const char *directory, struct err *err)
 {
-    return check(directory, NULL, NULL, err);
+    return check_target(directory, NULL, NULL, err);
 }
 
 struct faces {
@@ -62,11 +62,11 @@ int data_target_check_faces(const char *directory, const struct dataset *dataset
                             size_t end, struct err *err)
 {
     const struct faces faces = {dataset, first, end};
-    int result = check(directory, is_person, &faces, err);
+    int result = check_target(directory, is_person, &faces, err);
     for (size_t i = 0; result == 0 && i < dataset_persons(dataset); i++) {
         _cleanup_free_ char *folder =
             mem_printf("%s/%s", directory, dataset_person_name(dataset, i));
-        result = check(folder, is_picture, &faces, err);
+        result = check_target(folder, is_picture, &faces, err);
     }
     return result;
 }

@@ -1,15 +1,15 @@
-/* Where `trainer data` writes pictures: a folder in which nothing else is, for what it writes and
- * what was there would become one data set without a word. */
+/* The folder that `trainer data` writes pictures to. It must contain nothing else: old and new
+ * pictures would silently become one data set. */
 #ifndef TRAINYARD_CLI_TRAINER_DATA_TARGET_H
 #define TRAINYARD_CLI_TRAINER_DATA_TARGET_H
 
 #include "train/data/dataset.h"
 
-/* There is no such folder, or nothing is in it. Hidden files and lost+found do not count. */
+/* Checks that the folder does not exist or is empty. Hidden files and lost+found do not count. */
 int data_target_check_empty(const char *directory, struct err *err);
 
-/* The same, or it holds nothing but pictures PERSON/NNN.png of `dataset` from `first` to before
- * `end`: a pod that is started again writes them once more. */
+/* Like data_target_check_empty(), but also accepts a folder with only pictures PERSON/NNN.png of
+ * the persons `first` to `end` - 1 of `dataset`: a restarted pod writes them again. */
 int data_target_check_faces(const char *directory, const struct dataset *dataset, size_t first,
                             size_t end, struct err *err);
 

@@ -1,4 +1,4 @@
-/* trainer evaluate: how often a classifier is right about the test pictures, class by class. */
+/* trainer evaluate: the accuracy of a classifier on the test pictures, per class. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -12,7 +12,8 @@ struct evaluate_values {
     const char *model, *data, *log;
 };
 
-static void print_table(const struct classifier_model *model, const struct classifier_eval *eval)
+static void print_evaluation(const struct classifier_model *model,
+                             const struct classifier_eval *eval)
 {
     char text[128];
     printf("%-24s %8s %8s %10s   %s\n", "LABEL", "PICTURES", "RIGHT", "TAKEN FOR IT",
@@ -29,7 +30,8 @@ static void print_table(const struct classifier_model *model, const struct class
     printf("%s\n", text);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int evaluate_run(const void *values, size_t count, const char *const *arguments,
+                        struct err *err)
 {
     (void)count, (void)arguments;
     const struct evaluate_values *evaluate = values;
@@ -47,11 +49,11 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         result = classifier_eval_run(model, data, &eval, err);
     if (result < 0)
         return result;
-    if (fit_log_style(evaluate->log) == PROGRESS_JSON) {
+    if (fit_options_style(evaluate->log) == PROGRESS_JSON) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         printf("%s\n", json_to_string(arena, classifier_eval_to_json(arena, model, &eval)));
     } else {
-        print_table(model, &eval);
+        print_evaluation(model, &eval);
     }
     return 0;
 }
@@ -63,7 +65,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
-     .help = "model of a classifier, as training writes and exports it"},
+     .help = "model file of a classifier"},
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
@@ -84,11 +86,11 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_EVALUATE = {
     .name = "evaluate",
-    .summary = "judge a classifier on test pictures",
-    .description = "Shows the test pictures of a data set to a classifier and tells how often it "
-                   "is right, in all and class by class.",
+    .summary = "evaluate a classifier on test pictures",
+    .description =
+        "Evaluates a classifier on the test pictures of a data set, in all and per class.",
     .examples = "trainer evaluate --model fashion/classifier.model",
     .options = OPTIONS,
     .values_size = sizeof(struct evaluate_values),
-    .run = run,
+    .run = evaluate_run,
 };

@@ -1,4 +1,4 @@
-/* trainer export: a trained model as a file that other programs run. */
+/* trainer export: writes a trained model as a file for other programs. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -15,7 +15,7 @@ struct export_values {
     const char *model, *output;
 };
 
-static void tell(const char *path, const struct shape *in, const char *what, int values)
+static void print_export(const char *path, const struct shape *in, const char *what, int values)
 {
     printf(
         "%s: ONNX, opset %d; input 'pixels' [batch, %d, %d, %d] from 0 to 1, output '%s' [batch, "
@@ -30,10 +30,11 @@ static int export_face(const struct export_values *values, struct err *err)
     if (result == 0)
         result = face_onnx_write(model, values->output, err);
     if (result == 0)
-        tell(values->output, network_input_shape(face_model_network(model)), "embedding",
-             (int)face_model_dimensions(model));
+        print_export(values->output, network_input_shape(face_model_network(model)), "embedding",
+                     (int)face_model_dimensions(model));
     if (result == 0 && face_model_config(model)->five_views)
-        printf("it embeds one view: this model's own embeddings are the mean of five\n");
+        printf(
+            "the file embeds one view, while this model's own embeddings are the mean of five\n");
     return result;
 }
 
@@ -44,32 +45,33 @@ static int export_classifier(const struct export_values *values, struct err *err
     if (result == 0)
         result = classifier_onnx_write(model, values->output, err);
     if (result == 0)
-        tell(values->output, network_input_shape(classifier_model_network(model)), "probabilities",
-             classifier_model_config(model)->classes);
+        print_export(values->output, network_input_shape(classifier_model_network(model)),
+                     "probabilities", classifier_model_config(model)->classes);
     return result;
 }
 
-/* The file is written aside and renamed: what stands in its place is replaced, which is right for
- * an older export and for nothing else. */
+/* Checks the target. The export is written under a temporary name and renamed, so it replaces an
+ * existing file; that is right only for an older export. */
 static int check_output(const struct export_values *values, struct err *err)
 {
     struct stat model, output;
     if (lstat(values->output, &output) < 0)
         return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot write '%s'", values->output);
     if (!S_ISREG(output.st_mode))
-        return err_set(err, ERR_INVALID,
-                       "'%s' is no ordinary file and would be replaced by one: name another "
-                       "--output",
-                       values->output);
+        return err_set(
+            err, ERR_INVALID,
+            "'%s' is not a regular file and would be replaced by one: use another --output",
+            values->output);
     if (stat(values->model, &model) == 0 && model.st_dev == output.st_dev &&
         model.st_ino == output.st_ino)
         return err_set(err, ERR_INVALID,
-                       "'%s' is the model itself, which would be lost: name another --output",
+                       "'%s' is the model itself, which would be lost: use another --output",
                        values->output);
     return 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int export_run(const void *values, size_t count, const char *const *arguments,
+                      struct err *err)
 {
     (void)count, (void)arguments;
     const struct export_values *export = values;
@@ -99,7 +101,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
-     .help = "model or checkpoint, as training writes it"},
+     .help = "model file or checkpoint"},
     {.name = "output",
      .type = OPTION_PATH,
      FIELD(output),
@@ -110,13 +112,13 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_EXPORT = {
     .name = "export",
-    .summary = "write a model as ONNX, for other programs",
+    .summary = "export a model as ONNX for other programs",
     .description =
         "Writes a face model or a classifier as an ONNX file (opset 13). Its input is pixels from "
-        "0 to 1 as [batch, channels, height, width]; what trainer does to a picture before the "
-        "network, and behind it, is part of the file.",
+        "0 to 1 as [batch, channels, height, width]. The file includes the preparation of a "
+        "picture before the network, and the processing of the network's output.",
     .examples = "trainer export --model faces/face.model --output face.onnx",
     .options = OPTIONS,
     .values_size = sizeof(struct export_values),
-    .run = run,
+    .run = export_run,
 };

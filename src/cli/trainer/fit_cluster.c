@@ -1,4 +1,4 @@
-/* What `trainer fit` of every model shares; see fit_cluster.h. */
+/* The cluster of `trainer fit`; see fit_cluster.h. */
 #include "cli/trainer/fit_cluster.h"
 
 #include "base/mem.h"
@@ -8,53 +8,47 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A signal handler can reach nothing else. */
+/* Global variables: a signal handler can reach nothing else. */
 volatile sig_atomic_t fit_stop_asked, fit_joining;
 
-/* The step under way ends and is saved; before the first forming there is none. */
-static void on_signal(int signal)
+/* The current step is finished and saved. Before the first step there is nothing to save. */
+static void on_fit_signal(int signal)
 {
     if (fit_joining)
         _exit(128 + signal);
     fit_stop_asked = signal;
 }
 
-int fit_exit_stopped(void)
+int fit_stopped_exit_code(void)
 {
     return 128 + (fit_stop_asked ? fit_stop_asked : SIGTERM);
 }
 
-void fit_begin(void)
+void fit_install_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = on_fit_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     struct sigaction hangup = {0};
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 &&
+        hangup.sa_handler != SIG_IGN) /* nohup ignores SIGHUP */
         sigaction(SIGHUP, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* who reads the log may leave */
+    signal(SIGPIPE, SIG_IGN); /* the reader of the log may exit */
 }
 
-void fit_say_line(void *context, const char *line)
+void fit_print_line(void *context, const char *line)
 {
     (void)context;
     fprintf(stderr, "trainer: %s\n", line);
 }
 
-enum progress_style fit_log_style(const char *log)
-{
-    return str_eq(log, "json")    ? PROGRESS_JSON
-           : str_eq(log, "plain") ? PROGRESS_PLAIN
-                                  : PROGRESS_AUTO;
-}
-
-static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
-                        struct err *err)
+static int fit_read_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
+                            struct err *err)
 {
     if (values->worker_hosts && !*values->worker_hosts)
-        return err_set(err, ERR_USAGE,
-                       "--worker-hosts names nobody: write HOST:PORT,…, or leave it out to train "
-                       "alone");
+        return err_set(
+            err, ERR_USAGE,
+            "--worker-hosts is empty: write HOST:PORT,…, or leave it out to train in one process");
     bool hosts = !str_is_empty(values->ps_hosts) || !str_is_empty(values->worker_hosts);
     if (!hosts && str_is_empty(values->job_name) && values->task_index == 0)
         return tf_config_from_process_environment(ret, err);
@@ -70,7 +64,7 @@ static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_co
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err)
 {
-    int result = find_cluster(values, ret, err);
+    int result = fit_read_cluster(values, ret, err);
     if (result < 0)
         return result;
     size_t workers = tf_config_workers(*ret);
@@ -100,7 +94,9 @@ int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, str
 struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
                                      const struct ty_tf_config *config, uint64_t shape)
 {
-    enum { LATECOMERS_MS = 10000 }; /* who comes within this is there from the first step on */
+    enum {
+        LATECOMERS_MS = 10000
+    }; /* workers that join within this time take part from the first step */
     return (struct comm_options){
         .config = config,
         .shape = shape,
@@ -112,6 +108,6 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
         .start_after_ms = LATECOMERS_MS,
         .peer_timeout_ms = (int64_t)(values->peer_timeout * 1000),
         .stop = &fit_stop_asked,
-        .report = fit_say_line,
+        .report = fit_print_line,
     };
 }

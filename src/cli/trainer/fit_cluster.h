@@ -1,50 +1,43 @@
-/* What `trainer fit` of every model shares: how it learns who trains together, how it is told to
- * stop, how it speaks, and what it does on the command line's behalf. */
+/* The cluster of `trainer fit`, whatever the model: which processes train together, the signals
+ * that stop the training, and messages on standard error. */
 #ifndef TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 #define TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 
-#include "base/options/options.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/group.h"
-#include "comm/group/tf_config.h"
-#include "train/run/progress.h"
+#include "train/run/fit_options.h"
 
 #include <signal.h>
 #include <stddef.h>
 
-struct fit_cluster_values {
-    const char *ps_hosts, *worker_hosts, *job_name, *log, *wire;
-    int64_t task_index, join_timeout, min_workers;
-    double peer_timeout;
-    bool encrypt;
-};
-
-/* What the options say about a group that trains in step, for `config`. */
+/* The options of a synchronous group, from the command line and `config`. */
 struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
                                      const struct ty_tf_config *config, uint64_t shape);
 
-/* All workers of `config` find a picture in a batch, also those that come late: a newcomer must not
- * end a run that goes on. */
+/* Checks that every worker of `config` gets a sample of a batch, including workers that join later:
+ * a new worker must not end a running training. */
 int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, struct err *err);
 
-/* From the classic flags if they are given, else from the environment. --min-workers are some of
- * them. */
+/* Reads the cluster from the classic flags if they are given, else from the environment. Checks
+ * that it has at least --min-workers workers. The caller frees it. */
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err);
 
-/* Set by SIGTERM, SIGINT and SIGHUP to their number; while `fit_joining`, when data are read or
- * others waited for before the first step and there is nothing to save, they end the process
- * instead. */
-extern volatile sig_atomic_t fit_stop_asked, fit_joining;
+/* The number of the signal that asked to stop (SIGTERM, SIGINT, SIGHUP); 0: none. */
+extern volatile sig_atomic_t fit_stop_asked;
+/* Not 0 while data is read or workers are awaited before the first step. There is nothing to save
+ * then, so a signal ends the process at once. */
+extern volatile sig_atomic_t fit_joining;
 
-/* Handlers of signals, and threads as training wants them. First of all. */
-void fit_begin(void);
+/* Installs the signal handlers. Must be called first. */
+void fit_install_signals(void);
 
-void fit_say_line(void *context, const char *line); /* a report of comm, on standard error */
-enum progress_style fit_log_style(const char *log); /* "auto", "plain", "json" */
+/* prints a message of comm on standard error */
+void fit_print_line(void *context, const char *line);
 
-/* Training that was stopped is not done: a job must not count its pod as a success, but run it
- * again. The code is that of a program which the signal ended; SIGTERM, if another worker got it.
- */
-int fit_exit_stopped(void);
+/* The exit code of a stopped training: as if the signal had ended the process, or SIGTERM if
+ * another worker was stopped. It is not 0, so that a job restarts the pod instead of counting it as
+ * a success. */
+int fit_stopped_exit_code(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The report that a run leaves behind; see fit_report.h. */
+/* Prints the path of the report of a run; see fit_report.h. */
 #include "cli/trainer/fit_report.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* What of a run others may see; see fit_watch.h. */
+/* Makes a run visible; see fit_watch.h. */
 #include "cli/trainer/fit_watch.h"
 
 #include "base/mem.h"
@@ -6,50 +6,16 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainer/fit_cluster.h"
-#include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
 #include "serve/monitor.h"
+#include "train/run/monitor_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
-                    struct err *err)
-{
-    int64_t port = -1;
-    address[0] = '\0';
-    /* YAML reads a plain `off` as false. */
-    bool off = str_is_empty(text) || str_eq(text, "off") || str_eq(text, "false");
-    const char *colon = off ? NULL : strrchr(text, ':'), *host = text;
-    size_t size = colon ? (size_t)(colon - text) : 0;
-    if (size > 1 && text[0] == '[' && colon[-1] == ']') {
-        host++;
-        size -= 2;
-    }
-    if ((!off && str_to_int64(colon ? colon + 1 : text, 0, 65535, &port, NULL) < 0) ||
-        size >= FIT_WATCH_ADDRESS_MAX)
-        return err_set(err, ERR_USAGE, "'%s' is no place to listen at: write PORT, IP:PORT or off",
-                       text);
-    if (size) {
-        memcpy(address, host, size);
-        address[size] = '\0';
-    }
-    if (str_eq(address, "localhost"))
-        str_copy(address, FIT_WATCH_ADDRESS_MAX, "127.0.0.1");
-    *ret_port = (int)port;
-    return 0;
-}
-
-int fit_watch_check(const char *text, struct err *err)
-{
-    char address[FIT_WATCH_ADDRESS_MAX];
-    int port;
-    return fit_watch_parse(text, address, &port, err);
-}
-
-/* Training is worth more than being watched. */
+/* Starts the monitor. A failure is only logged: the training is worth more than its monitor. */
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
 {
     struct err err = ERR_INIT;
@@ -57,25 +23,25 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
     address = all ? "::" : address;
     int wanted = port;
     int result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
-    if (result < 0 && all && err.sys != EADDRINUSE) { /* a machine without IPv6 */
+    if (result < 0 && all && err.sys != EADDRINUSE) { /* the machine may have no IPv6 */
         address = "0.0.0.0";
         result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
     }
     bool v6 = strchr(address, ':');
     _cleanup_free_ char *line =
         result < 0
-            ? mem_printf("%s; training goes on, but nobody can ask for its progress", err.message)
-            : mem_printf("progress is told at http://%s%s%s:%d/progress, metrics at /metrics",
+            ? mem_printf("%s; training goes on, but its progress cannot be queried", err.message)
+            : mem_printf("progress is at http://%s%s%s:%d/progress, metrics are at /metrics",
                          v6 ? "[" : "", address, v6 ? "]" : "", port);
-    fit_say_line(NULL, line);
+    fit_print_line(NULL, line);
 }
 
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
                    const void *all, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err)
 {
-    char address[FIT_WATCH_ADDRESS_MAX];
-    int port = -1, result = fit_watch_parse(values->monitor, address, &port, err);
+    char address[MONITOR_ADDRESS_MAX];
+    int port = -1, result = monitor_address_parse(values->monitor, address, &port, err);
     if (result < 0)
         return result;
     *ret =
@@ -92,9 +58,9 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
     return 0;
 }
 
-void fit_watch_wait(void *state, const char *whom)
+void fit_watch_wait(void *state, const char *peers)
 {
-    run_state_wait(state, whom, moment_monotonic_ns());
+    run_state_wait(state, peers, moment_monotonic_ns());
 }
 
 void fit_watch_waited(void *state, const char *task, int64_t ns)
@@ -108,9 +74,9 @@ void fit_watch_finish(struct fit_watch *watch)
     _cleanup_fd_ int fd =
         open(str_is_empty(path) ? "/dev/termination-log" : path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (fd < 0 || !watch->state)
-        return; /* this is no pod */
+        return; /* not in a pod */
     struct run_state_view view;
-    run_state_look(watch->state, moment_monotonic_ns(), &view);
+    run_state_read(watch->state, moment_monotonic_ns(), &view);
     struct json *document = run_state_document(watch->arena, &view);
     _cleanup_free_ char *directory = watch->model_dir ? realpath(watch->model_dir, NULL) : NULL;
     fit_report_set(watch->arena, document, directory);
@@ -118,8 +84,8 @@ void fit_watch_finish(struct fit_watch *watch)
     struct err err = ERR_INIT;
     if (file_write_all(fd, text, strlen(text), &err) < 0) {
         _cleanup_free_ char *line =
-            mem_printf("the last progress cannot be left behind: %s", err.message);
-        fit_say_line(NULL, line);
+            mem_printf("cannot write the termination message: %s", err.message);
+        fit_print_line(NULL, line);
     }
 }
 

@@ -1,44 +1,36 @@
-/* What of a run others may see: while it goes on, at a port (serve/monitor), and afterwards, in
- * files for TensorBoard. Made before anybody is waited for, so that the waiting is seen, too. */
+/* Makes a run visible: at a port while it is running (serve/monitor), and in files for TensorBoard.
+ * Opened before the process waits for others, so that the wait is visible, too. */
 #ifndef TRAINYARD_CLI_TRAINER_FIT_WATCH_H
 #define TRAINYARD_CLI_TRAINER_FIT_WATCH_H
 
 #include "base/options/options.h"
+#include "train/run/fit_options.h"
 #include "train/run/run_log.h"
 
 #include <stddef.h>
 
-struct fit_watch_values {
-    const char *monitor, *events;
-};
-
 struct fit_watch {
     struct run_state *state;
-    struct monitor *monitor; /* NULL: nobody can ask */
-    char *events_dir;        /* NULL: nothing is written */
-    const char *model_dir;   /* the caller's; or NULL */
-    struct arena *arena;     /* of the options, as the report tells them */
+    struct monitor *monitor; /* NULL: there is no port */
+    char *events_dir;        /* NULL: no files for TensorBoard */
+    const char *model_dir;   /* memory of the caller; may be NULL */
+    struct arena *arena;     /* holds the options for the report */
 };
 
-/* Fills in `log`, too; model_dir may be NULL. `all` are the values of the whole command. A port
- * that is in use is said, and nothing else. */
+/* Also sets state, events_dir and settings of `log`. model_dir may be NULL. `all` has the values of
+ * the whole command. A port that is in use costs only a message. */
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
                    const void *all, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err);
-/* The run has ended well. In a pod, leave the last progress and the place of the report as the
- * container's termination message, where the operator reads it: it asks only every few seconds. */
+/* Called after a complete run. In a pod, writes the last progress and the path of the report as the
+ * termination message of the container: the operator polls only every few seconds and would miss
+ * them. */
 void fit_watch_finish(struct fit_watch *watch);
 void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 
-/* For comm, whose context is the state: who is missing, and who came late and how much. */
-void fit_watch_wait(void *state, const char *whom);
+/* Callbacks for comm, whose context is the run_state: which tasks are missing, and which was late
+ * for how long. */
+void fit_watch_wait(void *state, const char *peers);
 void fit_watch_waited(void *state, const char *task, int64_t ns);
-
-/* "9100", ":9100", "127.0.0.1:9100", "[::1]:9100", or "off": port -1. An empty address is all of
- * them, of IPv4 and IPv6. */
-enum { FIT_WATCH_ADDRESS_MAX = 64 };
-int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
-                    struct err *err);
-int fit_watch_check(const char *text, struct err *err); /* of an option's row */
 
 #endif

@@ -1,4 +1,4 @@
-/* trainer: the compute program. A table of commands, and what all of them share. */
+/* trainer: the program for training and serving. A table of commands. */
 #include "cli/trainer/commands.h"
 
 #include "base/system/crash.h"
@@ -13,18 +13,17 @@ static const struct command *const COMMANDS[] = {
 
 static const struct program PROGRAM = {
     .name = "trainer",
-    .summary = "train, judge and serve models on the processors of one machine or of many",
+    .summary = "train, evaluate and serve models on the CPUs of one machine or of many",
     .description =
-        "trainer reads from TF_CONFIG (or MASTER_ADDR, RANK and WORLD_SIZE) who trains together; "
-        "without them it trains alone. It needs neither trainyard nor Kubernetes.\n\n"
-        "Start with 'trainer fit face --data procedural --model-dir faces'.",
+        "trainer reads the processes that train together from TF_CONFIG (or MASTER_ADDR, RANK and "
+        "WORLD_SIZE); without them it trains in one process. It needs neither trainyard nor "
+        "Kubernetes.\n\nStart with 'trainer fit face --data procedural --model-dir faces'.",
     .commands = COMMANDS,
 };
 
 int main(int argc, char **argv)
 {
     crash_log_install("trainer");
-    signal(SIGXFSZ,
-           SIG_IGN); /* a limit on the size of files is an error of a write, with a reason */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with an error */
     return options_main(&PROGRAM, TRAINYARD_VERSION, argc, argv);
 }

@@ -1,12 +1,13 @@
-/* trainer predict: how well a model tells people apart, or who is on a picture. */
+/* trainer predict: evaluates how well a model tells people apart, or recognises the people on
+ * pictures. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "cli/trainer/people.h"
 #include "cli/trainer/predict_probes.h"
 #include "models/face/eval.h"
+#include "models/face/people.h"
 #include "serve/face_gallery.h"
 #include "train/data/picture.h"
 
@@ -28,7 +29,7 @@ static int whole_data_set(const struct dataset *dataset, struct dataset_split *r
     return 0;
 }
 
-static void print_table(const struct dataset *dataset, const struct face_eval *eval)
+static void print_evaluation_table(const struct dataset *dataset, const struct face_eval *eval)
 {
     printf("%-24s %8s %14s %16s %12s\n", "PERSON", "PICTURES", "OWN DISTANCE", "NEAREST OTHER",
            "PAIRS RIGHT");
@@ -40,7 +41,7 @@ static void print_table(const struct dataset *dataset, const struct face_eval *e
     }
 }
 
-static void print_json(const struct dataset *dataset, const struct face_eval *eval)
+static void print_evaluation_json(const struct dataset *dataset, const struct face_eval *eval)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *line = face_eval_to_json(arena, eval);
@@ -58,8 +59,8 @@ static void print_json(const struct dataset *dataset, const struct face_eval *ev
     printf("%s\n", json_to_string(arena, line));
 }
 
-static int judge(const struct predict_values *values, struct face_model *model,
-                 const struct people_crop *crop, struct err *err)
+static int evaluate_people(const struct predict_values *values, struct face_model *model,
+                           const struct people_crop *crop, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
     _cleanup_(dataset_split_release) struct dataset_split split = {0};
@@ -75,19 +76,19 @@ static int judge(const struct predict_values *values, struct face_model *model,
     if (result < 0)
         return result;
     if (str_eq(values->log, "json")) {
-        print_json(dataset, &eval);
+        print_evaluation_json(dataset, &eval);
         return 0;
     }
     char text[512];
     face_eval_sentence(&eval, text, sizeof(text));
-    print_table(dataset, &eval);
+    print_evaluation_table(dataset, &eval);
     printf("%s\n", text);
     return 0;
 }
 
-static int recognise(struct face_model *model, const struct people_crop *crop,
-                     const struct dataset *people, const struct face_gallery *gallery,
-                     const char *path, bool as_json, struct err *err)
+static int recognise_people(struct face_model *model, const struct people_crop *crop,
+                            const struct dataset *people, const struct face_gallery *gallery,
+                            const char *path, bool as_json, struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
     _cleanup_free_ float *pixels =
@@ -137,13 +138,13 @@ static int recognise_all(const struct predict_values *values, struct face_model 
     _cleanup_(cleanup_face_gallery) struct face_gallery *gallery = NULL;
     if (count == 0)
         return err_set(err, ERR_USAGE,
-                       "say which pictures to look at: --gallery DIR and PICTURE… or --probes DIR");
+                       "no pictures given: use --gallery DIR and PICTURE… or --probes DIR");
     int result = people_open(values->gallery, crop, 1, &people, err);
     if (result == 0)
         result = face_gallery_new(model, people, &gallery, err);
     for (size_t i = 0; result == 0 && i < count; i++)
-        result =
-            recognise(model, crop, people, gallery, paths[i], str_eq(values->log, "json"), err);
+        result = recognise_people(model, crop, people, gallery, paths[i],
+                                  str_eq(values->log, "json"), err);
     return result;
 }
 
@@ -161,18 +162,18 @@ static int check_probes(const struct predict_values *wanted, size_t count, struc
     return 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int predict_run(const void *values, size_t count, const char *const *arguments,
+                       struct err *err)
 {
     const struct predict_values *wanted = values;
     _cleanup_(cleanup_face_model) struct face_model *model = NULL;
     _cleanup_(people_crop_release) struct people_crop crop = {0};
     int result;
     if (str_is_empty(wanted->model))
-        result = err_set(err, ERR_USAGE, "say which model: --model FILE");
+        result = err_set(err, ERR_USAGE, "no model given: use --model FILE");
     else if (count && str_is_empty(wanted->gallery))
         result =
-            err_set(err, ERR_USAGE, "'%s': say among which people to look for it: --gallery DIR",
-                    arguments[0]);
+            err_set(err, ERR_USAGE, "no gallery given for '%s': use --gallery DIR", arguments[0]);
     else
         result = check_probes(wanted, count, err);
     if (result == 0)
@@ -185,7 +186,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         return predict_probes_run(model, &crop, wanted->gallery, wanted->probes, wanted->output,
                                   str_eq(wanted->log, "json"), err);
     return str_is_empty(wanted->gallery)
-               ? judge(wanted, model, &crop, err)
+               ? evaluate_people(wanted, model, &crop, err)
                : recognise_all(wanted, model, &crop, count, arguments, err);
 }
 
@@ -203,7 +204,7 @@ static const struct option OPTIONS[] = {
      .environment = "TRAINER_DATA|TF_DATA_DIR",
      .fallback = "procedural",
      .value = "DIR",
-     .help = "folder with one folder a person, or 'procedural' for drawn people"},
+     .help = "folder with one subfolder per person, or 'procedural' for drawn people"},
     {.name = "persons",
      .type = OPTION_INT,
      FIELD(persons),
@@ -211,7 +212,7 @@ static const struct option OPTIONS[] = {
      .min = 2,
      .max = DATASET_PERSONS_MAX,
      .value = "N",
-     .help = "drawn people"},
+     .help = "number of drawn people"},
     {.name = "pictures",
      .type = OPTION_INT,
      FIELD(pictures),
@@ -219,7 +220,7 @@ static const struct option OPTIONS[] = {
      .min = 2,
      .max = DATASET_PICTURES_MAX,
      .value = "N",
-     .help = "pictures of each drawn person"},
+     .help = "pictures per drawn person"},
     {.name = "held-out",
      .type = OPTION_INT,
      FIELD(held_out),
@@ -228,7 +229,7 @@ static const struct option OPTIONS[] = {
      .max = DATASET_PERSONS_MAX,
      .value = "N",
      .help =
-         "judge only the people that training with this --held-out and --seed left out; 0: all"},
+         "evaluate only the people that training with this --held-out and --seed held out; 0: all"},
     {.name = "seed",
      .type = OPTION_INT,
      FIELD(seed),
@@ -236,22 +237,22 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = INT64_MAX,
      .value = "N",
-     .help = "of the drawn people and of who is held out"},
+     .help = "seed of the drawn people and of the choice of held-out people"},
     {.name = "gallery",
      .type = OPTION_PATH,
      FIELD(gallery),
      .value = "DIR",
-     .help = "name the nearest of these people, one folder each, for every PICTURE or probe"},
+     .help = "find the nearest of these people, one folder per person, for every PICTURE or probe"},
     {.name = "probes",
      .type = OPTION_PATH,
      FIELD(probes),
      .value = "DIR",
-     .help = "folder with one folder a person, or with pictures, to compare with the gallery"},
+     .help = "folder with one subfolder per person, or with pictures, to compare with the gallery"},
     {.name = "output",
      .type = OPTION_PATH,
      FIELD(output),
      .value = "DIR",
-     .help = "with --probes: where distances.png, roc.csv, roc.svg and prediction.json go"},
+     .help = "with --probes: folder for distances.png, roc.csv, roc.svg and prediction.json"},
     {.name = "log",
      .type = OPTION_CHOICE,
      FIELD(log),
@@ -266,15 +267,14 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_PREDICT = {
     .name = "predict",
     .arguments = "[PICTURE…]",
-    .summary = "judge a model, or name who is on a picture",
+    .summary = "evaluate a face model, or recognise people on pictures",
     .description =
-        "Without --gallery: how well the model tells apart the people of --data, person by person, "
-        "beside raw pixels on the same pairs.\n\n"
-        "With --gallery: the three nearest people of the gallery for every picture, with their "
-        "distances.\n\n"
-        "With --gallery and --probes: who of the probes is named right, person by person (a folder "
-        "of the same name in both is the same person), and how well pairs of one person and of two "
-        "are told apart; --output writes the distances as a picture and the ROC curve.",
+        "Without --gallery: evaluates how well the model tells the people of --data apart, person "
+        "by person, compared with raw pixels on the same pairs.\n\nWith --gallery: prints the "
+        "three nearest people of the gallery for every picture, with their distances.\n\nWith "
+        "--gallery and --probes: prints which probes are recognised correctly, person by person "
+        "(folders of the same name are the same person), and how well pairs of one person are told "
+        "from pairs of two. --output writes the distances as a picture, and the ROC curve.",
     .examples =
         "trainer predict --model faces/face.model --data procedural --seed 2\n"
         "trainer predict --model faces/face.model --gallery people others/ada/005.png\n"
@@ -284,5 +284,5 @@ const struct command COMMAND_PREDICT = {
     .values_size = sizeof(struct predict_values),
     .arguments_max = SIZE_MAX,
     .arguments_are_paths = true,
-    .run = run,
+    .run = predict_run,
 };

@@ -1,4 +1,4 @@
-/* Probes against a gallery; see predict_probes.h. */
+/* Compares probes with a gallery; see predict_probes.h. */
 #include "cli/trainer/predict_probes.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 
 enum { OUTPUT_MAX = 64 << 20 };
 
-static void print_table(const struct face_probe *probe)
+static void print_probe_table(const struct face_probe *probe)
 {
     char text[512];
     printf("%-24s %8s %9s %14s %16s\n", "PERSON", "PICTURES", "RIGHT", "OWN DISTANCE",
@@ -31,7 +31,7 @@ static void print_table(const struct face_probe *probe)
     printf("%s\n", text);
 }
 
-/* Where nobody says who the probes are. */
+/* For probes whose persons are not known. */
 static void print_names(const struct face_probe *probe)
 {
     size_t row = 0;
@@ -44,8 +44,8 @@ static void print_names(const struct face_probe *probe)
         }
 }
 
-static int write_file(const char *directory, const char *name, const void *data, size_t size,
-                      struct err *err)
+static int write_probe_file(const char *directory, const char *name, const void *data, size_t size,
+                            struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
     return file_write_atomic(path, data, size, 0644, err);
@@ -64,13 +64,13 @@ static int write_output(const struct face_probe *probe, const char *directory, c
     if (result == 0)
         result = face_probe_distances_png(probe, &png, err);
     if (result == 0)
-        result = write_file(directory, "distances.png", png.data, png.size, err);
+        result = write_probe_file(directory, "distances.png", png.data, png.size, err);
     if (result == 0)
-        result = write_file(directory, "roc.csv", csv.data, csv.size, err);
+        result = write_probe_file(directory, "roc.csv", csv.data, csv.size, err);
     if (result == 0)
-        result = write_file(directory, "roc.svg", svg.data, svg.size, err);
+        result = write_probe_file(directory, "roc.svg", svg.data, svg.size, err);
     if (result == 0)
-        result = write_file(directory, "prediction.json", json, strlen(json), err);
+        result = write_probe_file(directory, "prediction.json", json, strlen(json), err);
     return result;
 }
 
@@ -92,12 +92,12 @@ int predict_probes_run(struct face_model *model, const struct people_crop *crop,
     if (!str_is_empty(output)) {
         result = write_output(&probe, output, json, err);
         if (result < 0)
-            return err_wrap(err, "cannot write what was found");
+            return err_wrap(err, "cannot write the results");
     }
     if (as_json)
         printf("%s\n", json);
     else if (probe.asked)
-        print_table(&probe);
+        print_probe_table(&probe);
     else
         print_names(&probe);
     return 0;

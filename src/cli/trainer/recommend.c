@@ -1,4 +1,4 @@
-/* trainer recommend: what a user should see next, from a model of `trainer fit recommender`. */
+/* trainer recommend: lists items for a user, from a model of `trainer fit recommender`. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -12,7 +12,8 @@ struct recommend_values {
     int64_t top, min_ratings;
 };
 
-static void print_json(const struct recommend_values *wanted, const struct recommender_top *top)
+static void print_recommendations_json(const struct recommend_values *wanted,
+                                       const struct recommender_top *top)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *line = json_object(arena);
@@ -29,8 +30,8 @@ static void print_json(const struct recommend_values *wanted, const struct recom
     printf("%s\n", json_to_string(arena, line));
 }
 
-static void print_table(const struct recommend_values *wanted, const struct recommender_top *top,
-                        bool probability)
+static void print_recommendations(const struct recommend_values *wanted,
+                                  const struct recommender_top *top, bool probability)
 {
     printf("user %s has rated %zu; the best of the others:\n", wanted->user, top->rated);
     printf("%-6s%-22s%-12s%s\n", "RANK", "ITEM", probability ? "WILL LIKE" : "RATING", "RATINGS");
@@ -43,7 +44,8 @@ static void print_table(const struct recommend_values *wanted, const struct reco
     }
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int recommend_run(const void *values, size_t count, const char *const *arguments,
+                         struct err *err)
 {
     (void)count, (void)arguments;
     const struct recommend_values *wanted = values;
@@ -51,8 +53,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     _cleanup_(cleanup_ratings) struct ratings *ratings = NULL;
     _cleanup_(recommender_top_release) struct recommender_top top = {0};
     if (str_is_empty(wanted->model) || str_is_empty(wanted->data) || str_is_empty(wanted->user))
-        return err_set(err, ERR_USAGE,
-                       "say which model, which ratings and which user: '%s' is missing",
+        return err_set(err, ERR_USAGE, "a model, ratings and a user are needed: '%s' is missing",
                        str_is_empty(wanted->model)  ? "--model FILE"
                        : str_is_empty(wanted->data) ? "--data FILE"
                                                     : "--user ID");
@@ -63,16 +64,18 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         result =
             recommender_top_find(model, ratings, ratings_id(wanted->user, strlen(wanted->user)),
                                  (size_t)wanted->min_ratings, (size_t)wanted->top, &top, err);
-    if (result == -ERR_NOT_FOUND && ratings) /* by the name that was given: the model has numbers */
+    if (result == -ERR_NOT_FOUND &&
+        ratings) /* with the name that the user typed: the model has numbers */
         return err_set(err, ERR_NOT_FOUND,
-                       "user '%s' has rated nothing in '%s': nothing can be said about them",
+                       "user '%s' has no ratings in '%s', so nothing can be recommended",
                        wanted->user, wanted->data);
     if (result < 0)
         return result;
     if (str_eq(wanted->output, "json"))
-        print_json(wanted, &top);
+        print_recommendations_json(wanted, &top);
     else
-        print_table(wanted, &top, recommender_model_config(model)->label == RECOMMENDER_LIKE);
+        print_recommendations(wanted, &top,
+                              recommender_model_config(model)->label == RECOMMENDER_LIKE);
     return 0;
 }
 
@@ -83,14 +86,14 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
-     .help = "recommender.model of a training run"},
+     .help = "the file recommender.model of a training run"},
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
      .environment = "TRAINER_DATA|TF_DATA_DIR",
      .value = "FILE",
-     .help = "the ratings, which say what there is and what the user knows already"},
-    {.name = "user", .type = OPTION_STRING, FIELD(user), .value = "ID", .help = "whom to advise"},
+     .help = "the ratings: they list the items, and those that the user has already rated"},
+    {.name = "user", .type = OPTION_STRING, FIELD(user), .value = "ID", .help = "id of the user"},
     {.name = "top",
      .type = OPTION_INT,
      FIELD(top),
@@ -106,7 +109,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = 1000000000,
      .value = "N",
-     .help = "leave out items with fewer ratings, of which little is known"},
+     .help = "leave out items with fewer ratings, about which the model knows little"},
     {.name = "output",
      .letter = 'o',
      .type = OPTION_CHOICE,
@@ -114,18 +117,18 @@ static const struct option OPTIONS[] = {
      .fallback = "table",
      .choices = "table|json",
      .value = "FORM",
-     .help = "a table to read or one JSON object"},
+     .help = "text: a table; json: one JSON object"},
     {0},
 };
 
 const struct command COMMAND_RECOMMEND = {
     .name = "recommend",
-    .summary = "say what a user would like, from a trained recommender",
-    .description =
-        "Scores every item that the user has not rated, and prints the best of them: the "
-        "probability of liking it, or the rating, as the model was trained.",
+    .summary = "recommend items to a user",
+    .description = "Scores every item that the user has not rated, and prints the best. A score is "
+                   "the probability that the user likes the item, or the predicted rating, "
+                   "depending on how the model was trained.",
     .examples = "trainer recommend --model films/recommender.model --data ratings.csv --user 15",
     .options = OPTIONS,
     .values_size = sizeof(struct recommend_values),
-    .run = run,
+    .run = recommend_run,
 };

@@ -1,4 +1,4 @@
-/* trainer serve: a model with its page, until told to stop. */
+/* trainer serve: serves a model and its page until it is stopped. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -18,14 +18,14 @@ struct page_server {
     struct http_server *server;
 };
 
-static void on_signal(void *context, int signal)
+static void on_serve_signal(void *context, int signal)
 {
     struct page_server *server = context;
     (void)signal;
     loop_stop(server->loop);
 }
 
-static void on_closed(void *context)
+static void on_serve_closed(void *context)
 {
     struct page_server *server = context;
     loop_stop(server->loop);
@@ -36,7 +36,7 @@ static int open_site(struct page_server *server, const struct serve_values *want
     bool face = !str_is_empty(wanted->model), versions = !str_is_empty(wanted->model_base_path);
     if (face == versions)
         return err_set(err, ERR_USAGE,
-                       "which model? give --model FILE and --gallery DIR for faces, or "
+                       "no model given: use --model FILE and --gallery DIR for faces, or "
                        "--model-base-path DIR for the versions of a classifier%s",
                        face ? ", not both" : "");
     return face ? serve_face_open(server->loop, wanted, &server->site, err)
@@ -50,7 +50,7 @@ static int open_server(struct page_server *server, const struct serve_values *wa
                                           .write_refusal = page_write_refusal};
     int result = loop_new(&server->loop, err);
     if (result == 0)
-        result = loop_signals_new(server->loop, on_signal, server, &server->signals, err);
+        result = loop_signals_new(server->loop, on_serve_signal, server, &server->signals, err);
     if (result == 0)
         result = open_site(server, wanted, err);
     if (result == 0)
@@ -64,13 +64,13 @@ static int open_server(struct page_server *server, const struct serve_values *wa
 static void close_server(struct page_server *server)
 {
     if (server->server) {
-        http_server_close(server->server, on_closed, server);
+        http_server_close(server->server, on_serve_closed, server);
         loop_run(server->loop);
     }
     if (server->site.stop)
         server->site.stop(server->site.own);
     loop_signals_free(server->signals);
-    /* What the pool is still looking at ends before its page goes. */
+    /* Work on the pool must end before the page is freed. */
     if (server->loop)
         loop_run(server->loop);
     if (server->site.free)
@@ -78,7 +78,8 @@ static void close_server(struct page_server *server)
     loop_free(server->loop);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int serve_run(const void *values, size_t count, const char *const *arguments,
+                     struct err *err)
 {
     (void)count, (void)arguments;
     const struct serve_values *wanted = values;
@@ -100,32 +101,32 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
-     .help = "a face model, as 'trainer fit face' wrote it"},
+     .help = "a face model of 'trainer fit face'"},
     {.name = "gallery",
      .type = OPTION_PATH,
      FIELD(gallery),
      .value = "DIR",
-     .help = "faces: the people to recognise, one folder a person"},
+     .help = "face model: the people to recognise, one folder per person"},
     {.name = "samples",
      .type = OPTION_PATH,
      FIELD(samples),
      .value = "DIR",
-     .help = "faces: pictures the page offers for a try, one folder a person"},
+     .help = "face model: pictures that the page offers for a try, one folder per person"},
     {.name = "accept-rate",
      .type = OPTION_REAL,
      FIELD(accept_rate),
      .fallback = FACE_ACCEPT_RATE_DEFAULT,
      .range = {.min = 0, .max = 0.5, .above_min = true},
      .value = "PART",
-     .help = "faces: the part of strangers that may be taken for somebody of the gallery; smaller "
-             "ones leave more of the gallery's people unrecognised"},
+     .help = "face model: fraction of strangers that may be accepted as a person of the gallery; a "
+             "smaller value leaves more people of the gallery unrecognised"},
     {.name = "model-base-path",
      .type = OPTION_PATH,
      FIELD(model_base_path),
      .environment = "TF_EXPORT_DIR",
      .value = "DIR",
-     .help = "versions of a classifier, as 'trainer fit classifier --export-dir' writes them; the "
-             "newest is served, also one that comes later"},
+     .help = "directory with versions of a classifier, from 'trainer fit classifier --export-dir'; "
+             "the newest version is served, also if it appears later"},
     {.name = "model-name",
      .type = OPTION_STRING,
      FIELD(model_name),
@@ -138,13 +139,13 @@ static const struct option OPTIONS[] = {
      .environment = "TF_DATA_DIR",
      .fallback = IDX_DIRECTORY_DEFAULT,
      .value = "DIR",
-     .help = "classifier: IDX files with the test pictures the page shows"},
+     .help = "classifier: directory of IDX files with the test pictures that the page shows"},
     {.name = "report",
      .type = OPTION_PATH,
      FIELD(report),
      .value = "FILE",
-     .help = "report.html of the training run, which the page links; of a face model it is the one "
-             "beside it"},
+     .help = "report.html of the training run, which the page links to; for a face model the "
+             "default is the report next to it"},
     {.name = "address",
      .type = OPTION_STRING,
      FIELD(address),
@@ -157,7 +158,7 @@ static const struct option OPTIONS[] = {
      .fallback = "8987",
      .max = 65535,
      .value = "N",
-     .help = "the TCP port; 0 takes any free one"},
+     .help = "the TCP port; 0: any free port"},
     {0},
 };
 
@@ -165,17 +166,16 @@ const struct command COMMAND_SERVE = {
     .name = "serve",
     .summary = "serve a model with a page",
     .description =
-        "A face model gets an upload page: it shows the three people of the gallery that a face is "
-        "nearest to, and says whether it is one of them or a stranger. The gallery is embedded "
-        "once, at the start, and from which distance on a face is a stranger's is measured on "
-        "it.\n\n"
-        "A classifier is served in its newest version, and in a newer one as soon as it is "
-        "exported, without a restart. Its page shows a random test picture, the truth, the "
-        "prediction with its probabilities, and the version; programs ask "
-        "POST /v1/models/NAME:predict, as they would ask TensorFlow Serving.",
+        "A face model gets an upload page: it shows the three people of the gallery that are "
+        "nearest to a face, and whether the face is one of them or a stranger. The gallery is "
+        "embedded once, at the start; the distance beyond which a face counts as a stranger is "
+        "measured on it.\n\nA classifier is served in its newest version; a newer one is served as "
+        "soon as it is exported, without a restart. Its page shows a random test picture, its "
+        "label, the prediction with its probabilities, and the version. Programs send POST "
+        "/v1/models/NAME:predict, as to TensorFlow Serving.",
     .examples = "trainer serve --model faces/face.model --gallery people\n"
                 "trainer serve --model-base-path export --port 5000",
     .options = OPTIONS,
     .values_size = sizeof(struct serve_values),
-    .run = run,
+    .run = serve_run,
 };

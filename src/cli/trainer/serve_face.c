@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "serve/upload_page.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_report.h"
@@ -15,7 +15,7 @@
 struct face_site {
     struct face_model *model;
     struct people_crop crop;
-    struct face_finder *finder; /* where the crop has none */
+    struct face_finder *finder; /* used if the crop has none */
     struct dataset *people, *samples;
     struct upload_page *page;
     char *report;
@@ -34,7 +34,7 @@ static void site_free(void *own)
     free(site);
 }
 
-/* A model of another kind is named, with the command that it is for. */
+/* If the file holds another kind of model, the error names the kind and the command for it. */
 static int load_model(const char *path, struct face_model **ret, struct err *err)
 {
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
@@ -56,7 +56,7 @@ static int load_model(const char *path, struct face_model **ret, struct err *err
     return result;
 }
 
-/* Training writes it beside the model. */
+/* The report, which training writes next to the model. */
 static char *report_of(const struct serve_values *values)
 {
     if (!str_is_empty(values->report))
@@ -66,13 +66,13 @@ static char *report_of(const struct serve_values *values)
                       values->model);
 }
 
-/* Faces are looked for even if the model's pictures are not cut to them: a picture without one must
- * not be named. */
+/* Faces are looked for even if the model's pictures are not cut to them: a picture without a face
+ * must not be named. */
 static const struct face_finder *open_finder(struct face_site *site)
 {
     struct err err = ERR_INIT;
     if (!site->crop.finder && face_finder_new(FACE_FINDER_CASCADE, &site->finder, &err) < 0)
-        fprintf(stderr, "trainer: %s; pictures without a face are not noticed\n", err.message);
+        fprintf(stderr, "trainer: %s; pictures without a face will not be detected\n", err.message);
     return site->crop.finder ? site->crop.finder : site->finder;
 }
 
@@ -80,14 +80,13 @@ static void say_threshold(const struct face_site *site, double rate)
 {
     const struct face_threshold *threshold = upload_page_threshold(site->page);
     if (threshold->source == FACE_THRESHOLD_DEFAULT)
-        printf(
-            "a face is known below distance %.2f, a fixed one: the gallery has too few people to "
-            "measure how near strangers come, and the model file does not say it; add people, or "
-            "train the model again\n",
-            threshold->known);
+        printf("a face is recognised below the fixed distance %.2f: the gallery has too few people "
+               "to measure how near strangers come, and the model file has no such measurement; "
+               "add people, or train the model again\n",
+               threshold->known);
     else
-        printf("a face is known below distance %.2f: about %g %% of strangers come nearer to "
-               "somebody, as measured on %s\n",
+        printf("a face is recognised below distance %.2f: about %g %% of strangers come nearer to "
+               "a person of the gallery, as measured on %s\n",
                threshold->known, 100 * rate,
                threshold->source == FACE_THRESHOLD_GALLERY
                    ? "the people of the gallery"
@@ -103,7 +102,8 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
     ret->path = "/upload";
     int result = load_model(values->model, &site->model, err);
     if (result == 0 && str_is_empty(values->gallery))
-        return err_set(err, ERR_USAGE, "which people? give --gallery DIR, one folder a person");
+        return err_set(err, ERR_USAGE,
+                       "no gallery given: use --gallery DIR, with one folder per person");
     if (result == 0)
         result = people_crop_open(face_model_config(site->model)->crop, &site->crop, err);
     if (result == 0)

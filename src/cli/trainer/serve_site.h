@@ -1,5 +1,4 @@
-/* What `trainer serve` shows: one site a kind of model, each in a file of its own; serve.c chooses
- * and runs it. */
+/* The sites of `trainer serve`: one file per kind of model. serve.c chooses a site and runs it. */
 #ifndef TRAINYARD_CLI_TRAINER_SERVE_SITE_H
 #define TRAINYARD_CLI_TRAINER_SERVE_SITE_H
 
@@ -17,14 +16,14 @@ struct serve_values {
 
 struct serve_site {
     http_handler *handle;
-    void *page;       /* the handler's */
-    const char *path; /* where a person begins */
+    void *page;       /* the context of `handle` */
+    const char *path; /* where a user starts */
     void *own;
-    void (*stop)(void *own); /* start nothing more by yourself; may be NULL */
-    void (*free)(void *own); /* when nothing is under way any more */
+    void (*stop)(void *own); /* start no more work; may be NULL */
+    void (*free)(void *own); /* called when no request is in progress any more */
 };
 
-/* `site->own` and `site->free` are set as soon as there is something to free, also on failure. */
+/* site->own and site->free are set as soon as there is something to free, also on failure. */
 int serve_face_open(struct loop *loop, const struct serve_values *values, struct serve_site *site,
                     struct err *err);
 int serve_classifier_open(struct loop *loop, const struct serve_values *values,

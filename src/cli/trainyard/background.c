@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/system/file.h"
-#include "cli/trainyard/server_keeper.h"
-#include "cli/trainyard/state_room.h"
+#include "cli/trainyard/server_supervisor.h"
+#include "cli/trainyard/state_reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +14,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the processes in the background know. */
+/* State of the processes in the background. */
 struct background {
     const struct cluster_options *options;
-    int ready_fd; /* to `up`: one byte when ready, else the sentence why not; -1: `up` has heard */
-    int alive_fd; /* to the keeper, or -1 */
+    int ready_fd; /* pipe to `up`: one zero byte when the server is ready, else the error message;
+                     -1: closed already */
+    int alive_fd; /* pipe to the supervisor, or -1 */
 };
 
-static void tell(int *fd, const char *data, size_t size)
+static void background_tell(int *fd, const char *data, size_t size)
 {
     if (*fd < 0)
         return;
@@ -33,12 +34,12 @@ static void tell(int *fd, const char *data, size_t size)
 static void on_ready(void *context)
 {
     struct background *background = context;
-    tell(&background->ready_fd, "", 1);
-    tell(&background->alive_fd, "", 1);
+    background_tell(&background->ready_fd, "", 1);
+    background_tell(&background->alive_fd, "", 1);
 }
 
-/* Close what the caller's shell happened to leave open: a background server that holds the end of a
- * pipe would keep its reader waiting for ever. */
+/* Closes descriptors that were inherited from the shell: a background server that holds the end of
+ * a pipe would keep its reader waiting forever. */
 static void close_inherited(const int *keep, size_t count)
 {
     unsigned from = STDERR_FILENO + 1;
@@ -55,7 +56,7 @@ static void close_inherited(const int *keep, size_t count)
     }
 }
 
-/* Leave the terminal, keep what is said in the log file. */
+/* Leaves the terminal and writes the output to the log file. */
 static int leave_terminal(const struct state_dir *state, struct err *err)
 {
     setsid();
@@ -72,12 +73,12 @@ static int leave_terminal(const struct state_dir *state, struct err *err)
 static int report_failure(struct background *background, const struct err *err)
 {
     log_error("trainyard", "%s", err->message);
-    tell(&background->ready_fd, err->message, strlen(err->message));
+    background_tell(&background->ready_fd, err->message, strlen(err->message));
     return err_info(err->code)->exit_code;
 }
 
-/* Serve in this process; returns its exit code. */
-static int serve(struct background *background)
+/* Runs the server in this process; returns its exit code. */
+static int background_serve(struct background *background)
 {
     struct err err = ERR_INIT;
     int result = cluster_run(background->options, on_ready, background, &err);
@@ -92,12 +93,12 @@ static int on_serve(void *context, int alive_fd)
     background->options = &options;
     background->alive_fd = alive_fd;
     struct err err = ERR_INIT;
-    if (options.restarted && state_room_take(options.state, &err) < 0)
+    if (options.restarted && state_reserve_use(options.state, &err) < 0)
         return report_failure(background, &err);
-    return serve(background);
+    return background_serve(background);
 }
 
-/* `up` waits for the end of this pipe, which the server has now. */
+/* Closes this end of the pipe, which the server has now: `up` waits for its end. */
 static void on_first_started(void *context)
 {
     struct background *background = context;
@@ -113,14 +114,14 @@ static int run_in_background(const struct cluster_options *options, int lock, in
     close_inherited((int[]){lock, options->listen_fd, ready_fd}, 3);
     if (leave_terminal(options->state, &err) < 0)
         return report_failure(&background, &err);
-    const struct server_keeper keeper = {.state = options->state,
-                                         .serve = on_serve,
-                                         .started = on_first_started,
-                                         .context = &background};
-    return restart ? server_keeper_run(&keeper) : serve(&background);
+    const struct server_supervisor supervisor = {.state = options->state,
+                                                 .serve = on_serve,
+                                                 .started = on_first_started,
+                                                 .context = &background};
+    return restart ? server_supervisor_run(&supervisor) : background_serve(&background);
 }
 
-/* Wait for the one byte, the sentence, or the death of the server. */
+/* Waits for the zero byte, the error message, or the end of the server. */
 static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, struct err *err)
 {
     char text[ERR_MESSAGE_MAX] = "";

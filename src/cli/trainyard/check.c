@@ -1,4 +1,4 @@
-/* trainyard check: look for damage in the database of a cluster that is down, show it, repair it.
+/* trainyard check: finds damage in the database of a cluster that is down, shows it and repairs it.
  */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/state_dir.h"
@@ -7,15 +7,15 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "loop/loop.h"
-#include "store/store_aside.h"
 #include "store/store_check.h"
+#include "store/store_quarantine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    ROWS_MAX = 1000, /* damaged rows that are described, and removed at a time */
-    FAULTS_MAX = 20, /* lines about pages */
+    ROWS_MAX = 1000, /* damaged rows that are described, and removed per pass */
+    FAULTS_MAX = 20, /* reported lines about damaged pages */
     PASSES_MAX = 1000,
 };
 
@@ -29,11 +29,11 @@ struct check_values {
 struct check {
     const struct state_dir *state;
     const struct check_values *wanted;
-    const char *directory; /* for what --repair takes out of the database */
+    const char *directory; /* directory for the data that --repair removes from the database */
     struct loop *loop;
 };
 
-static const char *plural(size_t count)
+static const char *check_plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
@@ -58,7 +58,8 @@ static void print_line(void *context, const char *text)
     printf("%s\n", text);
 }
 
-/* The database does not open. Returns 0 if it was rebuilt, 1 if that was not asked for. */
+/* Handles a database that cannot be opened. Returns 0 if it was rebuilt, 1 if no repair was
+ * requested. */
 static int check_pages(const struct check *check, const struct err *why, struct err *err)
 {
     const char *path = check->state->database;
@@ -72,8 +73,8 @@ static int check_pages(const struct check *check, const struct err *why, struct 
         return result;
     printf("rebuilt '%s' from the %zu row%s that could be read, with %zu hole%s between them; the "
            "damaged file is kept as '%s'\n",
-           path, rebuilt.rows, plural(rebuilt.rows), rebuilt.holes, plural(rebuilt.holes),
-           rebuilt.kept);
+           path, rebuilt.rows, check_plural(rebuilt.rows), rebuilt.holes,
+           check_plural(rebuilt.holes), rebuilt.kept);
     if (rebuilt.holes)
         printf("objects in the holes are missing, older than they were, or present although they "
                "were deleted\n");
@@ -83,13 +84,13 @@ static int check_pages(const struct check *check, const struct err *why, struct 
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Damaged files of earlier times. They are no damage any more, but only the user knows whether they
- * are still wanted. */
+/* Lists damaged files that were kept earlier. They are no damage any more, but only the user knows
+ * whether they are still needed. */
 static void print_kept(const struct check *check, const char *suffix)
 {
     _cleanup_free_ char *path = mem_printf("%s%s", check->state->database, suffix);
-    for (int n = 1; n <= STORE_ASIDE_MAX; n++) {
-        _cleanup_free_ char *name = store_aside_name(path, n);
+    for (int n = 1; n <= STORE_QUARANTINE_MAX; n++) {
+        _cleanup_free_ char *name = store_quarantine_name(path, n);
         if (name)
             printf("note: '%s' is a damaged file that was kept: delete it when you no longer need "
                    "it\n",
@@ -105,7 +106,7 @@ static const struct store_damaged_row *find_row(const struct store_damage *damag
     return NULL;
 }
 
-/* With the store closed: `damage` is a copy of what it reported. */
+/* Accepts damaged rows. The store is closed; `damage` is a copy of its report. */
 static int accept_rows(const struct check *check, const struct store_damage *damage,
                        struct err *err)
 {
@@ -133,11 +134,11 @@ static int remove_rows(const struct check *check, const struct store_damage *dam
     if (result == 0 && damage->rows_count)
         printf("removed %zu damaged row%s; the text of each is in '%s', in a file named by its "
                "revision\n",
-               damage->rows_count, plural(damage->rows_count), check->directory);
+               damage->rows_count, check_plural(damage->rows_count), check->directory);
     return result;
 }
 
-/* A copy of the report: repairing needs the store closed. */
+/* Copies the report, because the store must be closed during the repair. */
 static struct store_damage take_damage(const struct store *store)
 {
     struct store_damage damage = *store_damage(store);
@@ -156,15 +157,15 @@ static void release_damage(struct store_damage *damage)
     free(damage->rows);
 }
 
-/* One pass: report, then do what was asked for. Sets *ret_again if something was changed that needs
- * another look. Returns 0 if the database is healthy, 1 if not, or a negative code. */
-static int pass(const struct check *check, bool accepts, bool *ret_again, struct err *err)
+/* One pass: reports the damage, then does what was requested. Sets *ret_again if a change needs
+ * another pass. Returns 0 if the database is healthy, 1 if not, or a negative code. */
+static int check_pass(const struct check *check, bool accepts, bool *ret_again, struct err *err)
 {
     struct store *store;
     struct err why = ERR_INIT;
     *ret_again = false;
     int result = open_store(check, &store, &why);
-    if (result == -ERR_INVALID) { /* of its pages; a file that is not ours is left alone */
+    if (result == -ERR_INVALID) { /* damaged pages; a file of another program is left alone */
         result = check_pages(check, &why, err);
         *ret_again = result == 0;
         return result;
@@ -193,7 +194,7 @@ static int check_all(const struct check *check, struct err *err)
     bool again = true;
     int result = 0;
     for (int i = 0; result >= 0 && again && i < PASSES_MAX; i++)
-        result = pass(check, i == 0, &again, err);
+        result = check_pass(check, i == 0, &again, err);
     if (result < 0)
         return result;
     print_kept(check, "");
@@ -207,12 +208,13 @@ static int check_all(const struct check *check, struct err *err)
     return result;
 }
 
-static int show(const struct check *check, struct err *err)
+static int check_show(const struct check *check, struct err *err)
 {
     _cleanup_buf_ struct buf text;
     struct store *store;
     buf_init(&text, STORE_VALUE_MAX);
-    int result = open_store(check, &store, err); /* it keeps a damaged log */
+    int result =
+        open_store(check, &store, err); /* opening the store keeps a copy of a damaged log */
     if (result < 0)
         return result;
     close_store(check, store);
@@ -224,7 +226,7 @@ static int show(const struct check *check, struct err *err)
     return result;
 }
 
-/* The lock keeps `trainyard up` out for as long as it is held. */
+/* While this lock is held, `trainyard up` cannot start a server. */
 static int lock_state(const struct state_dir *state, int *ret_fd, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -242,7 +244,8 @@ static int lock_state(const struct state_dir *state, int *ret_fd, struct err *er
     return result < 0 ? result : state_dir_lock(state, ret_fd, err);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int check_run(const void *values, size_t count, const char *const *arguments,
+                     struct err *err)
 {
     (void)count, (void)arguments;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -257,7 +260,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (result < 0)
         return result;
     check.directory = arena_printf(arena, "%s/damaged", state.path);
-    result = check.wanted->show ? show(&check, err) : check_all(&check, err);
+    result = check.wanted->show ? check_show(&check, err) : check_all(&check, err);
     loop_free(check.loop);
     return result;
 }
@@ -275,7 +278,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_LIST,
      .offset = offsetof(struct check_values, accept),
      .value = "REVISION",
-     .help = "take the text of this damaged row as it is, after you looked at it with --show"},
+     .help = "declare this damaged row valid as it is, after you checked it with --show"},
     {.name = "repair",
      .type = OPTION_FLAG,
      .offset = offsetof(struct check_values, repair),
@@ -287,10 +290,10 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_CHECK = {
     .name = "check",
-    .summary = "look for damage in the database of a cluster that is down",
+    .summary = "find and repair damage in the database of a cluster that is down",
     .description =
         "Verifies the checksum of every row in the database, the pages of the file and the "
-        "write-ahead log, and tells what each damaged row means for its object. 'trainyard up' "
+        "write-ahead log, and reports what each damaged row means for its object. 'trainyard up' "
         "starts with damaged rows: it does not serve them and logs them. The cluster must be "
         "down.\n\n"
         "The exit code is 0 if the database is healthy, also if --accept or --repair made it so, "
@@ -303,5 +306,5 @@ const struct command COMMAND_CHECK = {
                 "trainyard check --repair\n",
     .options = OPTIONS,
     .values_size = sizeof(struct check_values),
-    .run = run,
+    .run = check_run,
 };

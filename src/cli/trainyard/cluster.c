@@ -1,4 +1,4 @@
-/* The embedded cluster put together; see cluster.h. */
+/* The embedded cluster; see cluster.h. */
 #include "cli/trainyard/cluster.h"
 
 #include "base/budget.h"
@@ -7,19 +7,19 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainyard/credentials.h"
-#include "cli/trainyard/state_room.h"
+#include "cli/trainyard/state_reserve.h"
 #include "engine/engine.h"
 #include "kube/client/client.h"
 #include "kube/client/kubeconfig.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 #include "loop/loop.h"
 #include "loop/signals.h"
 #include "net/http/server.h"
 #include "node/network/connect.h"
 #include "node/node.h"
 #include "operator/controller/controller.h"
-#include "pipeline/controller.h"
-#include "pipeline/workflow_kind.h"
+#include "pipeline/controller/controller.h"
+#include "pipeline/spec/workflow_kind.h"
 #include "store/store.h"
 #include "tls/tls.h"
 
@@ -30,12 +30,13 @@
 
 enum {
     READY_POLL_MS = 10,
-    CALM_CHECK_MS = 1000, /* on_trim() runs so often while clients hold little */
-    BURST_CHECK_MS = 100, /* on_trim() runs so often while clients hold much */
+    CALM_CHECK_MS = 1000, /* interval of on_trim() while clients hold little memory */
+    BURST_CHECK_MS = 100, /* interval of on_trim() while clients hold much memory */
     TRIM_MS = 60 * 1000,
-    BURST_MIN = 8 * 1024 * 1024, /* bytes; smaller bursts wait for the next TRIM_MS */
+    BURST_MIN =
+        8 * 1024 * 1024, /* bytes; after a smaller burst memory is trimmed at the next TRIM_MS */
     API_SOCKETS = 3,
-    API_PORT = 6443, /* where pods find the API, whatever port it has on the machine */
+    API_PORT = 6443, /* port of the API server in the pod network */
 };
 
 struct cluster {
@@ -43,36 +44,37 @@ struct cluster {
     struct arena *arena;
     struct credentials credentials;
     struct node_options node_options;
-    struct node_space *space;
+    struct node_namespaces *space;
     struct loop *loop;
     struct loop_signals *signals;
     struct store *store;
     struct engine *engine;
     struct tls_server *tls;
-    struct budget_group http_memory;          /* of all servers together */
-    struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
-    struct http_transport *transport;         /* the controllers' way to the API: in process */
+    struct budget_group http_memory;          /* memory of the clients of all servers */
+    struct http_server *servers[API_SOCKETS]; /* listeners on the machine and in the pod network */
+    struct http_transport *transport;         /* in-process transport of the controllers */
     struct engine_controllers *controllers;
-    struct host_ports *host_ports; /* of the replicas of both */
+    struct host_ports *host_ports; /* host ports of the replicas of all training kinds */
     /* The kinds that are served besides those of Kubernetes; ends with NULL. */
     const struct kube_kind *kinds[TRAINING_KIND_COUNT + 2];
     struct training_controller *trainings[TRAINING_KIND_COUNT]; /* in the order of TRAINING_KINDS */
     struct workflow_controller *workflows;
     struct node_runtime *runtime;
 
-    struct kube_client *probe; /* asks whether the nodes are ready */
+    struct kube_client *probe; /* checks whether the nodes are ready */
     struct loop_timer probe_timer;
     struct loop_timer trim_timer;
     int64_t next_trim_ms;
-    size_t burst; /* the most that clients held since memory was trimmed, in bytes */
+    size_t burst; /* the most bytes that clients held since memory was trimmed */
     void (*ready)(void *context);
     void *ready_context;
-    struct err failed; /* what went wrong after the loop had started */
-    int closing;       /* parts that have yet to say that they are closed */
+    struct err failed; /* failure after the loop had started */
+    int closing;       /* number of parts that are not closed yet */
 };
 
-/* The other programs lie beside this one, in a build directory as in /usr/bin. */
-static const char *beside_me(struct arena *arena, const char *name)
+/* The other programs are in the directory of this one, both in a build directory and in /usr/bin.
+ */
+static const char *program_path(struct arena *arena, const char *name)
 {
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -91,8 +93,8 @@ static int check_programs(const struct node_options *options, struct err *err)
     return 0;
 }
 
-/* Before any pod is started, which could read it otherwise. A server that comes back after a crash
- * does without a file that its user has removed meanwhile. */
+/* Writes the kubeconfig before any pod starts, which could otherwise read it. A server that
+ * restarts after a crash does not recreate a file that the user has removed. */
 static int write_kubeconfig(struct cluster *cluster, struct err *err)
 {
     const struct cluster_options *options = cluster->options;
@@ -114,8 +116,8 @@ static int write_kubeconfig(struct cluster *cluster, struct err *err)
     return result;
 }
 
-static int seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
-                struct err *err)
+static int cluster_seal(void *context, const void *data, size_t size,
+                        unsigned char ret[ENGINE_SEAL_SIZE], struct err *err)
 {
     const struct cluster *cluster = context;
     const char *key = cluster->credentials.account_key;
@@ -133,16 +135,17 @@ static int serve_on(struct cluster *cluster, int listen_fd, struct http_server *
     return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, ret, err);
 }
 
-/* On the machine, and in the pod network at the usual port and at the one the kubeconfig names. */
+/* Listens on the machine, and in the pod network at the usual port and at the port of the
+ * kubeconfig. */
 static int serve_api(struct cluster *cluster, struct err *err)
 {
     const int ports[] = {API_PORT, cluster->options->port};
     int result = serve_on(cluster, cluster->options->listen_fd, &cluster->servers[0], err);
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(ports); i++) {
         int fd;
-        if (node_space_plain(cluster->space) || (i > 0 && ports[i] == ports[0]))
+        if (node_namespaces_plain(cluster->space) || (i > 0 && ports[i] == ports[0]))
             break;
-        result = node_space_listen(cluster->space, ports[i], &fd, err);
+        result = node_namespaces_listen(cluster->space, ports[i], &fd, err);
         if (result == 0)
             result = serve_on(cluster, fd, &cluster->servers[i + 1], err);
     }
@@ -155,7 +158,7 @@ static void log_store(void *context, const char *text)
     log_error("store", "%s", text);
 }
 
-/* The store serves what is intact; the log says what is not, and what to do about it. */
+/* The store serves intact objects; the log lists the damage and what to do about it. */
 static void log_damage(const struct store *store, const char *state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -176,7 +179,7 @@ static void on_disk_full(void *context, const struct err *err)
         return;
     }
     log_info("store", "there is room on the disk again: all writes go on");
-    state_room_keep(cluster->options->state);
+    state_reserve_keep(cluster->options->state);
 }
 
 static int open_api(struct cluster *cluster, struct err *err)
@@ -188,7 +191,7 @@ static int open_api(struct cluster *cluster, struct err *err)
                                     .version = TRAINYARD_VERSION,
                                     .kinds = cluster->kinds,
                                     .ca_pem = cluster->credentials.ca_pem,
-                                    .seal = {seal, cluster},
+                                    .seal = {cluster_seal, cluster},
                                     .http_memory = &cluster->http_memory};
     for (size_t i = 0; i < TRAINING_KIND_COUNT; i++)
         cluster->kinds[i] = TRAINING_KINDS[i]->row;
@@ -209,7 +212,7 @@ static int open_api(struct cluster *cluster, struct err *err)
     return serve_api(cluster, err);
 }
 
-/* Pods live in a network where this process is not: their node knows the way. */
+/* Connects to a pod through its node, because this process is not in the pod network. */
 static void *dial_pod(void *context, const struct json *pod, int port, training_dial_done *done,
                       void *done_context)
 {
@@ -238,12 +241,13 @@ static void open_operator(struct cluster *cluster)
     struct training_dialer dialer = {
         .open = dial_pod, .cancel = cancel_dialing, .context = cluster};
     struct training_claims claims = {.directory = find_claim, .context = cluster};
-    const char *shared = node_space_plain(cluster->space) ? "127.0.0.1" : NULL;
+    const char *shared = node_namespaces_plain(cluster->space) ? "127.0.0.1" : NULL;
     struct training_controller_options training = {.host_ports = cluster->host_ports,
                                                    .shared_address = shared,
                                                    .dialer = &dialer,
                                                    .claims = &claims,
-                                                   /* Ours starts PodGroups all or none. */
+                                                   /* The built-in scheduler starts all pods of a
+                                                    * PodGroup or none. */
                                                    .gang_scheduler = "scheduler-plugins-scheduler"};
     for (size_t i = 0; i < TRAINING_KIND_COUNT; i++)
         cluster->trainings[i] = training_controller_new(cluster->loop, cluster->transport,
@@ -252,7 +256,7 @@ static void open_operator(struct cluster *cluster)
 
 static int open_controllers(struct cluster *cluster, struct err *err)
 {
-    /* Pipelines name accounts that an installation of Kubeflow would have made. */
+    /* Pipelines use service accounts that an installation of Kubeflow would have created. */
     struct workflow_controller_options workflows = {.make_accounts = true};
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
@@ -276,8 +280,9 @@ static void stop_for(struct cluster *cluster, const struct err *err)
     loop_stop(cluster->loop);
 }
 
-/* Ready is: the API answers and every node says so. Then the file that tells others is written. */
-static void announce(struct cluster *cluster)
+/* The cluster is ready when the API answers and every node is Ready. Then the file that tells other
+ * commands about the server is written. */
+static void cluster_announce(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
     struct state_server server = {
@@ -290,12 +295,12 @@ static void announce(struct cluster *cluster)
         stop_for(cluster, &err);
         return;
     }
-    state_room_keep(cluster->options->state);
+    state_reserve_keep(cluster->options->state);
     log_info("cluster", "ready on https://127.0.0.1:%d", server.port);
     cluster->ready(cluster->ready_context);
 }
 
-/* A store that takes no writes (on a full disk, say) takes no new node either. */
+/* A store that refuses writes (for example on a full disk) accepts no new node either. */
 static bool stop_if_store_fails(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
@@ -303,11 +308,11 @@ static bool stop_if_store_fails(struct cluster *cluster)
         return false;
     if (err.sys == ENOSPC)
         err_set(&err, ERR_IO,
-                "the nodes cannot be added because the disk of '%s' is full: delete files on this "
+                "cannot add the nodes because the disk of '%s' is full: delete files on this "
                 "disk, then run 'trainyard up' again",
                 cluster->options->state->path);
     else
-        err_wrap(&err, "the nodes cannot be added");
+        err_wrap(&err, "cannot add the nodes");
     stop_for(cluster, &err);
     return true;
 }
@@ -323,19 +328,19 @@ static void on_nodes(void *context, struct json *list, const struct err *err)
     }
     bool is_missing = !err && json_count(json_get(list, "items")) < wanted;
     if (!err && ready >= wanted)
-        announce(cluster);
+        cluster_announce(cluster);
     else if (!is_missing || !stop_if_store_fails(cluster))
         loop_timer_start(&cluster->probe_timer, READY_POLL_MS);
 }
 
-static void probe(struct loop_timer *timer)
+static void cluster_probe(struct loop_timer *timer)
 {
     struct cluster *cluster = CONTAINER_OF(timer, struct cluster, probe_timer);
     kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
 }
 
-/* Free memory goes back to the system every minute, and also soon after a burst of large requests.
- * Otherwise the memory of the next burst would come on top of it. */
+/* Returns free memory to the system every minute, and also soon after a burst of large requests:
+ * otherwise the memory of the next burst would be added to it. */
 static void on_trim(struct loop_timer *timer)
 {
     struct cluster *cluster = CONTAINER_OF(timer, struct cluster, trim_timer);
@@ -351,7 +356,7 @@ static void on_trim(struct loop_timer *timer)
     loop_timer_start(timer, cluster->burst >= BURST_MIN ? BURST_CHECK_MS : CALM_CHECK_MS);
 }
 
-static void on_signal(void *context, int signal)
+static void on_cluster_signal(void *context, int signal)
 {
     struct cluster *cluster = context;
     log_info("cluster", "%s: stopping, the pods stay",
@@ -359,17 +364,18 @@ static void on_signal(void *context, int signal)
     loop_stop(cluster->loop);
 }
 
-static void on_closed(void *context)
+static void on_cluster_closed(void *context)
 {
     struct cluster *cluster = context;
     if (--cluster->closing == 0)
         loop_stop(cluster->loop);
 }
 
-/* In the reverse order of opening. The store is last to end: it commits what is queued. */
+/* Closes the parts in the reverse order of opening. The store ends last and commits the queued
+ * writes. */
 static void close_cluster(struct cluster *cluster, bool failed)
 {
-    unlink(cluster->options->state->server); /* nobody may count on this server any more */
+    unlink(cluster->options->state->server); /* other commands must not use this server any more */
     if (cluster->loop) {
         loop_timer_stop(&cluster->probe_timer);
         loop_timer_stop(&cluster->trim_timer);
@@ -384,12 +390,12 @@ static void close_cluster(struct cluster *cluster, bool failed)
         for (size_t i = 0; i < API_SOCKETS; i++) {
             if (cluster->servers[i]) {
                 cluster->closing++;
-                http_server_close(cluster->servers[i], on_closed, cluster);
+                http_server_close(cluster->servers[i], on_cluster_closed, cluster);
             }
         }
         if (cluster->store) {
             cluster->closing++;
-            store_close(cluster->store, on_closed, cluster);
+            store_close(cluster->store, on_cluster_closed, cluster);
         }
         loop_signals_free(cluster->signals);
         if (--cluster->closing > 0)
@@ -401,9 +407,9 @@ static void close_cluster(struct cluster *cluster, bool failed)
         loop_free(cluster->loop);
     }
     if (failed)
-        node_space_abandon(cluster->space, cluster->options->state->path);
+        node_namespaces_abandon(cluster->space, cluster->options->state->path);
     else
-        node_space_free(cluster->space);
+        node_namespaces_free(cluster->space);
     arena_free(cluster->arena);
 }
 
@@ -417,9 +423,9 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .node_names = options->node_names,
         .size = options->size,
         .api_port = options->port,
-        .step_path = beside_me(cluster.arena, "trainyard-step"),
-        .prober_path = beside_me(cluster.arena, "trainyard"),
-        .trainer_path = beside_me(cluster.arena, "trainer"),
+        .step_path = program_path(cluster.arena, "trainyard-step"),
+        .prober_path = program_path(cluster.arena, "trainyard"),
+        .trainer_path = program_path(cluster.arena, "trainer"),
         .plain = options->plain,
         .isolated = options->isolated,
         .resolv_conf = options->resolv_conf,
@@ -427,22 +433,22 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .shares = options->shares,
     };
     mem_return_large_blocks();
-    signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while somebody writes to it */
-    signal(SIGCHLD, SIG_DFL); /* whoever started us may not care how its children end; we do */
+    signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while its input is written */
+    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore SIGCHLD, which is inherited */
     int result = check_programs(&cluster.node_options, err);
     if (result == 0)
         result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);
-    /* Namespaces first: they can only be entered while there is one thread. */
+    /* Namespaces come first, because a process can enter them only while it has one thread. */
     if (result == 0)
-        result = node_space_enter(&cluster.node_options, &cluster.space, err);
+        result = node_namespaces_enter(&cluster.node_options, &cluster.space, err);
     if (result == 0)
         result = write_kubeconfig(&cluster, err);
     if (result == 0)
         result = loop_new(&cluster.loop, err);
     if (result == 0)
-        result = loop_signals_new(cluster.loop, on_signal, &cluster, &cluster.signals, err);
+        result = loop_signals_new(cluster.loop, on_cluster_signal, &cluster, &cluster.signals, err);
     if (result == 0) {
-        loop_timer_init(cluster.loop, &cluster.probe_timer, probe);
+        loop_timer_init(cluster.loop, &cluster.probe_timer, cluster_probe);
         loop_timer_init(cluster.loop, &cluster.trim_timer, on_trim);
         result = open_api(&cluster, err);
     }

@@ -1,6 +1,5 @@
-/* The embedded cluster put together: store, API server, controllers, operator and nodes on one
- * loop, in the order in which each needs the one before, and taken apart in the reverse order. `up`
- * runs it. */
+/* The embedded cluster: store, API server, controllers, operator and nodes on one loop. They start
+ * in the order in which each needs the one before, and stop in the reverse order. `up` runs it. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 #define TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 
@@ -10,22 +9,24 @@
 
 struct cluster_options {
     const struct state_dir *state;
-    const char *kubeconfig;        /* the file to write */
+    const char *kubeconfig;        /* path of the kubeconfig file to write */
     const char *const *node_names; /* NULL-terminated */
-    struct node_size size;         /* of each node */
-    int listen_fd;                 /* the API's socket, taken over */
+    struct node_size size;         /* size of each node */
+    int listen_fd;                 /* listening socket of the API server, which takes it over */
     int port;
-    const char *resolv_conf;   /* the machine's name servers; NULL: as the machine has them */
-    const char *const *shares; /* directories for all pods, NULL-terminated */
-    int fake_gpus;             /* that the nodes tell of and the machine has not */
-    bool plain;                /* pods get no namespaces */
-    bool isolated;             /* pods are to reach nothing beyond the cluster */
-    bool restarted;            /* after a crash; `up` has told its user all there is to tell */
-    bool no_operator;          /* TFJobs and PyTorchJobs are for somebody else to run */
+    /* Resolv.conf with the name servers for pods; NULL: that of the machine. */
+    const char *resolv_conf;
+    const char *const *shares; /* directories that all pods can access, NULL-terminated */
+    int fake_gpus;             /* number of simulated GPUs that the nodes report */
+    bool plain;                /* pods run without namespaces */
+    bool isolated;             /* pods have no network access beyond the cluster */
+    bool restarted;   /* this is a restart after a crash: the messages for the user of `up` are not
+                         printed again */
+    bool no_operator; /* do not run TFJobs and PyTorchJobs; another operator does */
 };
 
-/* Run until SIGINT or SIGTERM. `ready` is called once the API answers and every node is Ready. Must
- * be called before any thread was started. The pods are left running. */
+/* Runs until SIGINT or SIGTERM. Calls `ready` once the API server answers and every node is Ready.
+ * Must be called before any thread is started. Pods keep running after it returns. */
 int cluster_run(const struct cluster_options *options, void (*ready)(void *context), void *context,
                 struct err *err);
 

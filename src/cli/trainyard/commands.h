@@ -1,4 +1,4 @@
-/* The commands of `trainyard`, one file each; main.c lists them. */
+/* The commands of `trainyard`, one file per command; main.c lists them. */
 #ifndef TRAINYARD_CLI_TRAINYARD_COMMANDS_H
 #define TRAINYARD_CLI_TRAINYARD_COMMANDS_H
 
@@ -10,11 +10,11 @@
 extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_CHECK, COMMAND_IMAGE,
     COMMAND_PROCESS, COMMAND_OPERATOR;
 
-/* Started by a pod's supervisor; in no list of commands. */
+/* Runs as a process of its own that a pod's supervisor starts; in no list of commands. */
 int probe_tls(const char *host);
 
-/* The row every command has. `values` is the command's struct, which holds `const char
- * *state`. */
+/* The option row that every command has. `values` is the command's struct, which has the member
+ * `const char *state`. */
 #define OPTION_STATE(values)                                                                       \
     {                                                                                              \
         .name = "state", .type = OPTION_STRING, .offset = offsetof(values, state),                 \

@@ -1,4 +1,4 @@
-/* The cluster's credentials; see credentials.h. */
+/* The credentials of a cluster; see credentials.h. */
 #include "cli/trainyard/credentials.h"
 
 #include "base/mem.h"
@@ -15,7 +15,8 @@ enum { NODES_MAX = 64, DAYS = 3650, FILE_MAX = 64 * 1024, TOKEN_BYTES = 32 };
 static const char TOKEN_LETTERS[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
 
-static int read_text(struct arena *arena, const char *path, const char **ret, struct err *err)
+static int credentials_read_text(struct arena *arena, const char *path, const char **ret,
+                                 struct err *err)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, FILE_MAX);
@@ -25,7 +26,7 @@ static int read_text(struct arena *arena, const char *path, const char **ret, st
     return result;
 }
 
-static int write_text(const char *path, const char *text, struct err *err)
+static int credentials_write_text(const char *path, const char *text, struct err *err)
 {
     return file_write_atomic(path, text, strlen(text), 0600, err);
 }
@@ -34,9 +35,9 @@ struct pki_paths {
     const char *ca, *cert, *key;
 };
 
-/* By which names and addresses the API is reached: from the machine, and from pods at the gateway
- * and at its service. A node's address is 127.0.0.<n>; all that may ever be are named, so that more
- * nodes need no new certificate. */
+/* The names and addresses of the API server: on the machine, and for pods at the gateway and at its
+ * Service. The address of a node is 127.0.0.<n>; all possible ones are included, so that more nodes
+ * need no new certificate. */
 static const char *const *server_hosts(struct arena *arena)
 {
     static const char *const NAMES[] = {
@@ -59,20 +60,20 @@ static const char *const *server_hosts(struct arena *arena)
     return hosts;
 }
 
-/* True for one of an older program: it lacks a name. One that cannot be read is not ours to judge:
- * whoever uses it says what is wrong. */
+/* True for a certificate of an older program, which lacks a name. A certificate that cannot be
+ * parsed is left alone: its user reports the error. */
 static bool is_outdated(struct arena *arena, const struct pki_paths *paths,
                         const char *const *hosts)
 {
     const char *cert = NULL;
     bool complete = true;
-    if (read_text(arena, paths->cert, &cert, NULL) < 0 ||
+    if (credentials_read_text(arena, paths->cert, &cert, NULL) < 0 ||
         tls_cert_names_all(cert, hosts, &complete, NULL) < 0)
         return false;
     return !complete;
 }
 
-/* The key of the authority is not kept: it signs one certificate in its life. */
+/* The key of the authority is not kept: it signs only one certificate. */
 static int make_certificates(const struct pki_paths *paths, const char *const *hosts,
                              struct err *err)
 {
@@ -81,15 +82,15 @@ static int make_certificates(const struct pki_paths *paths, const char *const *h
     if (result == 0)
         result = tls_make_cert(&ca, "trainyard-apiserver", hosts, DAYS, &server, err);
     if (result == 0)
-        result = write_text(paths->ca, ca.cert_pem, err);
+        result = credentials_write_text(paths->ca, ca.cert_pem, err);
     if (result == 0)
-        result = write_text(paths->key, server.key_pem, err);
-    if (result == 0) /* last: it says that all three are there */
-        result = write_text(paths->cert, server.cert_pem, err);
+        result = credentials_write_text(paths->key, server.key_pem, err);
+    if (result == 0) /* written last: its existence proves that all three files exist */
+        result = credentials_write_text(paths->cert, server.cert_pem, err);
     return result;
 }
 
-/* A secret as text: 256 random bits. */
+/* Writes a secret as text: 256 random bits. */
 static int make_secret(const char *path, struct err *err)
 {
     unsigned char bytes[TOKEN_BYTES];
@@ -97,10 +98,11 @@ static int make_secret(const char *path, struct err *err)
     rand_secure(bytes, sizeof(bytes));
     for (size_t i = 0; i < sizeof(bytes); i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    return write_text(path, text, err);
+    return credentials_write_text(path, text, err);
 }
 
-/* A token goes into a header line of every request; an empty one would be no secret. */
+/* Checks a token: it goes into a header line of every request, and an empty one would be no secret.
+ */
 static int check_secret(const char *path, const char *token, struct err *err)
 {
     if (strlen(token) < TOKEN_BYTES || token[strspn(token, TOKEN_LETTERS)] != '\0')
@@ -123,7 +125,8 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
     const char *const *hosts = server_hosts(arena);
     int result = 0;
     if (is_outdated(arena, &paths, hosts))
-        unlink(paths.cert); /* first, so that no half of the new ones is ever taken for whole */
+        unlink(paths.cert); /* removed first, so that a part of the new files is never taken for the
+                               whole */
     if (!file_exists(paths.cert))
         result = make_certificates(&paths, hosts, err);
     if (result == 0 && !file_exists(state->token))
@@ -131,17 +134,17 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
     if (result == 0 && !file_exists(account_key))
         result = make_secret(account_key, err);
     if (result == 0)
-        result = read_text(arena, paths.ca, &ret->ca_pem, err);
+        result = credentials_read_text(arena, paths.ca, &ret->ca_pem, err);
     if (result == 0)
-        result = read_text(arena, paths.cert, &ret->cert_pem, err);
+        result = credentials_read_text(arena, paths.cert, &ret->cert_pem, err);
     if (result == 0)
-        result = read_text(arena, paths.key, &ret->key_pem, err);
+        result = credentials_read_text(arena, paths.key, &ret->key_pem, err);
     if (result == 0)
-        result = read_text(arena, state->token, &ret->token, err);
+        result = credentials_read_text(arena, state->token, &ret->token, err);
     if (result == 0)
         result = check_secret(state->token, ret->token, err);
     if (result == 0)
-        result = read_text(arena, account_key, &ret->account_key, err);
+        result = credentials_read_text(arena, account_key, &ret->account_key, err);
     if (result == 0)
         result = check_secret(account_key, ret->account_key, err);
     return result < 0 ? err_wrap(err, "cannot set up the cluster's credentials") : 0;

@@ -1,6 +1,6 @@
-/* What lets a client trust the server and the server know its client: a certificate authority of
- * the cluster's own, the server's certificate, the bearer token and the key that signs the tokens
- * of service accounts. Made once, kept in the state directory, for its owner's eyes only. */
+/* The credentials of a cluster: its certificate authority, the server's certificate, the bearer
+ * token of the kubeconfig, and the key that signs service account tokens. They are made once and
+ * kept in the state directory, readable by their owner only. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 #define TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 

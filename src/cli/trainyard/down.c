@@ -1,6 +1,6 @@
-/* trainyard down: end the embedded cluster and its pods. */
+/* trainyard down: stops the embedded cluster and its pods. */
 #include "cli/trainyard/commands.h"
-#include "cli/trainyard/server_keeper.h"
+#include "cli/trainyard/server_supervisor.h"
 #include "cli/trainyard/state_dir.h"
 
 #include "base/system/file.h"
@@ -21,7 +21,7 @@ struct down_values {
     bool wipe;
 };
 
-/* SIGTERM, then SIGKILL: what was acknowledged is on disk in either case. */
+/* Sends SIGTERM, then SIGKILL. Acknowledged writes are on disk in either case. */
 static int stop_server(pid_t pid, struct err *err)
 {
     _cleanup_fd_ int fd = pidfd_open(pid, 0);
@@ -34,15 +34,16 @@ static int stop_server(pid_t pid, struct err *err)
         return 0;
     fprintf(stderr, "trainyard: process %d does not end: killing it\n", (int)pid);
     int result = process_kill(fd, PROCESS_DEATH_MS, err);
-    return result < 0 ? err_wrap(err, "cannot end the server (process %d)", (int)pid) : 0;
+    return result < 0 ? err_wrap(err, "cannot stop the server (process %d)", (int)pid) : 0;
 }
 
-/* The keeper ends the server and then itself, also while it waits to start the next one. */
-static int stop_keeper(const struct state_dir *state, bool *ret_was_running, struct err *err)
+/* Stops the supervisor, which stops the server first, or ends while it waits to restart the server.
+ */
+static int stop_supervisor(const struct state_dir *state, bool *ret_was_running, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    *ret_was_running = server_keeper_find(state, &pidfd, &pid, NULL) == 0;
+    *ret_was_running = server_supervisor_find(state, &pidfd, &pid, NULL) == 0;
     if (!*ret_was_running)
         return 0;
     if (pidfd_send_signal(pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)
@@ -53,12 +54,13 @@ static int stop_keeper(const struct state_dir *state, bool *ret_was_running, str
     return 0;
 }
 
-static int down(const struct state_dir *state, bool wipe, bool *ret_was_running, struct err *err)
+static int server_down(const struct state_dir *state, bool wipe, bool *ret_was_running,
+                       struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_server server = {0};
     bool was_kept = false;
-    int result = stop_keeper(state, &was_kept, err);
+    int result = stop_supervisor(state, &was_kept, err);
     if (result == 0)
         result = state_dir_server(arena, state, &server, err);
     if (result == 0 && server.running)
@@ -66,7 +68,7 @@ static int down(const struct state_dir *state, bool wipe, bool *ret_was_running,
     if (result == 0)
         unlink(state->restarts);
     if (result == 0 && file_exists(state->path))
-        result = node_space_destroy(state->path, err);
+        result = node_namespaces_destroy(state->path, err);
     if (result == 0 && wipe)
         result = node_wipe(state->path, err);
     if (result == 0 && wipe)
@@ -75,7 +77,7 @@ static int down(const struct state_dir *state, bool wipe, bool *ret_was_running,
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int down_run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
     const struct down_values *wanted = values;
@@ -84,7 +86,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     bool was_running = false;
     int result = state_dir_resolve(arena, wanted->state, &state, err);
     if (result == 0)
-        result = down(&state, wanted->wipe, &was_running, err);
+        result = server_down(&state, wanted->wipe, &was_running, err);
     if (result < 0)
         return result;
     printf("%s%s\n", was_running ? "the cluster is down" : "no cluster was running",
@@ -104,11 +106,12 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DOWN = {
     .name = "down",
     .synonyms = "stop|destroy|kill|end",
-    .summary = "end the embedded cluster and every pod in it",
-    .description = "Ends the server and the pods. The state stays, so that the next 'trainyard up' "
-                   "finds every "
-                   "object again; with --wipe nothing is left.",
+    .summary = "stop the embedded cluster and every pod in it",
+    .description =
+        "Stops the server and the pods. The state stays, so that the next 'trainyard up' "
+        "finds every "
+        "object again; --wipe deletes the state as well.",
     .options = OPTIONS,
     .values_size = sizeof(struct down_values),
-    .run = run,
+    .run = down_run,
 };

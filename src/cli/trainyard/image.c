@@ -1,4 +1,5 @@
-/* trainyard image: what the names of images stand for on this machine. Here: add and remove. */
+/* trainyard image: maps image names to directories on this machine. This file has add and remove.
+ */
 #include "cli/trainyard/image.h"
 
 #include "cli/trainyard/commands.h"
@@ -84,17 +85,17 @@ static const struct option ADD_OPTIONS[] = {
      .type = OPTION_LIST,
      .offset = offsetof(struct image_add_values, env),
      .value = "NAME=VALUE",
-     .help = "a variable for its containers, which they may set otherwise"},
+     .help = "an environment variable of its containers, which a pod may override"},
     {.name = "rootfs",
      .type = OPTION_PATH,
      .offset = offsetof(struct image_add_values, rootfs),
      .value = "DIR",
-     .help = "the directory that its containers have as '/'; it is never written to"},
+     .help = "the directory that its containers get as '/'; it is never written to"},
     {.name = "workdir",
      .type = OPTION_STRING,
      .offset = offsetof(struct image_add_values, workdir),
      .value = "DIR",
-     .help = "where its containers start, unless they say otherwise"},
+     .help = "working directory of its containers, which a pod may override"},
     {0},
 };
 
@@ -106,7 +107,7 @@ static const struct option REMOVE_OPTIONS[] = {
 static const struct command COMMAND_IMAGE_ADD = {
     .name = "add",
     .arguments = "NAME [-- COMMAND [ARG…]]",
-    .summary = "let an image name stand for a command",
+    .summary = "map an image name to a command",
     .description =
         "A container whose image has this name, and which gives no command of its own, runs this "
         "one, followed by its args. With --rootfs it runs in that directory as its root, and sees "
@@ -126,9 +127,10 @@ static const struct command COMMAND_IMAGE_ADD = {
 static const struct command COMMAND_IMAGE_REMOVE = {
     .name = "remove",
     .arguments = "NAME",
-    .summary = "forget an image, and delete its files",
-    .description = "Files of an imported image go with the last of its names. One that a pod still "
-                   "uses stays, and a message names the pod.",
+    .summary = "remove an image and delete its files",
+    .description = "The files of an imported image are deleted with the last of its names. An "
+                   "image that a pod "
+                   "still uses stays, and a message names the pod.",
     .options = REMOVE_OPTIONS,
     .values_size = sizeof(struct image_remove_values),
     .arguments_min = 1,
@@ -142,7 +144,7 @@ static const struct command *const SUBCOMMANDS[] = {
 
 const struct command COMMAND_IMAGE = {
     .name = "image",
-    .summary = "say what the names of images stand for on this machine",
+    .summary = "define what image names stand for on this machine",
     .description =
         "Nothing is pulled on this machine: an image is a name for one of its programs, or for the "
         "files of an image that was saved elsewhere. trainyard/trainer, trainyard/tools and "

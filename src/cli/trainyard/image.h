@@ -1,4 +1,4 @@
-/* What the subcommands of `trainyard image` share. */
+/* Shared by the subcommands of `trainyard image`. */
 #ifndef TRAINYARD_CLI_TRAINYARD_IMAGE_H
 #define TRAINYARD_CLI_TRAINYARD_IMAGE_H
 
@@ -11,10 +11,10 @@ extern const struct command COMMAND_IMAGE_IMPORT, COMMAND_IMAGE_LIST;
 
 enum { IMAGE_SIZE_TEXT = 32 };
 
-/* The state directory, made if missing. */
+/* Resolves the state directory and creates it if it is missing. */
 int image_command_state(struct arena *arena, const char *given, struct state_dir *ret,
                         struct err *err);
-/* "12.3MB", as other tools for images count. */
+/* Writes a size as other image tools do: "12.3MB". */
 void image_command_size(int64_t bytes, char ret[IMAGE_SIZE_TEXT]);
 
 #endif

@@ -1,4 +1,4 @@
-/* trainyard image import: take an image that was saved elsewhere. */
+/* trainyard image import: imports an image that was saved by another tool. */
 #include "cli/trainyard/image.h"
 
 #include "cli/trainyard/commands.h"
@@ -13,7 +13,8 @@ struct image_import_values {
     int64_t files_max;
 };
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int image_import_run(const void *values, size_t count, const char *const *arguments,
+                            struct err *err)
 {
     const struct image_import_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -49,7 +50,7 @@ static const struct option OPTIONS[] = {
      .value = "GIB",
      .min = 1,
      .max = 64 * 1024,
-     .help = "refuse what unpacks to more than this, in GiB"},
+     .help = "refuse an image that unpacks to more than this, in GiB"},
     {.name = "max-files",
      .type = OPTION_INT,
      .offset = offsetof(struct image_import_values, files_max),
@@ -57,14 +58,14 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .min = 1,
      .max = INT32_MAX,
-     .help = "refuse what has more files than this"},
+     .help = "refuse an image that has more files than this"},
     {0},
 };
 
 const struct command COMMAND_IMAGE_IMPORT = {
     .name = "import",
     .arguments = "FILE [NAME]",
-    .summary = "take an image that was saved elsewhere",
+    .summary = "import an image that another tool saved",
     .description =
         "Unpacks an archive of 'docker save', 'podman save' or 'skopeo copy' (docker-archive or "
         "oci-archive), whose pods then have that root file system, entrypoint, environment, user "
@@ -79,5 +80,5 @@ const struct command COMMAND_IMAGE_IMPORT = {
     .values_size = sizeof(struct image_import_values),
     .arguments_min = 1,
     .arguments_max = 2,
-    .run = run,
+    .run = image_import_run,
 };

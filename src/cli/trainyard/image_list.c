@@ -64,7 +64,7 @@ static void print_row(const char *name, const char *command, const char *root, c
     printf("%-40s %-42s %-24s %-8s %s\n", name, command, root, size, age);
 }
 
-static void print_table(struct arena *arena, const struct json *rows)
+static void image_print_table(struct arena *arena, const struct json *rows)
 {
     if (json_count(rows) == 0) {
         puts("no images but those built in: 'trainyard image add' and 'image import' make more");
@@ -80,7 +80,8 @@ static void print_table(struct arena *arena, const struct json *rows)
     }
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int image_list_run(const void *values, size_t count, const char *const *arguments,
+                          struct err *err)
 {
     (void)count, (void)arguments;
     const struct image_list_values *wanted = values;
@@ -95,7 +96,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (str_eq(wanted->output, "json"))
         puts(json_to_string(arena, rows));
     else
-        print_table(arena, rows);
+        image_print_table(arena, rows);
     return 0;
 }
 
@@ -108,7 +109,7 @@ static const struct option OPTIONS[] = {
      .fallback = "text",
      .choices = "text|json",
      .value = "FORMAT",
-     .help = "how to print it: text or json"},
+     .help = "output format: text or json"},
     {0},
 };
 
@@ -117,5 +118,5 @@ const struct command COMMAND_IMAGE_LIST = {
     .summary = "show the images that were added and imported",
     .options = OPTIONS,
     .values_size = sizeof(struct image_list_values),
-    .run = run,
+    .run = image_list_run,
 };

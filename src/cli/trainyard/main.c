@@ -1,4 +1,4 @@
-/* trainyard: the control program. A table of commands and nothing else. */
+/* trainyard: the control program. Only the table of commands. */
 #include "cli/trainyard/commands.h"
 
 #include "base/str.h"

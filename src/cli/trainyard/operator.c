@@ -1,5 +1,6 @@
-/* trainyard operator: the controllers of TFJobs and PyTorchJobs against any Kubernetes. Reads the
- * options, those of Kubeflow's training operator among them; operator_process.c runs it. */
+/* trainyard operator: the controllers of TFJobs and PyTorchJobs for any Kubernetes cluster. Parses
+ * the options, including those of Kubeflow's training operator; operator_process.c runs the
+ * process. */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/operator_process.h"
 #include "cli/trainyard/operator_server.h"
@@ -8,7 +9,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "operator/controller/host_ports.h"
+#include "operator/reconcile/host_ports.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@ struct operator_values {
     const char *host_port_range;
     const char *metrics_address, *health_address;
     const char *log_format, *log_level;
-    /* Of Kubeflow's, without effect here. */
+    /* Options of Kubeflow's operator that have no effect here. */
     const char *webhook_port, *webhook_service, *webhook_secret;
     const char *init_image, *init_template, *init_tries, *mpi_image;
     bool zap_devel;
@@ -50,7 +51,7 @@ static int add_kind(const char *name, struct operator_options *options, struct e
                         name);
             return 0;
         }
-    return err_set(err, ERR_USAGE, "--enable-scheme %s: there is tfjob and pytorchjob", name);
+    return err_set(err, ERR_USAGE, "--enable-scheme %s: must be tfjob or pytorchjob", name);
 }
 
 static int read_kinds(const struct operator_values *values, struct operator_options *options,
@@ -66,7 +67,7 @@ static int read_kinds(const struct operator_values *values, struct operator_opti
     if (options->kind_count == 0)
         return err_set(err, ERR_USAGE,
                        "--enable-scheme names nothing that this operator runs: "
-                       "there is tfjob and pytorchjob");
+                       "supported are tfjob and pytorchjob");
     return 0;
 }
 
@@ -90,7 +91,7 @@ static void set_log(const struct operator_values *values)
     for (size_t i = 0; i < ARRAY_SIZE(LEVELS); i++)
         if (str_eq(values->log_level, LEVELS[i]))
             level = (enum log_level)i;
-    /* Zap's are words or a number: the higher, the more is said. */
+    /* Zap levels are words or numbers; a higher number logs more. */
     if (str_eq(values->zap_level, "debug") || (values->zap_level && atoi(values->zap_level) > 0))
         level = LOG_DEBUG;
     else if (str_eq(values->zap_level, "error"))
@@ -98,7 +99,7 @@ static void set_log(const struct operator_values *values)
     log_setup(level, format);
 }
 
-static void tell_ignored(const struct operator_values *values)
+static void warn_ignored(const struct operator_values *values)
 {
     const struct {
         const char *name;
@@ -123,8 +124,8 @@ static void tell_ignored(const struct operator_values *values)
             log_info("operator", "--%s has no effect here: %s", ROWS[i].name, ROWS[i].why);
 }
 
-/* A name that no former life of this process had: who starts again must not take the lease of the
- * one that was killed for its own. */
+/* Makes an identity that no earlier process had: a restarted process must not take the lease of its
+ * killed predecessor for its own. */
 static const char *make_identity(struct arena *arena)
 {
     const char *pod = getenv("POD_NAME");
@@ -143,7 +144,7 @@ static int check_address(struct arena *arena, const char *option, const char *te
     return result < 0 ? err_wrap(err, "--%s", option) : 0;
 }
 
-/* What Kubeflow's operator takes. */
+/* Whether Kubeflow's operator accepts this level. */
 static bool is_zap_level(const char *text)
 {
     static const char *const WORDS[] = {"debug", "info", "error", "panic"};
@@ -154,18 +155,20 @@ static bool is_zap_level(const char *text)
     return !text || str_to_int64(text, 1, INT32_MAX, &number, NULL) == 0;
 }
 
-static int check(struct arena *arena, const struct operator_values *values, struct err *err)
+static int operator_check(struct arena *arena, const struct operator_values *values,
+                          struct err *err)
 {
     bool all = str_is_empty(values->namespace_) || str_eq(values->namespace_, "all");
     if (!all && !str_is_dns_label(values->namespace_))
-        return err_set(err, ERR_USAGE, "--namespace '%s': no name of a namespace; 'all' is for all",
+        return err_set(err, ERR_USAGE,
+                       "--namespace '%s': must be the name of a namespace, or 'all'",
                        values->namespace_);
     if (values->rate < 0)
         return err_set(err, ERR_USAGE, "--kube-api-qps %g: must be 0 (no limit) or more",
                        values->rate);
     if (!str_is_empty(values->cluster_domain) && !str_is_dns_subdomain(values->cluster_domain))
         return err_set(err, ERR_USAGE,
-                       "--cluster-domain '%s': no name of a domain, such as cluster.local",
+                       "--cluster-domain '%s': must be a domain name such as cluster.local",
                        values->cluster_domain);
     if (!is_zap_level(values->zap_level))
         return err_set(
@@ -173,7 +176,7 @@ static int check(struct arena *arena, const struct operator_values *values, stru
             "--zap-log-level '%s': must be debug, info, error, panic or a number above 0",
             values->zap_level);
     if (!str_is_dns_subdomain(values->lease_name))
-        return err_set(err, ERR_USAGE, "--leader-election-id '%s': no name of an object",
+        return err_set(err, ERR_USAGE, "--leader-election-id '%s': must be the name of an object",
                        values->lease_name);
     int result = check_address(arena, "metrics-bind-address", values->metrics_address, err);
     if (result == 0)
@@ -181,7 +184,8 @@ static int check(struct arena *arena, const struct operator_values *values, stru
     return result;
 }
 
-static int run(const void *parsed, size_t count, const char *const *arguments, struct err *err)
+static int operator_run(const void *parsed, size_t count, const char *const *arguments,
+                        struct err *err)
 {
     (void)count, (void)arguments;
     const struct operator_values *values = parsed;
@@ -202,7 +206,7 @@ static int run(const void *parsed, size_t count, const char *const *arguments, s
     if (!str_is_empty(values->namespace_) && !str_eq(values->namespace_, "all"))
         options.namespace_ = values->namespace_;
     set_log(values);
-    int result = check(arena, values, err);
+    int result = operator_check(arena, values, err);
     if (result == 0)
         result = read_kinds(values, &options, err);
     if (result == 0)
@@ -215,7 +219,7 @@ static int run(const void *parsed, size_t count, const char *const *arguments, s
         return result;
     options.lease_namespace =
         str_is_empty(values->lease_namespace) ? options.config.namespace_ : values->lease_namespace;
-    tell_ignored(values);
+    warn_ignored(values);
     log_info("operator", "trainyard %s starts, server %s, %s", TRAINYARD_VERSION,
              options.config.server,
              options.elect ? "with leader election" : "without leader election");
@@ -229,7 +233,7 @@ static int run(const void *parsed, size_t count, const char *const *arguments, s
     }
 #define IGNORED(option_name, field)                                                                \
     ROW(option_name, OPTION_STRING, field, .value = "…",                                           \
-        .help = "of Kubeflow's training operator; understood, without effect")
+        .help = "option of Kubeflow's training operator; accepted without effect")
 
 static const struct option OPTIONS[] = {
     ROW("kubeconfig", OPTION_STRING, kubeconfig, .value = "FILE",
@@ -242,42 +246,47 @@ static const struct option OPTIONS[] = {
     ROW("enable-scheme", OPTION_LIST, schemes, .value = "KIND",
         .help = "run this kind, tfjob or pytorchjob; may be given several times (default: both)"),
     ROW("workers", OPTION_INT, workers, .fallback = "32", .min = 1, .max = 1000, .value = "N",
-        .help = "jobs of a kind worked on at a time"),
+        .help = "jobs of a kind that are reconciled at the same time"),
     ROW("controller-threads", OPTION_INT, controller_threads, .min = 0, .max = 1000, .value = "N",
-        .help = "the same as --workers, under the name of Kubeflow's operator; goes before it"),
+        .help = "the same as --workers, under the name of Kubeflow's operator; takes precedence"),
     ROW("kube-api-qps", OPTION_REAL, rate, .fallback = "0", .value = "N",
-        .help = "requests a second at most; 0 sets no limit but 24 at a time, and the pauses that "
-                "the server asks for"),
+        .help =
+            "largest number of requests per second; 0 means no limit except 24 in flight, and the "
+            "pauses that the server asks for"),
     ROW("kube-api-burst", OPTION_INT, burst, .fallback = "0", .min = 0, .max = 1000000,
-        .value = "N", .help = "requests at once after a silence; 0 takes --kube-api-qps"),
+        .value = "N",
+        .help = "requests at once after a silence; 0 means as many as --kube-api-qps"),
     ROW("leader-elect", OPTION_FLAG, elect,
-        .help = "ask for a Lease and work only while holding it, so that several may run"),
+        .help =
+            "acquire a Lease and work only while holding it, so that several operators may run"),
     ROW("leader-election-id", OPTION_STRING, lease_name, .fallback = "trainyard-operator",
         .value = "NAME", .help = "name of the Lease"),
     ROW("leader-election-namespace", OPTION_STRING, lease_namespace,
         .environment = "MY_POD_NAMESPACE", .value = "NS",
         .help = "namespace of the Lease (default: that of the pod or of the context)"),
     ROW("gang-scheduler-name", OPTION_STRING, gang_scheduler, .value = "NAME",
-        .help = "make a PodGroup for each job: 'volcano', or the name of a scheduler with the "
+        .help = "create a PodGroup for each job: 'volcano', or the name of a scheduler with the "
                 "scheduler-plugins"),
     ROW("cluster-domain", OPTION_STRING, cluster_domain, .environment = "CUSTOM_CLUSTER_DOMAIN",
-        .value = "DOMAIN", .help = "put behind the host names in TF_CONFIG: cluster.local"),
+        .value = "DOMAIN", .help = "appended to the host names in TF_CONFIG: cluster.local"),
     ROW("host-port-range", OPTION_STRING, host_port_range, .fallback = "20000-29999",
         .value = "FIRST-LAST",
-        .help = "ports of the nodes for replicas with hostNetwork, one each; operators of several "
-                "namespaces need ranges of their own"),
+        .help = "node ports for replicas with hostNetwork, one per replica; operators of several "
+                "namespaces need separate ranges"),
     ROW("metrics-bind-address", OPTION_STRING, metrics_address, .fallback = ":8080",
-        .value = "HOST:PORT", .help = "where /metrics is served, over plain HTTP; 0: nowhere"),
+        .value = "HOST:PORT", .help = "address that serves /metrics over plain HTTP; 0: none"),
     ROW("health-probe-bind-address", OPTION_STRING, health_address, .fallback = ":8081",
-        .value = "HOST:PORT", .help = "where /healthz and /readyz are served; 0: nowhere"),
+        .value = "HOST:PORT", .help = "address that serves /healthz and /readyz; 0: none"),
     ROW("log-format", OPTION_CHOICE, log_format, .fallback = "auto", .choices = "auto|text|json",
-        .value = "FORMAT", .help = "of the log on stderr; auto is text on a terminal, else JSON"),
+        .value = "FORMAT",
+        .help = "format of the log on stderr; auto is text on a terminal, else JSON"),
     ROW("log-level", OPTION_CHOICE, log_level, .fallback = "info",
         .choices = "error|warning|info|debug", .value = "LEVEL", .help = "how much is logged"),
     ROW("zap-log-level", OPTION_STRING, zap_level, .value = "LEVEL",
-        .help = "of Kubeflow's training operator: debug or a number above 0 is --log-level debug"),
+        .help = "option of Kubeflow's training operator: debug or a number above 0 means "
+                "--log-level debug"),
     ROW("zap-devel", OPTION_FLAG, zap_devel,
-        .help = "of Kubeflow's training operator; understood, without effect"),
+        .help = "option of Kubeflow's training operator; accepted without effect"),
     IGNORED("zap-encoder", zap_encoder),
     IGNORED("zap-stacktrace-level", zap_stacktrace),
     IGNORED("zap-time-encoding", zap_time),
@@ -299,12 +308,13 @@ const struct command COMMAND_OPERATOR = {
         "process on this machine or as a pod (manifests/install.yaml). It takes the options of "
         "Kubeflow's training operator, with one dash or two.\n\n"
         "It waits for the API server and for the definitions of the kinds and says so. With "
-        "--leader-elect several may run and one works; who loses the lease stops at once and "
-        "stands by. SIGTERM finishes the calls under way and gives the lease to the next one.",
+        "--leader-elect several may run and one works; an operator that loses the lease stops at "
+        "once and "
+        "stands by. SIGTERM finishes the calls in flight and releases the lease.",
     .examples = "trainyard operator --kubeconfig ~/.kube/config --namespace team-a\n"
                 "trainyard operator --leader-elect --gang-scheduler-name volcano",
     .options = OPTIONS,
     .single_dash = true,
     .values_size = sizeof(struct operator_values),
-    .run = run,
+    .run = operator_run,
 };

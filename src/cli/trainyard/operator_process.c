@@ -1,7 +1,6 @@
-/* The operator as a process; see operator_process.h.
- *
- * Two ways lead to the server over one connection pool: the controllers' calls are throttled as the
- * options say; the election and the probe are not, for an election that waits is lost. */
+/* The operator process; see operator_process.h. Two transports share one connection pool: the
+ * controllers' calls are throttled as the options say; leader election and the health check are
+ * not, because an election that waits is lost. */
 #include "cli/trainyard/operator_process.h"
 
 #include "base/log.h"
@@ -21,7 +20,7 @@
 #include <string.h>
 
 enum {
-    CALLS_MAX = 24, /* of the controllers at a time; what the server takes faster it is given */
+    CALLS_MAX = 24, /* calls of the controllers in flight */
     PROBE_WAITING_MS = 2000,
     PROBE_MS = 10 * 1000,
     PROBE_TIMEOUT_MS = 8000,
@@ -41,20 +40,21 @@ struct operator_process {
     struct prometheus *metrics;
     struct prometheus_metric *leads;
     struct http_transport *client, *free_way, *throttled;
-    struct exec_renewal *renewal; /* or NULL: no plugin gives our credential */
+    struct exec_renewal *renewal; /* NULL: the credential comes from no plugin */
     struct operator_server *server;
 
-    struct http_call *probe; /* under way, or NULL */
+    struct http_call *probe; /* the health check in flight, or NULL */
     struct loop_timer probe_timer;
     int probe_status;
     struct buf probe_answer;
     char *trouble; /* why the server cannot be used; NULL: it can */
     bool begun;    /* the server has answered once */
 
-    struct kube_leader *leader; /* NULL: no election, or not yet */
+    struct kube_leader *leader; /* NULL: no election, or not started yet */
     struct host_ports *host_ports;
-    struct training_controller *controllers[OPERATOR_KINDS_MAX]; /* NULL: does not lead */
-    char *said[OPERATOR_KINDS_MAX]; /* of each controller, what it waits for */
+    struct training_controller
+        *controllers[OPERATOR_KINDS_MAX]; /* NULL: this process is not the leader */
+    char *said[OPERATOR_KINDS_MAX];       /* per controller: the logged reason why it waits */
     bool working;
     struct loop_timer look_timer;
     struct loop_timer trim_timer;
@@ -65,11 +65,11 @@ struct operator_process {
 
 /* ---- The controllers ------------------------------------------------------------------------- */
 
-/* What a controller waits for, or NULL. */
+/* The reason why a controller waits, or NULL. */
 static char *waiting_text(const struct operator_process *process, const struct training_kind *kind,
                           const struct training_controller *of)
 {
-    const struct training_controller_view view = training_controller_look(of);
+    const struct training_controller_view view = training_controller_inspect(of);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     if (!view.waits_for)
         return NULL;
@@ -82,30 +82,30 @@ static char *waiting_text(const struct operator_process *process, const struct t
                           resource, view.waits_for->version);
     if (view.failure->code == ERR_UNAUTHORIZED)
         return mem_printf("waits for the list of %s: %s: %s", resource, view.failure->message,
-                          kubeconfig_refusal_text(arena, &process->options->config));
+                          kubeconfig_rejection_text(arena, &process->options->config));
     return mem_printf("waits for the list of %s: %s", resource, view.failure->message);
 }
 
 static bool is_unserved(const struct training_kind *kind, const struct training_controller *of)
 {
-    const struct training_controller_view view = training_controller_look(of);
+    const struct training_controller_view view = training_controller_inspect(of);
     return view.waits_for == kind->resource && view.failure && view.failure->code == ERR_NOT_FOUND;
 }
 
-/* Say once what each controller waits for, and that it does not any more. The first list is not
- * worth a line unless it takes long. */
+/* Logs once per controller why it waits, and when it waits no longer. The first list is logged only
+ * if it takes long. */
 static void on_look(struct loop_timer *timer)
 {
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, look_timer);
     for (size_t i = 0; i < process->options->kind_count; i++) {
         const struct training_kind *kind = process->options->kinds[i];
         char *text = waiting_text(process, kind, process->controllers[i]);
-        bool refused = text && training_controller_look(process->controllers[i]).failure;
+        bool refused = text && training_controller_inspect(process->controllers[i]).failure;
         if (text && !str_eq(text, process->said[i]))
             log_write(refused ? LOG_WARNING : LOG_INFO, kind->controller_name, "%s", text);
         if (!text && process->said[i]) {
             const struct training_controller_view view =
-                training_controller_look(process->controllers[i]);
+                training_controller_inspect(process->controllers[i]);
             log_info(kind->controller_name, "works: %zu jobs, %zu pods, %zu services", view.jobs,
                      view.pods, view.services);
         }
@@ -140,7 +140,7 @@ static void start_working(struct operator_process *process)
     loop_timer_start(&process->look_timer, LOOK_MS);
 }
 
-/* At once: what is under way is cancelled, and what it did is found again by whoever is next. */
+/* Stops at once: calls in flight are cancelled, and the next leader finds what they did. */
 static void stop_working(struct operator_process *process)
 {
     if (!process->working)
@@ -161,8 +161,8 @@ static void on_lead(void *context)
 {
     struct operator_process *process = context;
     if (process->ending)
-        return; /* it is given away in a moment */
-    log_info(SUBJECT, "leads: it has the lease %s/%s", process->options->lease_namespace,
+        return; /* the lease is about to be released */
+    log_info(SUBJECT, "is the leader: holds the lease %s/%s", process->options->lease_namespace,
              process->options->lease_name);
     start_working(process);
 }
@@ -171,17 +171,17 @@ static void on_lose(void *context, const char *why)
 {
     struct operator_process *process = context;
     stop_working(process);
-    log_error(SUBJECT, "does not lead any more: %s; stands by", why);
+    log_error(SUBJECT, "lost the lease: %s; standing by", why);
 }
 
-static void on_news(void *context, bool trouble, const char *sentence)
+static void on_leader_message(void *context, bool trouble, const char *sentence)
 {
     log_write(trouble ? LOG_WARNING : LOG_INFO, SUBJECT, "%s", sentence);
 }
 
-static void begin(struct operator_process *process)
+static void process_begin(struct operator_process *process)
 {
-    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_news};
+    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_leader_message};
     const struct operator_options *options = process->options;
     struct kube_leader_options election = {
         .namespace_ = options->lease_namespace,
@@ -215,7 +215,7 @@ static void log_version(struct operator_process *process)
     const struct buf *answer = &process->probe_answer;
     if (json_parse(arena, answer->data, answer->size, NULL, &version, NULL) < 0)
         version = NULL;
-    log_info(SUBJECT, "the API server %s is there, version %s", process->options->config.server,
+    log_info(SUBJECT, "the API server %s answers, version %s", process->options->config.server,
              json_get_string(version, "gitVersion", "unknown"));
 }
 
@@ -224,7 +224,7 @@ static char *refusal_text(const struct operator_process *process)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     return mem_printf("the API server %s does not know us (401 Unauthorized): %s",
                       process->options->config.server,
-                      kubeconfig_refusal_text(arena, &process->options->config));
+                      kubeconfig_rejection_text(arena, &process->options->config));
 }
 
 static void on_probe_end(void *context, const struct err *err)
@@ -235,7 +235,7 @@ static void on_probe_end(void *context, const struct err *err)
     process->probe = NULL;
     if (process->ending)
         return;
-    /* 403 is an answer: what matters is what the controllers may do, and they say it. */
+    /* 403 counts as an answer: the controllers report what they are not allowed to do. */
     if (err)
         trouble = mem_printf("waits for the API server %s: %s", server, err->message);
     else if (process->probe_status == 401)
@@ -246,19 +246,19 @@ static void on_probe_end(void *context, const struct err *err)
     if (trouble && !str_eq(trouble, process->trouble))
         log_warning(SUBJECT, "%s", trouble);
     if (!trouble && process->trouble && process->begun)
-        log_info(SUBJECT, "the API server is there again");
+        log_info(SUBJECT, "the API server answers again");
     free(process->trouble);
     process->trouble = trouble;
     loop_timer_start(&process->probe_timer, trouble ? PROBE_WAITING_MS : PROBE_MS);
     if (!trouble && !process->begun) {
         log_version(process);
-        begin(process);
+        process_begin(process);
     }
 }
 
 static void on_probe_timer(struct loop_timer *timer)
 {
-    static const struct http_listener LISTENER = {on_probe_head, on_probe_data, on_probe_end};
+    static const struct http_callbacks LISTENER = {on_probe_head, on_probe_data, on_probe_end};
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, probe_timer);
     struct http_request request = {.method = "GET", .path = "/version", .query = ""};
     process->probe_status = 0;
@@ -278,7 +278,7 @@ static bool is_ready(void *context, struct buf *sentence)
     }
     if (!process->working) {
         const char *holder = kube_leader_holder(process->leader);
-        buf_printf(sentence, "stands by: %s leads", *holder ? holder : "nobody that it knows of");
+        buf_printf(sentence, "stands by: %s leads", *holder ? holder : "no known process");
         return true;
     }
     for (size_t i = 0; i < process->options->kind_count; i++) {
@@ -287,13 +287,14 @@ static bool is_ready(void *context, struct buf *sentence)
         buf_printf(sentence, "%s%s: %s", i ? "\n" : "", kind->controller_name,
                    text ? text : "works");
         works += !text;
-        /* A kind that is not installed keeps the others from nothing. */
+        /* A kind that is not installed does not keep the others from being ready. */
         waits += text && !is_unserved(kind, process->controllers[i]);
     }
     return works > 0 && waits == 0;
 }
 
-/* The first lists, and a job of many replicas, are long over when the next ones come. */
+/* Returns memory: the first lists, and a job of many replicas, need much more than the time after
+ * them. */
 static void on_trim(struct loop_timer *timer)
 {
     mem_trim();
@@ -309,7 +310,7 @@ static void stop_loop(void *context)
 
 static void on_resigned(void *context)
 {
-    log_info(SUBJECT, "ended in good order");
+    log_info(SUBJECT, "shut down");
     stop_loop(context);
 }
 
@@ -317,7 +318,7 @@ static void on_drained(void *context)
 {
     struct operator_process *process = context;
     if (process->drained)
-        return; /* they ended after they were cut off */
+        return; /* they ended after they were cancelled */
     process->drained = true;
     stop_working(process);
     loop_timer_start(&process->end_timer, RESIGN_MS);
@@ -327,28 +328,28 @@ static void on_drained(void *context)
         on_resigned(process);
 }
 
-/* Whatever is waited for at the end, it is not waited for long. */
+/* Limits the time of the shutdown. */
 static void on_end_timer(struct loop_timer *timer)
 {
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, end_timer);
     if (process->working) {
-        log_warning(SUBJECT, "calls are still under way after %d s: they are cut off",
+        log_warning(SUBJECT, "calls are still in flight after %d s: cancelling them",
                     DRAIN_MS / 1000);
         on_drained(process);
         return;
     }
-    log_warning(SUBJECT, "the lease could not be given away: it ends by itself");
+    log_warning(SUBJECT, "cannot release the lease: it expires by itself");
     stop_loop(process);
 }
 
-static void on_signal(void *context, int signal)
+static void on_operator_signal(void *context, int signal)
 {
     struct operator_process *process = context;
     if (process->ending) {
         loop_stop(process->loop);
         return;
     }
-    log_info(SUBJECT, "%s: finishes what is under way and ends",
+    log_info(SUBJECT, "%s: finishing the calls in flight, then exiting",
              signal == SIGINT ? "Ctrl-C" : "asked to end");
     process->ending = true;
     loop_timer_stop(&process->probe_timer);
@@ -375,7 +376,7 @@ static void on_unauthorized(void *context)
 {
     const struct operator_process *process = context;
     if (process->renewal)
-        exec_renewal_doubt(process->renewal);
+        exec_renewal_rejected(process->renewal);
 }
 
 /* ---- Together -------------------------------------------------------------------------------- */
@@ -477,7 +478,8 @@ int operator_process_run(const struct operator_options *options, struct err *err
     if (result == 0)
         result = open_server(&process, err);
     if (result == 0)
-        result = loop_signals_new(process.loop, on_signal, &process, &process.signals, err);
+        result =
+            loop_signals_new(process.loop, on_operator_signal, &process, &process.signals, err);
     if (result == 0) {
         loop_timer_start(&process.probe_timer, 0);
         loop_timer_start(&process.trim_timer, TRIM_MS);

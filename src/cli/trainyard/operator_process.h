@@ -1,6 +1,6 @@
-/* The operator as a process: waits for the API, asks for the lease, runs the controllers while it
- * leads, and ends in good order. operator.c reads its options. It must never act on the cluster
- * without the lease, if it was asked to elect. */
+/* The process `trainyard operator`: waits for the API server, acquires the lease, runs the
+ * controllers while it is the leader, and shuts down in order. operator.c parses its options. If
+ * leader election is on, it never acts on the cluster without the lease. */
 #ifndef TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 
@@ -16,20 +16,21 @@ struct operator_options {
     struct kubeconfig config;
     const struct training_kind *kinds[OPERATOR_KINDS_MAX];
     size_t kind_count;
-    const char *namespace_;     /* NULL: all */
-    const char *cluster_domain; /* or NULL */
-    const char *gang_scheduler; /* or NULL */
+    const char *namespace_;     /* NULL: all namespaces */
+    const char *cluster_domain; /* may be NULL */
+    const char *gang_scheduler; /* may be NULL */
     int host_port_first, host_port_last;
-    size_t workers; /* jobs worked on at a time, of each kind */
-    double rate;    /* requests a second; 0: no limit */
+    size_t workers; /* jobs of each kind that are reconciled at the same time */
+    double rate;    /* requests per second; 0: no limit */
     size_t burst;
     bool elect;
     const char *lease_namespace, *lease_name, *identity;
     const char *metrics_address, *health_address;
 };
 
-/* Until SIGINT or SIGTERM: then it finishes the calls under way, gives the lease away and returns
- * 0. A second signal ends it at once. Who loses the lease stops its controllers and stands by. */
+/* Runs until SIGINT or SIGTERM, then finishes the calls in flight, releases the lease and returns
+ * 0. A second signal ends the process at once. When the process loses the lease, it stops its
+ * controllers and waits to become the leader again. */
 int operator_process_run(const struct operator_options *options, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The operator's own HTTP; see operator_server.h. */
+/* The operator's HTTP server; see operator_server.h. */
 #include "cli/trainyard/operator_server.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ struct operator_server {
     struct operator_server_options options;
     struct http_server *servers[ADDRESSES];
     int open;
-    struct loop_task none; /* where there is nothing to close */
+    struct loop_task none; /* calls `closed` if there is no listener */
     void (*closed)(void *context);
     void *closed_context;
     struct prometheus_collector collector;
@@ -39,8 +39,8 @@ int operator_server_parse(struct arena *arena, const char *text, const char **re
     if (str_is_empty(text) || str_eq(text, "0"))
         return 0;
     if (str_to_int64(port_text, 0, 65535, &port, NULL) < 0)
-        return err_set(err, ERR_USAGE, "'%s' is no address to listen on: write HOST:PORT or :PORT",
-                       text);
+        return err_set(err, ERR_USAGE,
+                       "'%s' is not an address to listen on: write HOST:PORT or :PORT", text);
     size_t size = strlen(host);
     if (size > 1 && host[0] == '[' && host[size - 1] == ']')
         host = arena_strndup(arena, host + 1, size - 2);
@@ -69,7 +69,7 @@ static void answer_ready(struct operator_server *server, struct http_exchange *e
                  sentence.size);
 }
 
-static void handle(struct http_exchange *exchange, void *context)
+static void server_handle(struct http_exchange *exchange, void *context)
 {
     struct operator_server *server = context;
     const char *path = exchange->request->path;
@@ -100,7 +100,7 @@ static double resident_bytes(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static void collect(struct prometheus_collector *collector)
+static void server_collect(struct prometheus_collector *collector)
 {
     struct operator_server *server = CONTAINER_OF(collector, struct operator_server, collector);
     struct timespec used = {0};
@@ -118,7 +118,7 @@ static int listen_on(struct operator_server *server, const char *host, int port,
 {
     struct http_server_options options = {.connections_max = CONNECTIONS_MAX};
     int result;
-    /* Everywhere: where the machine has no IPv6, on IPv4. */
+    /* All addresses; IPv4 only if the machine has no IPv6. */
     if (*host == '\0') {
         result = http_listen("::", port, &options.listen_fd, NULL, err);
         if (result < 0)
@@ -128,7 +128,7 @@ static int listen_on(struct operator_server *server, const char *host, int port,
     }
     if (result < 0)
         return result;
-    result = http_server_new(server->loop, &options, handle, server, ret, err);
+    result = http_server_new(server->loop, &options, server_handle, server, ret, err);
     if (result == 0)
         server->open++;
     return result;
@@ -166,13 +166,13 @@ int operator_server_new(struct loop *loop, const struct operator_server_options 
                                       "Resident memory of the operator", NULL);
     server->cpu = prometheus_counter(options->metrics, "process_cpu_seconds_total",
                                      "Processor time that the operator has used", NULL);
-    server->collector.collect = collect;
+    server->collector.collect = server_collect;
     prometheus_collector_add(options->metrics, &server->collector);
-    *ret = server; /* also where it fails half way: to be closed */
+    *ret = server; /* set even on failure, so that it can be closed */
     return open_all(server, err);
 }
 
-static void finish(struct operator_server *server)
+static void server_finish(struct operator_server *server)
 {
     void (*closed)(void *context) = server->closed;
     void *context = server->closed_context;
@@ -181,16 +181,16 @@ static void finish(struct operator_server *server)
     closed(context);
 }
 
-static void on_closed(void *context)
+static void on_operator_server_closed(void *context)
 {
     struct operator_server *server = context;
     if (--server->open == 0)
-        finish(server);
+        server_finish(server);
 }
 
 static void on_none(struct loop_task *task)
 {
-    finish(CONTAINER_OF(task, struct operator_server, none));
+    server_finish(CONTAINER_OF(task, struct operator_server, none));
 }
 
 void operator_server_close(struct operator_server *server, void (*closed)(void *context),
@@ -203,5 +203,5 @@ void operator_server_close(struct operator_server *server, void (*closed)(void *
         loop_defer(server->loop, &server->none);
     for (size_t i = 0; i < ADDRESSES; i++)
         if (server->servers[i])
-            http_server_close(server->servers[i], on_closed, server);
+            http_server_close(server->servers[i], on_operator_server_closed, server);
 }

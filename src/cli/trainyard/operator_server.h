@@ -1,5 +1,5 @@
-/* What the operator answers over plain HTTP: /healthz (it is alive), /readyz (it can do its work,
- * or stands by to), /metrics. Only numbers and the state of the process leave through here. */
+/* The operator's HTTP server: /healthz (the process is alive), /readyz (it can work, or stands by)
+ * and /metrics. It shows only metrics and the state of the process. */
 #ifndef TRAINYARD_CLI_TRAINYARD_OPERATOR_SERVER_H
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_SERVER_H
 
@@ -12,22 +12,22 @@
 struct operator_server;
 
 struct operator_server_options {
-    /* ":8080", "127.0.0.1:8080", "[::1]:8080" or "8080"; "0" or "": none. Where both are the same
-     * there is one. Everything is answered on both. */
+    /* ":8080", "127.0.0.1:8080", "[::1]:8080" or "8080"; "0" or "": do not listen. If both are
+     * equal, there is one listener. Every listener serves all paths. */
     const char *metrics_address, *health_address;
     struct prometheus *metrics;
-    /* Whether it is ready, and a sentence about it either way. */
+    /* Returns whether the operator is ready, and appends a sentence about it in either case. */
     bool (*is_ready)(void *context, struct buf *sentence);
     void *context;
 };
 
 int operator_server_new(struct loop *loop, const struct operator_server_options *options,
                         struct operator_server **ret, struct err *err);
-/* `closed` comes from the loop, and then it is gone. */
+/* Closes the server. `closed` is called from the loop when the server is freed. */
 void operator_server_close(struct operator_server *server, void (*closed)(void *context),
                            void *context);
 
-/* An address as above in its parts; *ret_port -1: none. */
+/* Splits an address of the form above. *ret_port is -1 for "0" and "". */
 int operator_server_parse(struct arena *arena, const char *text, const char **ret_host,
                           int *ret_port, struct err *err);
 

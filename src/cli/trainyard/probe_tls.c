@@ -1,7 +1,7 @@
-/* trainyard probe-tls HOST: not for people. The supervisor of a pod is a static program that speaks
- * no TLS; for a probe with scheme HTTPS it starts this one between its pipes, 0 and 1, and the
- * connection, 3. That costs a process a try (measured: 12 ms), and keeps OpenSSL out of a program
- * of which every pod has one. */
+/* trainyard probe-tls HOST: an internal command. The supervisor of a pod is a static program
+ * without TLS. For a probe with scheme HTTPS it starts this program with its pipes as descriptors 0
+ * and 1 and the connection as 3. This costs one process per attempt (measured: 12 ms), and keeps
+ * OpenSSL out of a program that runs once per pod. */
 #include "cli/trainyard/commands.h"
 
 #include "tls/tls.h"
@@ -16,9 +16,9 @@ int probe_tls(const char *host)
 {
     struct err err = ERR_INIT;
     signal(SIGPIPE, SIG_IGN);
-    if (tls_ask(CONNECTION_FD, host, STDIN_FILENO, STDOUT_FILENO, &err) == 0)
+    if (tls_client_exchange(CONNECTION_FD, host, STDIN_FILENO, STDOUT_FILENO, &err) == 0)
         return 0;
-    /* As Go's client has it, whose words probes repeat; no answer begins so. */
+    /* The message of Go's client, which probes report; no response begins like this. */
     printf("%s", err.message);
     return 1;
 }

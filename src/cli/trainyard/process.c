@@ -1,5 +1,5 @@
-/* trainyard process: fill in an OpenShift Template and print its objects, as `oc process` does; no
- * cluster is needed. */
+/* trainyard process: fills in an OpenShift Template and prints its objects, like `oc process`.
+ * Needs no cluster. */
 #include "cli/trainyard/commands.h"
 
 #include "base/json/yaml.h"
@@ -67,7 +67,7 @@ static int add_value(struct arena *arena, struct json *values, const char *pair,
     return 0;
 }
 
-/* Lines NAME=VALUE; empty ones and those that begin with '#' are left out. */
+/* Reads lines NAME=VALUE; empty lines and lines that start with '#' are skipped. */
 static int add_file(struct arena *arena, struct json *values, const char *path, struct err *err)
 {
     _cleanup_buf_ struct buf text;
@@ -83,7 +83,7 @@ static int add_file(struct arena *arena, struct json *values, const char *path, 
     return result < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
-/* What is given on the command line wins over what stands in a file. */
+/* Values on the command line take precedence over those in a file. */
 static int read_values(struct arena *arena, const struct process_values *wanted,
                        struct json *values, struct err *err)
 {
@@ -114,7 +114,8 @@ static int fill_in(struct arena *arena, const struct source *source, const struc
     return result < 0 ? err_wrap(err, "'%s'", source->name) : 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int process_run(const void *values, size_t count, const char *const *arguments,
+                       struct err *err)
 {
     const struct process_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -154,18 +155,18 @@ static const struct option OPTIONS[] = {
      .type = OPTION_STRING,
      FIELD(file),
      .value = "FILE",
-     .help = "the template, YAML or JSON; '-' is standard input"},
+     .help = "the template file, YAML or JSON; '-' is standard input"},
     {.name = "param",
      .letter = 'p',
      .type = OPTION_LIST,
      FIELD(parameters),
      .value = "NAME=VALUE",
-     .help = "a parameter's value"},
+     .help = "value of a parameter"},
     {.name = "param-file",
      .type = OPTION_LIST,
      FIELD(parameter_files),
      .value = "FILE",
-     .help = "lines NAME=VALUE; --param wins"},
+     .help = "file with lines NAME=VALUE; --param takes precedence"},
     {.name = "parameters",
      .type = OPTION_FLAG,
      FIELD(list),
@@ -177,7 +178,7 @@ static const struct option OPTIONS[] = {
      .fallback = "json",
      .choices = "json|yaml",
      .value = "FORM",
-     .help = "how to print the objects"},
+     .help = "output format of the objects"},
     {0},
 };
 
@@ -191,5 +192,5 @@ const struct command COMMAND_PROCESS = {
                 "trainyard process -f tf-job.yaml --parameters",
     .options = OPTIONS,
     .values_size = sizeof(struct process_values),
-    .run = run,
+    .run = process_run,
 };

@@ -1,4 +1,4 @@
-/* When a server is started again; see server_restart.h. */
+/* Decides about restarts of the server; see server_restart.h. */
 #include "cli/trainyard/server_restart.h"
 
 #include "base/system/crash.h"
@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* These two end a server that has not installed its handlers yet. */
+/* SIGINT and SIGTERM end a server that has not installed its handlers yet. */
 static bool was_asked_to_end(int status)
 {
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            (WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT));
 }
 
-enum server_fate server_restart_decide(int status, int64_t ran_ms, int *crashes,
-                                       int64_t *ret_delay_ms)
+enum server_outcome server_restart_decide(int status, int64_t ran_ms, int *crashes,
+                                          int64_t *ret_delay_ms)
 {
     if (was_asked_to_end(status))
         return SERVER_STOPPED;

@@ -11,22 +11,22 @@
 
 enum { SHARES_MAX = 16 };
 
-static bool lies_in(const char *path, const char *directory)
+static bool share_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* Keeps no directory that lies in another one of the list: pods have it already, and a pod could
- * put a link to anywhere in its place. */
+/* Adds a directory unless it lies inside another one of the list: pods have it already, and a pod
+ * could replace it with a link to any directory. */
 static size_t add_directory(const char **list, size_t count, const char *path)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (lies_in(path, list[i]))
+        if (share_lies_in(path, list[i]))
             return count;
     for (size_t i = 0; i < count; i++)
-        if (!lies_in(list[i], path))
+        if (!share_lies_in(list[i], path))
             list[kept++] = list[i];
     list[kept++] = path;
     for (size_t i = kept; i < count; i++)
@@ -34,7 +34,7 @@ static size_t add_directory(const char **list, size_t count, const char *path)
     return kept;
 }
 
-/* The real paths of the directories named, each once. */
+/* Resolves the directories to real paths, without duplicates. */
 static int find_directories(struct arena *arena, const struct state_dir *state,
                             const struct option_list *wanted, const char **ret, struct err *err)
 {

@@ -1,12 +1,12 @@
-/* The directories of the machine that all pods read and write: `up --share DIR`. */
+/* The directories of the machine that all pods can read and write: `up --share DIR`. */
 #ifndef TRAINYARD_CLI_TRAINYARD_SHARES_H
 #define TRAINYARD_CLI_TRAINYARD_SHARES_H
 
 #include "base/options/options.h"
 #include "cli/trainyard/state_dir.h"
 
-/* Chooses the directories: those of `wanted`, else those of the last `up`; none for the one word
- * "none". They are kept for the next `up`. `ret` is NULL-terminated. */
+/* Chooses the directories: those of `wanted`, else those of the last `up`. The single word "none"
+ * means no directories. They are saved for the next `up`. `ret` is NULL-terminated. */
 int shares_choose(struct arena *arena, const struct state_dir *state,
                   const struct option_list *wanted, const char *const **ret, struct err *err);
 

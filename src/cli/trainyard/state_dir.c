@@ -21,7 +21,7 @@
 
 enum {
     PROCESS_FILE_MAX = 16 * 1024,
-    PASSAGE_MS = 15 * 1000, /* a server starts or ends within this time */
+    PASSAGE_MS = 15 * 1000, /* a server starts or stops within this time */
     PASSAGE_POLL_MS = 10,
 };
 
@@ -38,11 +38,11 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         path = arena_printf(arena, "%s/.local/state/trainyard", home);
     else
         return err_set(err, ERR_USAGE,
-                       "HOME is not set: say where the state lies with --state DIR");
+                       "HOME is not set: name the state directory with --state DIR");
     if (path[0] != '/') {
         _cleanup_free_ char *current = getcwd(NULL, 0);
         if (!current)
-            return err_set_errno(err, errno, "cannot tell the current directory");
+            return err_set_errno(err, errno, "cannot get the current directory");
         path = arena_printf(arena, "%s/%s", current, path);
     }
     for (size_t size = strlen(path); size > 1 && path[size - 1] == '/'; size--)
@@ -53,7 +53,7 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         .database = arena_printf(arena, "%s/store.db", path),
         .lock = arena_printf(arena, "%s/run/lock", path),
         .server = arena_printf(arena, "%s/run/server.json", path),
-        .keeper = arena_printf(arena, "%s/run/keeper", path),
+        .supervisor = arena_printf(arena, "%s/run/keeper", path),
         .restarts = arena_printf(arena, "%s/run/restarts.json", path),
         .room = arena_printf(arena, "%s/run/room", path),
         .settings = arena_printf(arena, "%s/settings.json", path),
@@ -74,7 +74,7 @@ int state_dir_make(const struct state_dir *state, struct err *err)
     if (result == 0)
         result = file_make_dirs(state->pki, 0700, err);
     if (result == 0 && chmod(state->path, 0700) < 0)
-        result = err_set_errno(err, errno, "cannot close '%s' to others", state->path);
+        result = err_set_errno(err, errno, "cannot restrict access to '%s'", state->path);
     return result;
 }
 
@@ -87,13 +87,13 @@ int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
         return errno == EWOULDBLOCK
                    ? err_set(err, ERR_EXISTS, "a cluster runs already in '%s'", state->path)
                    : err_set_errno(err, errno, "cannot lock '%s'", state->lock);
-    unlink(state->server); /* both tell of a server that is gone */
+    unlink(state->server); /* both files describe a server that has ended */
     unlink(state->restarts);
     *ret_fd = TAKE_FD(fd);
     return 0;
 }
 
-/* True while somebody holds the lock. A pid would be no proof: it may belong to another process by
+/* True while a process holds the lock. A pid would be no proof: it may belong to another process by
  * now. */
 static bool is_locked(const struct state_dir *state)
 {
@@ -101,9 +101,9 @@ static bool is_locked(const struct state_dir *state)
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* True if the process has ended, or was killed and is yet to end: it holds its locks until its
+/* True if the process has ended, or was killed and has not ended yet: it holds its locks until its
  * memory is freed. */
-static bool is_doomed(pid_t pid)
+static bool process_is_ending(pid_t pid)
 {
     static const char *const pending[] = {"SigPnd:", "ShdPnd:"};
     char path[64];
@@ -127,7 +127,7 @@ static int read_server(struct arena *arena, const struct state_dir *state, struc
     struct json *json = NULL;
     int result = json_file_read(arena, state->server, &json, err);
     if (result < 0)
-        return err_wrap(err, "cannot tell who runs in '%s'", state->path);
+        return err_wrap(err, "cannot find out which server runs in '%s'", state->path);
     *ret = (struct state_server){
         .running = true,
         .pid = (pid_t)json_get_int(json, "pid", 0),
@@ -138,8 +138,8 @@ static int read_server(struct arena *arena, const struct state_dir *state, struc
     return 0;
 }
 
-static void read_restarts(struct arena *arena, const struct state_dir *state,
-                          struct state_restarts *ret)
+static void state_read_restarts(struct arena *arena, const struct state_dir *state,
+                                struct state_restarts *ret)
 {
     struct json *json = NULL;
     *ret = (struct state_restarts){0};
@@ -154,8 +154,8 @@ static void read_restarts(struct arena *arena, const struct state_dir *state,
     };
 }
 
-static int refuse_passage(const struct state_dir *state, const struct state_restarts *restarts,
-                          struct err *err)
+static int state_refuse_passage(const struct state_dir *state,
+                                const struct state_restarts *restarts, struct err *err)
 {
     if (restarts->waiting)
         return err_set(err, ERR_UNAVAILABLE,
@@ -174,19 +174,19 @@ static int find_server(struct arena *arena, const struct state_dir *state, bool 
         int result = read_server(arena, state, &server, err);
         if (result < 0 && result != -ERR_NOT_FOUND)
             return result;
-        read_restarts(arena, state, &server.restarts);
-        if (result == 0 && !is_doomed(server.pid)) {
+        state_read_restarts(arena, state, &server.restarts);
+        if (result == 0 && !process_is_ending(server.pid)) {
             *ret = server;
             return 0;
         }
         if (server.restarts.waiting && !through_restart)
             break;
         if (waited >= state->patience_ms)
-            return refuse_passage(state, &server.restarts, err);
+            return state_refuse_passage(state, &server.restarts, err);
         poll(NULL, 0, PASSAGE_POLL_MS);
     }
     *ret = (struct state_server){0};
-    read_restarts(arena, state, &ret->restarts);
+    state_read_restarts(arena, state, &ret->restarts);
     ret->restarts.waiting = ret->restarts.waiting && is_locked(state);
     return 0;
 }

@@ -1,6 +1,6 @@
-/* trainyard status: who runs in a state directory. */
+/* trainyard status: shows the server that runs in a state directory. */
 #include "cli/trainyard/commands.h"
-#include "cli/trainyard/server_keeper.h"
+#include "cli/trainyard/server_supervisor.h"
 #include "cli/trainyard/state_dir.h"
 
 #include "base/cleanup.h"
@@ -15,21 +15,21 @@ struct status_values {
     const char *output;
 };
 
-/* The process that starts the server again after a crash; 0: none. */
-static pid_t keeper_pid(const struct state_dir *state)
+/* The pid of the supervisor; 0: none. */
+static pid_t supervisor_pid(const struct state_dir *state)
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    return server_keeper_find(state, &pidfd, &pid, NULL) == 0 ? pid : 0;
+    return server_supervisor_find(state, &pidfd, &pid, NULL) == 0 ? pid : 0;
 }
 
 static void add_restarts(struct arena *arena, struct json *json, const struct state_dir *state,
                          const struct state_restarts *restarts)
 {
-    pid_t keeper = keeper_pid(state);
-    json_set_bool(arena, json, "supervised", keeper != 0);
-    if (keeper)
-        json_set_int(arena, json, "supervisorPid", keeper);
+    pid_t supervisor = supervisor_pid(state);
+    json_set_bool(arena, json, "supervised", supervisor != 0);
+    if (supervisor)
+        json_set_int(arena, json, "supervisorPid", supervisor);
     json_set_int(arena, json, "restarts", restarts->count);
     if (restarts->time) {
         json_set_string(arena, json, "lastCrash", restarts->time);
@@ -39,8 +39,8 @@ static void add_restarts(struct arena *arena, struct json *json, const struct st
     }
 }
 
-static void print_json(struct arena *arena, const struct state_dir *state,
-                       const struct state_server *server)
+static void status_print_json(struct arena *arena, const struct state_dir *state,
+                              const struct state_server *server)
 {
     struct json *json = json_object(arena);
     json_set_bool(arena, json, "running", server->running);
@@ -86,9 +86,9 @@ static void print_text(struct arena *arena, const struct state_dir *state,
     printf("running     yes\npid         %d\nserver      https://127.0.0.1:%d\nkubeconfig  %s\n"
            "state       %s\nversion     %s\n",
            (int)server->pid, server->port, server->kubeconfig, state->path, server->version);
-    pid_t keeper = keeper_pid(state);
-    if (keeper)
-        printf("supervised  by process %d\n", (int)keeper);
+    pid_t supervisor = supervisor_pid(state);
+    if (supervisor)
+        printf("supervised  by process %d\n", (int)supervisor);
     else
         printf("supervised  no: the server is not started again after a crash\n");
     if (server->restarts.count)
@@ -103,7 +103,8 @@ static void print_text(struct arena *arena, const struct state_dir *state,
                "with kubectl\n");
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int status_run(const void *values, size_t count, const char *const *arguments,
+                      struct err *err)
 {
     (void)count, (void)arguments;
     const struct status_values *wanted = values;
@@ -116,7 +117,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (result < 0)
         return result;
     if (str_eq(wanted->output, "json"))
-        print_json(arena, &state, &server);
+        status_print_json(arena, &state, &server);
     else
         print_text(arena, &state, &server);
     return server.running ? 0 : 1;
@@ -131,17 +132,17 @@ static const struct option OPTIONS[] = {
      .fallback = "text",
      .choices = "text|json",
      .value = "FORMAT",
-     .help = "how to print it: text or json"},
+     .help = "output format: text or json"},
     {0},
 };
 
 const struct command COMMAND_STATUS = {
     .name = "status",
-    .summary = "tell whether the embedded cluster runs, and where",
+    .summary = "show whether the embedded cluster runs, and where",
     .description = "Prints the process, the port, the kubeconfig and the version of the cluster "
                    "that runs in the state directory, and whether its server crashed and was "
-                   "started again. The exit code is 1 if none runs.",
+                   "restarted. The exit code is 1 if none runs.",
     .options = OPTIONS,
     .values_size = sizeof(struct status_values),
-    .run = run,
+    .run = status_run,
 };

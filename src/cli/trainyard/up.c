@@ -1,11 +1,11 @@
-/* trainyard up: start the embedded cluster, in the background unless asked otherwise, and return
+/* trainyard up: starts the embedded cluster, in the background unless asked otherwise, and returns
  * when it is ready. */
 #include "cli/trainyard/background.h"
 #include "cli/trainyard/cluster.h"
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/shares.h"
 #include "cli/trainyard/state_dir.h"
-#include "cli/trainyard/state_room.h"
+#include "cli/trainyard/state_reserve.h"
 #include "cli/trainyard/up_settings.h"
 
 #include "base/log.h"
@@ -90,14 +90,14 @@ static int refuse_taken(int64_t port, struct err *err)
                    (int)port, known ? holder : "a program of another user");
 }
 
-/* The server does not stay in the directory it was started from. */
-static const char *absolute(struct arena *arena, const char *path)
+/* Makes a path absolute, because the server changes its working directory. */
+static const char *path_absolute(struct arena *arena, const char *path)
 {
     _cleanup_free_ char *current = getcwd(NULL, 0);
     return path[0] == '/' ? path : arena_printf(arena, "%s/%s", current ? current : "", path);
 }
 
-static int up(const struct up_values *wanted, struct err *err)
+static int up_start(const struct up_values *wanted, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_dir state;
@@ -123,10 +123,10 @@ static int up(const struct up_values *wanted, struct err *err)
                 "other options\n");
         return 0;
     }
-    /* The lock goes to the server with the fork; that it was free is known from here on. */
+    /* The server inherits the lock by fork(). From here on no other server can start. */
     result = state_dir_lock(&state, &lock, err);
     if (result == 0)
-        result = state_room_take(&state, err);
+        result = state_reserve_use(&state, err);
     if (result == 0)
         result = up_settings_apply(arena, &state, &wanted->settings, &cluster, err);
     if (result == 0)
@@ -146,9 +146,9 @@ static int up(const struct up_values *wanted, struct err *err)
     options.isolated = wanted->isolated;
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig))
-        options.kubeconfig = absolute(arena, wanted->kubeconfig);
+        options.kubeconfig = path_absolute(arena, wanted->kubeconfig);
     if (!str_is_empty(wanted->resolv_conf))
-        options.resolv_conf = absolute(arena, wanted->resolv_conf);
+        options.resolv_conf = path_absolute(arena, wanted->resolv_conf);
     result = wanted->foreground ? cluster_run(&options, print_ready, &options, err)
                                 : background_start(&options, lock, !wanted->no_restart, err);
     if (result == 0 && !wanted->foreground)
@@ -156,10 +156,10 @@ static int up(const struct up_values *wanted, struct err *err)
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int up_run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
-    return up(values, err);
+    return up_start(values, err);
 }
 
 static int check_resolv_conf(const char *text, struct err *err)
@@ -179,7 +179,7 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = 65535,
      .value = "N",
-     .help = "TCP port of the API on 127.0.0.1; 0 takes any free one"},
+     .help = "TCP port of the API server on 127.0.0.1; 0 chooses a free one"},
     {.name = "kubeconfig",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, kubeconfig),
@@ -189,27 +189,29 @@ static const struct option OPTIONS[] = {
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, settings.nodes),
      .value = "N|NAME,…",
-     .help = "how many nodes, or their names (default: those of the last time, else 1)"},
+     .help = "number of nodes, or their names (default: as in the last 'up', else 1)"},
     {.name = "cpus",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, settings.cpus),
      .value = "N",
      .check = up_settings_check_cpus,
-     .help = "how many cpus each node offers, as 8, 2.5 or 500m; more than the machine has is "
-             "allowed, 0 is what it has (default: as the last time, else 0)"},
+     .help =
+         "CPUs that each node offers, as 8, 2.5 or 500m; may be more than the machine has; 0 means "
+         "all of the machine (default: as in the last 'up', else 0)"},
     {.name = "memory",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, settings.memory),
      .value = "SIZE",
      .check = up_settings_check_memory,
-     .help = "how much memory each node offers, as 8Gi; more than the machine has is allowed, 0 is "
-             "what it has (default: as the last time, else 0)"},
+     .help =
+         "memory that each node offers, as 8Gi; may be more than the machine has; 0 means all of "
+         "the machine (default: as in the last 'up', else 0)"},
     {.name = "resolv-conf",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, resolv_conf),
      .value = "FILE",
      .check = check_resolv_conf,
-     .help = "names the name servers that know the names outside of the cluster (default: "
+     .help = "file with the name servers for names outside of the cluster (default: "
              "/etc/resolv.conf)"},
     {.name = "fake-gpus",
      .type = OPTION_INT,
@@ -218,36 +220,35 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = FAKE_GPUS_MAX,
      .value = "N",
-     .help =
-         "count N GPUs that are not there, to try out jobs that ask for " KUBE_DEVICES_RESOURCE},
+     .help = "report N simulated GPUs, to try out jobs that request " KUBE_DEVICES_RESOURCE},
     {.name = "share",
      .type = OPTION_LIST,
      .offset = offsetof(struct up_values, shares),
      .value = "DIR",
      .help = "let every pod read and write this directory of the machine, at the same path; 'none' "
-             "shares none (default: those of the last time)"},
+             "shares no directory (default: those of the last 'up')"},
     {.name = "foreground",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),
-     .help = "stay in the foreground until Ctrl-C; a server that crashes is not started again, "
-             "which is left to the program that started it (systemd)"},
+     .help = "stay in the foreground until Ctrl-C; a crashed server is not restarted, because that "
+             "is the task of the program that started it (systemd)"},
     {.name = "no-restart",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, no_restart),
-     .help = "do not start the server again after a crash"},
+     .help = "do not restart the server after a crash"},
     {.name = "plain",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, plain),
-     .help = "run pods as plain processes, without namespaces, as on a machine that forbids them"},
+     .help =
+         "run pods as plain processes without namespaces, as on a machine that forbids namespaces"},
     {.name = "isolated",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, isolated),
-     .help = "leave pods without a way beyond the cluster"},
+     .help = "give pods no network access beyond the cluster"},
     {.name = "no-operator",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, no_operator),
-     .help = "leave TFJobs and PyTorchJobs alone: the operator is run by someone else, with "
-             "'trainyard operator'"},
+     .help = "do not run TFJobs and PyTorchJobs, because a separate 'trainyard operator' does"},
     {0},
 };
 
@@ -259,10 +260,10 @@ const struct command COMMAND_UP = {
         "Starts the embedded cluster in the background and returns when it is ready. Objects, logs "
         "and volumes "
         "survive 'trainyard down' and even kill -9; running pods survive kill -9 of the server, "
-        "which is started again after a crash.",
+        "which is restarted after a crash.",
     .examples = "trainyard up --nodes 3\nexport "
                 "KUBECONFIG=~/.local/state/trainyard/kubeconfig\nkubectl get nodes",
     .options = OPTIONS,
     .values_size = sizeof(struct up_values),
-    .run = run,
+    .run = up_run,
 };

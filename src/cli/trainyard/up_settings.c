@@ -11,11 +11,11 @@
 
 enum {
     NODES_MAX = 64,
-    NODE_NAME_MAX = 63, /* it is the value of a label, too */
+    NODE_NAME_MAX = 63, /* the name is also the value of a label */
     MEMORY_MIN = 1024 * 1024,
 };
 
-/* "3" gives node-1 … node-3; "a,b" gives a and b. */
+/* Parses "3" as node-1 … node-3, and "a,b" as a and b. */
 static int parse_nodes(struct arena *arena, const char *text, const char *const **ret,
                        struct err *err)
 {
@@ -39,7 +39,7 @@ static int parse_nodes(struct arena *arena, const char *text, const char *const 
         if (!str_is_dns_subdomain(names[i]) || strlen(names[i]) > NODE_NAME_MAX)
             return err_set(
                 err, ERR_USAGE,
-                "--nodes: '%s' is no name for a node: use at most %d lower case letters, "
+                "--nodes: '%s' is not a valid node name: use at most %d lower case letters, "
                 "digits, '-' and '.'",
                 names[i], NODE_NAME_MAX);
         for (size_t j = 0; j < i; j++)
@@ -56,7 +56,7 @@ int up_settings_check_cpus(const char *text, struct err *err)
 {
     struct kube_quantity quantity;
     if (kube_quantity_parse(text, &quantity, NULL) < 0 || quantity.nano < 0)
-        return err_set(err, ERR_USAGE, "'%s' is no number of cpus: write it as 8, 2.5 or 500m",
+        return err_set(err, ERR_USAGE, "'%s' is not a number of CPUs: write it as 8, 2.5 or 500m",
                        text);
     return 0;
 }
@@ -65,7 +65,7 @@ int up_settings_check_memory(const char *text, struct err *err)
 {
     struct kube_quantity quantity;
     if (kube_quantity_parse(text, &quantity, NULL) < 0 || quantity.nano < 0)
-        return err_set(err, ERR_USAGE, "'%s' is no amount of memory: write it as 8Gi or 500Mi",
+        return err_set(err, ERR_USAGE, "'%s' is not an amount of memory: write it as 8Gi or 500Mi",
                        text);
     int64_t bytes = kube_quantity_value(&quantity);
     if (bytes > 0 && bytes < MEMORY_MIN)
@@ -74,7 +74,7 @@ int up_settings_check_memory(const char *text, struct err *err)
     return 0;
 }
 
-/* As Kubernetes writes the quantity; NULL for zero, which stands for what the machine has. */
+/* The quantity as Kubernetes writes it; NULL for zero, which means all of the machine. */
 static const char *canonical_amount(struct arena *arena, const char *text)
 {
     char canonical[KUBE_QUANTITY_TEXT_MAX];
@@ -87,7 +87,7 @@ static const char *canonical_amount(struct arena *arena, const char *text)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* The value asked for, which is kept, else the kept one. */
+/* The given value, which is saved, else the saved value. */
 static const char *choose_value(struct arena *arena, struct json *settings, const char *name,
                                 const char *wanted, const char *fallback, bool *is_changed)
 {

@@ -1,4 +1,4 @@
-/* Which all-reduce for which size and number of members; see collective.h. */
+/* Chooses the all-reduce algorithm by size and number of members; see collective.h. */
 #include "comm/collective/collective.h"
 
 #include "base/mem.h"
@@ -12,24 +12,26 @@ static const struct collective_allreduce *const ALL[] = {
     &collective_allreduce_halving, &collective_allreduce_ring,
 };
 
-/* Everything to everybody, in one hop, as long as a member sends no more than this in all: measured
- * with 4 and 8 members, one hop wins up to there (4 KiB of 4 members: 64 against 74 µs, 1 KiB of 8:
- * 212 against 341), then the log n hops of doubling do (4 KiB of 8: 382 against 318). */
+/* The direct algorithm is used if a member sends at most this many bytes in all. Measured with 4
+ * and 8 members, its single hop wins up to there (4 KiB with 4 members: 64 against 74 µs; 1 KiB
+ * with 8: 212 against 341 µs); above, the log n hops of doubling win (4 KiB with 8: 382 against
+ * 318 µs). */
 enum { DIRECT_SENT_MAX = 16 * 1024 };
 
-/* Up to so many bytes over TCP between any two; the last takes the rest. */
+/* The algorithms over connections between pairs, each for up to `bytes_max` bytes of data. */
 static const struct {
     size_t bytes_max;
     const struct collective_allreduce *algorithm;
 } OVER_PAIRS[] = {
-    /* All data in log n hops; with 4 members 92 µs against 153 for 16 KiB. At 64 KiB the least data
-     * is as good (8 members: 867 against 835 µs), and on a slow network much better. */
+    /* Sends all data in log n hops: 16 KiB with 4 members take 92 instead of 153 µs. At 64 KiB an
+     * algorithm that sends the least data is as fast (8 members: 867 against 835 µs), and much
+     * faster on a slow network. */
     {32 * 1024, &collective_allreduce_doubling},
-    /* The least data in 2 log n hops; where hops are cheap the ring is as good from 64 KiB on,
-     * where they are not, from some MiB on. On one machine it falls behind from 1 MiB on (8
+    /* Sends the least data in 2 log n hops. If hops are cheap the ring is as fast from 64 KiB on,
+     * otherwise from some MiB on. On one machine it is slower than the ring from 1 MiB on (8
      * members: 6.1 against 3.1 ms). */
     {256 * 1024, &collective_allreduce_halving},
-    /* The least data, and each hop's adding hides behind the next one's sending. */
+    /* Sends the least data, and adds the data of one hop while it sends that of the next. */
     {SIZE_MAX, &collective_allreduce_ring},
 };
 
@@ -41,19 +43,24 @@ const struct collective_allreduce *collective_allreduce_choose_among(size_t coun
     return OVER_PAIRS[i].algorithm;
 }
 
-const struct collective_allreduce *collective_allreduce_choose(const struct comm_links *links,
-                                                               size_t count)
+const struct collective_allreduce *
+collective_allreduce_choose(const struct collective_transports *transports, size_t count)
 {
-    size_t others = (size_t)transport_tcp_size(links->tcp) - 1;
-    if (collective_allreduce_shared.can(links, count))
+    size_t others = (size_t)control_size(transports->control) - 1;
+    if (collective_allreduce_shared.can(transports, count))
         return &collective_allreduce_shared;
-    if (collective_allreduce_direct.can(links, count) &&
+    if (collective_allreduce_direct.can(transports, count) &&
         count * others <= DIRECT_SENT_MAX / sizeof(float))
         return &collective_allreduce_direct;
-    if (collective_allreduce_hierarchical.can(links, count))
+    if (collective_allreduce_hierarchical.can(transports, count))
         return &collective_allreduce_hierarchical;
     const struct collective_allreduce *over_pairs = collective_allreduce_choose_among(count);
-    return over_pairs->can(links, count) ? over_pairs : &collective_allreduce_ring;
+    return over_pairs->can(transports, count) ? over_pairs : &collective_allreduce_ring;
+}
+
+const struct collective_allreduce *collective_allreduce_at(size_t index)
+{
+    return index < ARRAY_SIZE(ALL) ? ALL[index] : NULL;
 }
 
 const struct collective_allreduce *collective_allreduce_by_name(const char *name)

@@ -1,23 +1,23 @@
-/* All-reduce for small data: everybody gives everything to everybody, and each adds it up in the
- * order of ranks. More bytes than any other, but one hop. */
+/* All-reduce for small data: every member sends all its data to every other, and each one adds it
+ * up in the order of ranks. It sends more bytes than any other algorithm, but in one hop. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
 
 #include <string.h>
 
-static bool can(const struct comm_links *links, size_t count)
+static bool direct_can(const struct collective_transports *transports, size_t count)
 {
     return count <= WIRE_FRAME_MAX / sizeof(float);
 }
 
-static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
-               size_t count, struct err *err)
+static int direct_run(const struct collective_transports *transports,
+                      const struct collective_ranks *among, float *data, size_t count,
+                      struct err *err)
 {
-    struct transport_tcp *tcp = links->tcp;
-    size_t members = (size_t)transport_tcp_size(tcp);
+    size_t members = (size_t)control_size(transports->control);
     _cleanup_free_ float *all = mem_calloc(members * count, sizeof(*all));
-    int result = transport_tcp_exchange(tcp, data, count * sizeof(float), all, err);
+    int result = control_exchange(transports->control, data, count * sizeof(float), all, err);
     if (result < 0)
         return result;
     memcpy(data, all, count * sizeof(float));
@@ -29,12 +29,7 @@ static int run(const struct comm_links *links, const struct collective_ranks *am
 
 const struct collective_allreduce collective_allreduce_direct = {
     .name = "direct",
-    .can = can,
-    .run = run,
+    .needs = "3 to 64 workers, or less data",
+    .can = direct_can,
+    .run = direct_run,
 };
-
-int collective_barrier_direct(struct transport_tcp *tcp, struct err *err)
-{
-    char nothing;
-    return transport_tcp_exchange(tcp, NULL, 0, &nothing, err);
-}

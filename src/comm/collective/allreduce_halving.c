@@ -1,8 +1,8 @@
-/* All-reduce by halving and doubling, for data of middle size: in step k a member gives the half it
- * is not responsible for to its partner and adds the partner's other half to its own; after log n
- * steps it has the sum of one part, and the same steps backwards bring all parts to all. As few
- * bytes as the ring, in 2 log n hops instead of 2 (n-1); but partners are not neighbours, and where
- * they share wires those are crossed more often. */
+/* All-reduce by recursive halving and doubling, for data of medium size. In each step a member
+ * sends one half of its range to its partner, and adds the other half of the partner to its own.
+ * After log n steps it has the sum of one part; the same steps in reverse order bring all parts
+ * to all members. It sends as few bytes as the ring, in 2 log n hops instead of 2 (n-1). But
+ * partners are not neighbours, so that data crosses a cable that members share more often. */
 #include "base/cleanup.h"
 #include "comm/collective/collective.h"
 
@@ -12,19 +12,20 @@ struct range {
     size_t first, end; /* floats */
 };
 
-static struct ring_piece piece_of(float *data, struct range range)
+static struct transfer_piece halving_piece(float *data, struct range range)
 {
-    return (struct ring_piece){.at = (char *)(data + range.first),
-                               .size = (range.end - range.first) * sizeof(float)};
+    return (struct transfer_piece){.at = (char *)(data + range.first),
+                                   .size = (range.end - range.first) * sizeof(float)};
 }
 
-static bool can(const struct comm_links *links, size_t count)
+static bool halving_can(const struct collective_transports *transports, size_t count)
 {
-    return transport_tcp_has_pairs(links->tcp);
+    return transports->streams->has_pairs;
 }
 
-static int scatter(const struct comm_links *links, const struct collective_core *core, float *data,
-                   struct range *ranges, int *ret_steps, struct err *err)
+static int halving_scatter(const struct collective_transports *transports,
+                           const struct collective_core *core, float *data, struct range *ranges,
+                           int *ret_steps, struct err *err)
 {
     int result = 0, step = 0;
     for (int bit = core->count / 2; result == 0 && bit; bit /= 2, step++) {
@@ -32,18 +33,19 @@ static int scatter(const struct comm_links *links, const struct collective_core 
         low.end = high.first = whole.first + (whole.end - whole.first) / 2;
         bool takes_high = core->index & bit;
         ranges[step + 1] = takes_high ? high : low;
-        struct ring_piece send = piece_of(data, takes_high ? low : high);
-        struct ring_piece recv = piece_of(data, ranges[step + 1]);
+        struct transfer_piece send = halving_piece(data, takes_high ? low : high);
+        struct transfer_piece recv = halving_piece(data, ranges[step + 1]);
         recv.add = true;
-        result = collective_swap(links, collective_core_rank(core, core->index ^ bit), &send, &recv,
-                                 links->narrow, err);
+        result = collective_swap(transports, collective_core_rank(core, core->index ^ bit), &send,
+                                 &recv, transports->narrow, err);
     }
     *ret_steps = step;
     return result;
 }
 
-static int gather(const struct comm_links *links, const struct collective_core *core, float *data,
-                  const struct range *ranges, int steps, struct err *err)
+static int halving_gather(const struct collective_transports *transports,
+                          const struct collective_core *core, float *data,
+                          const struct range *ranges, int steps, struct err *err)
 {
     int result = 0;
     for (int step = steps - 1, bit = 1; result == 0 && step >= 0; step--, bit *= 2) {
@@ -52,28 +54,29 @@ static int gather(const struct comm_links *links, const struct collective_core *
             others.end = own.first;
         else
             others.first = own.end;
-        struct ring_piece send = piece_of(data, own), recv = piece_of(data, others);
-        send.settle = links->narrow;
-        result = collective_swap(links, collective_core_rank(core, core->index ^ bit), &send, &recv,
-                                 links->narrow, err);
+        struct transfer_piece send = halving_piece(data, own), recv = halving_piece(data, others);
+        send.settle = transports->narrow;
+        result = collective_swap(transports, collective_core_rank(core, core->index ^ bit), &send,
+                                 &recv, transports->narrow, err);
     }
     return result;
 }
 
-static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
-               size_t count, struct err *err)
+static int halving_run(const struct collective_transports *transports,
+                       const struct collective_ranks *among, float *data, size_t count,
+                       struct err *err)
 {
-    struct collective_ranks all = among ? *among : collective_all_ranks(links);
+    struct collective_ranks all = among ? *among : collective_all_ranks(transports);
     struct collective_core core = collective_core_of(&all);
     struct range ranges[STEPS_MAX + 1] = {{0, count}};
     int steps = 0;
-    int result = collective_core_enter(links, &core, data, count, links->narrow, err);
+    int result = collective_core_enter(transports, &core, data, count, transports->narrow, err);
     if (result == 0 && core.index >= 0)
-        result = scatter(links, &core, data, ranges, &steps, err);
+        result = halving_scatter(transports, &core, data, ranges, &steps, err);
     if (result == 0 && core.index >= 0)
-        result = gather(links, &core, data, ranges, steps, err);
+        result = halving_gather(transports, &core, data, ranges, steps, err);
     if (result == 0)
-        result = collective_core_leave(links, &core, data, count, links->narrow, err);
+        result = collective_core_leave(transports, &core, data, count, transports->narrow, err);
     if (!among)
         free(all.ranks);
     return result;
@@ -81,6 +84,7 @@ static int run(const struct comm_links *links, const struct collective_ranks *am
 
 const struct collective_allreduce collective_allreduce_halving = {
     .name = "halving",
-    .can = can,
-    .run = run,
+    .needs = "3 to 64 workers, or less data",
+    .can = halving_can,
+    .run = halving_run,
 };

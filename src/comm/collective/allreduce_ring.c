@@ -1,56 +1,59 @@
-/* All-reduce around the ring: the data is cut into one chunk a member; each chunk travels once
- * around and gathers the sum, then once more to be copied. Every member sends and receives
- * 2 (n-1)/n of the data, the least that any algorithm over point-to-point links can. The sum of
- * chunk c starts at rank c and adds the others in the order of the ring. */
+/* All-reduce around the ring. The data is cut into one chunk per member. Each chunk travels once
+ * around the ring to collect the sum, and once more to be copied. Every member sends and receives
+ * 2 (n-1)/n of the data, the least possible over point-to-point connections. The sum of chunk c
+ * starts at rank c and adds the others in the order of the ring. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
 
-static bool can(const struct comm_links *links, size_t count)
+static bool ring_can(const struct collective_transports *transports, size_t count)
 {
     return true;
 }
 
 /* The first `count % members` chunks have one float more. */
-static struct ring_piece chunk_of(float *data, size_t count, size_t members, size_t chunk)
+static struct transfer_piece ring_chunk(float *data, size_t count, size_t members, size_t chunk)
 {
     size_t base = count / members, more = count % members;
     size_t first = chunk * base + (chunk < more ? chunk : more);
     size_t floats = base + (chunk < more);
-    return (struct ring_piece){.at = (char *)(data + first), .size = floats * sizeof(float)};
+    return (struct transfer_piece){.at = (char *)(data + first), .size = floats * sizeof(float)};
 }
 
-static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
-               size_t count, struct err *err)
+static int ring_run(const struct collective_transports *transports,
+                    const struct collective_ranks *among, float *data, size_t count,
+                    struct err *err)
 {
-    size_t members = (size_t)(among ? among->count : transport_tcp_size(links->tcp));
-    size_t index = (size_t)(among ? among->index : transport_tcp_rank(links->tcp));
+    size_t members = (size_t)(among ? among->count : control_size(transports->control));
+    size_t index = (size_t)(among ? among->index : control_rank(transports->control));
     if (members == 1)
         return 0;
     size_t hops = 2 * (members - 1);
-    _cleanup_free_ struct ring_piece *pieces = mem_calloc(2 * hops, sizeof(*pieces));
-    struct ring_plan plan = {.send = pieces,
-                             .recv = pieces + hops,
-                             .send_count = hops,
-                             .recv_count = hops,
-                             .narrow = links->narrow,
-                             .pairs = among != NULL};
+    _cleanup_free_ struct transfer_piece *pieces = mem_calloc(2 * hops, sizeof(*pieces));
+    struct transfer_plan plan = {.send = pieces,
+                                 .recv = pieces + hops,
+                                 .send_count = hops,
+                                 .recv_count = hops,
+                                 .narrow = transports->narrow,
+                                 .pairs = among != NULL};
     if (among) {
         plan.to = among->ranks[(index + 1) % members];
         plan.from = among->ranks[(index + members - 1) % members];
     }
     for (size_t hop = 0; hop < hops; hop++) {
-        plan.send[hop] = chunk_of(data, count, members, (index + 2 * members - hop) % members);
-        plan.recv[hop] = chunk_of(data, count, members, (index + 2 * members - hop - 1) % members);
+        plan.send[hop] = ring_chunk(data, count, members, (index + 2 * members - hop) % members);
+        plan.recv[hop] =
+            ring_chunk(data, count, members, (index + 2 * members - hop - 1) % members);
         plan.recv[hop].add = hop < members - 1;
     }
-    plan.send[members - 1].settle = links->narrow; /* where the sum of a chunk is complete */
+    plan.send[members - 1].settle = transports->narrow; /* here the sum of a chunk is complete */
     plan.head = plan.send[0].size;
-    return transport_tcp_run_ring(links->tcp, &plan, err);
+    return transport_run(transports->streams, &plan, err);
 }
 
 const struct collective_allreduce collective_allreduce_ring = {
     .name = "ring",
-    .can = can,
-    .run = run,
+    .needs = "3 to 64 workers, or less data",
+    .can = ring_can,
+    .run = ring_run,
 };

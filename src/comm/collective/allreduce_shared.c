@@ -1,31 +1,31 @@
 /* All-reduce in shared memory: each member sums its chunk of the data over all members, in the
- * order of ranks, and writes the sum where all have it. Data in memory that is shared as a whole is
- * summed in place and never copied; other data passes through the members' slots piece by piece,
- * where one piece is copied while another is summed. */
+ * order of ranks, and writes the sum where all members read it. Data in memory that is shared as
+ * a whole is summed in place and never copied. Other data passes through the slots of the members
+ * in pieces; one piece is copied while another is summed. */
 #include "comm/collective/collective.h"
-#include "comm/collective/reduce.h"
-#include "comm/group/host_links.h"
+#include "comm/transport/reduce.h"
 
 #include <string.h>
 
 enum {
-    CHUNK_ALIGN = 16,                                /* floats: no two write one cache line */
-    PIECE = TRANSPORT_SHM_SLOT / (int)sizeof(float), /* floats */
-    SMALL = 4 * 1024 / (int)sizeof(float),           /* floats: added up by all, one meeting less */
+    CHUNK_ALIGN = 16, /* floats: no two members write to the same cache line */
+    PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
+    SMALL = 4 * 1024 /
+            (int)sizeof(float), /* floats: every member sums all of it, which saves one barrier */
 };
 
-static bool can(const struct comm_links *links, size_t count)
+static bool shared_can(const struct collective_transports *transports, size_t count)
 {
-    return comm_links_all_shared(links);
+    return collective_all_shared(transports);
 }
 
 struct chunk {
     size_t first, count;
 };
 
-static struct chunk chunk_of(const struct transport_shm *shm, size_t count, int index)
+static struct chunk shared_chunk(const struct transport *memory, size_t count, int index)
 {
-    size_t members = (size_t)transport_shm_count(shm);
+    size_t members = (size_t)memory->count;
     size_t each = (count / members + CHUNK_ALIGN) / CHUNK_ALIGN * CHUNK_ALIGN;
     size_t first = (size_t)index * each, end = first + each;
     first = first < count ? first : count;
@@ -33,99 +33,101 @@ static struct chunk chunk_of(const struct transport_shm *shm, size_t count, int 
     return (struct chunk){.first = first, .count = end - first};
 }
 
-static int sum_in_place(struct transport_shm *shm, float *const *rows, size_t count,
-                        struct err *err)
+static int shared_sum_in_place(struct transport *memory, float *const *rows, size_t count,
+                               struct err *err)
 {
-    size_t members = (size_t)transport_shm_count(shm);
-    struct chunk own = chunk_of(shm, count, transport_shm_index(shm));
-    float *chunk[HOST_MEMBERS_MAX];
+    size_t members = (size_t)memory->count;
+    struct chunk own = shared_chunk(memory, count, memory->index);
+    float *chunk[TRANSPORT_HOST_MAX];
     for (size_t i = 0; i < members; i++)
         chunk[i] = rows[i] + own.first;
     reduce_rows_in_place_f32(chunk, members, own.count);
-    return transport_shm_meet(shm, err);
+    return transport_barrier(memory, err);
 }
 
-static void slots_last(const struct transport_shm *shm, size_t first, float **ret)
+static void shared_last_slots(const struct transport *memory, size_t first, float **ret)
 {
-    for (int i = 0; i < transport_shm_count(shm); i++)
-        ret[i] = (float *)transport_shm_slot_last(shm, i) + first;
+    for (int i = 0; i < memory->count; i++)
+        ret[i] = (float *)transport_slot(memory, i, 1) + first;
 }
 
-/* What was copied in before the last meeting: the own chunk's sum, where all others will find it.
- */
-static void sum_piece(struct transport_shm *shm, size_t count)
+/* Sums this member's chunk of the piece that was copied in before the last barrier. The sum goes
+ * into its own slot, where all others read it. */
+static void shared_sum_piece(struct transport *memory, size_t count)
 {
-    float *rows[HOST_MEMBERS_MAX];
-    struct chunk own = chunk_of(shm, count, transport_shm_index(shm));
-    slots_last(shm, own.first, rows);
-    reduce_rows_f32(rows[transport_shm_index(shm)], rows, (size_t)transport_shm_count(shm),
-                    own.count);
+    float *rows[TRANSPORT_HOST_MAX];
+    struct chunk own = shared_chunk(memory, count, memory->index);
+    shared_last_slots(memory, own.first, rows);
+    reduce_rows_f32(rows[memory->index], rows, (size_t)memory->count, own.count);
 }
 
-/* What was summed before the last meeting. */
-static void copy_out(struct transport_shm *shm, float *data, size_t count)
+/* Copies out the piece that was summed before the last barrier. */
+static void shared_copy_out(struct transport *memory, float *data, size_t count)
 {
-    for (int i = 0; i < transport_shm_count(shm); i++) {
-        struct chunk chunk = chunk_of(shm, count, i);
-        memcpy(data + chunk.first,
-               (const float *)transport_shm_slot_second_last(shm, i) + chunk.first,
+    for (int i = 0; i < memory->count; i++) {
+        struct chunk chunk = shared_chunk(memory, count, i);
+        memcpy(data + chunk.first, (const float *)transport_slot(memory, i, 2) + chunk.first,
                chunk.count * sizeof(float));
     }
 }
 
-static void copy_in(struct transport_shm *shm, const float *data, size_t count)
+static void shared_copy_in(struct transport *memory, const float *data, size_t count)
 {
-    memcpy(transport_shm_slot(shm, transport_shm_index(shm)), data, count * sizeof(float));
+    memcpy(transport_slot(memory, memory->index, 0), data, count * sizeof(float));
 }
 
-static int sum_through_slots(struct transport_shm *shm, float *data, size_t count, struct err *err)
+static int shared_sum_through_slots(struct transport *memory, float *data, size_t count,
+                                    struct err *err)
 {
     size_t here = count < PIECE ? count : PIECE, before = 0;
-    copy_in(shm, data, here);
-    int result = transport_shm_meet(shm, err);
+    shared_copy_in(memory, data, here);
+    int result = transport_barrier(memory, err);
     for (size_t at = 0; result == 0 && here; at += before) {
         size_t left = count - at - here, next = left < PIECE ? left : PIECE;
         if (before)
-            copy_out(shm, data + at - before, before);
-        sum_piece(shm, here);
+            shared_copy_out(memory, data + at - before, before);
+        shared_sum_piece(memory, here);
         if (next)
-            copy_in(shm, data + at + here, next);
-        result = transport_shm_meet(shm, err);
+            shared_copy_in(memory, data + at + here, next);
+        result = transport_barrier(memory, err);
         before = here;
         here = next;
     }
     if (result == 0)
-        copy_out(shm, data + count - before, before);
+        shared_copy_out(memory, data + count - before, before);
     return result;
 }
 
-static int sum_small(struct transport_shm *shm, float *data, size_t count, struct err *err)
+static int shared_sum_small(struct transport *memory, float *data, size_t count, struct err *err)
 {
-    float *rows[HOST_MEMBERS_MAX];
+    float *rows[TRANSPORT_HOST_MAX];
     if (count)
-        copy_in(shm, data, count);
-    int result = transport_shm_begin(shm, data, err);
-    slots_last(shm, 0, rows);
+        shared_copy_in(memory, data, count);
+    int result = transport_begin(memory, data, err);
+    shared_last_slots(memory, 0, rows);
     if (result == 0)
-        reduce_rows_f32(data, rows, (size_t)transport_shm_count(shm), count);
+        reduce_rows_f32(data, rows, (size_t)memory->count, count);
     return result;
 }
 
-static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
-               size_t count, struct err *err)
+static int shared_run(const struct collective_transports *transports,
+                      const struct collective_ranks *among, float *data, size_t count,
+                      struct err *err)
 {
-    struct transport_shm *shm = links->shm;
+    struct transport *memory = transports->memory;
     if (count <= SMALL)
-        return sum_small(shm, data, count, err);
-    int result = transport_shm_begin(shm, data, err);
+        return shared_sum_small(memory, data, count, err);
+    int result = transport_begin(memory, data, err);
     if (result < 0)
         return result;
-    float *const *rows = transport_shm_rows(shm);
-    return rows ? sum_in_place(shm, rows, count, err) : sum_through_slots(shm, data, count, err);
+    float *const *rows = transport_rows(memory);
+    return rows ? shared_sum_in_place(memory, rows, count, err)
+                : shared_sum_through_slots(memory, data, count, err);
 }
 
 const struct collective_allreduce collective_allreduce_shared = {
     .name = "shared",
-    .can = can,
-    .run = run,
+    .needs = "one machine for all workers",
+    .can = shared_can,
+    .run = shared_run,
 };

@@ -1,63 +1,58 @@
-/* Broadcast, all-gather and barrier in shared memory: what members have passes through their slots
- * piece by piece; while one piece is read, the next is written. */
+/* Broadcast and all-gather in shared memory: data passes through the slots in pieces; members
+ * write the next piece while they read the current one. */
 #include "comm/collective/collective.h"
 
 #include <string.h>
 
-static size_t piece_of(size_t left)
+static size_t shared_piece_size(size_t left)
 {
-    return left < TRANSPORT_SHM_SLOT ? left : TRANSPORT_SHM_SLOT;
+    return left < TRANSPORT_SLOT_SIZE ? left : TRANSPORT_SLOT_SIZE;
 }
 
-static void copy_in(struct transport_shm *shm, const char *data, size_t size)
+static void broadcast_copy_in(struct transport *memory, const char *data, size_t size)
 {
     if (size)
-        memcpy(transport_shm_slot(shm, transport_shm_index(shm)), data, size);
+        memcpy(transport_slot(memory, memory->index, 0), data, size);
 }
 
-int collective_broadcast_shared(struct transport_shm *shm, int from, void *data, size_t size,
+int collective_broadcast_shared(struct transport *memory, int from, void *data, size_t size,
                                 struct err *err)
 {
-    bool root = transport_shm_index(shm) == from;
-    size_t here = piece_of(size);
+    bool root = memory->index == from;
+    size_t here = shared_piece_size(size);
     if (root)
-        copy_in(shm, data, here);
-    int result = transport_shm_begin(shm, data, err);
+        broadcast_copy_in(memory, data, here);
+    int result = transport_begin(memory, data, err);
     for (size_t at = 0; result == 0 && here;) {
-        size_t next = piece_of(size - at - here);
+        size_t next = shared_piece_size(size - at - here);
         if (root)
-            copy_in(shm, (char *)data + at + here, next);
+            broadcast_copy_in(memory, (char *)data + at + here, next);
         else
-            memcpy((char *)data + at, transport_shm_slot_last(shm, from), here);
+            memcpy((char *)data + at, transport_slot(memory, from, 1), here);
         at += here;
         here = next;
         if (here)
-            result = transport_shm_meet(shm, err);
+            result = transport_barrier(memory, err);
     }
     return result;
 }
 
-int collective_allgather_shared(struct transport_shm *shm, size_t size, void *all, struct err *err)
+int collective_allgather_shared(struct transport *memory, size_t size, void *all, struct err *err)
 {
-    char *own = (char *)all + (size_t)transport_shm_index(shm) * size;
-    size_t here = piece_of(size);
-    copy_in(shm, own, here);
-    int result = transport_shm_begin(shm, own, err);
+    char *own = (char *)all + (size_t)memory->index * size;
+    size_t here = shared_piece_size(size);
+    broadcast_copy_in(memory, own, here);
+    int result = transport_begin(memory, own, err);
     for (size_t at = 0; result == 0 && here;) {
-        size_t next = piece_of(size - at - here);
-        copy_in(shm, own + at + here, next);
-        for (int i = 0; i < transport_shm_count(shm); i++)
-            if (i != transport_shm_index(shm))
-                memcpy((char *)all + (size_t)i * size + at, transport_shm_slot_last(shm, i), here);
+        size_t next = shared_piece_size(size - at - here);
+        broadcast_copy_in(memory, own + at + here, next);
+        for (int i = 0; i < memory->count; i++)
+            if (i != memory->index)
+                memcpy((char *)all + (size_t)i * size + at, transport_slot(memory, i, 1), here);
         at += here;
         here = next;
         if (here)
-            result = transport_shm_meet(shm, err);
+            result = transport_barrier(memory, err);
     }
     return result;
-}
-
-int collective_barrier_shared(struct transport_shm *shm, struct err *err)
-{
-    return transport_shm_begin(shm, NULL, err);
 }

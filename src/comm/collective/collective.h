@@ -1,86 +1,105 @@
-/* The collectives, one algorithm a file, and the choice among those that do the same. Called by
- * comm/group, which has checked the arguments. Every algorithm gives the same bits on every member
- * and in every run; two algorithms may differ in the last bit, so the choice depends on size,
- * number of members and who shares a machine alone. */
+/* The collectives: one algorithm per file, and the choice between the algorithms that do the same.
+ * Called by group, which has checked the arguments and begun the call. Every algorithm produces the
+ * same bits on every member and in every run. Two algorithms may differ in the last bit, so the
+ * choice depends only on the size of the data, the number of members, and which of them share a
+ * machine. */
 #ifndef TRAINYARD_COMM_COLLECTIVE_H
 #define TRAINYARD_COMM_COLLECTIVE_H
 
-#include "comm/transport/shm.h"
-#include "comm/transport/tcp.h"
+#include "comm/transport/transport.h"
 
-/* How members reach each other. */
-struct comm_links {
-    struct transport_tcp *tcp;
-    struct transport_shm *shm; /* NULL: no two members share memory */
-    bool narrow;               /* large sums travel over TCP as bfloat16 */
+/* How the members of a group reach each other. */
+struct collective_transports {
+    struct control *control;
+    struct transport *streams; /* between all members */
+    struct transport *memory;  /* between the members of each host; NULL: no two share memory */
+    bool narrow;               /* large sums travel through `streams` as bfloat16 */
 };
 
-/* Whether all of them share memory. */
-bool comm_links_all_shared(const struct comm_links *links);
+/* Whether all members of the group share memory. */
+bool collective_all_shared(const struct collective_transports *transports);
 
-/* Some members, in order of rank, and where this one stands among them. */
+/* Some members of the group, by rank, and the place of this one among them. */
 struct collective_ranks {
     int *ranks;
-    int count, index;
+    int count;
+    int index; /* -1: this member is not one of them */
 };
 
+/* An all-reduce algorithm. */
 struct collective_allreduce {
-    const char *name;
-    /* Whether it can be done at all, `count` floats. */
-    bool (*can)(const struct comm_links *links, size_t count);
-    /* `among` some members only (NULL: all), which an algorithm over pairs of members and the ring
-     * can; the others do nothing meanwhile. */
-    int (*run)(const struct comm_links *links, const struct collective_ranks *among, float *data,
-               size_t count, struct err *err);
+    const char *name;  /* as users write it */
+    const char *needs; /* when it can be used, as the end of "it needs …" */
+    /* Whether it can sum `count` floats with these transports. */
+    bool (*can)(const struct collective_transports *transports, size_t count);
+    /* Sums in place. `among`: only these members take part and the others do nothing meanwhile;
+     * NULL: all of them. Only doubling, halving and ring support `among`. */
+    int (*run)(const struct collective_transports *transports, const struct collective_ranks *among,
+               float *data, size_t count, struct err *err);
 };
 
-extern const struct collective_allreduce collective_allreduce_shared;       /* in shared memory */
-extern const struct collective_allreduce collective_allreduce_hierarchical; /* within, between */
-extern const struct collective_allreduce collective_allreduce_direct;       /* one hop, all data */
+extern const struct collective_allreduce collective_allreduce_shared; /* in shared memory */
+extern const struct collective_allreduce
+    collective_allreduce_hierarchical;                                  /* per host, then between */
+extern const struct collective_allreduce collective_allreduce_direct;   /* one hop, all data */
 extern const struct collective_allreduce collective_allreduce_doubling; /* log n hops, all data */
-extern const struct collective_allreduce collective_allreduce_halving;  /* log n hops, twice */
-extern const struct collective_allreduce collective_allreduce_ring;     /* n hops, least data */
+extern const struct collective_allreduce
+    collective_allreduce_halving;                                   /* 2 log n hops, least data */
+extern const struct collective_allreduce collective_allreduce_ring; /* 2 (n-1) hops, least data */
 
-/* What is best for so many floats. The same on every member; allreduce_choice.c has the table and
- * its reasons. `among`: between some members, over pairs. */
-const struct collective_allreduce *collective_allreduce_choose(const struct comm_links *links,
-                                                               size_t count);
+/* The best algorithm for `count` floats; the same on every member. allreduce_choice.c has the table
+ * and its reasons. */
+const struct collective_allreduce *
+collective_allreduce_choose(const struct collective_transports *transports, size_t count);
+/* The same for a sum between some members, over connections between pairs. */
 const struct collective_allreduce *collective_allreduce_choose_among(size_t count);
 
-/* NULL: there is none of this name. */
+/* All algorithms in turn, from index 0; NULL after the last. */
+const struct collective_allreduce *collective_allreduce_at(size_t index);
+/* NULL if no algorithm has this name. */
 const struct collective_allreduce *collective_allreduce_by_name(const char *name);
 
-/* A step between two members: send one piece to `rank` and receive one; either may be NULL. */
-int collective_swap(const struct comm_links *links, int rank, const struct ring_piece *send,
-                    const struct ring_piece *recv, bool narrow, struct err *err);
+/* One step between two members: sends a piece to `rank` and receives one from it. Either may be
+ * NULL. */
+int collective_swap(const struct collective_transports *transports, int rank,
+                    const struct transfer_piece *send, const struct transfer_piece *recv,
+                    bool narrow, struct err *err);
 
-/* All members, in a list that the caller frees with free(ranks). */
-struct collective_ranks collective_all_ranks(const struct comm_links *links);
+/* All members. The caller frees `ranks` of the result. */
+struct collective_ranks collective_all_ranks(const struct collective_transports *transports);
 
-/* For algorithms that need a power of two of members: of as many as there are too many, the first
- * ones pair up, the second of each gives its data to the first and gets the sum afterwards. */
+/* The largest power of two of the members, for algorithms that need one. The first members pair up,
+ * as many pairs as there are members too many: the second of each pair gives its data to the first
+ * before the algorithm and receives the sum after it. */
 struct collective_core {
     const struct collective_ranks *all;
     int count; /* a power of two */
     int pairs;
-    int index; /* in the core; -1: this member only gives and gets */
+    int index; /* of this member in the core; -1: it is the second of a pair */
 };
 struct collective_core collective_core_of(const struct collective_ranks *all);
+/* The rank of a member of the core. */
 int collective_core_rank(const struct collective_core *core, int index);
-int collective_core_enter(const struct comm_links *links, const struct collective_core *core,
-                          float *data, size_t count, bool narrow, struct err *err);
-int collective_core_leave(const struct comm_links *links, const struct collective_core *core,
-                          float *data, size_t count, bool narrow, struct err *err);
+/* Before and after the algorithm: move the data between the members of each pair. */
+int collective_core_enter(const struct collective_transports *transports,
+                          const struct collective_core *core, float *data, size_t count,
+                          bool narrow, struct err *err);
+int collective_core_leave(const struct collective_transports *transports,
+                          const struct collective_core *core, float *data, size_t count,
+                          bool narrow, struct err *err);
 
-int collective_broadcast_ring(struct transport_tcp *tcp, int root, void *data, size_t size,
-                              struct err *err);
-int collective_allgather_ring(struct transport_tcp *tcp, size_t size, void *all, struct err *err);
-int collective_barrier_direct(struct transport_tcp *tcp, struct err *err);
+/* Copies `data` of rank `root` to all members. */
+int collective_broadcast(const struct collective_transports *transports, int root, void *data,
+                         size_t size, struct err *err);
+/* `all` has `size` bytes per rank; this member's own are in place already. */
+int collective_allgather(const struct collective_transports *transports, size_t size, void *all,
+                         struct err *err);
+/* Returns when all members have called it. */
+int collective_barrier(const struct collective_transports *transports, struct err *err);
 
-/* `from`: the index of a member that shares memory. */
-int collective_broadcast_shared(struct transport_shm *shm, int from, void *data, size_t size,
+/* The same through the slots of shared memory; `from` is the index of a member of the host. */
+int collective_broadcast_shared(struct transport *memory, int from, void *data, size_t size,
                                 struct err *err);
-int collective_allgather_shared(struct transport_shm *shm, size_t size, void *all, struct err *err);
-int collective_barrier_shared(struct transport_shm *shm, struct err *err);
+int collective_allgather_shared(struct transport *memory, size_t size, void *all, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Members as a power of two; see collective.h. */
+/* The largest power of two of the members; see collective.h. */
 #include "comm/collective/collective.h"
 
 struct collective_core collective_core_of(const struct collective_ranks *all)
@@ -18,31 +18,33 @@ int collective_core_rank(const struct collective_core *core, int index)
     return core->all->ranks[index < core->pairs ? 2 * index : index + core->pairs];
 }
 
-/* The other of a pair; -1: this member has none. */
-static int partner_of(const struct collective_core *core)
+/* The rank of the other member of the pair; -1: this member is in no pair. */
+static int core_partner(const struct collective_core *core)
 {
     int index = core->all->index;
     return index < 2 * core->pairs ? core->all->ranks[index ^ 1] : -1;
 }
 
-int collective_core_enter(const struct comm_links *links, const struct collective_core *core,
-                          float *data, size_t count, bool narrow, struct err *err)
+int collective_core_enter(const struct collective_transports *transports,
+                          const struct collective_core *core, float *data, size_t count,
+                          bool narrow, struct err *err)
 {
-    int partner = partner_of(core);
-    struct ring_piece piece = {.at = (char *)data, .size = count * sizeof(float), .add = true};
+    int partner = core_partner(core);
+    struct transfer_piece piece = {.at = (char *)data, .size = count * sizeof(float), .add = true};
     if (partner < 0)
         return 0;
-    return core->index < 0 ? collective_swap(links, partner, &piece, NULL, narrow, err)
-                           : collective_swap(links, partner, NULL, &piece, narrow, err);
+    return core->index < 0 ? collective_swap(transports, partner, &piece, NULL, narrow, err)
+                           : collective_swap(transports, partner, NULL, &piece, narrow, err);
 }
 
-int collective_core_leave(const struct comm_links *links, const struct collective_core *core,
-                          float *data, size_t count, bool narrow, struct err *err)
+int collective_core_leave(const struct collective_transports *transports,
+                          const struct collective_core *core, float *data, size_t count,
+                          bool narrow, struct err *err)
 {
-    int partner = partner_of(core);
-    const struct ring_piece piece = {.at = (char *)data, .size = count * sizeof(float)};
+    int partner = core_partner(core);
+    const struct transfer_piece piece = {.at = (char *)data, .size = count * sizeof(float)};
     if (partner < 0)
         return 0;
-    return core->index < 0 ? collective_swap(links, partner, NULL, &piece, narrow, err)
-                           : collective_swap(links, partner, &piece, NULL, narrow, err);
+    return core->index < 0 ? collective_swap(transports, partner, NULL, &piece, narrow, err)
+                           : collective_swap(transports, partner, &piece, NULL, narrow, err);
 }

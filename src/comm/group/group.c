@@ -1,49 +1,69 @@
-/* A group of training processes; see group.h. Puts together how it comes about (assembly), how
- * bytes move (transports) and what is computed (collectives). */
+/* A group of training processes; see group.h. It combines the forming of a group (formation), the
+ * transports and the collectives. */
 #include "comm/group/group.h"
 
 #include "base/mem.h"
 #include "comm/collective/collective.h"
-#include "comm/group/assembly.h"
+#include "comm/group/formation.h"
 
 #include <string.h>
 
 struct comm_group {
-    struct assembly *assembly;
-    struct comm_links links; /* tcp NULL: it could not be formed anew, for this reason: */
+    struct formation *formation;
+    struct collective_transports transports; /* control NULL: forming failed with `unformed` */
     struct err unformed;
-    int rank, size; /* as they are, or were last */
+    int rank, size; /* of the current group, or of the last one */
     enum comm_transport transport;
     char *pretended_host;
 };
 
-static int answer_unformed(const struct comm_group *group, struct err *err)
+static int group_unformed_error(const struct comm_group *group, struct err *err)
 {
     return err_set(err, group->unformed.code, "%s", group->unformed.message);
 }
 
-static void part(struct comm_group *group)
+/* Data connections close after the control plane has said goodbye: a member that sees them close
+ * then knows the reason. */
+static void group_part(struct comm_group *group)
 {
-    group->links.shm = transport_shm_free(group->links.shm);
-    assembly_part(group->assembly, TAKE(group->links.tcp));
+    struct collective_transports *transports = &group->transports;
+    transports->memory = transport_close(transports->memory);
+    formation_disband(group->formation, TAKE(transports->control));
+    transports->streams = transport_close(transports->streams);
 }
 
-/* Members of one machine may be lost while they find each other there, too: then once more. */
-static int form(struct comm_group *group, struct err *err)
+static int group_open_transports(struct comm_group *group, struct connection_set *connections,
+                                 struct err *err)
+{
+    struct collective_transports *transports = &group->transports;
+    const struct transport_config config = {.control = transports->control,
+                                            .connections = connections,
+                                            .pretended_host = group->pretended_host};
+    int result = transport_open(TRANSPORT_STREAM, &config, &transports->streams, err);
+    if (result == 0 && group->size > 1 && group->transport == COMM_TRANSPORT_AUTO)
+        result = transport_open(TRANSPORT_MEMORY, &config, &transports->memory, err);
+    return result;
+}
+
+/* A member may be lost also while the transports open: then the group forms again. */
+static int group_form(struct comm_group *group, struct err *err)
 {
     for (;;) {
-        int result = assembly_form(group->assembly, &group->links.tcp, err);
+        struct connection_set connections = {0};
+        int result =
+            formation_connect(group->formation, &group->transports.control, &connections, err);
         if (result < 0)
             return result;
-        if (transport_tcp_size(group->links.tcp) > 1 && group->transport == COMM_TRANSPORT_AUTO)
-            result =
-                transport_shm_open(group->links.tcp, group->pretended_host, &group->links.shm, err);
-        if (result == 0) {
-            group->rank = transport_tcp_rank(group->links.tcp);
-            group->size = transport_tcp_size(group->links.tcp);
+        int rank = group->rank, size = group->size;
+        group->rank = control_rank(group->transports.control);
+        group->size = control_size(group->transports.control);
+        result = group_open_transports(group, &connections, err);
+        connection_set_release(&connections);
+        if (result == 0)
             return 0;
-        }
-        part(group);
+        group->rank = rank;
+        group->size = size;
+        group_part(group);
         if (result != -ERR_UNAVAILABLE)
             return result;
     }
@@ -53,11 +73,11 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
 {
     _cleanup_(cleanup_comm_group) struct comm_group *group = mem_zalloc(sizeof(*group));
     group->transport = options->transport;
-    group->links.narrow = options->wire == COMM_WIRE_BF16;
+    group->transports.narrow = options->wire == COMM_WIRE_BF16;
     group->pretended_host = options->pretended_host ? mem_strdup(options->pretended_host) : NULL;
-    int result = assembly_new(options, &group->assembly, err);
+    int result = formation_new(options, &group->formation, err);
     if (result == 0)
-        result = form(group, err);
+        result = group_form(group, err);
     if (result == 0)
         *ret = TAKE(group);
     return result;
@@ -67,9 +87,10 @@ struct comm_group *comm_group_free(struct comm_group *group)
 {
     if (!group)
         return NULL;
-    transport_shm_free(group->links.shm);
-    transport_tcp_free(group->links.tcp);
-    assembly_free(group->assembly);
+    transport_close(group->transports.memory);
+    control_free(group->transports.control);
+    transport_close(group->transports.streams);
+    formation_free(group->formation);
     free(group->pretended_host);
     free(group);
     return NULL;
@@ -77,41 +98,41 @@ struct comm_group *comm_group_free(struct comm_group *group)
 
 int comm_group_reform(struct comm_group *group, struct err *err)
 {
-    part(group);
+    group_part(group);
     group->unformed = ERR_INIT;
-    if (form(group, &group->unformed) == 0)
+    if (group_form(group, &group->unformed) == 0)
         return 0;
-    return answer_unformed(group, err);
+    return group_unformed_error(group, err);
 }
 
 void comm_group_settle(struct comm_group *group)
 {
-    assembly_settle(group->assembly, group->links.tcp);
+    formation_settle(group->formation, group->transports.control);
 }
 
 void comm_group_dismiss(struct comm_group *group, int rank)
 {
-    assembly_dismiss(group->assembly, rank);
+    formation_dismiss(group->formation, rank);
 }
 
 void comm_group_name(const struct comm_group *group, int rank, char *text, size_t size)
 {
-    assembly_name(group->assembly, rank, text, size);
+    formation_member_name(group->formation, rank, text, size);
 }
 
 bool comm_group_is_elastic(const struct comm_group *group)
 {
-    return assembly_is_elastic(group->assembly);
+    return formation_is_elastic(group->formation);
 }
 
 bool comm_group_is_wanted(struct comm_group *group)
 {
-    return assembly_is_wanted(group->assembly);
+    return formation_is_wanted(group->formation);
 }
 
 void comm_group_describe(const struct comm_group *group, char *text, size_t size)
 {
-    assembly_describe(group->assembly, text, size);
+    formation_describe(group->formation, text, size);
 }
 
 int comm_group_rank(const struct comm_group *group)
@@ -126,24 +147,25 @@ int comm_group_size(const struct comm_group *group)
 
 int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err)
 {
-    if (!group->links.tcp)
-        return answer_unformed(group, err);
+    if (!group->transports.control)
+        return group_unformed_error(group, err);
     int result = memory->handed ? shared_memory_renew(memory, err) : 0;
-    if (result < 0 || !group->links.shm)
+    if (result < 0 || !group->transports.memory)
         return result;
-    return transport_shm_share(group->links.shm, memory, err);
+    return transport_share(group->transports.memory, memory, err);
 }
 
 void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank)
 {
-    return group->links.shm ? transport_shm_arena_at(group->links.shm, memory, rank) : NULL;
+    return group->transports.memory ? transport_peer_memory(group->transports.memory, memory, rank)
+                                    : NULL;
 }
 
 enum comm_broken comm_group_broken(const struct comm_group *group)
 {
-    if (!group->links.tcp)
+    if (!group->transports.control)
         return COMM_BROKEN_PEER;
-    switch (transport_tcp_broken_by(group->links.tcp)) {
+    switch (control_broken_code(group->transports.control)) {
     case ERR_NONE:
         return COMM_BROKEN_MESSAGE;
     case ERR_UNAVAILABLE:
@@ -154,79 +176,86 @@ enum comm_broken comm_group_broken(const struct comm_group *group)
     }
 }
 
-static int begin(struct comm_group *group, enum transport_call call, size_t size, struct err *err)
+static int group_begin_call(struct comm_group *group, enum control_call call, size_t size,
+                            struct err *err)
 {
-    if (!group->links.tcp)
-        return answer_unformed(group, err);
-    return transport_tcp_begin(group->links.tcp, call, size, err);
+    if (!group->transports.control)
+        return group_unformed_error(group, err);
+    return control_begin_call(group->transports.control, call, size, err);
 }
 
-/* Groups of one have nobody to talk to, but count their calls like all. */
-static bool is_alone(const struct comm_group *group)
+/* A group of one member exchanges no data, but numbers its calls like every group. */
+static bool group_is_alone(const struct comm_group *group)
 {
     return comm_group_size(group) == 1;
 }
 
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err)
 {
-    int result = begin(group, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
-    if (result < 0 || is_alone(group))
+    int result = group_begin_call(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
+    if (result < 0 || group_is_alone(group))
         return result;
-    return collective_allreduce_choose(&group->links, count)
-        ->run(&group->links, NULL, data, count, err);
+    return collective_allreduce_choose(&group->transports, count)
+        ->run(&group->transports, NULL, data, count, err);
 }
 
-int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
-                           struct err *err)
+bool comm_allreduce_can(const struct comm_group *group,
+                        const struct collective_allreduce *algorithm, size_t count)
 {
-    if (!group->links.tcp)
-        return answer_unformed(group, err);
-    const struct collective_allreduce *algorithm = collective_allreduce_by_name(name);
-    if (!algorithm || !algorithm->can(&group->links, count))
-        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here", name);
-    int result = data ? begin(group, TRANSPORT_ALLREDUCE, count * sizeof(float), err) : 0;
-    if (result < 0 || !data || is_alone(group))
-        return result;
-    return algorithm->run(&group->links, NULL, data, count, err);
+    return group->transports.control && algorithm->can(&group->transports, count);
 }
 
-const char *comm_allreduce_name(const struct comm_group *group, size_t count)
+int comm_allreduce_with(struct comm_group *group, const struct collective_allreduce *algorithm,
+                        float *data, size_t count, struct err *err)
 {
-    return collective_allreduce_choose(&group->links, count)->name;
+    if (!group->transports.control)
+        return group_unformed_error(group, err);
+    if (!algorithm->can(&group->transports, count))
+        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here",
+                       algorithm->name);
+    int result = group_begin_call(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
+    if (result < 0 || group_is_alone(group))
+        return result;
+    return algorithm->run(&group->transports, NULL, data, count, err);
+}
+
+const struct collective_allreduce *comm_allreduce_choice(const struct comm_group *group,
+                                                         size_t count)
+{
+    return collective_allreduce_choose(&group->transports, count);
+}
+
+bool comm_group_shares_memory(const struct comm_group *group)
+{
+    return collective_all_shared(&group->transports);
 }
 
 int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, struct err *err)
 {
-    int result = begin(group, TRANSPORT_BROADCAST, size, err);
-    if (result < 0 || is_alone(group))
+    int result = group_begin_call(group, CONTROL_CALL_BROADCAST, size, err);
+    if (result < 0 || group_is_alone(group))
         return result;
-    if (comm_links_all_shared(&group->links))
-        return collective_broadcast_shared(group->links.shm, root, data, size, err);
-    return collective_broadcast_ring(group->links.tcp, root, data, size, err);
+    return collective_broadcast(&group->transports, root, data, size, err);
 }
 
 int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,
                    struct err *err)
 {
-    int result = begin(group, TRANSPORT_ALLGATHER, size, err);
+    int result = group_begin_call(group, CONTROL_CALL_ALLGATHER, size, err);
     if (result < 0)
         return result;
     char *place = (char *)ret_all + (size_t)comm_group_rank(group) * size;
     if (place != own && size)
         memcpy(place, own, size);
-    if (is_alone(group))
+    if (group_is_alone(group))
         return 0;
-    if (comm_links_all_shared(&group->links))
-        return collective_allgather_shared(group->links.shm, size, ret_all, err);
-    return collective_allgather_ring(group->links.tcp, size, ret_all, err);
+    return collective_allgather(&group->transports, size, ret_all, err);
 }
 
 int comm_barrier(struct comm_group *group, struct err *err)
 {
-    int result = begin(group, TRANSPORT_BARRIER, 0, err);
-    if (result < 0 || is_alone(group))
+    int result = group_begin_call(group, CONTROL_CALL_BARRIER, 0, err);
+    if (result < 0 || group_is_alone(group))
         return result;
-    if (comm_links_all_shared(&group->links))
-        return collective_barrier_shared(group->links.shm, err);
-    return collective_barrier_direct(group->links.tcp, err);
+    return collective_barrier(&group->transports, err);
 }

@@ -1,182 +1,192 @@
-/* Who belongs to the next group; see membership.h. */
+/* The agreement on the members of the next group; see membership.h. */
 #include "comm/group/membership.h"
 
 #include "base/mem.h"
 
 #include <string.h>
 
-/* A generation: a number that grows, and below it what makes it one leader's in one of its lives.
- */
+/* A generation has a number that grows in its upper bits. The salt and the task of the leader
+ * below make it unique to one process. */
 enum { LEADER_BITS = 16, SALT_BITS = 24, NUMBER_SHIFT = LEADER_BITS + SALT_BITS };
 
-struct peer {
-    enum membership_sight sight;
-    bool told;     /* its view is known */
-    bool accepted; /* our proposal */
+struct membership_peer {
+    enum membership_presence presence;
+    bool has_view; /* its view has arrived */
+    bool accepted; /* it has accepted the proposal of this task */
     uint64_t live;
     uint8_t *view;
 };
 
 struct membership {
     struct membership_options options;
-    struct peer *peers; /* by task; the own has the own view */
+    struct membership_peer *peers; /* by task; that of this task has its own view */
     uint64_t highest;
-    uint64_t bound;    /* the proposal this task has accepted; 0: none */
-    int leader;        /* whose it is */
-    uint64_t proposed; /* ours; 0: none */
-    bool *list;        /* of `bound` or `proposed` */
+    uint64_t bound;    /* the proposal that this task has accepted; 0: none */
+    int leader;        /* the task that proposed `bound` */
+    uint64_t proposed; /* the current proposal of this task; 0: none */
+    bool *list;        /* the members of `bound` or `proposed`, by task */
     uint64_t decided;
 };
 
-static bool is_present(const struct membership *m, int task)
+static bool membership_is_present(const struct membership *membership, int task)
 {
-    return m->peers[task].sight == MEMBERSHIP_PRESENT;
+    return membership->peers[task].presence == MEMBERSHIP_PRESENT;
 }
 
-static enum membership_sight sight_in(const uint8_t *view, int task)
+static enum membership_presence membership_presence_in(const uint8_t *view, int task)
 {
-    return (enum membership_sight)(view[task] & MEMBERSHIP_SIGHT);
+    return (enum membership_presence)(view[task] & MEMBERSHIP_PRESENCE);
 }
 
-/* The own view, as it is told to others. */
-static void refresh_view(struct membership *m)
+/* Updates this task's own view, as it is sent to others. */
+static void membership_refresh_view(struct membership *membership)
 {
-    uint8_t *view = m->peers[m->options.self].view;
-    for (int i = 0; i < m->options.tasks; i++) {
-        bool near = m->options.machine && m->options.machines[i] == m->options.machine;
-        view[i] = (uint8_t)m->peers[i].sight;
-        if (m->options.mates && m->options.mates[i] &&
-            !(i == m->options.self && m->options.left_behind))
-            view[i] |= MEMBERSHIP_MATE;
-        if (m->options.live && m->options.pledged[i])
-            view[i] |= MEMBERSHIP_PLEDGED;
-        if (near || i == m->options.self)
-            view[i] |= MEMBERSHIP_NEAR;
+    uint8_t *view = membership->peers[membership->options.self].view;
+    for (int i = 0; i < membership->options.tasks; i++) {
+        bool near = membership->options.machine &&
+                    membership->options.machines[i] == membership->options.machine;
+        view[i] = (uint8_t)membership->peers[i].presence;
+        if (membership->options.previous_members && membership->options.previous_members[i] &&
+            !(i == membership->options.self && membership->options.left_behind))
+            view[i] |= MEMBERSHIP_PREVIOUS_MEMBER;
+        if (membership->options.live && membership->options.accepted_members[i])
+            view[i] |= MEMBERSHIP_ACCEPTED_MEMBER;
+        if (near || i == membership->options.self)
+            view[i] |= MEMBERSHIP_SAME_MACHINE;
     }
 }
 
 struct membership *membership_new(const struct membership_options *options)
 {
-    struct membership *m = mem_zalloc(sizeof(*m));
+    struct membership *membership = mem_zalloc(sizeof(*membership));
     size_t tasks = (size_t)options->tasks;
-    m->options = *options;
-    m->highest = options->highest;
-    m->peers = mem_calloc(tasks, sizeof(*m->peers));
-    m->list = mem_calloc(tasks, sizeof(*m->list));
+    membership->options = *options;
+    membership->highest = options->highest;
+    membership->peers = mem_calloc(tasks, sizeof(*membership->peers));
+    membership->list = mem_calloc(tasks, sizeof(*membership->list));
     for (size_t i = 0; i < tasks; i++)
-        m->peers[i].view = mem_calloc(tasks, 1);
-    struct peer *self = &m->peers[options->self];
-    self->sight = MEMBERSHIP_PRESENT;
-    self->told = true;
+        membership->peers[i].view = mem_calloc(tasks, 1);
+    struct membership_peer *self = &membership->peers[options->self];
+    self->presence = MEMBERSHIP_PRESENT;
+    self->has_view = true;
     self->live = options->live;
-    refresh_view(m);
-    return m;
+    membership_refresh_view(membership);
+    return membership;
 }
 
-struct membership *membership_free(struct membership *m)
+struct membership *membership_free(struct membership *membership)
 {
-    if (!m)
+    if (!membership)
         return NULL;
-    for (int i = 0; i < m->options.tasks; i++)
-        free(m->peers[i].view);
-    free(m->peers);
-    free(m->list);
-    free(m);
+    for (int i = 0; i < membership->options.tasks; i++)
+        free(membership->peers[i].view);
+    free(membership->peers);
+    free(membership->list);
+    free(membership);
     return NULL;
 }
 
-static void tell(struct membership *m, int task, enum membership_kind kind, uint64_t generation,
-                 uint8_t *tasks)
+static void membership_send(struct membership *membership, int task, enum membership_kind kind,
+                            uint64_t generation, uint8_t *tasks)
 {
     const struct membership_message message = {
         .kind = kind,
         .generation = generation,
-        .live = kind == MEMBERSHIP_HERE ? m->options.live : 0,
-        .machine = kind == MEMBERSHIP_HERE ? m->options.machine : 0,
+        .live = kind == MEMBERSHIP_VIEW ? membership->options.live : 0,
+        .machine = kind == MEMBERSHIP_VIEW ? membership->options.machine : 0,
         .tasks = tasks,
     };
-    m->options.send(m->options.context, task, &message);
+    membership->options.send(membership->options.context, task, &message);
 }
 
-static void tell_all(struct membership *m, enum membership_kind kind, uint64_t generation,
-                     uint8_t *tasks)
+static void membership_send_all(struct membership *membership, enum membership_kind kind,
+                                uint64_t generation, uint8_t *tasks)
 {
-    for (int i = 0; i < m->options.tasks; i++)
-        if (i != m->options.self && is_present(m, i))
-            tell(m, i, kind, generation, tasks);
+    for (int i = 0; i < membership->options.tasks; i++)
+        if (i != membership->options.self && membership_is_present(membership, i))
+            membership_send(membership, i, kind, generation, tasks);
 }
 
-static void tell_view(struct membership *m)
+static void membership_send_view(struct membership *membership)
 {
-    refresh_view(m);
-    tell_all(m, MEMBERSHIP_HERE, m->highest, m->peers[m->options.self].view);
+    membership_refresh_view(membership);
+    membership_send_all(membership, MEMBERSHIP_VIEW, membership->highest,
+                        membership->peers[membership->options.self].view);
 }
 
-/* The word of a leader that only repeats itself must not undo its proposal. */
-void membership_remind(struct membership *m)
+/* A leader repeats its proposal, not its view, because a view would withdraw the proposal. */
+void membership_announce(struct membership *membership)
 {
-    if (m->proposed && !m->decided)
-        tell_all(m, MEMBERSHIP_PROPOSE, m->proposed, m->peers[m->options.self].view);
-    else if (!m->decided)
-        tell_view(m);
+    if (membership->proposed && !membership->decided)
+        membership_send_all(membership, MEMBERSHIP_PROPOSE, membership->proposed,
+                            membership->peers[membership->options.self].view);
+    else if (!membership->decided)
+        membership_send_view(membership);
 }
 
-/* Whether all that are present see just those. */
-static bool views_agree(const struct membership *m)
+/* Whether the views of all present tasks have exactly the present tasks as present. */
+static bool membership_views_agree(const struct membership *membership)
 {
-    for (int i = 0; i < m->options.tasks; i++) {
-        if (!is_present(m, i))
+    for (int i = 0; i < membership->options.tasks; i++) {
+        if (!membership_is_present(membership, i))
             continue;
-        if (!m->peers[i].told)
+        if (!membership->peers[i].has_view)
             return false;
-        for (int j = 0; j < m->options.tasks; j++)
-            if ((sight_in(m->peers[i].view, j) == MEMBERSHIP_PRESENT) != is_present(m, j))
+        for (int j = 0; j < membership->options.tasks; j++)
+            if ((membership_presence_in(membership->peers[i].view, j) == MEMBERSHIP_PRESENT) !=
+                membership_is_present(membership, j))
                 return false;
     }
     return true;
 }
 
-/* Of those present, whose word counts about who is left out: the one that was at work last. */
-static int last_at_work(const struct membership *m)
+/* The present task whose view decides which tasks may be left out: the one that had a state in
+ * the latest generation; -1: none had. */
+static int membership_last_at_work(const struct membership *membership)
 {
     int found = -1;
-    for (int i = 0; i < m->options.tasks; i++)
-        if (is_present(m, i) && m->peers[i].live &&
-            (found < 0 || m->peers[i].live > m->peers[found].live ||
-             (m->peers[i].live == m->peers[found].live && m->peers[i].view[i] & MEMBERSHIP_MATE)))
+    for (int i = 0; i < membership->options.tasks; i++)
+        if (membership_is_present(membership, i) && membership->peers[i].live &&
+            (found < 0 || membership->peers[i].live > membership->peers[found].live ||
+             (membership->peers[i].live == membership->peers[found].live &&
+              membership->peers[i].view[i] & MEMBERSHIP_PREVIOUS_MEMBER)))
             found = i;
     return found;
 }
 
-/* Whether a task that is left out may be at work elsewhere, in the eyes of those present. Only the
- * eyes of such as have been at work count, where there are any: a newcomer's wait for somebody who
- * never comes must not hold the others up. */
-static bool may_work_elsewhere(const struct membership *m, int task, bool any_lived,
-                               bool *ret_unknown)
+/* Whether an absent task may be training elsewhere, according to the views of the present tasks.
+ * If some of them have a state, only their views count: a new task that waits for a task that
+ * never comes must not block the others. */
+static bool membership_may_work_elsewhere(const struct membership *membership, int task,
+                                          bool any_lived, bool *ret_unknown)
 {
     bool found = false;
-    for (int i = 0; i < m->options.tasks; i++) {
-        if (!is_present(m, i) || (any_lived && !m->peers[i].live))
+    for (int i = 0; i < membership->options.tasks; i++) {
+        if (!membership_is_present(membership, i) || (any_lived && !membership->peers[i].live))
             continue;
-        uint8_t seen = m->peers[i].view[task];
-        *ret_unknown |= (seen & MEMBERSHIP_SIGHT) == MEMBERSHIP_UNKNOWN;
-        found |= (seen & MEMBERSHIP_SIGHT) == MEMBERSHIP_SILENT && !(seen & MEMBERSHIP_NEAR);
+        uint8_t seen = membership->peers[i].view[task];
+        *ret_unknown |= (seen & MEMBERSHIP_PRESENCE) == MEMBERSHIP_UNKNOWN;
+        found |=
+            (seen & MEMBERSHIP_PRESENCE) == MEMBERSHIP_SILENT && !(seen & MEMBERSHIP_SAME_MACHINE);
     }
     return found;
 }
 
 static const char ELSEWHERE[] =
-    "the others may be training on machines that cannot be reached, and are not fewer";
+    "the other tasks may be training on machines that cannot be reached, and are not a minority";
 
-/* Whether those present are the greater part of the tasks that task `last` counts with `bit`, not
- * counting such as are surely not at work, and such as are here in a new life, without a state. */
-static bool is_greater_part(const struct membership *m, int last, int bit, const bool *apart)
+/* Whether the present tasks are a majority of the tasks that have flag `bit` in the view of task
+ * `last` (-1: of all tasks). Tasks that cannot be training do not count, and neither do present
+ * tasks that restarted without a state. */
+static bool membership_is_majority(const struct membership *membership, int last, int bit,
+                                   const bool *apart)
 {
     int here = 0, elsewhere = 0;
     bool lowest_is_here = true, found = false;
-    for (int i = 0; i < m->options.tasks; i++) {
-        bool counts = is_present(m, i) && (last < 0 || m->peers[i].live);
-        if ((last >= 0 && !(m->peers[last].view[i] & bit)) || (!counts && !apart[i]))
+    for (int i = 0; i < membership->options.tasks; i++) {
+        bool counts =
+            membership_is_present(membership, i) && (last < 0 || membership->peers[i].live);
+        if ((last >= 0 && !(membership->peers[last].view[i] & bit)) || (!counts && !apart[i]))
             continue;
         if (!found)
             lowest_is_here = counts;
@@ -187,195 +197,208 @@ static bool is_greater_part(const struct membership *m, int last, int bit, const
     return !elsewhere || here > elsewhere || (here == elsewhere && lowest_is_here);
 }
 
-const char *membership_obstacle(const struct membership *m)
+const char *membership_obstacle(const struct membership *membership)
 {
-    int present = 0, last = last_at_work(m);
+    int present = 0, last = membership_last_at_work(membership);
     bool unknown = false, anybody_apart = false;
-    bool left_behind = last >= 0 && !(m->peers[last].view[last] & MEMBERSHIP_MATE);
-    _cleanup_free_ bool *apart = mem_calloc((size_t)m->options.tasks, sizeof(*apart));
-    for (int i = 0; i < m->options.tasks; i++) {
-        present += is_present(m, i);
-        apart[i] = !is_present(m, i) && may_work_elsewhere(m, i, last >= 0, &unknown);
+    bool left_behind =
+        last >= 0 && !(membership->peers[last].view[last] & MEMBERSHIP_PREVIOUS_MEMBER);
+    _cleanup_free_ bool *apart = mem_calloc((size_t)membership->options.tasks, sizeof(*apart));
+    for (int i = 0; i < membership->options.tasks; i++) {
+        present += membership_is_present(membership, i);
+        apart[i] = !membership_is_present(membership, i) &&
+                   membership_may_work_elsewhere(membership, i, last >= 0, &unknown);
         anybody_apart |= apart[i];
     }
-    if (present == m->options.tasks)
+    if (present == membership->options.tasks)
         return NULL;
-    if (last < 0 && present < m->options.start)
-        return "nobody here has been training, and too few are there to begin";
-    if (last >= 0 && present < m->options.min)
-        return "fewer tasks are there than --min-workers asks for";
+    if (last < 0 && present < membership->options.start)
+        return "no task that is present has a training state, and too few are present to start";
+    if (last >= 0 && present < membership->options.min)
+        return "fewer tasks are present than --min-workers requires";
     if (unknown)
-        return "it is not known yet who else is there";
+        return "it is not known yet which other tasks are running";
     if (left_behind && anybody_apart)
         return ELSEWHERE;
-    for (int i = 0; i < m->options.tasks; i++) /* what any of them has agreed to may be at work */
-        if (is_present(m, i) && m->peers[i].live &&
-            !is_greater_part(m, i, MEMBERSHIP_PLEDGED, apart))
+    for (int i = 0; i < membership->options.tasks;
+         i++) /* a group that a present task has accepted may be training */
+        if (membership_is_present(membership, i) && membership->peers[i].live &&
+            !membership_is_majority(membership, i, MEMBERSHIP_ACCEPTED_MEMBER, apart))
             return ELSEWHERE;
-    return is_greater_part(m, last, MEMBERSHIP_MATE, apart) ? NULL : ELSEWHERE;
+    return membership_is_majority(membership, last, MEMBERSHIP_PREVIOUS_MEMBER, apart) ? NULL
+                                                                                       : ELSEWHERE;
 }
 
-static void pledge(struct membership *m)
+static void membership_accept_list(struct membership *membership)
 {
-    memcpy(m->options.pledged, m->list, (size_t)m->options.tasks * sizeof(*m->list));
-    refresh_view(m);
+    memcpy(membership->options.accepted_members, membership->list,
+           (size_t)membership->options.tasks * sizeof(*membership->list));
+    membership_refresh_view(membership);
 }
 
-/* If this task leads and all agree, propose; a proposal that does not hold any more is dropped. */
-static void reconsider(struct membership *m)
+/* Makes a proposal if this task is the leader and all views agree; drops the current one if they
+ * no longer do. */
+static void membership_update_proposal(struct membership *membership)
 {
-    if (m->decided)
+    if (membership->decided)
         return;
-    int self = m->options.self, lowest = 0, members = 0;
-    bool agree = views_agree(m);
-    const char *obstacle = agree ? membership_obstacle(m) : NULL;
-    if (obstacle == ELSEWHERE && m->options.live && !m->options.left_behind) {
-        m->options.left_behind = true;
-        tell_view(m);
+    int self = membership->options.self, lowest = 0, members = 0;
+    bool agree = membership_views_agree(membership);
+    const char *obstacle = agree ? membership_obstacle(membership) : NULL;
+    if (obstacle == ELSEWHERE && membership->options.live && !membership->options.left_behind) {
+        membership->options.left_behind = true;
+        membership_send_view(membership);
     }
-    while (!is_present(m, lowest))
+    while (!membership_is_present(membership, lowest))
         lowest++;
-    for (int i = 0; i < m->options.tasks; i++)
-        members += is_present(m, i);
-    if (lowest != self || !agree || obstacle) { /* a task that is bound sees its leader below it */
-        m->proposed = 0;
+    for (int i = 0; i < membership->options.tasks; i++)
+        members += membership_is_present(membership, i);
+    if (lowest != self || !agree ||
+        obstacle) { /* a task that has accepted a proposal is not the lowest one: its leader is */
+        membership->proposed = 0;
         return;
     }
-    if (m->proposed)
-        return; /* of the same members: every change drops it first */
-    uint64_t salt = m->options.salt & ((1u << SALT_BITS) - 1);
-    m->proposed =
-        (((m->highest >> NUMBER_SHIFT) + 1) << NUMBER_SHIFT) | salt << LEADER_BITS | (uint64_t)self;
-    m->highest = m->proposed;
-    for (int i = 0; i < m->options.tasks; i++) {
-        m->list[i] = is_present(m, i);
-        m->peers[i].accepted = i == self;
+    if (membership->proposed)
+        return; /* it has the same members: every change of the view drops it first */
+    uint64_t salt = membership->options.salt & ((1u << SALT_BITS) - 1);
+    membership->proposed = (((membership->highest >> NUMBER_SHIFT) + 1) << NUMBER_SHIFT) |
+                           salt << LEADER_BITS | (uint64_t)self;
+    membership->highest = membership->proposed;
+    for (int i = 0; i < membership->options.tasks; i++) {
+        membership->list[i] = membership_is_present(membership, i);
+        membership->peers[i].accepted = i == self;
     }
-    pledge(m);
+    membership_accept_list(membership);
     if (members == 1)
-        m->decided = m->proposed;
+        membership->decided = membership->proposed;
     else
-        tell_all(m, MEMBERSHIP_PROPOSE, m->proposed, m->peers[self].view);
+        membership_send_all(membership, MEMBERSHIP_PROPOSE, membership->proposed,
+                            membership->peers[self].view);
 }
 
-static void view_changed(struct membership *m)
+static void membership_view_changed(struct membership *membership)
 {
-    m->proposed = 0;
-    tell_view(m);
-    reconsider(m);
+    membership->proposed = 0;
+    membership_send_view(membership);
+    membership_update_proposal(membership);
 }
 
-void membership_see(struct membership *m, int task, enum membership_sight sight)
+void membership_set_presence(struct membership *membership, int task,
+                             enum membership_presence presence)
 {
-    struct peer *peer = &m->peers[task];
-    if (m->decided || task == m->options.self || peer->sight == sight)
+    struct membership_peer *peer = &membership->peers[task];
+    if (membership->decided || task == membership->options.self || peer->presence == presence)
         return;
-    peer->sight = sight;
-    peer->told = false;
+    peer->presence = presence;
+    peer->has_view = false;
     peer->live = 0;
-    if (m->bound && m->leader == task && sight != MEMBERSHIP_PRESENT)
-        m->bound = 0;
-    view_changed(m);
+    if (membership->bound && membership->leader == task && presence != MEMBERSHIP_PRESENT)
+        membership->bound = 0;
+    membership_view_changed(membership);
 }
 
-static void on_here(struct membership *m, int task, const struct membership_message *message)
+static void membership_on_view(struct membership *membership, int task,
+                               const struct membership_message *message)
 {
-    struct peer *peer = &m->peers[task];
-    if (m->bound && m->leader == task)
-        m->bound = 0; /* it does not stand by its proposal any more */
-    if (message->generation > m->highest)
-        m->highest = message->generation;
-    bool same = peer->told && peer->live == message->live &&
-                memcmp(peer->view, message->tasks, (size_t)m->options.tasks) == 0;
-    peer->told = true;
+    struct membership_peer *peer = &membership->peers[task];
+    if (membership->bound && membership->leader == task)
+        membership->bound = 0; /* the leader has withdrawn its proposal */
+    if (message->generation > membership->highest)
+        membership->highest = message->generation;
+    bool same = peer->has_view && peer->live == message->live &&
+                memcmp(peer->view, message->tasks, (size_t)membership->options.tasks) == 0;
+    peer->has_view = true;
     peer->live = message->live;
-    memcpy(peer->view, message->tasks, (size_t)m->options.tasks);
-    m->options.machines[task] = message->machine;
+    memcpy(peer->view, message->tasks, (size_t)membership->options.tasks);
+    membership->options.machines[task] = message->machine;
     if (!same)
-        m->proposed = 0;
-    refresh_view(m);
-    reconsider(m);
+        membership->proposed = 0;
+    membership_refresh_view(membership);
+    membership_update_proposal(membership);
 }
 
-static void on_propose(struct membership *m, int task, const struct membership_message *message)
+static void membership_on_propose(struct membership *membership, int task,
+                                  const struct membership_message *message)
 {
-    if (message->generation > m->highest)
-        m->highest = message->generation;
-    if (m->bound && m->leader != task)
+    if (message->generation > membership->highest)
+        membership->highest = message->generation;
+    if (membership->bound && membership->leader != task)
         return;
-    m->bound = 0;
-    for (int i = 0; i < m->options.tasks; i++) {
-        bool listed = sight_in(message->tasks, i) == MEMBERSHIP_PRESENT;
-        if (listed != is_present(m, i) || (listed && i < task))
-            return; /* it will hear that this task sees others, and propose again */
-        m->list[i] = listed;
+    membership->bound = 0;
+    for (int i = 0; i < membership->options.tasks; i++) {
+        bool listed = membership_presence_in(message->tasks, i) == MEMBERSHIP_PRESENT;
+        if (listed != membership_is_present(membership, i) || (listed && i < task))
+            return; /* the leader will receive the view of this task and propose again */
+        membership->list[i] = listed;
     }
-    m->proposed = 0;
-    m->bound = message->generation;
-    m->leader = task;
-    pledge(m);
-    tell(m, task, MEMBERSHIP_ACCEPT, m->bound, NULL);
+    membership->proposed = 0;
+    membership->bound = message->generation;
+    membership->leader = task;
+    membership_accept_list(membership);
+    membership_send(membership, task, MEMBERSHIP_ACCEPT, membership->bound, NULL);
 }
 
-static void on_accept(struct membership *m, int task, uint64_t generation)
+static void membership_on_accept(struct membership *membership, int task, uint64_t generation)
 {
-    if (!m->proposed || generation != m->proposed)
+    if (!membership->proposed || generation != membership->proposed)
         return;
-    m->peers[task].accepted = true;
-    for (int i = 0; i < m->options.tasks; i++)
-        if (m->list[i] && !m->peers[i].accepted)
+    membership->peers[task].accepted = true;
+    for (int i = 0; i < membership->options.tasks; i++)
+        if (membership->list[i] && !membership->peers[i].accepted)
             return;
-    tell_all(m, MEMBERSHIP_COMMIT, m->proposed, NULL);
-    m->decided = m->proposed;
+    membership_send_all(membership, MEMBERSHIP_COMMIT, membership->proposed, NULL);
+    membership->decided = membership->proposed;
 }
 
-void membership_receive(struct membership *m, int task, const struct membership_message *message)
+void membership_receive(struct membership *membership, int task,
+                        const struct membership_message *message)
 {
-    if (m->decided || !is_present(m, task))
+    if (membership->decided || !membership_is_present(membership, task))
         return;
     switch (message->kind) {
-    case MEMBERSHIP_HERE:
-        on_here(m, task, message);
+    case MEMBERSHIP_VIEW:
+        membership_on_view(membership, task, message);
         break;
     case MEMBERSHIP_PROPOSE:
-        on_propose(m, task, message);
+        membership_on_propose(membership, task, message);
         break;
     case MEMBERSHIP_ACCEPT:
-        on_accept(m, task, message->generation);
+        membership_on_accept(membership, task, message->generation);
         break;
     default:
-        if (m->bound && m->leader == task && m->bound == message->generation)
-            m->decided = m->bound;
+        if (membership->bound && membership->leader == task &&
+            membership->bound == message->generation)
+            membership->decided = membership->bound;
         break;
     }
 }
 
-void membership_was_away(struct membership *m)
+void membership_note_absence(struct membership *membership)
 {
-    if (m->decided || !m->options.live || m->options.left_behind)
+    if (membership->decided || !membership->options.live || membership->options.left_behind)
         return;
-    m->options.left_behind = true;
-    view_changed(m);
+    membership->options.left_behind = true;
+    membership_view_changed(membership);
 }
 
-void membership_set_start(struct membership *m, int start)
+void membership_set_start(struct membership *membership, int start)
 {
-    m->options.start = start;
-    reconsider(m);
+    membership->options.start = start;
+    membership_update_proposal(membership);
 }
 
-uint64_t membership_decided(const struct membership *m, const bool **ret_list)
+uint64_t membership_decided(const struct membership *membership, const bool **ret_list)
 {
-    *ret_list = m->list;
-    return m->decided;
+    *ret_list = membership->list;
+    return membership->decided;
 }
 
-bool membership_left_behind(const struct membership *m)
+bool membership_left_behind(const struct membership *membership)
 {
-    return m->options.left_behind;
+    return membership->options.left_behind;
 }
 
-uint64_t membership_highest(const struct membership *m)
+uint64_t membership_highest(const struct membership *membership)
 {
-    return m->highest;
+    return membership->highest;
 }

@@ -1,22 +1,24 @@
-/* Who belongs to the next group: the agreement between tasks that are about to form one, without
- * sockets and clocks. Its driver (lobby) tells it which tasks it sees and hands it their messages;
- * it says what to send and, in the end, the generation and its members. The same code runs in
- * a simulation with random losses, joins and orders of messages.
+/* Membership: the agreement of tasks on the members of the next group, without sockets and clocks.
+ * Its driver (peer_discovery) tells it which tasks are present and passes it their messages. It
+ * says which messages to send and, at the end, the generation and its members. The same code runs
+ * in a simulation with random losses, joins and message orders.
  *
- * Every task tells the others how it sees all. The lowest task that is there leads: once all it
- * sees tell that they see the same ones, it proposes them, all accept, and it commits. A task that
- * has accepted does nothing else until its leader commits, proposes anew, tells that its view has
- * changed, or is lost: so what was committed is what all have accepted, and a task is bound to one
- * proposal at a time. A generation is at work only when all its members have linked with all others
- * under its number; if one is lost before, all begin again.
+ * Every task sends the others its view: the presence of each task of the cluster. The present task
+ * with the lowest number is the leader. Once all present tasks have the same view, the leader
+ * proposes them as members, all accept, and it commits. A task that has accepted a proposal does
+ * nothing else until its leader commits, proposes again, sends another view, or is lost. So a
+ * committed proposal was accepted by all its members, and a task is bound to one proposal at a
+ * time. A generation starts to work only after all its members have connected to each other under
+ * its number; if one is lost before that, all tasks begin again.
  *
- * Who may be left out: nobody whose whereabouts a member of the last group does not know yet. One
- * that is surely gone does not count any more. One that is silent, on another machine, may be at
- * work there: then only the greater part of the last group goes on, or of two equal parts the one
- * with the lowest task; and the same must hold of a group that this task has agreed to since, for
- * others may be at work in it. The other part is left behind: from then on others may have come and
- * gone there, so it goes on only once it is known of every task of the cluster that it is not at
- * work, or with one that was at work later. docs/design/elastic.md has the reasons.
+ * The group may not leave out a task whose presence is still unknown to a previous member. A task
+ * that is gone does not count. A silent task on another machine may be training there with others.
+ * Then only a majority of the previous group continues, or of two equal parts the one with the
+ * lowest task. The same rule applies to a group that this task has accepted since, because others
+ * may be training in it. The other part is left behind. It continues only once no task of the
+ * cluster can be training elsewhere, or together with a task that was in a later group, because
+ * other tasks may have joined the group that it does not see. docs/design/elastic.md has the
+ * reasons.
  */
 #ifndef TRAINYARD_COMM_MEMBERSHIP_H
 #define TRAINYARD_COMM_MEMBERSHIP_H
@@ -26,45 +28,52 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum membership_sight {
-    MEMBERSHIP_UNKNOWN, /* being looked for, or busy with something else */
+enum membership_presence {
+    MEMBERSHIP_UNKNOWN, /* not known yet: the driver still tries to reach it */
     MEMBERSHIP_PRESENT, /* messages can be exchanged */
     MEMBERSHIP_GONE,    /* its process does not exist */
-    MEMBERSHIP_SILENT,  /* it may exist */
+    MEMBERSHIP_SILENT,  /* its process may exist, but it does not answer */
 };
 
 enum membership_kind {
-    MEMBERSHIP_HERE = 1, /* how the sender sees all tasks */
+    MEMBERSHIP_VIEW = 1, /* the view of the sender: the presence of all tasks */
     MEMBERSHIP_PROPOSE,
     MEMBERSHIP_ACCEPT,
     MEMBERSHIP_COMMIT,
     MEMBERSHIP_KINDS,
 };
 
-/* What a message says of one task; the low bits are its sight. A sender that is left behind is no
- * mate of its own. */
-enum { MEMBERSHIP_SIGHT = 3, MEMBERSHIP_MATE = 4, MEMBERSHIP_NEAR = 8, MEMBERSHIP_PLEDGED = 16 };
+/* What a view says about one task: its presence in the low bits, and flags. A sender that is left
+ * behind does not set PREVIOUS_MEMBER for itself. */
+enum {
+    MEMBERSHIP_PRESENCE = 3,
+    MEMBERSHIP_PREVIOUS_MEMBER = 4,
+    MEMBERSHIP_SAME_MACHINE = 8,
+    MEMBERSHIP_ACCEPTED_MEMBER = 16
+};
 
 struct membership_message {
     enum membership_kind kind;
-    uint64_t generation; /* HERE: the highest heard of; else the one proposed */
-    uint64_t live;    /* HERE: the one the sender was last at work in; 0: none, it has no state */
-    uint64_t machine; /* HERE: which one the sender runs on */
-    uint8_t *tasks;   /* HERE and PROPOSE: a byte a task; PROPOSE: members are PRESENT */
+    uint64_t generation; /* VIEW: the highest that the sender knows; otherwise the proposed one */
+    uint64_t live;       /* VIEW: the last generation in which the sender had a state; 0: none */
+    uint64_t machine;    /* VIEW: the machine of the sender */
+    uint8_t *tasks;      /* VIEW and PROPOSE: one byte per task; PROPOSE: the members are PRESENT */
 };
 
 struct membership_options {
     int tasks, self;
-    int min;           /* members that a group which goes on needs at least */
-    int start;         /* members that a group needs of which nobody has a state */
-    uint64_t live;     /* as above */
-    bool left_behind;  /* others went on, or may have gone on, without this task */
-    uint64_t highest;  /* generation heard of */
-    const bool *mates; /* who was in `live`, by task; NULL: none */
-    bool *pledged;     /* who is in what this task agreed to since; the caller's, all false: none */
-    uint32_t salt;     /* drawn by chance: no generation of an earlier life is called the same */
-    uint64_t machine;  /* which one this is; 0: not known */
-    uint64_t *machines; /* by task, 0: not known; kept up to date; the caller's */
+    int min;          /* the least number of members of a group that continues after a loss */
+    int start;        /* the least number of members of a group in which no task has a state */
+    uint64_t live;    /* the last generation in which this task had a state; 0: none */
+    bool left_behind; /* the others continued without this task, or may have done so */
+    uint64_t highest; /* the highest generation that this task knows */
+    const bool *previous_members; /* by task, the members of generation `live`; NULL: none */
+    /* By task, the members of the last proposal that this task accepted since `live`; all false:
+     * none. Updated here; owned by the caller. */
+    bool *accepted_members;
+    uint32_t salt; /* random, so that a restarted process never reuses the number of a generation */
+    uint64_t machine;   /* the machine of this task; 0: not known */
+    uint64_t *machines; /* by task, updated from their views; 0: not known; owned by the caller */
     void (*send)(void *context, int task, const struct membership_message *message);
     void *context;
 };
@@ -77,30 +86,32 @@ struct membership *membership_new(const struct membership_options *options);
 struct membership *membership_free(struct membership *membership); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(membership)
 
-/* How this task sees another one now. A task that comes back must have been seen otherwise in
- * between. */
-void membership_see(struct membership *membership, int task, enum membership_sight sight);
+/* Sets the presence of another task. A task that restarted must have had another presence in
+ * between.
+ */
+void membership_set_presence(struct membership *membership, int task,
+                             enum membership_presence presence);
 
 void membership_receive(struct membership *membership, int task,
                         const struct membership_message *message);
 
-/* Tell all that are present how this task sees all, again. */
-void membership_remind(struct membership *membership);
+/* Sends the view, or the proposal of this task, again to all present tasks. */
+void membership_announce(struct membership *membership);
 
-/* This task was away for so long that others may have gone on without it. */
-void membership_was_away(struct membership *membership);
+/* This process was stopped for so long that the others may have continued without it. */
+void membership_note_absence(struct membership *membership);
 
-/* From now on so many are enough to begin with. */
+/* Replaces options.start. */
 void membership_set_start(struct membership *membership, int start);
 
-/* The generation that was committed, with its members by task in ret_list; 0: none yet. Afterwards
- * the agreement is over. */
+/* Returns the committed generation, with its members by task in ret_list, which stays valid as long
+ * as `membership`; 0: none is committed yet. After a commit nothing changes any more. */
 uint64_t membership_decided(const struct membership *membership, const bool **ret_list);
 uint64_t membership_highest(const struct membership *membership);
 bool membership_left_behind(const struct membership *membership);
 
-/* Why this task cannot go on with those that are present, for a person: NULL if only views are
- * still to be exchanged. */
+/* Returns why the present tasks cannot be the next group, as text for a person. NULL if nothing but
+ * the exchange of views is missing. */
 const char *membership_obstacle(const struct membership *membership);
 
 #endif

@@ -1,4 +1,4 @@
-/* The bytes of what tasks tell each other while they form a group; see membership_message.h. */
+/* The bytes of membership messages; see membership_message.h. */
 #include "comm/group/membership_message.h"
 
 #include <endian.h>
@@ -8,22 +8,22 @@ enum { NUMBERS = 16 };
 
 _Static_assert(NUMBERS + MEMBERSHIP_TASKS_MAX <= WIRE_FRAME_MAX, "the largest group fits a frame");
 
-static bool has_tasks(enum membership_kind kind)
+static bool message_has_tasks(enum membership_kind kind)
 {
-    return kind == MEMBERSHIP_HERE || kind == MEMBERSHIP_PROPOSE;
+    return kind == MEMBERSHIP_VIEW || kind == MEMBERSHIP_PROPOSE;
 }
 
-static size_t size_of(enum membership_kind kind, int tasks)
+static size_t message_size(enum membership_kind kind, int tasks)
 {
-    return has_tasks(kind) ? NUMBERS + (size_t)tasks : 0;
+    return message_has_tasks(kind) ? NUMBERS + (size_t)tasks : 0;
 }
 
 void membership_message_encode(const struct membership_message *message, int tasks, struct buf *out)
 {
-    size_t size = size_of(message->kind, tasks);
+    size_t size = message_size(message->kind, tasks);
     uint8_t *at = (uint8_t *)buf_reserve(out, WIRE_FRAME_HEAD_SIZE + size);
     if (!at)
-        return; /* the peer has not read for long: it is given up soon */
+        return; /* the peer has not read for long and is given up soon */
     memset(at, 0, WIRE_FRAME_HEAD_SIZE + size);
     const struct wire_frame frame = {.type = WIRE_FRAME_FORMING,
                                      .size = (uint32_t)size,
@@ -43,12 +43,13 @@ int membership_message_decode(const struct wire_frame *frame, const uint8_t *byt
 {
     if (frame->type != WIRE_FRAME_FORMING || frame->detail == 0 ||
         frame->detail >= MEMBERSHIP_KINDS ||
-        frame->size != size_of((enum membership_kind)frame->detail, tasks))
-        return err_set(err, ERR_BAD_REQUEST, "it sent what does not belong into a forming");
+        frame->size != message_size((enum membership_kind)frame->detail, tasks))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "it sent an unexpected message while the group was forming");
     ret->kind = (enum membership_kind)frame->detail;
     ret->generation = frame->sequence;
     ret->live = ret->machine = 0;
-    if (!has_tasks(ret->kind))
+    if (!message_has_tasks(ret->kind))
         return 0;
     uint64_t numbers[2];
     memcpy(numbers, bytes, sizeof(numbers));

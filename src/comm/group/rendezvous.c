@@ -1,5 +1,5 @@
-/* How the members of a group find each other; see rendezvous.h. Everything happens in one loop over
- * poll(); this file has the loop, and the beginning and the end. */
+/* Rendezvous of the members of a group; see rendezvous.h. Everything runs in one loop around
+ * poll(), which is here, with the setup and the result. */
 #include "comm/group/rendezvous.h"
 
 #include "base/buf.h"
@@ -12,37 +12,41 @@
 #include <ctype.h>
 #include <string.h>
 
-void rendezvous_say(struct rendezvous *r, const char *line)
+void rendezvous_report(struct rendezvous *rendezvous, const char *line)
 {
-    if (r->options->report)
-        r->options->report(r->options->context, line);
+    if (rendezvous->options->report)
+        rendezvous->options->report(rendezvous->options->context, line);
 }
 
-void rendezvous_describe(const struct rendezvous *r, int rank, char text[TF_CONFIG_TASK_TEXT_MAX])
+void rendezvous_describe(const struct rendezvous *rendezvous, int rank,
+                         char text[TF_CONFIG_TASK_TEXT_MAX])
 {
-    tf_config_task_describe(&r->options->tasks[rank], text);
+    tf_config_task_describe(&rendezvous->options->tasks[rank], text);
 }
 
-void rendezvous_addresses_told(struct rendezvous *r)
+void rendezvous_addresses_told(struct rendezvous *rendezvous)
 {
-    for (size_t i = 0; !r->told && i < r->bonds.count; i++)
-        r->bonds.items[i].retry_at = 0;
-    r->told = true;
+    for (size_t i = 0; !rendezvous->addresses_known && i < rendezvous->peer_links.count; i++)
+        rendezvous->peer_links.items[i].retry_at = 0;
+    rendezvous->addresses_known = true;
 }
 
-struct bond *rendezvous_find_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
+struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, int channel,
+                                       bool outgoing)
 {
-    for (size_t i = 0; i < r->bonds.count; i++) {
-        struct bond *bond = &r->bonds.items[i];
-        if (bond->peer == peer && bond->channel == channel && bond->outgoing == outgoing)
-            return bond;
+    for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
+        struct peer_link *peer_link = &rendezvous->peer_links.items[i];
+        if (peer_link->peer == peer && peer_link->channel == channel &&
+            peer_link->outgoing == outgoing)
+            return peer_link;
     }
     return NULL;
 }
 
-/* The cluster as all members must see it. In the master form they may name the master differently
- * (localhost, its service), so only the size counts there. */
-static void hash_job(const struct rendezvous_options *options, uint8_t ret[SECRET_MAC_SIZE])
+/* Hashes the cluster as all members must see it. In the master form members may use different
+ * names for the master (localhost, its service), so only the size counts there. */
+static void rendezvous_hash_job(const struct rendezvous_options *options,
+                                uint8_t ret[SECRET_MAC_SIZE])
 {
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
@@ -61,151 +65,160 @@ static void hash_job(const struct rendezvous_options *options, uint8_t ret[SECRE
     buf_release(&text);
 }
 
-void rendezvous_add_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
+void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, bool outgoing)
 {
-    struct bond bond = {
-        .peer = peer, .channel = channel, .outgoing = outgoing, .link = CONNECTION_NONE};
-    str_copy(bond.reason, sizeof(bond.reason), "has not connected yet");
-    vec_push(&r->bonds, bond);
+    struct peer_link peer_link = {
+        .peer = peer, .channel = channel, .outgoing = outgoing, .connection = CONNECTION_NONE};
+    str_copy(peer_link.reason, sizeof(peer_link.reason), "has not connected yet");
+    vec_push(&rendezvous->peer_links, peer_link);
 }
 
-/* Two members are neighbours anyway, and for very many the algorithms that use connections between
- * any two gain nothing that is worth so many sockets. */
-static bool has_pairs(const struct rendezvous_options *options)
+/* Two members are neighbours in the ring anyway. With very many members the algorithms over pairs
+ * gain too little for so many sockets. */
+static bool rendezvous_has_pairs(const struct rendezvous_options *options)
 {
     enum { PAIRS_MEMBERS_MIN = 3, PAIRS_MEMBERS_MAX = 64 };
     return options->size >= PAIRS_MEMBERS_MIN && options->size <= PAIRS_MEMBERS_MAX;
 }
 
-static void plan_bonds(struct rendezvous *r)
+static void rendezvous_plan_links(struct rendezvous *rendezvous)
 {
-    int rank = r->options->rank, size = r->options->size;
+    int rank = rendezvous->options->rank, size = rendezvous->options->size;
     for (int peer = 0; peer < size; peer++)
         if (peer != rank)
-            rendezvous_add_bond(r, peer, 0, peer < rank);
-    for (int peer = 0; peer < size && has_pairs(r->options); peer++)
+            rendezvous_add_link(rendezvous, peer, 0, peer < rank);
+    for (int peer = 0; peer < size && rendezvous_has_pairs(rendezvous->options); peer++)
         if (peer != rank)
-            rendezvous_add_bond(r, peer, r->options->channels + 1, peer < rank);
-    for (int channel = 1; size > 1 && channel <= r->options->channels; channel++) {
-        rendezvous_add_bond(r, (rank + 1) % size, channel, true);
-        rendezvous_add_bond(r, (rank + size - 1) % size, channel, false);
+            rendezvous_add_link(rendezvous, peer, rendezvous->options->channels + 1, peer < rank);
+    for (int channel = 1; size > 1 && channel <= rendezvous->options->channels; channel++) {
+        rendezvous_add_link(rendezvous, (rank + 1) % size, channel, true);
+        rendezvous_add_link(rendezvous, (rank + size - 1) % size, channel, false);
     }
 }
 
-static bool is_complete(const struct rendezvous *r)
+static bool rendezvous_is_complete(const struct rendezvous *rendezvous)
 {
-    for (size_t i = 0; i < r->bonds.count; i++)
-        if (r->bonds.items[i].state != BOND_READY)
+    for (size_t i = 0; i < rendezvous->peer_links.count; i++)
+        if (rendezvous->peer_links.items[i].state != PEER_LINK_READY)
             return false;
     return true;
 }
 
-int rendezvous_check_stop(const struct rendezvous *r, struct err *err)
+int rendezvous_check_stop(const struct rendezvous *rendezvous, struct err *err)
 {
-    if (!r->options->stop || !*r->options->stop)
+    if (!rendezvous->options->stop || !*rendezvous->options->stop)
         return 0;
-    return err_set(err, ERR_CANCELED, "told to stop while others were waited for");
+    return err_set(err, ERR_CANCELED, "told to stop while waiting for other tasks");
 }
 
-void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until)
+void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until)
 {
-    r->polls.count = 0;
-    bool room = door_has_room(r->door, r->identity->size);
-    vec_push(&r->polls, ((struct pollfd){.fd = room ? r->door->listener : -1, .events = POLLIN}));
-    until = r->deadline < until ? r->deadline : until;
-    until = r->next_report < until ? r->next_report : until;
-    for (size_t i = 0; i < r->bonds.count; i++) {
-        struct bond *bond = &r->bonds.items[i];
-        struct pollfd watch = {.fd = bond->link.fd, .events = POLLRDHUP};
-        if (r->lobby && bond->state == BOND_READY)
-            watch.events = bond->out.size ? POLLIN | POLLOUT : POLLIN;
-        if (bond->state == BOND_WAITING) {
-            until = bond->retry_at < until ? bond->retry_at : until;
+    rendezvous->polls.count = 0;
+    bool room = peer_listener_has_room(rendezvous->listener, rendezvous->identity->size);
+    vec_push(&rendezvous->polls,
+             ((struct pollfd){.fd = room ? rendezvous->listener->fd : -1, .events = POLLIN}));
+    until = rendezvous->deadline < until ? rendezvous->deadline : until;
+    until = rendezvous->next_report < until ? rendezvous->next_report : until;
+    for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
+        struct peer_link *peer_link = &rendezvous->peer_links.items[i];
+        struct pollfd watch = {.fd = peer_link->connection.fd, .events = POLLRDHUP};
+        if (rendezvous->in_discovery && peer_link->state == PEER_LINK_READY)
+            watch.events = peer_link->out.size ? POLLIN | POLLOUT : POLLIN;
+        if (peer_link->state == PEER_LINK_WAITING) {
+            until = peer_link->retry_at < until ? peer_link->retry_at : until;
             continue;
         }
-        if (bond->state == BOND_RESOLVING)
-            watch = (struct pollfd){.fd = resolve_fd(bond->resolve), .events = POLLIN};
-        if (bond->state == BOND_SHAKING) {
-            watch = (struct pollfd){.fd = bond->handshake.link.fd,
-                                    .events = handshake_events(&bond->handshake)};
-            until =
-                bond->attempt_ends > now && bond->attempt_ends < until ? bond->attempt_ends : until;
+        if (peer_link->state == PEER_LINK_RESOLVING)
+            watch = (struct pollfd){.fd = resolve_fd(peer_link->resolve), .events = POLLIN};
+        if (peer_link->state == PEER_LINK_HANDSHAKE) {
+            watch = (struct pollfd){.fd = peer_link->handshake.connection.fd,
+                                    .events = handshake_events(&peer_link->handshake)};
+            until = peer_link->attempt_ends > now && peer_link->attempt_ends < until
+                        ? peer_link->attempt_ends
+                        : until;
         }
-        vec_push(&r->polls, watch);
+        vec_push(&rendezvous->polls, watch);
     }
-    for (size_t i = 0; i < r->door->guests.count; i++) {
-        struct guest *guest = r->door->guests.items[i];
-        bool idle =
-            guest->handshake.state == HANDSHAKE_PROVEN || guest->handshake.state == HANDSHAKE_EARLY;
-        until = guest->ends > now && guest->ends < until ? guest->ends : until;
-        vec_push(&r->polls, ((struct pollfd){
-                                .fd = guest->handshake.link.fd,
-                                .events = idle ? POLLRDHUP : handshake_events(&guest->handshake)}));
+    for (size_t i = 0; i < rendezvous->listener->pending_peers.count; i++) {
+        struct pending_peer *pending_peer = rendezvous->listener->pending_peers.items[i];
+        bool idle = pending_peer->handshake.state == HANDSHAKE_PROVEN ||
+                    pending_peer->handshake.state == HANDSHAKE_EARLY;
+        until = pending_peer->ends > now && pending_peer->ends < until ? pending_peer->ends : until;
+        vec_push(&rendezvous->polls,
+                 ((struct pollfd){.fd = pending_peer->handshake.connection.fd,
+                                  .events = idle ? POLLRDHUP
+                                                 : handshake_events(&pending_peer->handshake)}));
     }
-    (void)poll(r->polls.items, (nfds_t)r->polls.count, until > now ? (int)(until - now) : 0);
+    (void)poll(rendezvous->polls.items, (nfds_t)rendezvous->polls.count,
+               until > now ? (int)(until - now) : 0);
 }
 
-/* A generation is not waited for: whoever has agreed to it is there, or the next one does without.
- */
-static int check_generation(struct rendezvous *r, int64_t now, struct err *err)
+/* Fails if a member of the generation is lost or begins again. There is no wait for such a
+ * member: the next generation is formed without it. */
+static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t now, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    for (size_t i = 0; i < r->bonds.count; i++) {
-        const struct bond *bond = &r->bonds.items[i];
-        if (!bond->failure && now < r->deadline)
+    for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
+        const struct peer_link *peer_link = &rendezvous->peer_links.items[i];
+        if (!peer_link->failure && now < rendezvous->deadline)
             continue;
-        if (!bond->failure && bond->state == BOND_READY)
+        if (!peer_link->failure && peer_link->state == PEER_LINK_READY)
             continue;
-        rendezvous_describe(r, bond->peer, name);
-        return err_set(err, ERR_UNAVAILABLE, "lost %s while the group was formed: %s", name,
-                       bond->reason);
+        rendezvous_describe(rendezvous, peer_link->peer, name);
+        return err_set(err, ERR_UNAVAILABLE, "lost %s while the group was forming: %s", name,
+                       peer_link->reason);
     }
-    for (size_t i = 0; i < r->door->guests.count; i++) {
-        const struct handshake *handshake = &r->door->guests.items[i]->handshake;
-        for (int rank = 0; rank < r->options->size; rank++)
+    for (size_t i = 0; i < rendezvous->listener->pending_peers.count; i++) {
+        const struct handshake *handshake =
+            &rendezvous->listener->pending_peers.items[i]->handshake;
+        for (int rank = 0; rank < rendezvous->options->size; rank++)
             if (handshake->state == HANDSHAKE_PROVEN && handshake->hello.generation == 0 &&
-                (int)handshake->hello.rank == r->options->numbers[rank]) {
-                rendezvous_describe(r, rank, name);
-                return err_set(err, ERR_UNAVAILABLE, "%s began anew while the group was formed",
+                (int)handshake->hello.rank == rendezvous->options->numbers[rank]) {
+                rendezvous_describe(rendezvous, rank, name);
+                return err_set(err, ERR_UNAVAILABLE, "%s restarted while the group was forming",
                                name);
             }
     }
     return 0;
 }
 
-static int meet(struct rendezvous *r, struct err *err)
+static int rendezvous_run(struct rendezvous *rendezvous, struct err *err)
 {
     for (;;) {
         int64_t now = moment_monotonic_ms();
-        int result = rendezvous_progress_guests(r, now, err);
-        if (result < 0 || (result = rendezvous_progress_bonds(r, now, err)) < 0)
+        int result = rendezvous_progress_pending_peers(rendezvous, now, err);
+        if (result < 0 || (result = rendezvous_progress_links(rendezvous, now, err)) < 0)
             return result;
-        rendezvous_tell_missing(r);
-        if (is_complete(r))
+        rendezvous_tell_missing(rendezvous);
+        if (rendezvous_is_complete(rendezvous))
             return 0;
-        if (r->options->generation && (result = check_generation(r, now, err)) < 0)
+        if (rendezvous->options->generation &&
+            (result = rendezvous_check_generation(rendezvous, now, err)) < 0)
             return result;
-        if ((result = rendezvous_check_stop(r, err)) < 0)
+        if ((result = rendezvous_check_stop(rendezvous, err)) < 0)
             return result;
-        if (now >= r->deadline)
-            return rendezvous_give_up(r, err);
-        if (now >= r->next_report) {
-            rendezvous_report_missing(r);
-            r->next_report = now + r->options->report_ms;
+        if (now >= rendezvous->deadline)
+            return rendezvous_give_up(rendezvous, err);
+        if (now >= rendezvous->next_report) {
+            rendezvous_report_missing(rendezvous);
+            rendezvous->next_report = now + rendezvous->options->report_ms;
         }
-        rendezvous_wait(r, now, INT64_MAX);
+        rendezvous_wait(rendezvous, now, INT64_MAX);
     }
 }
 
-static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
+static void rendezvous_hand_over(struct rendezvous *rendezvous, struct connection_set *ret)
 {
-    const struct rendezvous_options *options = r->options;
-    struct rendezvous_links links = {
+    const struct rendezvous_options *options = rendezvous->options;
+    struct connection_set links = {
+        .size = options->size,
+        .channels = options->channels,
         .control = mem_calloc((size_t)options->size, sizeof(struct connection)),
         .left = mem_calloc((size_t)options->channels, sizeof(struct connection)),
         .right = mem_calloc((size_t)options->channels, sizeof(struct connection)),
-        .pairs = has_pairs(options) ? mem_calloc((size_t)options->size, sizeof(struct connection))
-                                    : NULL,
+        .pairs = rendezvous_has_pairs(options)
+                     ? mem_calloc((size_t)options->size, sizeof(struct connection))
+                     : NULL,
     };
     for (int i = 0; i < options->size; i++)
         links.control[i] = CONNECTION_NONE;
@@ -213,49 +226,51 @@ static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
         links.pairs[i] = CONNECTION_NONE;
     for (int i = 0; i < options->channels; i++)
         links.left[i] = links.right[i] = CONNECTION_NONE;
-    for (size_t i = 0; i < r->bonds.count; i++) {
-        struct bond *bond = &r->bonds.items[i];
-        if (bond->channel > options->channels && !links.pairs)
-            continue; /* there are none */
-        struct connection *place = bond->channel == 0                  ? &links.control[bond->peer]
-                                   : bond->channel > options->channels ? &links.pairs[bond->peer]
-                                   : bond->outgoing ? &links.right[bond->channel - 1]
-                                                    : &links.left[bond->channel - 1];
-        *place = connection_take(&bond->link);
+    for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
+        struct peer_link *peer_link = &rendezvous->peer_links.items[i];
+        if (peer_link->channel > options->channels && !links.pairs)
+            continue; /* this group has no connections between pairs */
+        struct connection *place = peer_link->channel == 0 ? &links.control[peer_link->peer]
+                                   : peer_link->channel > options->channels
+                                       ? &links.pairs[peer_link->peer]
+                                   : peer_link->outgoing ? &links.right[peer_link->channel - 1]
+                                                         : &links.left[peer_link->channel - 1];
+        *place = connection_take(&peer_link->connection);
     }
     *ret = links;
 }
 
-/* Guests of this meeting go with it; those that wait for the next one, or have not said anything
- * yet, stay at a door that stays open. */
-static void release_guests(struct rendezvous *r)
+/* Drops the pending peers of this rendezvous. Peers that wait for the next one, or have not sent
+ * a hello yet, stay if the listener stays open. */
+static void rendezvous_release_pending_peers(struct rendezvous *rendezvous)
 {
-    if (r->door == &r->own_door)
-        return door_close(r->door);
-    for (size_t i = 0; i < r->door->guests.count;) {
-        struct handshake *handshake = &r->door->guests.items[i]->handshake;
-        handshake_adopt(handshake, &r->door->identity);
-        if (handshake->identity != &r->door->identity || handshake->state == HANDSHAKE_SECURING)
-            door_dismiss(r->door, i);
+    if (rendezvous->listener == &rendezvous->own_listener)
+        return peer_listener_close(rendezvous->listener);
+    for (size_t i = 0; i < rendezvous->listener->pending_peers.count;) {
+        struct handshake *handshake = &rendezvous->listener->pending_peers.items[i]->handshake;
+        handshake_set_identity(handshake, &rendezvous->listener->identity);
+        if (handshake->identity != &rendezvous->listener->identity ||
+            handshake->state == HANDSHAKE_SECURING)
+            peer_listener_dismiss(rendezvous->listener, i);
         else
             i++;
     }
 }
 
-void rendezvous_release(struct rendezvous *r)
+void rendezvous_release(struct rendezvous *rendezvous)
 {
-    release_guests(r);
-    for (size_t i = 0; i < r->bonds.count; i++) {
-        struct bond *bond = &r->bonds.items[i];
-        resolve_free(bond->resolve);
-        handshake_release(&bond->handshake);
-        connection_close(&bond->link);
-        buf_release(&bond->in);
-        buf_release(&bond->out);
+    rendezvous_release_pending_peers(rendezvous);
+    for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
+        struct peer_link *peer_link = &rendezvous->peer_links.items[i];
+        resolve_free(peer_link->resolve);
+        handshake_release(&peer_link->handshake);
+        connection_close(&peer_link->connection);
+        buf_release(&peer_link->in);
+        buf_release(&peer_link->out);
     }
-    vec_release(&r->bonds);
-    vec_release(&r->polls);
-    free(r->addresses);
+    vec_release(&rendezvous->peer_links);
+    vec_release(&rendezvous->polls);
+    free(rendezvous->addresses);
 }
 
 void rendezvous_identify(const struct rendezvous_options *options, struct handshake_identity *ret)
@@ -265,74 +280,59 @@ void rendezvous_identify(const struct rendezvous_options *options, struct handsh
                                        .channels = (uint16_t)options->channels,
                                        .generation = options->generation,
                                        .shape = options->shape,
-                                       .terms = options->terms,
+                                       .shape_text = options->shape_text,
                                        .secret = options->secret,
                                        .secret_size = options->secret_size,
                                        .encryption = options->encryption};
-    hash_job(options, ret->job);
+    rendezvous_hash_job(options, ret->job);
 }
 
-void rendezvous_init(struct rendezvous *r, const struct rendezvous_options *options, int wanted)
+void rendezvous_init(struct rendezvous *rendezvous, const struct rendezvous_options *options,
+                     int wanted)
 {
-    *r = (struct rendezvous){.options = options,
-                             .wanted = wanted,
-                             .door = options->door ? options->door : &r->own_door,
-                             .own_door = {.listener = -1},
-                             .identity = &r->own_identity,
-                             .started = moment_monotonic_ms()};
-    r->deadline = r->started + options->timeout_ms;
-    r->next_report = r->started + options->report_ms;
-    r->addresses = mem_calloc((size_t)options->size, sizeof(*r->addresses));
-    rendezvous_identify(options, &r->own_identity);
+    *rendezvous = (struct rendezvous){.options = options,
+                                      .wanted = wanted,
+                                      .listener = options->listener ? options->listener
+                                                                    : &rendezvous->own_listener,
+                                      .own_listener = {.fd = -1},
+                                      .identity = &rendezvous->own_identity,
+                                      .started = moment_monotonic_ms()};
+    rendezvous->deadline = rendezvous->started + options->timeout_ms;
+    rendezvous->next_report = rendezvous->started + options->report_ms;
+    rendezvous->addresses = mem_calloc((size_t)options->size, sizeof(*rendezvous->addresses));
+    rendezvous_identify(options, &rendezvous->own_identity);
 }
 
-int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
-                    struct err *err)
+int rendezvous_connect_all(const struct rendezvous_options *options, struct connection_set *ret,
+                           struct err *err)
 {
     const struct ty_task *self = &options->tasks[options->rank];
-    struct rendezvous r;
-    rendezvous_init(&r, options, options->size);
+    struct rendezvous rendezvous;
+    rendezvous_init(&rendezvous, options, options->size);
     int result = 0;
-    if (options->size > 1 && !options->door)
-        result = door_open(r.door, self, options->size, err);
+    if (options->size > 1 && !options->listener)
+        result = peer_listener_open(rendezvous.listener, self, options->size, err);
     if (result == 0) {
-        r.own_identity.listen_port = r.door->identity.listen_port;
-        plan_bonds(&r);
-        result = meet(&r, err);
+        rendezvous.own_identity.listen_port = rendezvous.listener->identity.listen_port;
+        rendezvous_plan_links(&rendezvous);
+        result = rendezvous_run(&rendezvous, err);
     }
     if (result == 0)
-        hand_over(&r, ret);
-    rendezvous_release(&r);
+        rendezvous_hand_over(&rendezvous, ret);
+    rendezvous_release(&rendezvous);
     return result;
 }
 
-int rendezvous_call(const struct rendezvous_options *options, const int *peers, int count,
-                    int *ret_fds, struct err *err)
+int rendezvous_connect_some(const struct rendezvous_options *options, const int *peers, int count,
+                            int *ret_fds, struct err *err)
 {
-    struct rendezvous r;
-    rendezvous_init(&r, options, count);
+    struct rendezvous rendezvous;
+    rendezvous_init(&rendezvous, options, count);
     for (int i = 0; i < count; i++)
-        rendezvous_add_bond(&r, peers[i], 0, true);
-    int result = meet(&r, err);
+        rendezvous_add_link(&rendezvous, peers[i], 0, true);
+    int result = rendezvous_run(&rendezvous, err);
     for (int i = 0; result == 0 && i < count; i++)
-        ret_fds[i] = connection_take(&r.bonds.items[i].link).fd;
-    rendezvous_release(&r);
+        ret_fds[i] = connection_take(&rendezvous.peer_links.items[i].connection).fd;
+    rendezvous_release(&rendezvous);
     return result;
-}
-
-void rendezvous_links_release(struct rendezvous_links *links, int size, int channels)
-{
-    for (int i = 0; links->control && i < size; i++)
-        connection_close(&links->control[i]);
-    for (int i = 0; links->pairs && i < size; i++)
-        connection_close(&links->pairs[i]);
-    for (int i = 0; links->left && i < channels; i++) {
-        connection_close(&links->left[i]);
-        connection_close(&links->right[i]);
-    }
-    free(links->control);
-    free(links->pairs);
-    free(links->left);
-    free(links->right);
-    *links = (struct rendezvous_links){0};
 }

@@ -1,15 +1,15 @@
-/* How the members of a group find each other. Every member listens on its own port and connects to
- * the others, again and again until they are there: names may not resolve yet, processes may start
- * in any order, die and come back. Between each two members there is one control connection, made
- * by the higher rank, and one more for data; each member makes its data connections to the next
- * rank, so that all form a ring. Called by comm/group and, for connections
- * to parameter servers, by ps; it never waits longer than it is told, and says for whom it waits.
- */
+/* Rendezvous: the members of a group connect to each other. Every member listens on its own port
+ * and tries to connect to the others until they answer: names may not resolve yet, and processes
+ * may start in any order, die and restart. Each two members have one control connection, made by
+ * the higher rank, and in groups of 3 to 64 members one for data. Each member also makes data
+ * connections to the next rank, so that all form a ring. Called by formation, by peer_discovery
+ * and, for connections to parameter servers, by ps. It never waits longer than its timeout, and
+ * reports which members it waits for. */
 #ifndef TRAINYARD_COMM_RENDEZVOUS_H
 #define TRAINYARD_COMM_RENDEZVOUS_H
 
 #include "base/err.h"
-#include "comm/group/door.h"
+#include "comm/group/peer_listener.h"
 
 #include <trainyard/tf_config.h>
 
@@ -21,48 +21,41 @@ struct rendezvous_options {
     const struct ty_task *tasks; /* by rank */
     int rank, size;
     int channels;
-    bool master_form;  /* only rank 0's address is known; it tells the others those of all */
-    bool elastic;      /* the group may be formed by some of the tasks */
-    struct door *door; /* open already, and stays so; NULL: opened for this meeting */
-    /* Not 0: links of this generation, whose members are tasks with these numbers in the cluster.
-     * One that cannot be reached, or that looks for another group, ends it with ERR_UNAVAILABLE. */
+    /* Only the address of rank 0 is known; rank 0 sends the others the addresses of all. */
+    bool master_form;
+    bool elastic; /* some of the tasks can be a group */
+    /* Already open, and stays open; NULL: opened for this rendezvous only. */
+    struct peer_listener *listener;
+    /* Not 0: connects the members of this generation; `numbers` has their tasks in the cluster, by
+     * rank. Fails with ERR_UNAVAILABLE if a member cannot be reached or wants another group. */
     uint64_t generation;
     const int *numbers;
     uint64_t shape;
-    const char *terms;  /* what it stands for, see terms.h; may be NULL */
-    const char *secret; /* may be "" */
+    const char *shape_text; /* what `shape` is a hash of, see shape_text.h; may be NULL */
+    const char *secret;     /* may be "" */
     size_t secret_size;
-    const struct tls_keyed *encryption; /* of all connections; NULL: they are in the clear */
+    const struct tls_psk *encryption; /* TLS for all connections; NULL: they are not encrypted */
     int64_t timeout_ms, report_ms;
-    const volatile sig_atomic_t *stop;               /* not 0: wait for nobody; may be NULL */
+    const volatile sig_atomic_t *stop; /* once not 0, fails with ERR_CANCELED; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */
-    /* Who is missing, whenever that changes, as "worker 1 (host:port), …"; NULL when nobody is any
-     * more. May be NULL. */
-    void (*waiting)(void *context, const char *whom);
+    /* Called whenever the missing members change, with their names as "worker 1 (host:port), …",
+     * and with NULL when none is missing any more. May be NULL. */
+    void (*waiting)(void *context, const char *names);
     void *context;
 };
 
-/* The connections; whoever gets them closes them. */
-struct rendezvous_links {
-    struct connection *control; /* by rank; the own is none */
-    struct connection
-        *pairs; /* by rank; NULL: there are none, in groups of less than 3 or very many */
-    struct connection *left,
-        *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
-};
+/* Connects all members. The caller releases *ret with connection_set_release(). */
+int rendezvous_connect_all(const struct rendezvous_options *options, struct connection_set *ret,
+                           struct err *err);
 
-int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
-                    struct err *err);
-void rendezvous_links_release(struct rendezvous_links *links, int size, int channels);
+/* Makes one connection to each of `peers`, without listening: how a worker reaches its parameter
+ * servers. ret_fds is in the order of `peers`; the caller closes them. options->channels must be 0
+ * and options->encryption NULL. */
+int rendezvous_connect_some(const struct rendezvous_options *options, const int *peers, int count,
+                            int *ret_fds, struct err *err);
 
-/* Only connections from here to some members that listen, one each: how a worker reaches its
- * parameter servers. ret_fds as `peers`; options->channels is 0, and these are in
- * the clear: options->encryption is NULL. */
-int rendezvous_call(const struct rendezvous_options *options, const int *peers, int count,
-                    int *ret_fds, struct err *err);
-
-/* What a member says about itself, for those who accept connections on their own; keeps pointers
- * into `options`. */
+/* Fills the identity of this member, for callers that accept connections by themselves. Keeps
+ * pointers into `options`. */
 void rendezvous_identify(const struct rendezvous_options *options, struct handshake_identity *ret);
 
 #endif

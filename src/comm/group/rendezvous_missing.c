@@ -1,5 +1,5 @@
-/* The words about who is missing: in lines while others are waited for, in the error at the end,
- * and to whoever shows the state of a run; see rendezvous_private.h. */
+/* Names the missing members in reports, in the error at the end, and for options.waiting; see
+ * rendezvous_private.h. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/moment.h"
@@ -9,91 +9,94 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED_MAX = 4 }; /* missing members that a line or an error names in full */
+enum { NAMED_MAX = 4 }; /* missing members that a report or an error names */
 
-/* The members that are missing, each once, as "worker 2 (host:port)" with the reason; returns how
- * many. */
-static int each_missing(struct rendezvous *r, void (*visit)(void *, const char *, const char *),
-                        void *context)
+/* Calls `visit` with the name, as "worker 2 (host:port)", and the reason of each missing member,
+ * up to NAMED_MAX of them. Returns the number of all missing members. */
+static int missing_peers_visit(struct rendezvous *rendezvous,
+                               void (*visit)(void *, const char *, const char *), void *context)
 {
     int missing = 0;
-    for (int peer = 0; peer < r->options->size; peer++) {
-        const struct bond *found = NULL; /* one that we make tells more than one we wait for */
+    for (int peer = 0; peer < rendezvous->options->size; peer++) {
+        /* An outgoing link has a better reason than an incoming one. */
+        const struct peer_link *found = NULL;
         bool linked = false;
-        for (size_t i = 0; i < r->bonds.count; i++) {
-            const struct bond *bond = &r->bonds.items[i];
-            linked |= r->lobby && bond->peer == peer && bond->state == BOND_READY;
-            if (bond->peer == peer && bond->state != BOND_READY &&
-                (!found || (bond->outgoing && !found->outgoing)))
-                found = bond;
+        for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
+            const struct peer_link *peer_link = &rendezvous->peer_links.items[i];
+            linked |= rendezvous->in_discovery && peer_link->peer == peer &&
+                      peer_link->state == PEER_LINK_READY;
+            if (peer_link->peer == peer && peer_link->state != PEER_LINK_READY &&
+                (!found || (peer_link->outgoing && !found->outgoing)))
+                found = peer_link;
         }
-        if (!found || linked) /* in a lobby either of two connections is enough */
+        if (!found || linked) /* in discovery one of the two connections is enough */
             continue;
         if (missing++ < NAMED_MAX) {
             char name[TF_CONFIG_TASK_TEXT_MAX];
-            rendezvous_describe(r, peer, name);
+            rendezvous_describe(rendezvous, peer, name);
             visit(context, name, found->reason);
         }
     }
     return missing;
 }
 
-static void report_one(void *context, const char *name, const char *reason)
+static void missing_peer_report(void *context, const char *name, const char *reason)
 {
-    struct rendezvous *r = context;
+    struct rendezvous *rendezvous = context;
     char line[TF_CONFIG_TASK_TEXT_MAX + REASON_MAX + 64];
-    snprintf(line, sizeof(line), "waiting for %s since %lld s: %s", name,
-             (long long)((moment_monotonic_ms() - r->started) / 1000), reason);
-    rendezvous_say(r, line);
+    snprintf(line, sizeof(line), "waiting for %s for %lld s: %s", name,
+             (long long)((moment_monotonic_ms() - rendezvous->started) / 1000), reason);
+    rendezvous_report(rendezvous, line);
 }
 
-void rendezvous_report_missing(struct rendezvous *r)
+void rendezvous_report_missing(struct rendezvous *rendezvous)
 {
-    int missing = each_missing(r, report_one, r);
+    int missing = missing_peers_visit(rendezvous, missing_peer_report, rendezvous);
     if (missing > NAMED_MAX) {
         char line[64];
         snprintf(line, sizeof(line), "waiting for %d more tasks", missing - NAMED_MAX);
-        rendezvous_say(r, line);
+        rendezvous_report(rendezvous, line);
     }
 }
 
-static void append_one(void *context, const char *name, const char *reason)
+static void missing_peer_append(void *context, const char *name, const char *reason)
 {
     struct buf *text = context;
     buf_printf(text, "%s%s: %s", text->size ? "; " : "", name, reason);
 }
 
-int rendezvous_give_up(struct rendezvous *r, struct err *err)
+int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, 4096);
-    int missing = each_missing(r, append_one, &text);
+    int missing = missing_peers_visit(rendezvous, missing_peer_append, &text);
     if (missing > NAMED_MAX)
         buf_printf(&text, "; and %d more", missing - NAMED_MAX);
-    /* In tenths: what was asked for is less by what came before the waiting. */
-    int64_t tenths = (r->options->timeout_ms + 50) / 100;
-    return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not come within %g s: %s", missing,
-                   r->wanted, (double)tenths / 10, text.data);
+    /* Rounded to tenths of a second, because the timeout is what was left of the one that the
+     * user gave. */
+    int64_t tenths = (rendezvous->options->timeout_ms + 50) / 100;
+    return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not connect within %g s: %s", missing,
+                   rendezvous->wanted, (double)tenths / 10, text.data);
 }
 
-static void append_name(void *context, const char *name, const char *reason)
+static void missing_peer_append_name(void *context, const char *name, const char *reason)
 {
     struct buf *text = context;
     (void)reason;
     buf_printf(text, "%s%s", text->size ? ", " : "", name);
 }
 
-void rendezvous_tell_missing(struct rendezvous *r)
+void rendezvous_tell_missing(struct rendezvous *rendezvous)
 {
-    if (!r->options->waiting)
+    if (!rendezvous->options->waiting)
         return;
     _cleanup_buf_ struct buf text;
     buf_init(&text, MISSING_MAX - 1);
-    int missing = each_missing(r, append_name, &text);
+    int missing = missing_peers_visit(rendezvous, missing_peer_append_name, &text);
     if (missing > NAMED_MAX)
         buf_printf(&text, " and %d more", missing - NAMED_MAX);
-    if (str_eq(text.data, r->missing))
+    if (str_eq(text.data, rendezvous->missing))
         return;
-    str_copy(r->missing, sizeof(r->missing), text.data);
-    r->options->waiting(r->options->context, missing ? text.data : NULL);
+    str_copy(rendezvous->missing, sizeof(rendezvous->missing), text.data);
+    rendezvous->options->waiting(rendezvous->options->context, missing ? text.data : NULL);
 }

@@ -1,48 +1,49 @@
-/* What the files of the rendezvous share. A `bond` is one connection that must exist: made by us
- * (outgoing) or by the peer (incoming). A `guest` (door.h) is an accepted connection that has not
- * proved yet whose it is; it becomes the bond it claims to be. Included by rendezvous*.c and
- * lobby.c only. */
+/* The state of a rendezvous. A peer_link is one connection that this member needs: outgoing if this
+ * member makes it, incoming if the peer does. A pending_peer (peer_listener.h) is an accepted
+ * connection whose peer is not authenticated yet; it becomes the incoming peer_link that it claims
+ * to be. Included by rendezvous*.c and peer_discovery.c only. */
 #ifndef TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
 #define TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
 
 #include "base/vec.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/rendezvous.h"
-#include "comm/group/tf_config.h"
 #include "comm/transport/handshake.h"
 #include "comm/transport/resolve.h"
 
 #include <poll.h>
 
-enum { ATTEMPT_MAX_MS = DOOR_ATTEMPT_MAX_MS, REASON_MAX = DOOR_REASON_MAX };
+enum { ATTEMPT_MAX_MS = PEER_LISTENER_ATTEMPT_MAX_MS, REASON_MAX = PEER_LISTENER_REASON_MAX };
 
-enum bond_state {
-    BOND_WAITING,   /* outgoing: until retry_at; incoming: for the peer */
-    BOND_RESOLVING, /* outgoing: for its address; incoming: only to tell what is wrong with it */
-    BOND_SHAKING,   /* outgoing */
-    BOND_READY,
+enum peer_link_state {
+    PEER_LINK_WAITING, /* outgoing: until retry_at; incoming: until the peer connects */
+    /* The name of the peer is looked up; incoming: only to report a wrong name. */
+    PEER_LINK_RESOLVING,
+    PEER_LINK_HANDSHAKE, /* outgoing: connecting, or in the handshake */
+    PEER_LINK_READY,
 };
 
-/* What `failure` may be beside an errno. */
+/* Values of peer_link.failure that are not an errno. */
 enum {
-    BOND_NO_NAME = -1,   /* there is no such name */
-    BOND_NO_ANSWER = -2, /* the name servers could not be asked */
+    PEER_LINK_NO_NAME = -1,   /* the name does not exist */
+    PEER_LINK_NO_ANSWER = -2, /* the name servers did not answer */
 };
 
-struct bond {
-    int peer;
-    int channel; /* 0: control */
+struct peer_link {
+    int peer;    /* rank */
+    int channel; /* 0: control; see wire_hello.channel */
     bool outgoing;
-    enum bond_state state;
-    struct connection link; /* when ready */
+    enum peer_link_state state;
+    struct connection connection; /* in PEER_LINK_READY */
     struct resolve *resolve;
     struct handshake handshake;
     int attempts;
-    int failure; /* errno of the last attempt, or as above; 0: none has failed */
+    int failure; /* why the last attempt failed: an errno or PEER_LINK_NO_…; 0: none has failed */
     int64_t retry_at, attempt_ends;
-    bool securing;
-    char reason[REASON_MAX];
-    bool talking;       /* in a lobby, when ready */
-    struct buf in, out; /* of one that is talking */
+    bool securing;           /* the TLS handshake has begun */
+    char reason[REASON_MAX]; /* why the link is not ready, for reports */
+    bool talking;            /* in discovery: carries membership messages */
+    struct buf in, out;      /* membership messages */
 };
 
 enum { MISSING_MAX = 1024 };
@@ -51,44 +52,54 @@ struct rendezvous {
     const struct rendezvous_options *options;
     const struct handshake_identity *identity;
     struct handshake_identity own_identity;
-    int wanted; /* how many others there are to meet, and this one */
-    struct door *door;
-    struct door own_door;
-    bool lobby;    /* bonds that are ready carry messages, which the lobby reads */
-    bool tolerant; /* a task that is not like this one is refused, and the rest goes on */
+    int wanted;                     /* the number of members, for the error message */
+    struct peer_listener *listener; /* the listener of the options, or own_listener */
+    struct peer_listener own_listener;
+    bool in_discovery; /* links that are ready carry messages, which peer_discovery reads */
+    bool tolerant;     /* refuses a task with another shape or encryption instead of failing */
     int64_t started, deadline, next_report;
-    VEC(struct bond) bonds;
+    VEC(struct peer_link) peer_links;
     struct wire_address *addresses; /* by rank, in the master form; port 0: not known yet */
-    bool told;                      /* the addresses of all are known to this member */
-    char missing[MISSING_MAX];      /* who was, when that was told last */
+    bool addresses_known;           /* this member knows the addresses of all members */
+    char missing[MISSING_MAX]; /* the names of the missing members that `waiting` was last told */
     VEC(struct pollfd) polls;
 };
 
-void rendezvous_init(struct rendezvous *r, const struct rendezvous_options *options, int wanted);
-void rendezvous_release(struct rendezvous *r);
-void rendezvous_add_bond(struct rendezvous *r, int peer, int channel, bool outgoing);
+/* `wanted` is the number of members. The caller adds the links. */
+void rendezvous_init(struct rendezvous *rendezvous, const struct rendezvous_options *options,
+                     int wanted);
+void rendezvous_release(struct rendezvous *rendezvous);
+void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, bool outgoing);
 
-/* Until something moves, a bond is to be tried again, a line is due, or `until`. */
-void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until);
-/* rendezvous_missing.c: who has not come, and why. */
-void rendezvous_report_missing(struct rendezvous *r);
-void rendezvous_tell_missing(struct rendezvous *r); /* whenever they may be others */
-int rendezvous_give_up(struct rendezvous *r, struct err *err);
-int rendezvous_check_stop(const struct rendezvous *r, struct err *err); /* told to: ERR_CANCELED */
+/* Waits until a connection is ready, an attempt or a report is due, or `until` (monotonic, ms). */
+void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until);
+/* Reports the members that are missing, and why. */
+void rendezvous_report_missing(struct rendezvous *rendezvous);
+/* Passes their names to options.waiting if they have changed. */
+void rendezvous_tell_missing(struct rendezvous *rendezvous);
+/* Fails with ERR_TIMEOUT and the names of the missing members. */
+int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err);
+/* Fails with ERR_CANCELED if options.stop is set. */
+int rendezvous_check_stop(const struct rendezvous *rendezvous, struct err *err);
 
-struct bond *rendezvous_find_bond(struct rendezvous *r, int peer, int channel, bool outgoing);
-void rendezvous_describe(const struct rendezvous *r, int rank, char text[TF_CONFIG_TASK_TEXT_MAX]);
-void rendezvous_say(struct rendezvous *r, const char *line);
+/* NULL if this member needs no such link. */
+struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, int channel,
+                                       bool outgoing);
+void rendezvous_describe(const struct rendezvous *rendezvous, int rank,
+                         char text[TF_CONFIG_TASK_TEXT_MAX]);
+void rendezvous_report(struct rendezvous *rendezvous, const char *line);
 
-/* The addresses of all are known now: what waited for them goes on at once. */
-void rendezvous_addresses_told(struct rendezvous *r);
+/* The addresses of all members are known now: links that waited for them start at once. */
+void rendezvous_addresses_told(struct rendezvous *rendezvous);
 
-/* rendezvous_bond.c: start, drive and watch every bond. */
-int rendezvous_progress_bonds(struct rendezvous *r, int64_t now, struct err *err);
-/* Give up this attempt; try again later, slower each time. */
-void rendezvous_postpone(struct bond *bond, int64_t now, int failure, const char *reason);
+/* Continues every link: looks up names, connects, and checks those that are ready. Fails if a peer
+ * refuses this member for good. */
+int rendezvous_progress_links(struct rendezvous *rendezvous, int64_t now, struct err *err);
+/* Ends the current attempt and schedules the next one, with exponential backoff. */
+void rendezvous_postpone(struct peer_link *peer_link, int64_t now, int failure, const char *reason);
 
-/* rendezvous_guest.c: take in whoever connects, and seat those who prove themselves. */
-int rendezvous_progress_guests(struct rendezvous *r, int64_t now, struct err *err);
+/* Accepts connections, continues their handshakes, and turns authenticated peers into links. Fails
+ * if this member refuses a task of the job for good. */
+int rendezvous_progress_pending_peers(struct rendezvous *rendezvous, int64_t now, struct err *err);
 
 #endif

@@ -1,10 +1,10 @@
-/* The ids of one pull or push; see ps_batch.h. */
+/* The ids of one pull or push; see batch.h. */
 #include "comm/ps/batch.h"
 
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/collective/reduce.h"
 #include "comm/ps/embedding_index.h"
+#include "comm/transport/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ void ps_batch_init(struct ps_batch *batch, size_t servers)
 void ps_batch_release(struct ps_batch *batch)
 {
     if (batch->servers > 1)
-        free(batch->ids); /* else it is `seen` */
+        free(batch->ids); /* otherwise `ids` is `seen` */
     free(batch->starts);
     free(batch->places);
     free(batch->seen);
@@ -31,11 +31,12 @@ void ps_batch_release(struct ps_batch *batch)
 
 size_t ps_batch_server(int64_t id, size_t servers)
 {
-    static const uint64_t SALT = 0x5851f42d4c957f2du; /* never to be changed */
+    /* Must never change: it decides which server has a row. */
+    static const uint64_t SALT = 0x5851f42d4c957f2du;
     return (size_t)((embedding_hash(SALT, id) >> 32) * servers >> 32);
 }
 
-static void reserve(struct ps_batch *batch, size_t count)
+static void batch_reserve(struct ps_batch *batch, size_t count)
 {
     if (count <= batch->capacity)
         return;
@@ -58,8 +59,8 @@ static void reserve(struct ps_batch *batch, size_t count)
     batch->stamp = 0;
 }
 
-/* Each id once: `seen`, and `places` as numbers in it. */
-static void unify(struct ps_batch *batch, const int64_t *ids, size_t count)
+/* Finds each id once: fills `seen`, and `places` with indexes into it. */
+static void batch_unify_ids(struct ps_batch *batch, const int64_t *ids, size_t count)
 {
     if (++batch->stamp == 0) {
         memset(batch->slots, 0, (batch->slots_mask + 1) * sizeof(*batch->slots));
@@ -81,8 +82,8 @@ static void unify(struct ps_batch *batch, const int64_t *ids, size_t count)
     batch->count = different;
 }
 
-/* Sort by server, keeping the order within each. */
-static void group(struct ps_batch *batch, size_t count)
+/* Sorts the ids by server, and keeps the order within each server. */
+static void batch_group_by_server(struct ps_batch *batch, size_t count)
 {
     size_t *starts = batch->starts;
     memset(starts, 0, (batch->servers + 1) * sizeof(*starts));
@@ -93,7 +94,8 @@ static void group(struct ps_batch *batch, size_t count)
     }
     for (size_t server = 0; server < batch->servers; server++)
         starts[server + 1] += starts[server];
-    /* Placing moves each start to its end, which is the next one's start: shift back after. */
+    /* Placing an id moves the start of its server, in the end to the start of the next one; so
+     * all starts are shifted back afterwards. */
     for (size_t i = 0; i < batch->count; i++) {
         size_t place = starts[batch->server_of[i]]++;
         batch->target[i] = (uint32_t)place;
@@ -107,10 +109,10 @@ static void group(struct ps_batch *batch, size_t count)
 
 void ps_batch_fill(struct ps_batch *batch, const int64_t *ids, size_t count)
 {
-    reserve(batch, count);
-    unify(batch, ids, count);
+    batch_reserve(batch, count);
+    batch_unify_ids(batch, ids, count);
     if (batch->servers > 1)
-        group(batch, count);
+        batch_group_by_server(batch, count);
     batch->starts[batch->servers] = batch->count;
     batch->plain = batch->servers == 1 && batch->count == count;
 }

@@ -1,16 +1,18 @@
-/* The worker's side of parameter servers; see ps.h. What every client does, wherever the variables
- * are: check, make one batch of what was given, keep what is open. */
+/* The client of parameter servers; see ps.h. This is what both kinds of client share: it checks
+ * the arguments, builds batches, and records which variables are open. */
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/ps/update.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Servers stand for nothing without workers, and workers that share nothing train apart. */
-static int check_config(const struct ty_tf_config *config, size_t *ret_servers, struct err *err)
+/* Parameter servers need workers, and several workers without parameter servers would train
+ * separate models. */
+static int client_check_config(const struct ty_tf_config *config, size_t *ret_servers,
+                               struct err *err)
 {
     const struct ty_task *self = &config->tasks[config->self];
     size_t servers = ty_tf_config_count(config, TY_ROLE_PS);
@@ -30,7 +32,7 @@ static int check_config(const struct ty_tf_config *config, size_t *ret_servers, 
 int ps_client_open(const struct ps_options *options, struct ps_client **ret, struct err *err)
 {
     size_t servers;
-    int result = check_config(options->config, &servers, err);
+    int result = client_check_config(options->config, &servers, err);
     if (result < 0)
         return result;
     _cleanup_(cleanup_ps_client) struct ps_client *client = mem_zalloc(sizeof(*client));
@@ -79,27 +81,27 @@ int ps_dense_open(struct ps_client *client, size_t count, const float *initial,
     return result;
 }
 
-static int check_dense(const struct ps_client *client, struct err *err)
+static int client_check_dense(const struct ps_client *client, struct err *err)
 {
     return client->dense_count ? 0
                                : err_set(err, ERR_INVALID, "the dense vector has not been opened");
 }
 
-static int check_rate(float rate, struct err *err)
+static int client_check_rate(float rate, struct err *err)
 {
     return isfinite(rate) ? 0 : err_set(err, ERR_INVALID, "the rate is %g", (double)rate);
 }
 
 int ps_dense_pull(struct ps_client *client, float *ret_values, struct err *err)
 {
-    int result = check_dense(client, err);
+    int result = client_check_dense(client, err);
     return result < 0 ? result : client->ops->dense_pull(client, ret_values, err);
 }
 
 int ps_dense_push(struct ps_client *client, const float *gradient, float rate, struct err *err)
 {
-    int result = check_dense(client, err);
-    if (result < 0 || (result = check_rate(rate, err)) < 0)
+    int result = client_check_dense(client, err);
+    if (result < 0 || (result = client_check_rate(rate, err)) < 0)
         return result;
     return client->ops->dense_push(client, gradient, rate, err);
 }
@@ -120,7 +122,8 @@ int ps_table_open(struct ps_client *client, const struct ps_table *table, int *r
     return result;
 }
 
-static int check_table(const struct ps_client *client, int table, size_t count, struct err *err)
+static int client_check_table(const struct ps_client *client, int table, size_t count,
+                              struct err *err)
 {
     if (table < 0 || (size_t)table >= client->table_count)
         return err_set(err, ERR_INVALID, "table %d has not been opened", table);
@@ -130,7 +133,7 @@ static int check_table(const struct ps_client *client, int table, size_t count, 
     return 0;
 }
 
-static float *scratch(struct ps_client *client, size_t floats)
+static float *client_scratch(struct ps_client *client, size_t floats)
 {
     if (floats > client->rows_capacity) {
         free(client->rows);
@@ -143,13 +146,13 @@ static float *scratch(struct ps_client *client, size_t floats)
 int ps_rows_pull(struct ps_client *client, int table, const int64_t *ids, size_t count,
                  float *ret_rows, struct err *err)
 {
-    int result = check_table(client, table, count, err);
+    int result = client_check_table(client, table, count, err);
     if (result < 0 || count == 0)
         return result;
     struct ps_batch *batch = &client->batch;
     size_t dimensions = (size_t)client->tables[table].dimensions;
     ps_batch_fill(batch, ids, count);
-    float *rows = batch->plain ? ret_rows : scratch(client, batch->count * dimensions);
+    float *rows = batch->plain ? ret_rows : client_scratch(client, batch->count * dimensions);
     result = client->ops->rows_pull(client, (size_t)table, batch, rows, err);
     if (result == 0 && !batch->plain)
         ps_batch_spread(batch, rows, count, dimensions, ret_rows);
@@ -159,15 +162,15 @@ int ps_rows_pull(struct ps_client *client, int table, const int64_t *ids, size_t
 int ps_rows_push(struct ps_client *client, int table, const int64_t *ids, size_t count,
                  const float *gradients, float rate, struct err *err)
 {
-    int result = check_table(client, table, count, err);
-    if (result < 0 || (result = check_rate(rate, err)) < 0 || count == 0)
+    int result = client_check_table(client, table, count, err);
+    if (result < 0 || (result = client_check_rate(rate, err)) < 0 || count == 0)
         return result;
     struct ps_batch *batch = &client->batch;
     size_t dimensions = (size_t)client->tables[table].dimensions;
     ps_batch_fill(batch, ids, count);
     const float *sums = gradients;
     if (!batch->plain) {
-        float *rows = scratch(client, batch->count * dimensions);
+        float *rows = client_scratch(client, batch->count * dimensions);
         ps_batch_sum(batch, gradients, count, dimensions, rows);
         sums = rows;
     }
@@ -177,7 +180,7 @@ int ps_rows_push(struct ps_client *client, int table, const int64_t *ids, size_t
 int ps_rows_scan(struct ps_client *client, int table, ps_visit *visit, void *context,
                  struct err *err)
 {
-    int result = check_table(client, table, 0, err);
+    int result = client_check_table(client, table, 0, err);
     return result < 0 ? result : client->ops->rows_scan(client, (size_t)table, visit, context, err);
 }
 

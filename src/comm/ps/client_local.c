@@ -1,5 +1,5 @@
-/* The client with the variables inside its own process: what a cluster without ps trains with; see
- * ps_client_private.h. */
+/* The client that keeps the variables inside its own process, for a cluster without ps; see
+ * client_private.h. */
 #include "base/mem.h"
 #include "comm/ps/client_private.h"
 #include "comm/ps/store.h"
@@ -12,7 +12,7 @@ static void local_free(struct ps_client *client)
     ps_store_free(client->side);
 }
 
-static int dense_open(struct ps_client *client, const float *initial, struct err *err)
+static int local_dense_open(struct ps_client *client, const float *initial, struct err *err)
 {
     const struct ps_dense_shape shape = {
         .total = client->dense_count, .count = client->dense_count, .update = client->dense_update};
@@ -22,7 +22,7 @@ static int dense_open(struct ps_client *client, const float *initial, struct err
                       : ps_store_dense_seed(client->side, initial, client->dense_count, err);
 }
 
-static int dense_pull(struct ps_client *client, float *ret_values, struct err *err)
+static int local_dense_pull(struct ps_client *client, float *ret_values, struct err *err)
 {
     const float *values;
     int result = ps_store_dense_pull(client->side, 0, client->dense_count, &values, err);
@@ -31,30 +31,31 @@ static int dense_pull(struct ps_client *client, float *ret_values, struct err *e
     return result;
 }
 
-static int dense_push(struct ps_client *client, const float *gradient, float rate, struct err *err)
+static int local_dense_push(struct ps_client *client, const float *gradient, float rate,
+                            struct err *err)
 {
     return ps_store_dense_push(client->side, 0, client->dense_count, gradient, rate, err);
 }
 
-static int table_open(struct ps_client *client, size_t number, struct err *err)
+static int local_table_open(struct ps_client *client, size_t number, struct err *err)
 {
     return ps_store_table_open(client->side, number, &client->tables[number], err);
 }
 
-static int rows_pull(struct ps_client *client, size_t table, const struct ps_batch *batch,
-                     float *ret_rows, struct err *err)
+static int local_rows_pull(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                           float *ret_rows, struct err *err)
 {
     return ps_store_rows_pull(client->side, table, batch->ids, batch->count, ret_rows, err);
 }
 
-static int rows_push(struct ps_client *client, size_t table, const struct ps_batch *batch,
-                     const float *gradients, float rate, struct err *err)
+static int local_rows_push(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                           const float *gradients, float rate, struct err *err)
 {
     return ps_store_rows_push(client->side, table, batch->ids, batch->count, gradients, rate, err);
 }
 
-static int rows_scan(struct ps_client *client, size_t number, ps_visit *visit, void *context,
-                     struct err *err)
+static int local_rows_scan(struct ps_client *client, size_t number, ps_visit *visit, void *context,
+                           struct err *err)
 {
     const struct embedding_table *table = ps_store_table(client->side, number);
     const int64_t *ids;
@@ -66,14 +67,15 @@ static int rows_scan(struct ps_client *client, size_t number, ps_visit *visit, v
     return 0;
 }
 
-static int count(struct ps_client *client, enum ps_counter counter, uint64_t total, uint64_t *ret,
-                 struct err *err)
+static int local_count(struct ps_client *client, enum ps_counter counter, uint64_t total,
+                       uint64_t *ret, struct err *err)
 {
     return ps_store_count(client->side, 0, 0, counter, total, ret, err);
 }
 
-/* Applied at once, kept nowhere: nothing to wait for and nothing to write. */
-static int nothing(struct ps_client *client, struct err *err)
+/* A push is applied at once and nothing is written to disk, so flush, save and finish do nothing.
+ */
+static int local_do_nothing(struct ps_client *client, struct err *err)
 {
     return 0;
 }
@@ -82,25 +84,25 @@ void ps_client_local_init(struct ps_client *client)
 {
     static const struct ps_client_ops OPS = {
         .free = local_free,
-        .dense_open = dense_open,
-        .dense_pull = dense_pull,
-        .dense_push = dense_push,
-        .table_open = table_open,
-        .rows_pull = rows_pull,
-        .rows_push = rows_push,
-        .rows_scan = rows_scan,
-        .flush = nothing,
-        .save = nothing,
-        .count = count,
-        .finish = nothing,
+        .dense_open = local_dense_open,
+        .dense_pull = local_dense_pull,
+        .dense_push = local_dense_push,
+        .table_open = local_table_open,
+        .rows_pull = local_rows_pull,
+        .rows_push = local_rows_push,
+        .rows_scan = local_rows_scan,
+        .flush = local_do_nothing,
+        .save = local_do_nothing,
+        .count = local_count,
+        .finish = local_do_nothing,
     };
     client->ops = &OPS;
     client->side = ps_store_new(0);
 }
 
-/* ---- Values with their state, for who keeps them */
+/* ---- Values with the state of their optimizer */
 
-static int check_inside(const struct ps_client *client, struct err *err)
+static int local_check_inside(const struct ps_client *client, struct err *err)
 {
     return client->servers == 0
                ? 0
@@ -108,9 +110,9 @@ static int check_inside(const struct ps_client *client, struct err *err)
                          "the variables are on parameter servers, which keep them");
 }
 
-static int check_dense(const struct ps_client *client, size_t *ret_state, struct err *err)
+static int local_check_dense(const struct ps_client *client, size_t *ret_state, struct err *err)
 {
-    int result = check_inside(client, err);
+    int result = local_check_inside(client, err);
     if (result == 0 && !client->dense_count)
         return err_set(err, ERR_INVALID, "the dense vector has not been opened");
     *ret_state = ps_update_state(&client->dense_update, client->dense_count);
@@ -120,7 +122,7 @@ static int check_dense(const struct ps_client *client, size_t *ret_state, struct
 int ps_dense_take(struct ps_client *client, float *ret_values, float *ret_state, struct err *err)
 {
     size_t state;
-    int result = check_dense(client, &state, err);
+    int result = local_check_dense(client, &state, err);
     if (result < 0)
         return result;
     struct ps_store_view view = ps_store_view(client->side);
@@ -133,7 +135,7 @@ int ps_dense_take(struct ps_client *client, float *ret_values, float *ret_state,
 int ps_dense_put(struct ps_client *client, const float *values, const float *state, struct err *err)
 {
     size_t count;
-    int result = check_dense(client, &count, err);
+    int result = local_check_dense(client, &count, err);
     if (result < 0)
         return result;
     struct ps_store_view view = ps_store_view(client->side);
@@ -143,9 +145,9 @@ int ps_dense_put(struct ps_client *client, const float *values, const float *sta
     return 0;
 }
 
-static int check_rows(const struct ps_client *client, int table, struct err *err)
+static int local_check_rows(const struct ps_client *client, int table, struct err *err)
 {
-    int result = check_inside(client, err);
+    int result = local_check_inside(client, err);
     if (result == 0 && (table < 0 || (size_t)table >= client->table_count))
         return err_set(err, ERR_INVALID, "table %d has not been opened", table);
     return result;
@@ -154,7 +156,7 @@ static int check_rows(const struct ps_client *client, int table, struct err *err
 int ps_rows_take(struct ps_client *client, int number, const int64_t *ids, size_t count,
                  float *ret_rows, float *ret_state, struct err *err)
 {
-    int result = check_rows(client, number, err);
+    int result = local_check_rows(client, number, err);
     if (result < 0)
         return result;
     const struct embedding_table *table = ps_store_table(client->side, (size_t)number);
@@ -173,7 +175,7 @@ int ps_rows_take(struct ps_client *client, int number, const int64_t *ids, size_
 int ps_rows_put(struct ps_client *client, int number, const int64_t *ids, size_t count,
                 const float *rows, const float *state_of, struct err *err)
 {
-    int result = check_rows(client, number, err);
+    int result = local_check_rows(client, number, err);
     if (result < 0)
         return result;
     struct embedding_table *table = ps_store_table(client->side, (size_t)number);

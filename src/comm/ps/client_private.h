@@ -1,13 +1,13 @@
-/* What the two kinds of client share: one has the variables inside its process (ps_client_local.c),
- * one on servers (ps_client_remote.c). ps_client.c checks, makes batches and keeps the count of
- * what is open. Included by ps_client*.c only. */
+/* The two kinds of client: one keeps the variables inside its process (client_local.c), the other
+ * on servers (client_remote.c). client.c checks the arguments, builds batches and records which
+ * variables are open. Included by client*.c only. */
 #ifndef TRAINYARD_COMM_PS_CLIENT_PRIVATE_H
 #define TRAINYARD_COMM_PS_CLIENT_PRIVATE_H
 
 #include "comm/ps/batch.h"
 #include "comm/ps/ps.h"
 
-/* Arguments are checked. Rows are those of the batch, one an id of it. */
+/* client.c has checked the arguments. Rows are in the order of the batch, one per id of it. */
 struct ps_client_ops {
     void (*free)(struct ps_client *client);
     int (*dense_open)(struct ps_client *client, const float *initial, struct err *err);
@@ -29,19 +29,19 @@ struct ps_client_ops {
 
 struct ps_client {
     const struct ps_client_ops *ops;
-    void *side; /* what the kind keeps */
+    void *side; /* state of the kind of client */
     size_t servers;
     size_t dense_count;
     struct ps_update dense_update;
     struct ps_table tables[PS_TABLES_MAX];
     size_t table_count;
-    uint64_t counted[PS_COUNTERS]; /* by this process */
+    uint64_t counted[PS_COUNTERS]; /* totals of this process */
     struct ps_batch batch;
-    float *rows; /* scratch, of a batch's rows */
+    float *rows; /* scratch for the rows of a batch */
     size_t rows_capacity;
 };
 
-/* Set ops and side. */
+/* Both set ops and side. */
 void ps_client_local_init(struct ps_client *client);
 int ps_client_remote_init(struct ps_client *client, const struct ps_options *options,
                           struct err *err);

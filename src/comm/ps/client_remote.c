@@ -1,6 +1,6 @@
-/* The client whose variables are on servers; see ps_client_private.h. Server s has the dense values
- * from total·s/servers on, and the rows whose ids ps_batch_server() gives it. What goes to several
- * servers is sent to all before the first answer is waited for. */
+/* The client whose variables are on servers; see client_private.h. Server s has the dense values
+ * from total·s/servers on, and the rows whose ids ps_batch_server() assigns to it. A call to
+ * several servers sends to all of them before it waits for the first answer. */
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
@@ -14,12 +14,12 @@ enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
 struct remote {
     struct ps_member member;
     struct ps_link *links; /* by server */
-    uint64_t life;         /* of this process, among those of its worker */
-    float *seen;           /* the dense values this worker saw last */
-    uint8_t *scanned;      /* PS_FRAME_MAX, from the first scan on */
+    uint64_t life;    /* identifies this process among those of its worker, see struct ps_tally */
+    float *seen;      /* the dense values that this worker pulled last */
+    uint8_t *scanned; /* a buffer of PS_FRAME_MAX bytes, allocated by the first scan */
 };
 
-static struct ps_link *link_of(const struct ps_client *client, size_t server)
+static struct ps_link *remote_link(const struct ps_client *client, size_t server)
 {
     return &((struct remote *)client->side)->links[server];
 }
@@ -29,27 +29,27 @@ static uint64_t dense_first(const struct ps_client *client, size_t server)
     return (uint64_t)client->dense_count * server / client->servers;
 }
 
-static size_t smaller(size_t a, size_t b)
+static size_t remote_smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* ---- Opening, the first time (ps_link_request) and on a server that came back (ps_link_exchange).
- * To do any of it twice changes nothing. */
+/* ---- Opening variables: the first time with ps_link_request(), on a server that came back with
+ * ps_link_exchange(). Opening twice changes nothing. */
 
 typedef int exchange(struct ps_link *link, const struct ps_frame *frame, const void *body,
                      struct ps_frame *ret, struct err *err);
 
-static int attach(struct remote *remote, struct ps_link *link, exchange *talk, struct ps_frame *ret,
-                  struct err *err)
+static int remote_attach(struct remote *remote, struct ps_link *link, exchange *talk,
+                         struct ps_frame *ret, struct err *err)
 {
     const struct ps_frame frame = {
         .type = PS_FRAME_ATTACH, .count = PS_WIRE_VERSION, .first = remote->life};
     return talk(link, &frame, NULL, ret, err);
 }
 
-static int open_table(struct ps_client *client, struct ps_link *link, exchange *talk, size_t number,
-                      struct err *err)
+static int remote_open_table(struct ps_client *client, struct ps_link *link, exchange *talk,
+                             size_t number, struct err *err)
 {
     uint8_t body[PS_WIRE_TABLE_SIZE];
     ps_wire_table_encode(&client->tables[number], body);
@@ -59,9 +59,9 @@ static int open_table(struct ps_client *client, struct ps_link *link, exchange *
     return talk(link, &frame, body, &answer, err);
 }
 
-/* Opens this server's range, and gives it the values of `seen` if it has none. */
-static int open_dense(struct ps_client *client, struct ps_link *link, exchange *talk,
-                      bool *ret_seeded, struct err *err)
+/* Opens the range of this server, and sends it the values of `seen` if it has none. */
+static int remote_open_dense(struct ps_client *client, struct ps_link *link, exchange *talk,
+                             bool *ret_seeded, struct err *err)
 {
     struct remote *remote = client->side;
     size_t server = (size_t)(link - remote->links);
@@ -78,7 +78,7 @@ static int open_dense(struct ps_client *client, struct ps_link *link, exchange *
         return result;
     *ret_seeded = !answer.count;
     for (uint64_t at = 0; !answer.count && at < shape.count; at += frame.count) {
-        size_t count = smaller(shape.count - at, PS_FRAME_VALUES_MAX);
+        size_t count = remote_smaller_size(shape.count - at, PS_FRAME_VALUES_MAX);
         frame = (struct ps_frame){.type = PS_FRAME_DENSE_SEED,
                                   .first = at,
                                   .count = (uint32_t)count,
@@ -90,17 +90,17 @@ static int open_dense(struct ps_client *client, struct ps_link *link, exchange *
     return 0;
 }
 
-static int reopen(void *context, struct ps_link *link, struct err *err)
+static int remote_reopen_server(void *context, struct ps_link *link, struct err *err)
 {
     struct ps_client *client = context;
     struct remote *remote = client->side;
     struct ps_frame answer;
-    int result = attach(remote, link, ps_link_exchange, &answer, err);
+    int result = remote_attach(remote, link, ps_link_exchange, &answer, err);
     bool seeded = false, empty = result == 0 && answer.count == 0;
     for (size_t i = 0; i < client->table_count && result == 0; i++)
-        result = open_table(client, link, ps_link_exchange, i, err);
+        result = remote_open_table(client, link, ps_link_exchange, i, err);
     if (result == 0 && client->dense_count)
-        result = open_dense(client, link, ps_link_exchange, &seeded, err);
+        result = remote_open_dense(client, link, ps_link_exchange, &seeded, err);
     if (result < 0)
         return result;
     char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -109,23 +109,27 @@ static int reopen(void *context, struct ps_link *link, struct err *err)
         ps_member_say(&remote->member,
                       "%s is back and has no snapshot: its part of the dense values is set to what "
                       "this worker saw last%s",
-                      name, client->table_count ? ", its rows start anew" : "");
+                      name,
+                      client->table_count ? ", its rows start from their initial values" : "");
     else if (empty && client->table_count)
-        ps_member_say(&remote->member, "%s is back and has no snapshot: its rows start anew", name);
+        ps_member_say(&remote->member,
+                      "%s is back and has no snapshot: its rows start from their initial values",
+                      name);
     else
         ps_member_say(&remote->member, "%s is back", name);
     return 0;
 }
 
-/* One request without a body to all servers at once. */
-static int request_all(struct ps_client *client, const struct ps_frame *frame, struct err *err)
+/* Sends one request without a body to all servers at once. */
+static int remote_request_all(struct ps_client *client, const struct ps_frame *frame,
+                              struct err *err)
 {
     int result = 0;
     for (size_t server = 0; server < client->servers && result == 0; server++)
-        result = ps_link_ask(link_of(client, server), frame, NULL, err);
+        result = ps_link_ask(remote_link(client, server), frame, NULL, err);
     for (size_t server = 0; server < client->servers && result == 0; server++) {
         struct ps_frame answer;
-        result = ps_link_answer(link_of(client, server), &answer, NULL, 0, err);
+        result = ps_link_answer(remote_link(client, server), &answer, NULL, 0, err);
     }
     return result;
 }
@@ -144,7 +148,7 @@ static void remote_free(struct ps_client *client)
     free(remote);
 }
 
-static int dense_open(struct ps_client *client, const float *initial, struct err *err)
+static int remote_dense_open(struct ps_client *client, const float *initial, struct err *err)
 {
     struct remote *remote = client->side;
     free(remote->seen);
@@ -153,20 +157,22 @@ static int dense_open(struct ps_client *client, const float *initial, struct err
     int result = 0;
     for (size_t server = 0; server < client->servers && result == 0; server++) {
         bool seeded;
-        result = open_dense(client, link_of(client, server), ps_link_request, &seeded, err);
+        result =
+            remote_open_dense(client, remote_link(client, server), ps_link_request, &seeded, err);
     }
     return result;
 }
 
-static int table_open(struct ps_client *client, size_t number, struct err *err)
+static int remote_table_open(struct ps_client *client, size_t number, struct err *err)
 {
     int result = 0;
     for (size_t server = 0; server < client->servers && result == 0; server++)
-        result = open_table(client, link_of(client, server), ps_link_request, number, err);
+        result =
+            remote_open_table(client, remote_link(client, server), ps_link_request, number, err);
     return result;
 }
 
-static int dense_pull(struct ps_client *client, float *ret_values, struct err *err)
+static int remote_dense_pull(struct ps_client *client, float *ret_values, struct err *err)
 {
     struct remote *remote = client->side;
     int result = 0;
@@ -179,10 +185,10 @@ static int dense_pull(struct ps_client *client, float *ret_values, struct err *e
                 uint64_t range = dense_first(client, server + 1) - first;
                 if (at >= range)
                     continue;
-                size_t count = smaller(range - at, PS_FRAME_VALUES_MAX);
+                size_t count = remote_smaller_size(range - at, PS_FRAME_VALUES_MAX);
                 struct ps_frame frame = {
                     .type = PS_FRAME_DENSE_PULL, .first = at, .count = (uint32_t)count};
-                struct ps_link *link = link_of(client, server);
+                struct ps_link *link = remote_link(client, server);
                 result = answering ? ps_link_answer(link, &frame, ret_values + first + at,
                                                     (int64_t)(count * sizeof(float)), err)
                                    : ps_link_ask(link, &frame, NULL, err);
@@ -194,20 +200,21 @@ static int dense_pull(struct ps_client *client, float *ret_values, struct err *e
     return result;
 }
 
-static int dense_push(struct ps_client *client, const float *gradient, float rate, struct err *err)
+static int remote_dense_push(struct ps_client *client, const float *gradient, float rate,
+                             struct err *err)
 {
     for (size_t server = 0; server < client->servers; server++) {
         uint64_t first = dense_first(client, server);
         uint64_t range = dense_first(client, server + 1) - first;
         for (uint64_t at = 0; at < range;) {
-            size_t count = smaller(range - at, PS_FRAME_VALUES_MAX);
+            size_t count = remote_smaller_size(range - at, PS_FRAME_VALUES_MAX);
             const struct ps_frame frame = {.type = PS_FRAME_DENSE_PUSH,
                                            .first = at,
                                            .count = (uint32_t)count,
                                            .rate = rate,
                                            .size = (uint32_t)(count * sizeof(float))};
             uint8_t *body;
-            struct ps_link *link = link_of(client, server);
+            struct ps_link *link = remote_link(client, server);
             int result = ps_link_push_room(link, &frame, &body, err);
             if (result < 0)
                 return result;
@@ -220,8 +227,8 @@ static int dense_push(struct ps_client *client, const float *gradient, float rat
     return 0;
 }
 
-static int rows_pull(struct ps_client *client, size_t table, const struct ps_batch *batch,
-                     float *ret_rows, struct err *err)
+static int remote_rows_pull(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                            float *ret_rows, struct err *err)
 {
     size_t dimensions = (size_t)client->tables[table].dimensions;
     size_t most = ps_frame_rows_max(dimensions);
@@ -234,12 +241,12 @@ static int rows_pull(struct ps_client *client, size_t table, const struct ps_bat
                 size_t first = batch->starts[server] + at, end = batch->starts[server + 1];
                 if (first >= end)
                     continue;
-                size_t count = smaller(end - first, most);
+                size_t count = remote_smaller_size(end - first, most);
                 struct ps_frame frame = {.type = PS_FRAME_ROWS_PULL,
                                          .table = (uint32_t)table,
                                          .count = (uint32_t)count,
                                          .size = (uint32_t)(count * sizeof(int64_t))};
-                struct ps_link *link = link_of(client, server);
+                struct ps_link *link = remote_link(client, server);
                 result = answering
                              ? ps_link_answer(link, &frame, ret_rows + first * dimensions,
                                               (int64_t)(count * dimensions * sizeof(float)), err)
@@ -250,14 +257,14 @@ static int rows_pull(struct ps_client *client, size_t table, const struct ps_bat
     return result;
 }
 
-static int rows_push(struct ps_client *client, size_t table, const struct ps_batch *batch,
-                     const float *gradients, float rate, struct err *err)
+static int remote_rows_push(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                            const float *gradients, float rate, struct err *err)
 {
     size_t dimensions = (size_t)client->tables[table].dimensions;
     size_t most = ps_frame_rows_max(dimensions), row_size = dimensions * sizeof(float);
     for (size_t server = 0; server < client->servers; server++) {
         for (size_t at = batch->starts[server]; at < batch->starts[server + 1];) {
-            size_t count = smaller(batch->starts[server + 1] - at, most);
+            size_t count = remote_smaller_size(batch->starts[server + 1] - at, most);
             const struct ps_frame frame = {.type = PS_FRAME_ROWS_PUSH,
                                            .table = (uint32_t)table,
                                            .count = (uint32_t)count,
@@ -265,7 +272,7 @@ static int rows_push(struct ps_client *client, size_t table, const struct ps_bat
                                            .size =
                                                (uint32_t)(count * (sizeof(int64_t) + row_size))};
             uint8_t *body;
-            struct ps_link *link = link_of(client, server);
+            struct ps_link *link = remote_link(client, server);
             int result = ps_link_push_room(link, &frame, &body, err);
             if (result < 0)
                 return result;
@@ -279,8 +286,8 @@ static int rows_push(struct ps_client *client, size_t table, const struct ps_bat
     return 0;
 }
 
-static int scan_server(struct ps_client *client, struct ps_link *link, size_t table,
-                       ps_visit *visit, void *context, struct err *err)
+static int remote_scan_server(struct ps_client *client, struct ps_link *link, size_t table,
+                              ps_visit *visit, void *context, struct err *err)
 {
     struct remote *remote = client->side;
     size_t dimensions = (size_t)client->tables[table].dimensions;
@@ -303,53 +310,54 @@ static int scan_server(struct ps_client *client, struct ps_link *link, size_t ta
     return 0;
 }
 
-static int rows_scan(struct ps_client *client, size_t table, ps_visit *visit, void *context,
-                     struct err *err)
+static int remote_rows_scan(struct ps_client *client, size_t table, ps_visit *visit, void *context,
+                            struct err *err)
 {
     struct remote *remote = client->side;
     if (!remote->scanned)
         remote->scanned = mem_alloc(PS_FRAME_MAX);
     int result = 0;
     for (size_t server = 0; server < client->servers && result == 0; server++)
-        result = scan_server(client, link_of(client, server), table, visit, context, err);
+        result =
+            remote_scan_server(client, remote_link(client, server), table, visit, context, err);
     return result;
 }
 
-static int flush(struct ps_client *client, struct err *err)
+static int remote_flush(struct ps_client *client, struct err *err)
 {
     for (size_t server = 0; server < client->servers; server++) {
-        int result = ps_link_flush(link_of(client, server), err);
+        int result = ps_link_flush(remote_link(client, server), err);
         if (result < 0)
             return result;
     }
     return 0;
 }
 
-static int save(struct ps_client *client, struct err *err)
+static int remote_save(struct ps_client *client, struct err *err)
 {
     const struct ps_frame frame = {.type = PS_FRAME_SAVE};
-    return request_all(client, &frame, err);
+    return remote_request_all(client, &frame, err);
 }
 
-static int count(struct ps_client *client, enum ps_counter counter, uint64_t total, uint64_t *ret,
-                 struct err *err)
+static int remote_count(struct ps_client *client, enum ps_counter counter, uint64_t total,
+                        uint64_t *ret, struct err *err)
 {
     const struct ps_frame frame = {.type = PS_FRAME_COUNT, .table = counter, .first = total};
     struct ps_frame answer;
-    int result = ps_link_request(link_of(client, 0), &frame, NULL, &answer, err);
+    int result = ps_link_request(remote_link(client, 0), &frame, NULL, &answer, err);
     if (result == 0)
         *ret = answer.first;
     return result;
 }
 
-static int finish(struct ps_client *client, struct err *err)
+static int remote_finish(struct ps_client *client, struct err *err)
 {
     const struct ps_frame frame = {.type = PS_FRAME_FINISH};
-    int result = flush(client, err);
-    return result < 0 ? result : request_all(client, &frame, err);
+    int result = remote_flush(client, err);
+    return result < 0 ? result : remote_request_all(client, &frame, err);
 }
 
-static int connect_all(struct ps_client *client, int64_t timeout_ms, struct err *err)
+static int remote_connect_all(struct ps_client *client, int64_t timeout_ms, struct err *err)
 {
     struct remote *remote = client->side;
     size_t servers = client->servers;
@@ -357,16 +365,16 @@ static int connect_all(struct ps_client *client, int64_t timeout_ms, struct err 
                        *fds = mem_calloc(servers, sizeof(int));
     for (size_t i = 0; i < servers; i++)
         ranks[i] = remote->member.workers + (int)i;
-    int result = rendezvous_call(&remote->member.meeting, ranks, (int)servers, fds, err);
+    int result = rendezvous_connect_some(&remote->member.rendezvous, ranks, (int)servers, fds, err);
     if (result < 0)
         return result;
     remote->links = mem_calloc(servers, sizeof(*remote->links));
     for (size_t i = 0; i < servers; i++)
-        ps_link_init(&remote->links[i], &remote->member, ranks[i], fds[i], timeout_ms, reopen,
-                     client);
+        ps_link_init(&remote->links[i], &remote->member, ranks[i], fds[i], timeout_ms,
+                     remote_reopen_server, client);
     for (size_t i = 0; i < servers && result == 0; i++) {
         struct ps_frame answer;
-        result = attach(remote, &remote->links[i], ps_link_request, &answer, err);
+        result = remote_attach(remote, &remote->links[i], ps_link_request, &answer, err);
     }
     return result;
 }
@@ -376,17 +384,17 @@ int ps_client_remote_init(struct ps_client *client, const struct ps_options *opt
 {
     static const struct ps_client_ops OPS = {
         .free = remote_free,
-        .dense_open = dense_open,
-        .dense_pull = dense_pull,
-        .dense_push = dense_push,
-        .table_open = table_open,
-        .rows_pull = rows_pull,
-        .rows_push = rows_push,
-        .rows_scan = rows_scan,
-        .flush = flush,
-        .save = save,
-        .count = count,
-        .finish = finish,
+        .dense_open = remote_dense_open,
+        .dense_pull = remote_dense_pull,
+        .dense_push = remote_dense_push,
+        .table_open = remote_table_open,
+        .rows_pull = remote_rows_pull,
+        .rows_push = remote_rows_push,
+        .rows_scan = remote_rows_scan,
+        .flush = remote_flush,
+        .save = remote_save,
+        .count = remote_count,
+        .finish = remote_finish,
     };
     struct remote *remote = mem_zalloc(sizeof(*remote));
     client->ops = &OPS;
@@ -396,12 +404,12 @@ int ps_client_remote_init(struct ps_client *client, const struct ps_options *opt
         ps_member_init(&remote->member, options->config, options->shape, options->secret, err);
     if (result < 0)
         return result;
-    struct rendezvous_options *meeting = &remote->member.meeting;
-    meeting->timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS;
-    meeting->report_ms = options->report_ms ? options->report_ms : REPORT_MS;
-    meeting->stop = options->stop;
-    meeting->report = options->report;
-    meeting->waiting = options->waiting;
-    meeting->context = options->context;
-    return connect_all(client, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS, err);
+    struct rendezvous_options *rendezvous = &remote->member.rendezvous;
+    rendezvous->timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS;
+    rendezvous->report_ms = options->report_ms ? options->report_ms : REPORT_MS;
+    rendezvous->stop = options->stop;
+    rendezvous->report = options->report;
+    rendezvous->waiting = options->waiting;
+    rendezvous->context = options->context;
+    return remote_connect_all(client, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS, err);
 }

@@ -1,4 +1,4 @@
-/* From ids to row numbers; see embedding_index.h. */
+/* A hash table from ids to row numbers; see embedding_index.h. */
 #include "comm/ps/embedding_index.h"
 
 #include "base/mem.h"
@@ -11,31 +11,33 @@
 enum {
     SLOTS_FIRST = 1024,
     SLOTS_MAX = EMBEDDING_HUGE_PAGE / sizeof(struct embedding_slot),
-    DEPTH_MAX = 24, /* 2^24 full segments are more rows than a row number counts */
+    DEPTH_MAX = 24, /* 2^24 full segments have more rows than a row number can count */
 };
 
-static size_t bytes_of(const struct embedding_segment *segment)
+static size_t segment_bytes(const struct embedding_segment *segment)
 {
     return ((size_t)segment->mask + 1) * sizeof(struct embedding_slot);
 }
 
-static struct embedding_segment *new_segment(struct embedding_index *index, size_t slots, int depth)
+static struct embedding_segment *segment_new(struct embedding_index *index, size_t slots, int depth)
 {
     struct embedding_segment *segment = mem_zalloc(sizeof(*segment));
     segment->mask = (uint32_t)slots - 1;
     segment->depth = depth;
-    /* Between a half and three quarters: beyond, the way to a free slot becomes long. */
+    /* The limit is between a half and three quarters of the slots: beyond that the probe
+     * sequences get long. It differs per segment, so that not all segments are full at the same
+     * time. */
     segment->limit =
         (uint32_t)(slots / 2 + embedding_hash(index->salt, (int64_t)index->made++) % (slots / 4));
-    segment->slots = embedding_pages_map(bytes_of(segment));
-    index->bytes += bytes_of(segment);
+    segment->slots = embedding_pages_map(segment_bytes(segment));
+    index->bytes += segment_bytes(segment);
     return segment;
 }
 
-static void free_segment(struct embedding_index *index, struct embedding_segment *segment)
+static void segment_free(struct embedding_index *index, struct embedding_segment *segment)
 {
-    index->bytes -= bytes_of(segment);
-    embedding_pages_unmap(segment->slots, bytes_of(segment));
+    index->bytes -= segment_bytes(segment);
+    embedding_pages_unmap(segment->slots, segment_bytes(segment));
     free(segment);
 }
 
@@ -44,7 +46,7 @@ void embedding_index_init(struct embedding_index *index)
     *index = (struct embedding_index){0};
     rand_secure(&index->salt, sizeof(index->salt));
     index->directory = mem_alloc(sizeof(struct embedding_segment *));
-    index->directory[0] = new_segment(index, SLOTS_FIRST, 0);
+    index->directory[0] = segment_new(index, SLOTS_FIRST, 0);
 }
 
 void embedding_index_release(struct embedding_index *index)
@@ -53,13 +55,14 @@ void embedding_index_release(struct embedding_index *index)
     for (size_t i = 0; index->directory && i < entries;) {
         struct embedding_segment *segment = index->directory[i];
         i += (size_t)1 << (index->depth - segment->depth);
-        free_segment(index, segment);
+        segment_free(index, segment);
     }
     free(index->directory);
     *index = (struct embedding_index){0};
 }
 
-static void place(struct embedding_segment *segment, uint64_t hash, int64_t id, uint32_t row)
+static void segment_place(struct embedding_segment *segment, uint64_t hash, int64_t id,
+                          uint32_t row)
 {
     uint64_t at = hash;
     while (segment->slots[at & segment->mask].row)
@@ -68,10 +71,11 @@ static void place(struct embedding_segment *segment, uint64_t hash, int64_t id, 
     segment->used++;
 }
 
-/* Everything of `from` into one of two segments, by the bit behind those that it shares; into one
- * alone if they are the same. */
-static void distribute(const struct embedding_index *index, const struct embedding_segment *from,
-                       struct embedding_segment *low, struct embedding_segment *high)
+/* Moves all entries of `from` into one of two segments, by the first bit of the hash after the
+ * shared ones; into one segment if both are the same. */
+static void segment_distribute(const struct embedding_index *index,
+                               const struct embedding_segment *from, struct embedding_segment *low,
+                               struct embedding_segment *high)
 {
     for (size_t i = 0; i <= from->mask; i++) {
         const struct embedding_slot *slot = &from->slots[i];
@@ -79,11 +83,11 @@ static void distribute(const struct embedding_index *index, const struct embeddi
             continue;
         uint64_t hash = embedding_hash(index->salt, slot->id);
         bool upper = hash >> (63 - from->depth) & 1;
-        place(upper ? high : low, hash, slot->id, slot->row);
+        segment_place(upper ? high : low, hash, slot->id, slot->row);
     }
 }
 
-static void double_directory(struct embedding_index *index)
+static void index_double_directory(struct embedding_index *index)
 {
     size_t entries = (size_t)1 << index->depth;
     struct embedding_segment **directory = mem_calloc(entries * 2, sizeof(*directory));
@@ -94,28 +98,29 @@ static void double_directory(struct embedding_index *index)
     index->depth++;
 }
 
-/* Make room in the segment that a hash belongs to. */
-static void grow(struct embedding_index *index, uint64_t hash)
+/* Makes room in the segment that a hash belongs to. */
+static void index_grow(struct embedding_index *index, uint64_t hash)
 {
     struct embedding_segment *full = embedding_index_segment(index, hash);
     struct embedding_segment *low, *high;
     if (full->mask + 1 < SLOTS_MAX) {
-        low = high = new_segment(index, 2 * ((size_t)full->mask + 1), full->depth);
+        low = high = segment_new(index, 2 * ((size_t)full->mask + 1), full->depth);
     } else {
         if (full->depth == DEPTH_MAX)
             mem_panic("an embedding table has more rows than it can count");
         if (full->depth == index->depth)
-            double_directory(index);
-        low = new_segment(index, SLOTS_MAX, full->depth + 1);
-        high = new_segment(index, SLOTS_MAX, full->depth + 1);
+            index_double_directory(index);
+        low = segment_new(index, SLOTS_MAX, full->depth + 1);
+        high = segment_new(index, SLOTS_MAX, full->depth + 1);
     }
-    distribute(index, full, low, high);
-    /* Its entries in the directory stand side by side; the upper half of them is for `high`. */
+    segment_distribute(index, full, low, high);
+    /* The entries of a segment in the directory are contiguous; the upper half of them gets
+     * `high`. */
     size_t count = (size_t)1 << (index->depth - full->depth);
     size_t first = (hash >> 1 >> (63 - index->depth)) & ~(count - 1);
     for (size_t i = 0; i < count; i++)
         index->directory[first + i] = i < count / 2 || count == 1 ? low : high;
-    free_segment(index, full);
+    segment_free(index, full);
 }
 
 void embedding_index_add(struct embedding_index *index, int64_t id, uint32_t row)
@@ -123,6 +128,6 @@ void embedding_index_add(struct embedding_index *index, int64_t id, uint32_t row
     uint64_t hash = embedding_hash(index->salt, id);
     struct embedding_segment *segment;
     while (segment = embedding_index_segment(index, hash), segment->used >= segment->limit)
-        grow(index, hash);
-    place(segment, hash, id, row);
+        index_grow(index, hash);
+    segment_place(segment, hash, id, row);
 }

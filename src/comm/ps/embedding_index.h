@@ -1,8 +1,8 @@
-/* From ids to row numbers, without collisions: every int64 is an id, and each has its own row.
- * Open addressing in segments of at most 2 MiB, one huge page; the upper bits of an id's hash
- * choose the segment, the lower bits the place in it. A segment that is full is doubled, or, at its
- * largest, split into two, so that growth costs one segment's time and never the whole table's.
- * Called by embedding_table; one thread at a time. */
+/* A hash table from ids to row numbers. Every int64 is a valid id, and no two ids share a row. It
+ * uses open addressing in segments of at most 2 MiB, one huge page. The upper bits of the hash of
+ * an id choose the segment, the lower bits the slot in it. A full segment is doubled or, at its
+ * largest, split into two, so that growing takes the time of one segment, never of the whole table.
+ * Called by embedding_table, by one thread at a time. */
 #ifndef TRAINYARD_COMM_EMBEDDING_INDEX_H
 #define TRAINYARD_COMM_EMBEDDING_INDEX_H
 
@@ -21,24 +21,25 @@ struct embedding_segment {
     struct embedding_slot *slots;
     uint32_t mask; /* slots - 1 */
     uint32_t used, limit;
-    int depth; /* how many upper bits of the hash all ids in it share */
+    int depth; /* number of upper hash bits that all its ids share */
 };
 
 struct embedding_index {
-    uint64_t salt; /* drawn for each index: who chooses ids cannot choose where they crowd */
-    struct embedding_segment **directory; /* 2^depth, by the upper bits; neighbours may be one */
+    uint64_t salt; /* random per index, so that a choice of ids cannot cause collisions */
+    struct embedding_segment *
+        *directory; /* 2^depth entries, by upper bits; neighbours may be the same segment */
     int depth;
-    size_t bytes;  /* of all slots */
-    uint64_t made; /* segments, ever */
+    size_t bytes;  /* memory of all slots */
+    uint64_t made; /* number of segments that were ever created */
 };
 
 void embedding_index_init(struct embedding_index *index);
 void embedding_index_release(struct embedding_index *index);
 
-/* An id that is not there yet. */
+/* Adds an id, which must not be in the index yet. */
 void embedding_index_add(struct embedding_index *index, int64_t id, uint32_t row);
 
-/* A bijection, so that ids differ in their hashes, too. */
+/* A bijection: different ids have different hashes. */
 static inline uint64_t embedding_hash(uint64_t salt, int64_t id)
 {
     return hash_mix((uint64_t)id ^ salt);
@@ -50,7 +51,7 @@ static inline struct embedding_segment *embedding_index_segment(const struct emb
     return index->directory[hash >> 1 >> (63 - index->depth)];
 }
 
-/* Ask the memory for the slot an id will be looked for in; returns the id's hash. */
+/* Prefetches the slot of an id; returns the hash of the id. */
 static inline uint64_t embedding_index_prefetch(const struct embedding_index *index, int64_t id)
 {
     uint64_t hash = embedding_hash(index->salt, id);
@@ -59,7 +60,7 @@ static inline uint64_t embedding_index_prefetch(const struct embedding_index *in
     return hash;
 }
 
-/* The row of an id, or 0. */
+/* The row of an id, counted from 1; 0 if it is not in the index. */
 static inline uint32_t embedding_index_find(const struct embedding_index *index, int64_t id,
                                             uint64_t hash)
 {

@@ -1,12 +1,12 @@
-/* The values a row has before anybody pushed to it: drawn from (seed, id) alone, so that every
- * server, every worker and every run sees the same, and nobody needs to keep them. */
+/* The initial values of a row. They depend only on seed and id, so that every server, every worker
+ * and every run computes the same values, and no process needs to store them. */
 #ifndef TRAINYARD_COMM_EMBEDDING_INIT_H
 #define TRAINYARD_COMM_EMBEDDING_INIT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* `count` values, uniform in ±range. */
+/* Draws `count` values uniformly from ±range. */
 void embedding_init_uniform(uint64_t seed, int64_t id, float range, float *ret, size_t count);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-static void *map(size_t size)
+static void *pages_map(size_t size)
 {
     void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
@@ -17,18 +17,19 @@ static void *map(size_t size)
 void *embedding_pages_map(size_t size)
 {
     if (size < EMBEDDING_HUGE_PAGE)
-        return map(size);
-    /* One page more than needed, then cut off what is before and behind the aligned part. */
+        return pages_map(size);
+    /* Maps one huge page more than needed, then unmaps the parts before and after the aligned
+     * range. */
     size = (size + 4095) & ~(size_t)4095;
     size_t mapped = size + EMBEDDING_HUGE_PAGE;
-    char *start = map(mapped);
+    char *start = pages_map(mapped);
     size_t before = -(uintptr_t)start & (EMBEDDING_HUGE_PAGE - 1);
     size_t behind = mapped - before - size;
     if (before)
         munmap(start, before);
     if (behind)
         munmap(start + before + size, behind);
-    /* A kernel without huge pages serves as well, only slower. */
+    /* Without huge pages the memory works too, but slower. */
     (void)madvise(start + before, size, MADV_HUGEPAGE);
     return start + before;
 }

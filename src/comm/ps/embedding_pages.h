@@ -1,6 +1,6 @@
-/* Large memory for tables, from the kernel directly: zeroed, aligned to huge pages and asking for
- * them, because a lookup in gigabytes of small pages costs a walk of the page tables too. Called by
- * the embedding table only. */
+/* Large memory for tables, mapped from the kernel: zeroed, aligned to huge pages, and with huge
+ * pages requested, because a lookup in gigabytes of small pages also costs a page table walk.
+ * Called by embedding_table and embedding_index only. */
 #ifndef TRAINYARD_COMM_EMBEDDING_PAGES_H
 #define TRAINYARD_COMM_EMBEDDING_PAGES_H
 

@@ -1,5 +1,5 @@
-/* One table of rows; see embedding_table.h. Rows live in blocks of about a huge page; a row's
- * number, counted from 0, says its block and its place there. */
+/* A table of rows; see embedding_table.h. Rows are stored in blocks of about one huge page. The
+ * number of a row, counted from 0, gives its block and its place there. */
 #include "comm/ps/embedding_table.h"
 
 #include "base/mem.h"
@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-    SLOTS_AHEAD = 24,   /* ids between asking for a slot and reading it */
-    ROWS_AHEAD = 16,    /* and between asking for a row and using it */
-    RING = 64,          /* more than both together, a power of 2 */
-    LINE = 64,          /* bytes that memory brings at once */
-    PREFETCH_LINES = 8, /* of one row; beyond, the processor has seen where this leads */
+    SLOTS_AHEAD = 24,   /* ids between the prefetch of a slot and its use */
+    ROWS_AHEAD = 16,    /* ids between the prefetch of a row and its use */
+    RING = 64,          /* more than both together, and a power of 2 */
+    LINE = 64,          /* bytes per cache line */
+    PREFETCH_LINES = 8, /* per row; after these the hardware prefetcher takes over */
 };
 
 struct block {
@@ -33,14 +33,14 @@ struct embedding_table {
     VEC(struct block) blocks;
 };
 
-static size_t block_rows(const struct embedding_table *table)
+static size_t table_block_rows(const struct embedding_table *table)
 {
     return (size_t)1 << table->shift;
 }
 
-static size_t block_bytes(const struct embedding_table *table)
+static size_t table_block_bytes(const struct embedding_table *table)
 {
-    return block_rows(table) * table->stride * sizeof(float);
+    return table_block_rows(table) * table->stride * sizeof(float);
 }
 
 struct embedding_table *embedding_table_new(const struct ps_table *shape, size_t bytes_max)
@@ -50,7 +50,7 @@ struct embedding_table *embedding_table_new(const struct ps_table *shape, size_t
     table->shape = *shape;
     table->stride = dimensions + ps_update_state(&shape->update, dimensions);
     table->bytes_max = bytes_max ? bytes_max : SIZE_MAX;
-    while (2 * block_bytes(table) <= EMBEDDING_HUGE_PAGE)
+    while (2 * table_block_bytes(table) <= EMBEDDING_HUGE_PAGE)
         table->shift++;
     embedding_index_init(&table->index);
     return table;
@@ -61,7 +61,7 @@ struct embedding_table *embedding_table_free(struct embedding_table *table)
     if (!table)
         return NULL;
     for (size_t i = 0; i < table->blocks.count; i++) {
-        embedding_pages_unmap(table->blocks.items[i].rows, block_bytes(table));
+        embedding_pages_unmap(table->blocks.items[i].rows, table_block_bytes(table));
         free(table->blocks.items[i].ids);
     }
     vec_release(&table->blocks);
@@ -87,45 +87,45 @@ size_t embedding_table_stride(const struct embedding_table *table)
 
 size_t embedding_table_bytes(const struct embedding_table *table)
 {
-    size_t block = block_bytes(table) + block_rows(table) * sizeof(int64_t);
+    size_t block = table_block_bytes(table) + table_block_rows(table) * sizeof(int64_t);
     return table->index.bytes + table->blocks.count * block;
 }
 
-static float *row_at(const struct embedding_table *table, size_t number)
+static float *table_row_at(const struct embedding_table *table, size_t number)
 {
     const struct block *block = &table->blocks.items[number >> table->shift];
-    return block->rows + (number & (block_rows(table) - 1)) * table->stride;
+    return block->rows + (number & (table_block_rows(table) - 1)) * table->stride;
 }
 
-static float *find(const struct embedding_table *table, int64_t id, uint64_t hash)
+static float *table_find_row(const struct embedding_table *table, int64_t id, uint64_t hash)
 {
     uint32_t row = embedding_index_find(&table->index, id, hash);
-    return row ? row_at(table, row - 1) : NULL;
+    return row ? table_row_at(table, row - 1) : NULL;
 }
 
-/* Room for one row more, not yet filled; NULL if that is over the limit. */
-static float *add(struct embedding_table *table, int64_t id)
+/* Adds a row, whose values the caller sets. Returns NULL if it would pass the memory limit. */
+static float *table_add_row(struct embedding_table *table, int64_t id)
 {
     size_t number = table->count;
     if (number >= UINT32_MAX - 1)
         return NULL;
     if (number >> table->shift == table->blocks.count) {
-        if (embedding_table_bytes(table) + block_bytes(table) > table->bytes_max)
+        if (embedding_table_bytes(table) + table_block_bytes(table) > table->bytes_max)
             return NULL;
-        struct block block = {.rows = embedding_pages_map(block_bytes(table)),
-                              .ids = mem_calloc(block_rows(table), sizeof(int64_t))};
+        struct block block = {.rows = embedding_pages_map(table_block_bytes(table)),
+                              .ids = mem_calloc(table_block_rows(table), sizeof(int64_t))};
         vec_push(&table->blocks, block);
     }
-    table->blocks.items[number >> table->shift].ids[number & (block_rows(table) - 1)] = id;
+    table->blocks.items[number >> table->shift].ids[number & (table_block_rows(table) - 1)] = id;
     embedding_index_add(&table->index, id, (uint32_t)number + 1);
     table->count++;
-    return row_at(table, number);
+    return table_row_at(table, number);
 }
 
-static float *find_or_make(struct embedding_table *table, int64_t id, uint64_t hash)
+static float *table_find_or_add_row(struct embedding_table *table, int64_t id, uint64_t hash)
 {
-    float *row = find(table, id, hash);
-    if (row || !(row = add(table, id)))
+    float *row = table_find_row(table, id, hash);
+    if (row || !(row = table_add_row(table, id)))
         return row;
     size_t dimensions = (size_t)table->shape.dimensions;
     embedding_init_uniform(table->shape.seed, id, table->shape.range, row, dimensions);
@@ -133,17 +133,17 @@ static float *find_or_make(struct embedding_table *table, int64_t id, uint64_t h
     return row;
 }
 
-/* A batch is looked up in three steps, each some ids behind the one before: ask for the slot, read
- * it and ask for the row, use the row. So memory always has a few dozen lines to bring and is never
- * waited for alone. Lines are asked for into the second cache: the first keeps fewer requests open
- * than a row and its followers need. */
+/* A batch is looked up in three steps, each some ids behind the one before: prefetch the slot,
+ * read the slot and prefetch the row, use the row. So a few dozen memory accesses are always in
+ * flight. The prefetches go into the second-level cache, because the first level keeps fewer
+ * requests in flight than a row and its followers need. */
 
 struct lookup {
     uint64_t hashes[RING];
     float *rows[RING];
 };
 
-static void prefetch_row(const float *row, size_t floats)
+static void table_prefetch_row(const float *row, size_t floats)
 {
     size_t lines = (floats * sizeof(float) + LINE - 1) / LINE;
     for (size_t i = 0; i < lines && i < PREFETCH_LINES; i++)
@@ -156,15 +156,15 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
     size_t dimensions = (size_t)table->shape.dimensions;
     struct lookup ahead = {0};
     for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
-        /* Before the first and behind the last id these wrap around or pass the count. */
+        /* Before the first id these wrap around; after the last one they pass the count. */
         size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
         if (i < count)
             ahead.hashes[i % RING] = embedding_index_prefetch(&table->index, ids[i]);
         if (found < count) {
-            float *row = find(table, ids[found], ahead.hashes[found % RING]);
+            float *row = table_find_row(table, ids[found], ahead.hashes[found % RING]);
             ahead.rows[found % RING] = row;
             if (row)
-                prefetch_row(row, dimensions);
+                table_prefetch_row(row, dimensions);
         }
         if (used < count) {
             const float *row = ahead.rows[used % RING];
@@ -178,7 +178,7 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
     }
 }
 
-static int full(const struct embedding_table *table, struct err *err)
+static int table_is_full_error(const struct embedding_table *table, struct err *err)
 {
     return err_set(err, ERR_TOO_LARGE,
                    "the table is full: %zu rows take %zu MiB, and more are over the limit: give it "
@@ -197,10 +197,10 @@ int embedding_table_push(struct embedding_table *table, const int64_t *ids, size
         if (i < count)
             ahead.hashes[i % RING] = embedding_index_prefetch(&table->index, ids[i]);
         if (found < count) {
-            float *row = find_or_make(table, ids[found], ahead.hashes[found % RING]);
+            float *row = table_find_or_add_row(table, ids[found], ahead.hashes[found % RING]);
             ahead.rows[found % RING] = row;
             if (row)
-                prefetch_row(row, table->stride);
+                table_prefetch_row(row, table->stride);
             refused |= !row;
         }
         float *row = used < count ? ahead.rows[used % RING] : NULL;
@@ -208,7 +208,7 @@ int embedding_table_push(struct embedding_table *table, const int64_t *ids, size
             ps_update_apply(&table->shape.update, row, row + dimensions,
                             gradients + used * dimensions, dimensions, rate);
     }
-    return refused ? full(table, err) : 0;
+    return refused ? table_is_full_error(table, err) : 0;
 }
 
 size_t embedding_table_span(const struct embedding_table *table, size_t first,
@@ -216,15 +216,15 @@ size_t embedding_table_span(const struct embedding_table *table, size_t first,
 {
     if (first >= table->count)
         return 0;
-    size_t place = first & (block_rows(table) - 1), left = table->count - first;
+    size_t place = first & (table_block_rows(table) - 1), left = table->count - first;
     *ret_ids = table->blocks.items[first >> table->shift].ids + place;
-    *ret_rows = row_at(table, first);
-    return left < block_rows(table) - place ? left : block_rows(table) - place;
+    *ret_rows = table_row_at(table, first);
+    return left < table_block_rows(table) - place ? left : table_block_rows(table) - place;
 }
 
 void embedding_table_get(const struct embedding_table *table, int64_t id, float *ret_row)
 {
-    const float *row = find(table, id, embedding_hash(table->index.salt, id));
+    const float *row = table_find_row(table, id, embedding_hash(table->index.salt, id));
     size_t dimensions = (size_t)table->shape.dimensions;
     if (row) {
         memcpy(ret_row, row, table->stride * sizeof(float));
@@ -237,9 +237,9 @@ void embedding_table_get(const struct embedding_table *table, int64_t id, float 
 int embedding_table_put(struct embedding_table *table, int64_t id, const float *row,
                         struct err *err)
 {
-    float *place = find(table, id, embedding_hash(table->index.salt, id));
-    if (!place && !(place = add(table, id)))
-        return full(table, err);
+    float *place = table_find_row(table, id, embedding_hash(table->index.salt, id));
+    if (!place && !(place = table_add_row(table, id)))
+        return table_is_full_error(table, err);
     memcpy(place, row, table->stride * sizeof(float));
     return 0;
 }

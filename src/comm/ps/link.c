@@ -1,5 +1,5 @@
-/* A worker's connection to one server; see ps_link.h. "Raw" functions work on the connection as it
- * is and fail with ERR_UNAVAILABLE when it is lost; the others make it again. */
+/* The connection of a worker to one server; see link.h. The "raw" functions use the current
+ * connection and fail with ERR_UNAVAILABLE if it is lost; the others reconnect. */
 #include "comm/ps/link.h"
 
 #include "base/mem.h"
@@ -25,7 +25,7 @@ void ps_link_init(struct ps_link *link, const struct ps_member *member, int rank
         buf_init(&link->pushes[i], PS_FRAME_HEAD_SIZE + PS_FRAME_MAX);
 }
 
-static void hang_up(struct ps_link *link)
+static void link_close(struct ps_link *link)
 {
     if (link->fd >= 0)
         close(link->fd);
@@ -36,28 +36,28 @@ void ps_link_release(struct ps_link *link)
 {
     if (!link->member)
         return;
-    hang_up(link);
+    link_close(link);
     for (size_t i = 0; i < PS_LINK_WINDOW; i++)
         buf_release(&link->pushes[i]);
     *link = (struct ps_link){.fd = -1};
 }
 
-/* ---- Raw */
+/* ---- On the current connection */
 
-static int lost(const struct ps_link *link, int errnum, struct err *err)
+static int link_lost_error(const struct ps_link *link, int errnum, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
     ps_member_describe(link->member, link->rank, name);
     return err_set(err, ERR_UNAVAILABLE, "lost %s: %s", name, socket_reason(errnum));
 }
 
-/* Wait until the connection can go on. A server may be slow for good reasons, so a silent one is
- * spoken of before it is given up. */
-static int wait_ready(const struct ps_link *link, short events, struct err *err)
+/* Waits until the connection is ready. A server may be slow for good reasons, so a silent server
+ * is reported before it is given up. */
+static int link_wait_ready(const struct ps_link *link, short events, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    const struct rendezvous_options *meeting = &link->member->meeting;
-    int64_t started = moment_monotonic_ms(), waited = 0, next_report = meeting->report_ms;
+    const struct rendezvous_options *rendezvous = &link->member->rendezvous;
+    int64_t started = moment_monotonic_ms(), waited = 0, next_report = rendezvous->report_ms;
     for (;;) {
         struct pollfd ready = {.fd = link->fd, .events = events};
         int64_t until = next_report < link->timeout_ms ? next_report : link->timeout_ms;
@@ -67,7 +67,7 @@ static int wait_ready(const struct ps_link *link, short events, struct err *err)
         if (waited < until)
             continue;
         ps_member_describe(link->member, link->rank, name);
-        if (meeting->stop && *meeting->stop)
+        if (rendezvous->stop && *rendezvous->stop)
             return err_set(err, ERR_CANCELED, "told to stop while %s does not answer", name);
         if (waited >= link->timeout_ms)
             return err_set(err, ERR_TIMEOUT, "%s has not answered for %g s", name,
@@ -75,24 +75,25 @@ static int wait_ready(const struct ps_link *link, short events, struct err *err)
         ps_member_say(link->member,
                       "waiting for %s since %lld s: it is connected and does not answer", name,
                       (long long)waited / 1000);
-        next_report = waited + meeting->report_ms;
+        next_report = waited + rendezvous->report_ms;
     }
 }
 
-static int raw_send(struct ps_link *link, const struct iovec *pieces, int count, struct err *err)
+static int link_raw_send(struct ps_link *link, const struct iovec *pieces, int count,
+                         struct err *err)
 {
     struct iovec left[3];
     memcpy(left, pieces, (size_t)count * sizeof(*left));
     if (link->fd < 0)
-        return lost(link, ENOTCONN, err);
+        return link_lost_error(link, ENOTCONN, err);
     for (int first = 0; first < count;) {
         struct msghdr message = {.msg_iov = left + first, .msg_iovlen = (size_t)(count - first)};
         ssize_t sent = sendmsg(link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && errno != EAGAIN)
-            return lost(link, errno, err);
-        int result = sent < 0 ? wait_ready(link, POLLOUT, err) : 0;
+            return link_lost_error(link, errno, err);
+        int result = sent < 0 ? link_wait_ready(link, POLLOUT, err) : 0;
         if (result < 0)
             return result;
         size_t done = sent < 0 ? 0 : (size_t)sent;
@@ -106,16 +107,16 @@ static int raw_send(struct ps_link *link, const struct iovec *pieces, int count,
     return 0;
 }
 
-static int raw_recv(struct ps_link *link, void *data, size_t size, struct err *err)
+static int link_raw_recv(struct ps_link *link, void *data, size_t size, struct err *err)
 {
     char *at = data;
     if (link->fd < 0)
-        return lost(link, ENOTCONN, err);
+        return link_lost_error(link, ENOTCONN, err);
     while (size) {
         ssize_t got = socket_recv(link->fd, at, size);
         if (got < 0 && got != -EAGAIN)
-            return lost(link, (int)-got, err);
-        int result = got < 0 ? wait_ready(link, POLLIN, err) : 0;
+            return link_lost_error(link, (int)-got, err);
+        int result = got < 0 ? link_wait_ready(link, POLLIN, err) : 0;
         if (result < 0)
             return result;
         at += got < 0 ? 0 : got;
@@ -124,8 +125,8 @@ static int raw_recv(struct ps_link *link, void *data, size_t size, struct err *e
     return 0;
 }
 
-static int raw_send_frame(struct ps_link *link, const struct ps_frame *frame, const void *body,
-                          struct err *err)
+static int link_raw_send_frame(struct ps_link *link, const struct ps_frame *frame, const void *body,
+                               struct err *err)
 {
     static const uint8_t PADDING[8];
     uint8_t head[PS_FRAME_HEAD_SIZE];
@@ -135,17 +136,17 @@ static int raw_send_frame(struct ps_link *link, const struct ps_frame *frame, co
         {(void *)body, frame->size},
         {(void *)PADDING, ps_frame_padded(frame->size) - frame->size},
     };
-    return raw_send(link, pieces, 3, err);
+    return link_raw_send(link, pieces, 3, err);
 }
 
-/* The reason of a refusal becomes an error; its server is named. */
-static int raw_recv_refusal(struct ps_link *link, const struct ps_frame *frame,
-                            struct err *ret_refusal, struct err *err)
+/* Turns a refusal into an error that names the server. */
+static int link_raw_recv_refusal(struct ps_link *link, const struct ps_frame *frame,
+                                 struct err *ret_refusal, struct err *err)
 {
     char text[ERR_MESSAGE_MAX + 8], name[TF_CONFIG_TASK_TEXT_MAX];
     if (frame->size >= ERR_MESSAGE_MAX)
         return err_set(err, ERR_INTERNAL, "a refusal of %u bytes", frame->size);
-    int result = raw_recv(link, text, ps_frame_padded(frame->size), err);
+    int result = link_raw_recv(link, text, ps_frame_padded(frame->size), err);
     if (result < 0)
         return result;
     text[frame->size] = '\0';
@@ -156,10 +157,10 @@ static int raw_recv_refusal(struct ps_link *link, const struct ps_frame *frame,
     return 0;
 }
 
-static int raw_recv_head(struct ps_link *link, struct ps_frame *ret, struct err *err)
+static int link_raw_recv_head(struct ps_link *link, struct ps_frame *ret, struct err *err)
 {
     uint8_t head[PS_FRAME_HEAD_SIZE];
-    int result = raw_recv(link, head, sizeof(head), err);
+    int result = link_raw_recv(link, head, sizeof(head), err);
     if (result < 0 || (result = ps_frame_decode(head, ret, err)) < 0)
         return result;
     if (ret->type != PS_FRAME_DONE && ret->type != PS_FRAME_REFUSED)
@@ -168,13 +169,14 @@ static int raw_recv_head(struct ps_link *link, struct ps_frame *ret, struct err 
     return 0;
 }
 
-/* The answer to the oldest push; what it refused is kept for the caller's next question. */
-static int raw_recv_applied(struct ps_link *link, const struct ps_frame *frame, struct err *err)
+/* Receives the answer to the oldest push. A refusal is kept for the next call. */
+static int link_raw_recv_applied(struct ps_link *link, const struct ps_frame *frame,
+                                 struct err *err)
 {
     struct err refusal = ERR_INIT;
     int result = 0;
     if (frame->type == PS_FRAME_REFUSED)
-        result = raw_recv_refusal(link, frame, &refusal, err);
+        result = link_raw_recv_refusal(link, frame, &refusal, err);
     else if (frame->size)
         result = err_set(err, ERR_INTERNAL, "a push is answered with %u bytes", frame->size);
     if (result < 0)
@@ -182,84 +184,84 @@ static int raw_recv_applied(struct ps_link *link, const struct ps_frame *frame, 
     if (refusal.code && !link->failure.code)
         link->failure = refusal;
     link->oldest = (link->oldest + 1) % PS_LINK_WINDOW;
-    link->under_way--;
+    link->in_flight--;
     return 0;
 }
 
-static int raw_settle_oldest(struct ps_link *link, struct err *err)
+static int link_raw_complete_oldest(struct ps_link *link, struct err *err)
 {
     struct ps_frame frame;
-    int result = raw_recv_head(link, &frame, err);
-    return result < 0 ? result : raw_recv_applied(link, &frame, err);
+    int result = link_raw_recv_head(link, &frame, err);
+    return result < 0 ? result : link_raw_recv_applied(link, &frame, err);
 }
 
-static int raw_send_push(struct ps_link *link, size_t which, struct err *err)
+static int link_raw_send_push(struct ps_link *link, size_t which, struct err *err)
 {
     const struct buf *push = &link->pushes[which % PS_LINK_WINDOW];
     const struct iovec piece = {push->data, push->size};
-    return raw_send(link, &piece, 1, err);
+    return link_raw_send(link, &piece, 1, err);
 }
 
 int ps_link_exchange(struct ps_link *link, const struct ps_frame *frame, const void *body,
                      struct ps_frame *ret, struct err *err)
 {
-    int result = raw_send_frame(link, frame, body, err);
-    if (result < 0 || (result = raw_recv_head(link, ret, err)) < 0)
+    int result = link_raw_send_frame(link, frame, body, err);
+    if (result < 0 || (result = link_raw_recv_head(link, ret, err)) < 0)
         return result;
     if (ret->type == PS_FRAME_REFUSED) {
         struct err refusal = ERR_INIT;
-        result = raw_recv_refusal(link, ret, &refusal, err);
+        result = link_raw_recv_refusal(link, ret, &refusal, err);
         return result < 0 ? result : err_set(err, refusal.code, "%s", refusal.message);
     }
     return ret->size ? err_set(err, ERR_INTERNAL, "an answer has %u bytes too many", ret->size) : 0;
 }
 
-/* ---- Made again */
+/* ---- With reconnection */
 
-static int send_kept(struct ps_link *link, struct err *err)
+static int link_send_kept(struct ps_link *link, struct err *err)
 {
     int result = 0;
-    for (size_t i = 0; i < link->under_way && result == 0; i++)
-        result = raw_send_push(link, link->oldest + i, err);
+    for (size_t i = 0; i < link->in_flight && result == 0; i++)
+        result = link_raw_send_push(link, link->oldest + i, err);
     if (result == 0 && link->request.type)
-        result = raw_send_frame(link, &link->request, link->request_body, err);
+        result = link_raw_send_frame(link, &link->request, link->request_body, err);
     return result;
 }
 
-/* After a loss: wait for the server and bring it to where it was. Anything but a loss ends the
- * call; nobody knows then what is on its way, so that the next call starts with a new connection.
- */
-static int recover(struct ps_link *link, struct err *cause, struct err *err)
+/* Waits for a lost server and restores its state. Any other failure ends the call; then the state
+ * of the connection is unknown, so that the next call starts with a new one. */
+static int link_recover(struct ps_link *link, struct err *cause, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + link->timeout_ms;
     for (;;) {
-        hang_up(link);
+        link_close(link);
         if (cause->code != ERR_UNAVAILABLE)
             return err_set(err, cause->code, "%s", cause->message);
         ps_member_say(link->member, "%s; waiting for it to come back", cause->message);
-        struct rendezvous_options again = link->member->meeting;
+        struct rendezvous_options again = link->member->rendezvous;
         again.timeout_ms = deadline - moment_monotonic_ms();
         if (again.timeout_ms < 1)
             again.timeout_ms = 1;
-        int result = rendezvous_call(&again, &link->rank, 1, &link->fd, err);
+        int result = rendezvous_connect_some(&again, &link->rank, 1, &link->fd, err);
         if (result < 0)
             return result;
         err_clear(cause);
-        if (link->reopen(link->context, link, cause) == 0 && send_kept(link, cause) == 0)
+        if (link->reopen(link->context, link, cause) == 0 && link_send_kept(link, cause) == 0)
             return 0;
     }
 }
 
-/* A call that failed may have left an answer on its way that nobody waits for any more. */
-static void forget_request(struct ps_link *link)
+/* Drops the connection if a failed call has left a request behind, whose answer may still arrive.
+ */
+static void link_forget_request(struct ps_link *link)
 {
     if (!link->request.type)
         return;
     link->request.type = 0;
-    hang_up(link);
+    link_close(link);
 }
 
-static int tell_failure(struct ps_link *link, struct err *err)
+static int link_take_failure(struct ps_link *link, struct err *err)
 {
     if (!link->failure.code)
         return 0;
@@ -267,31 +269,31 @@ static int tell_failure(struct ps_link *link, struct err *err)
     return err_set(err, failure.code, "%s", failure.message);
 }
 
-/* Wait until at most `most` pushes are under way. */
-static int settle(struct ps_link *link, size_t most, struct err *err)
+/* Waits until at most `most` pushes are in flight. */
+static int link_complete_oldest(struct ps_link *link, size_t most, struct err *err)
 {
-    forget_request(link);
-    while (link->under_way > most) {
+    link_forget_request(link);
+    while (link->in_flight > most) {
         struct err cause = ERR_INIT;
-        int result = raw_settle_oldest(link, &cause);
-        if (result < 0 && (result = recover(link, &cause, err)) < 0)
+        int result = link_raw_complete_oldest(link, &cause);
+        if (result < 0 && (result = link_recover(link, &cause, err)) < 0)
             return result;
     }
-    return tell_failure(link, err);
+    return link_take_failure(link, err);
 }
 
 int ps_link_flush(struct ps_link *link, struct err *err)
 {
-    return settle(link, 0, err);
+    return link_complete_oldest(link, 0, err);
 }
 
 int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_t **ret_body,
                       struct err *err)
 {
-    int result = settle(link, PS_LINK_WINDOW - 1, err);
+    int result = link_complete_oldest(link, PS_LINK_WINDOW - 1, err);
     if (result < 0)
         return result;
-    struct buf *push = &link->pushes[(link->oldest + link->under_way) % PS_LINK_WINDOW];
+    struct buf *push = &link->pushes[(link->oldest + link->in_flight) % PS_LINK_WINDOW];
     buf_clear(push);
     size_t size = PS_FRAME_HEAD_SIZE + ps_frame_padded(frame->size);
     uint8_t *room = (uint8_t *)buf_reserve(push, size);
@@ -306,56 +308,56 @@ int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_
     return 0;
 }
 
-/* What counts as under way, and a request that is kept, is sent by whoever makes the connection
- * again. */
+/* After a loss link_recover() sends all pushes in flight, this one included, and the kept
+ * request. */
 int ps_link_push_send(struct ps_link *link, struct err *err)
 {
     struct err cause = ERR_INIT;
-    link->under_way++;
-    int result = raw_send_push(link, link->oldest + link->under_way - 1, &cause);
-    return result < 0 ? recover(link, &cause, err) : 0;
+    link->in_flight++;
+    int result = link_raw_send_push(link, link->oldest + link->in_flight - 1, &cause);
+    return result < 0 ? link_recover(link, &cause, err) : 0;
 }
 
 int ps_link_ask(struct ps_link *link, const struct ps_frame *frame, const void *body,
                 struct err *err)
 {
     struct err cause = ERR_INIT;
-    forget_request(link);
+    link_forget_request(link);
     link->request = *frame;
     link->request.sequence = ++link->sequence;
     link->request_body = body;
-    int result = raw_send_frame(link, &link->request, body, &cause);
-    if (result < 0 && (result = recover(link, &cause, err)) < 0)
+    int result = link_raw_send_frame(link, &link->request, body, &cause);
+    if (result < 0 && (result = link_recover(link, &cause, err)) < 0)
         link->request.type = 0;
     return result;
 }
 
-/* Answers come in the order of what was sent: those of pushes first. */
-static int raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void *body, int64_t size,
-                           struct err *ret_refusal, struct err *err)
+/* Answers arrive in the order of the frames: those of pushes first. */
+static int link_raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void *body,
+                                int64_t size, struct err *ret_refusal, struct err *err)
 {
     struct ps_frame frame;
     for (;;) {
-        int result = raw_recv_head(link, &frame, err);
+        int result = link_raw_recv_head(link, &frame, err);
         if (result < 0)
             return result;
         if (frame.sequence == link->request.sequence)
             break;
-        if (!link->under_way)
+        if (!link->in_flight)
             return err_set(err, ERR_INTERNAL, "a server answers what was not asked");
-        if ((result = raw_recv_applied(link, &frame, err)) < 0)
+        if ((result = link_raw_recv_applied(link, &frame, err)) < 0)
             return result;
     }
     *ret = frame;
     if (frame.type == PS_FRAME_REFUSED)
-        return raw_recv_refusal(link, &frame, ret_refusal, err);
+        return link_raw_recv_refusal(link, &frame, ret_refusal, err);
     if (size != PS_LINK_ANY && frame.size != (uint64_t)size)
         return err_set(err, ERR_INTERNAL, "an answer has %u bytes instead of %lld", frame.size,
                        (long long)size);
     uint8_t padding[8];
-    int result = raw_recv(link, body, frame.size, err);
+    int result = link_raw_recv(link, body, frame.size, err);
     return result < 0 ? result
-                      : raw_recv(link, padding, ps_frame_padded(frame.size) - frame.size, err);
+                      : link_raw_recv(link, padding, ps_frame_padded(frame.size) - frame.size, err);
 }
 
 int ps_link_answer(struct ps_link *link, struct ps_frame *ret, void *ret_body, int64_t size,
@@ -363,15 +365,15 @@ int ps_link_answer(struct ps_link *link, struct ps_frame *ret, void *ret_body, i
 {
     struct err refusal = ERR_INIT, cause = ERR_INIT;
     int result;
-    while ((result = raw_recv_answer(link, ret, ret_body, size, &refusal, &cause)) < 0) {
-        result = recover(link, &cause, err);
+    while ((result = link_raw_recv_answer(link, ret, ret_body, size, &refusal, &cause)) < 0) {
+        result = link_recover(link, &cause, err);
         if (result < 0)
             break;
     }
     link->request.type = 0;
     if (result == 0 && refusal.code)
         result = err_set(err, refusal.code, "%s", refusal.message);
-    return result < 0 ? result : tell_failure(link, err);
+    return result < 0 ? result : link_take_failure(link, err);
 }
 
 int ps_link_request(struct ps_link *link, const struct ps_frame *frame, const void *body,

@@ -1,14 +1,15 @@
-/* One process of a cluster with parameter servers; see ps_member.h. */
+/* A process of a cluster with parameter servers; see member.h. */
 #include "comm/ps/member.h"
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/transport/secret.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The order of a description is chief, workers, ps, evaluators: those that take part come first. */
+/* A cluster description has chief, workers, ps and evaluators in this order, so the tasks that
+ * take part come first. */
 int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, uint64_t shape,
                    const char *secret, struct err *err)
 {
@@ -34,12 +35,12 @@ int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, 
     size_t count = (size_t)member->workers + (size_t)member->servers;
     member->tasks = mem_calloc(count, sizeof(*member->tasks));
     memcpy(member->tasks, config->tasks, count * sizeof(*member->tasks));
-    member->meeting = (struct rendezvous_options){.tasks = member->tasks,
-                                                  .rank = (int)config->self,
-                                                  .size = (int)count,
-                                                  .shape = shape,
-                                                  .secret = member->secret.data,
-                                                  .secret_size = member->secret.size};
+    member->rendezvous = (struct rendezvous_options){.tasks = member->tasks,
+                                                     .rank = (int)config->self,
+                                                     .size = (int)count,
+                                                     .shape = shape,
+                                                     .secret = member->secret.data,
+                                                     .secret_size = member->secret.size};
     return 0;
 }
 
@@ -58,12 +59,12 @@ void ps_member_describe(const struct ps_member *member, int rank,
 
 void ps_member_say(const struct ps_member *member, const char *format, ...)
 {
-    if (!member->meeting.report)
+    if (!member->rendezvous.report)
         return;
     char line[ERR_MESSAGE_MAX + TF_CONFIG_TASK_TEXT_MAX];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    member->meeting.report(member->meeting.context, line);
+    member->rendezvous.report(member->rendezvous.context, line);
 }

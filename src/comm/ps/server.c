@@ -1,12 +1,12 @@
-/* A parameter server; see ps.h. One thread, one epoll over all workers: whoever's message is whole
- * is answered, in the order of arrival, so that no variable needs a lock. Workers come, go and come
- * again; the server ends when all have said that they are done. */
+/* A parameter server; see ps.h. One thread with one epoll serves all workers: it answers messages
+ * in the order in which they are complete, so that no variable needs a lock. Workers may leave
+ * and return; the server ends when all have finished. */
 #include "comm/ps/server_private.h"
 
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/transport/handshake_reason.h"
 #include "comm/transport/socket.h"
 
@@ -16,21 +16,22 @@
 
 enum {
     EVENTS_MAX = 64,
-    GUESTS_MAX = 256,     /* connections beside one for each worker */
-    SHAKE_MAX_MS = 10000, /* from connecting to the end of a handshake */
+    SESSIONS_MAX = 256,       /* connections in addition to one per worker */
+    HANDSHAKE_MAX_MS = 10000, /* from the connection to the end of the handshake */
     ENDING_MAX_MS = 10000,
-    STOP_POLL_MS = 200, /* a signal may come just before the wait for events */
+    STOP_POLL_MS = 200, /* the signal may arrive just before the wait for events */
 };
 
-static void describe(const struct ps_server *server, uint32_t worker,
-                     char text[TF_CONFIG_TASK_TEXT_MAX])
+static void server_describe_session(const struct ps_server *server, uint32_t worker,
+                                    char text[TF_CONFIG_TASK_TEXT_MAX])
 {
     tf_config_task_name(&server->member.tasks[worker], text);
 }
 
 /* ---- Connections */
 
-static void watch(struct ps_server *server, struct ps_session *session, int operation)
+static void server_watch_session(struct ps_server *server, struct ps_session *session,
+                                 int operation)
 {
     struct epoll_event event = {.events = ps_session_events(session), .data.ptr = session};
     if (operation == EPOLL_CTL_MOD && event.events == session->events)
@@ -40,11 +41,11 @@ static void watch(struct ps_server *server, struct ps_session *session, int oper
         mem_panic("epoll: %s", strerror(errno));
 }
 
-/* It is freed when nobody looks at it any more. */
-static void close_session(struct ps_server *server, struct ps_session *session)
+/* The session is freed later, by server_free_closed(), because callers may still use it. */
+static void server_close_session(struct ps_server *server, struct ps_session *session)
 {
     (void)epoll_ctl(server->epoll, EPOLL_CTL_DEL, session->fd, NULL);
-    if (session->state == PS_SESSION_SHAKING)
+    if (session->state == PS_SESSION_HANDSHAKE)
         handshake_release(&session->handshake);
     else
         close(session->fd);
@@ -52,77 +53,79 @@ static void close_session(struct ps_server *server, struct ps_session *session)
     session->state = PS_SESSION_CLOSED;
 }
 
-static void note_stranger(struct ps_server *server, const struct ps_session *session,
-                          const struct err *why)
+static void server_report_refusal(struct ps_server *server, const struct ps_session *session,
+                                  const struct err *why)
 {
-    /* One that tries again comes from another port: the reason makes it new or not. */
-    if (!str_eq(why->message, server->stranger))
+    /* A peer that tries again comes from another port, so only the reason is compared. */
+    if (!str_eq(why->message, server->last_refusal))
         ps_member_say(&server->member, "refused a connection from %s: %s", session->from,
                       why->message);
-    str_copy(server->stranger, sizeof(server->stranger), why->message);
+    str_copy(server->last_refusal, sizeof(server->last_refusal), why->message);
 }
 
-/* A worker that died and came back is the usual reason for two connections of one. */
-static void admit(struct ps_server *server, struct ps_session *session)
+/* Closes an older session of the same worker: a worker that died and restarted is the usual
+ * reason for two. */
+static void server_admit(struct ps_server *server, struct ps_session *session)
 {
     uint32_t worker = session->handshake.hello.rank;
     bool again = false;
     for (size_t i = 0; i < server->sessions.count; i++) {
         struct ps_session *other = server->sessions.items[i];
         if ((other->state == PS_SESSION_SERVING || other->state == PS_SESSION_WAITING) &&
-            other->serve.worker == worker) {
-            close_session(server, other);
+            other->handler.worker == worker) {
+            server_close_session(server, other);
             again = true;
         }
     }
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    describe(server, worker, name);
+    server_describe_session(server, worker, name);
     ps_session_begin(session, server->store, worker);
     ps_wait_came(&server->wait, worker);
     ps_member_say(&server->member, "%s joined%s from %s", name,
                   again ? " with a new connection" : "", session->from);
 }
 
-/* What is to be said to one that knows the secret. */
-static enum wire_verdict judge(const struct ps_server *server, const struct wire_hello *hello)
+/* The verdict on a peer that knows the secret. */
+static enum wire_verdict server_judge(const struct ps_server *server,
+                                      const struct wire_hello *hello)
 {
     if (hello->rank >= (uint32_t)server->member.workers)
         return WIRE_WRONG_TASK;
     return hello->shape == server->options->shape ? WIRE_ACCEPTED : WIRE_OTHER_SHAPE;
 }
 
-static int shake(struct ps_server *server, struct ps_session *session, struct err *err)
+static int server_handshake(struct ps_server *server, struct ps_session *session, struct err *err)
 {
     struct handshake *handshake = &session->handshake;
     int result = handshake_progress(handshake, err);
     if (result == 0 && handshake->state == HANDSHAKE_PROVEN) {
-        enum wire_verdict verdict = judge(server, &handshake->hello);
+        enum wire_verdict verdict = server_judge(server, &handshake->hello);
         handshake_decide(handshake, verdict, NULL, 0);
         result = handshake_progress(handshake, err);
         char why[HANDSHAKE_REASON_MAX];
-        handshake_other_shape(handshake, why);
+        handshake_reason_other_shape(handshake, why);
         if (result == 0 && verdict != WIRE_ACCEPTED)
             result = err_set(err, ERR_FORBIDDEN, "%s",
-                             verdict == WIRE_OTHER_SHAPE ? why : handshake_verdict_text(verdict));
+                             verdict == WIRE_OTHER_SHAPE ? why : handshake_reason_text(verdict));
     }
     if (result == 0 && handshake->state == HANDSHAKE_DONE)
-        admit(server, session);
+        server_admit(server, session);
     return result;
 }
 
-static void say_left(struct ps_server *server, const struct ps_session *session,
-                     const struct err *why)
+static void server_report_left(struct ps_server *server, const struct ps_session *session,
+                               const struct err *why)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    describe(server, session->serve.worker, name);
-    if (!ps_store_is_finished(server->store, session->serve.worker))
+    server_describe_session(server, session->handler.worker, name);
+    if (!ps_store_is_finished(server->store, session->handler.worker))
         ps_member_say(&server->member, "%s left: %s; it may join again", name, why->message);
 }
 
-static void note_finished(struct ps_server *server, const struct ps_session *session)
+static void server_note_finished(struct ps_server *server, const struct ps_session *session)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    describe(server, session->serve.worker, name);
+    server_describe_session(server, session->handler.worker, name);
     ps_member_say(&server->member, "%s has finished, %zu of %d", name,
                   ps_store_finished(server->store), server->member.workers);
 }
@@ -131,58 +134,58 @@ void ps_server_progress(struct ps_server *server, struct ps_session *session)
 {
     struct err err = ERR_INIT;
     int result = 0;
-    if (session->state == PS_SESSION_SHAKING) {
-        if ((result = shake(server, session, &err)) < 0 && err.code != ERR_UNAVAILABLE)
-            note_stranger(server, session, &err);
+    if (session->state == PS_SESSION_HANDSHAKE) {
+        if ((result = server_handshake(server, session, &err)) < 0 && err.code != ERR_UNAVAILABLE)
+            server_report_refusal(server, session, &err);
     } else {
         bool waited = session->state == PS_SESSION_WAITING;
         if ((result = ps_session_progress(session, &err)) < 0)
-            say_left(server, session, &err);
+            server_report_left(server, session, &err);
         else if (!waited && session->state == PS_SESSION_WAITING) {
             if (session->finishing)
-                note_finished(server, session);
-            ps_server_save_wanted(server); /* goes on with it if there is nothing to wait for */
+                server_note_finished(server, session);
+            ps_server_save_wanted(server); /* resumes the session if it need not wait */
         }
     }
     if (result < 0)
-        close_session(server, session);
+        server_close_session(server, session);
     else if (session->state != PS_SESSION_CLOSED)
-        watch(server, session, EPOLL_CTL_MOD);
+        server_watch_session(server, session, EPOLL_CTL_MOD);
 }
 
-static void on_event(struct ps_server *server, struct ps_session *session, uint32_t events)
+static void on_session_event(struct ps_server *server, struct ps_session *session, uint32_t events)
 {
     if (session->state == PS_SESSION_WAITING && events & (EPOLLHUP | EPOLLERR)) {
         struct err gone = ERR_INIT;
         (err_set)(&gone, ERR_UNAVAILABLE, "%s", socket_reason(ECONNRESET));
-        say_left(server, session, &gone);
-        close_session(server, session);
+        server_report_left(server, session, &gone);
+        server_close_session(server, session);
     } else if (session->state != PS_SESSION_CLOSED) {
         ps_server_progress(server, session);
     }
 }
 
-static void accept_all(struct ps_server *server, int64_t now)
+static void server_accept_all(struct ps_server *server, int64_t now)
 {
-    while (server->sessions.count < GUESTS_MAX + (size_t)server->member.workers) {
+    while (server->sessions.count < SESSIONS_MAX + (size_t)server->member.workers) {
         char from[SOCKET_ADDRESS_TEXT_MAX];
         int fd = socket_accept(server->listener, from);
         if (fd < 0)
             return;
-        struct ps_session *session = ps_session_new(fd, &server->identity, now + SHAKE_MAX_MS);
+        struct ps_session *session = ps_session_new(fd, &server->identity, now + HANDSHAKE_MAX_MS);
         memcpy(session->from, from, sizeof(from));
         vec_push(&server->sessions, session);
-        watch(server, session, EPOLL_CTL_ADD);
+        server_watch_session(server, session, EPOLL_CTL_ADD);
     }
 }
 
-/* Those whose handshake takes too long, and those that are closed. */
-static void sweep(struct ps_server *server, int64_t now)
+/* Closes sessions whose handshake takes too long, and frees those that are closed. */
+static void server_free_closed(struct ps_server *server, int64_t now)
 {
     for (size_t i = 0; i < server->sessions.count;) {
         struct ps_session *session = server->sessions.items[i];
-        if (session->state == PS_SESSION_SHAKING && now >= session->deadline)
-            close_session(server, session);
+        if (session->state == PS_SESSION_HANDSHAKE && now >= session->deadline)
+            server_close_session(server, session);
         if (session->state == PS_SESSION_CLOSED) {
             ps_session_free(session);
             vec_remove(&server->sessions, i);
@@ -194,13 +197,13 @@ static void sweep(struct ps_server *server, int64_t now)
 
 /* ---- The loop */
 
-static bool is_stopped(const struct ps_server *server)
+static bool server_is_stopped(const struct ps_server *server)
 {
     return server->options->stop && *server->options->stop;
 }
 
-/* All have finished and know it. */
-static bool is_over(struct ps_server *server, int64_t now)
+/* Whether all workers have finished and have received their last answer. */
+static bool server_is_finished(struct ps_server *server, int64_t now)
 {
     if (ps_store_finished(server->store) < (size_t)server->member.workers)
         return false;
@@ -214,13 +217,13 @@ static bool is_over(struct ps_server *server, int64_t now)
     return !busy || (now >= server->ends && server->save_fd < 0);
 }
 
-static int wait_ms(struct ps_server *server, int64_t now)
+static int server_wait_ms(struct ps_server *server, int64_t now)
 {
     int64_t until = ps_server_save_due(server, now), due = ps_wait_due(&server->wait);
     until = due < until ? due : until;
     for (size_t i = 0; i < server->sessions.count; i++) {
         const struct ps_session *session = server->sessions.items[i];
-        if (session->state == PS_SESSION_SHAKING && session->deadline < until)
+        if (session->state == PS_SESSION_HANDSHAKE && session->deadline < until)
             until = session->deadline;
     }
     if (server->ending && server->ends < until)
@@ -230,59 +233,59 @@ static int wait_ms(struct ps_server *server, int64_t now)
     return until == INT64_MAX ? -1 : until <= now ? 0 : (int)(until - now);
 }
 
-static int serve(struct ps_server *server, struct err *err)
+static int server_loop(struct ps_server *server, struct err *err)
 {
     struct epoll_event events[EVENTS_MAX];
     for (;;) {
         int64_t now = moment_monotonic_ms();
-        sweep(server, now);
-        if (is_stopped(server) || is_over(server, now))
+        server_free_closed(server, now);
+        if (server_is_stopped(server) || server_is_finished(server, now))
             return 0;
         int result = ps_wait_check(&server->wait, now, err);
         if (result < 0)
             return result;
-        int count = epoll_wait(server->epoll, events, EVENTS_MAX, wait_ms(server, now));
+        int count = epoll_wait(server->epoll, events, EVENTS_MAX, server_wait_ms(server, now));
         for (int i = 0; i < count; i++) {
             void *whose = events[i].data.ptr;
             if (whose == &server->listener)
-                accept_all(server, moment_monotonic_ms());
+                server_accept_all(server, moment_monotonic_ms());
             else if (whose == &server->save_fd)
                 ps_server_saved(server);
             else
-                on_event(server, whose, events[i].events);
+                on_session_event(server, whose, events[i].events);
         }
     }
 }
 
-/* ---- Beginning and end */
+/* ---- Setup and end */
 
-static int check_options(const struct ps_server_options *options, struct err *err)
+static int server_check_options(const struct ps_server_options *options, struct err *err)
 {
     const struct ty_task *self = &options->config->tasks[options->config->self];
     if (self->role != TY_ROLE_PS)
-        return err_set(err, ERR_INVALID, "%s %d is no parameter server", ty_role_name(self->role),
-                       self->index);
+        return err_set(err, ERR_INVALID, "%s %d is not a parameter server",
+                       ty_role_name(self->role), self->index);
     if (tf_config_workers(options->config) == 0)
         return err_set(err, ERR_INVALID, "the cluster has a ps and no worker to serve");
     return 0;
 }
 
-static int begin(struct ps_server *server, struct err *err)
+static int server_init(struct ps_server *server, struct err *err)
 {
     const struct ps_server_options *options = server->options;
     int result =
         ps_member_init(&server->member, options->config, options->shape, options->secret, err);
     if (result < 0)
         return result;
-    server->member.meeting.report = options->report;
-    server->member.meeting.context = options->context;
-    rendezvous_identify(&server->member.meeting, &server->identity);
+    server->member.rendezvous.report = options->report;
+    server->member.rendezvous.context = options->context;
+    rendezvous_identify(&server->member.rendezvous, &server->identity);
     server->store = ps_store_new(options->table_memory_max);
     if ((result = ps_server_restore(server, err)) < 0)
         return result;
-    const struct ty_task *self = &server->member.tasks[server->member.meeting.rank];
+    const struct ty_task *self = &server->member.tasks[server->member.rendezvous.rank];
     result = socket_listen(self->port, strchr(self->host, ':') != NULL,
-                           server->member.workers + GUESTS_MAX, &server->listener, err);
+                           server->member.workers + SESSIONS_MAX, &server->listener, err);
     if (result < 0)
         return result;
     server->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -300,7 +303,7 @@ static int begin(struct ps_server *server, struct err *err)
     return 0;
 }
 
-static void release(struct ps_server *server)
+static void server_release(struct ps_server *server)
 {
     for (size_t i = 0; i < server->sessions.count; i++)
         ps_session_free(server->sessions.items[i]);
@@ -318,14 +321,14 @@ static void release(struct ps_server *server)
 int ps_server_run(const struct ps_server_options *options, bool *ret_stopped, struct err *err)
 {
     struct ps_server server = {.options = options, .epoll = -1, .listener = -1, .save_fd = -1};
-    int result = check_options(options, err);
+    int result = server_check_options(options, err);
     if (result < 0)
         return result;
-    if ((result = begin(&server, err)) == 0 && (result = serve(&server, err)) == 0) {
-        bool stopped = is_stopped(&server);
+    if ((result = server_init(&server, err)) == 0 && (result = server_loop(&server, err)) == 0) {
+        bool stopped = server_is_stopped(&server);
         if ((result = ps_server_save_last(&server, err)) == 0)
             *ret_stopped = stopped;
     }
-    release(&server);
+    server_release(&server);
     return result;
 }

@@ -1,5 +1,6 @@
-/* What the files of the server share: ps_server.c has the loop and the connections,
- * ps_server_save.c when variables go to disk and who waits for it. Included by those only. */
+/* The state of a parameter server. server.c has the loop and the connections; server_save.c decides
+ * when variables are written to disk and answers the workers that wait for it. Included by those
+ * two only. */
 #ifndef TRAINYARD_COMM_PS_SERVER_PRIVATE_H
 #define TRAINYARD_COMM_PS_SERVER_PRIVATE_H
 
@@ -16,30 +17,32 @@ struct ps_server {
     struct ps_store *store;
     int epoll, listener;
     VEC(struct ps_session *) sessions;
-    char stranger[ERR_MESSAGE_MAX]; /* why the last one was refused: the same is not said twice */
-    struct ps_wait wait;            /* for workers that have not come yet */
-    bool ending;                    /* all have finished: only the last answers are to be sent */
-    int64_t ends;                   /* and this long at most */
+    /* The last reported reason of a refusal; the same reason is not reported twice in a row. */
+    char last_refusal[ERR_MESSAGE_MAX];
+    struct ps_wait wait; /* the workers that have not connected yet */
+    bool ending;         /* all workers have finished: only the last answers are still sent */
+    int64_t ends; /* when it ends even if answers are left, unless a snapshot is being written */
 
-    struct ps_snapshot *snapshot; /* NULL: none are kept */
-    int save_fd;                  /* -1: none is being written */
-    uint64_t saved, saving;       /* changes in the last one, and in the one being written */
+    struct ps_snapshot *snapshot; /* NULL: the server keeps no snapshots */
+    int save_fd; /* readable when the current snapshot is written; -1: none is being written */
+    uint64_t saved, saving; /* change counts of the last snapshot and of the current one */
     int64_t save_started_ms, save_pause_us, next_save_ms;
 };
 
-/* Take up what was saved. */
+/* Restores the last snapshot, if one exists. */
 int ps_server_restore(struct ps_server *server, struct err *err);
 
-/* Some session waits for a snapshot. */
+/* A session waits for a snapshot: starts one as soon as possible. */
 void ps_server_save_wanted(struct ps_server *server);
-/* The one that was being written has ended: answer those who waited for it. */
+/* The current snapshot has been written or has failed: answers the sessions that waited for it. */
 void ps_server_saved(struct ps_server *server);
-/* Start one if it is time; returns when that will be, INT64_MAX: not before something changes. */
+/* Starts a snapshot if one is due. Returns when the next one is due (monotonic, ms); INT64_MAX: not
+ * before a variable changes. */
 int64_t ps_server_save_due(struct ps_server *server, int64_t now);
-/* Write one here and now, before the end. */
+/* Writes a snapshot in this process, before the server ends. */
 int ps_server_save_last(struct ps_server *server, struct err *err);
 
-/* Go on with a session whose turn it is, and watch it or close it. */
+/* Continues a session, then watches its descriptor or closes it. */
 void ps_server_progress(struct ps_server *server, struct ps_session *session);
 
 #endif

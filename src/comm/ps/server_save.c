@@ -1,4 +1,4 @@
-/* When a server's variables go to disk, and who waits for it; see ps_server_private.h. */
+/* Decides when the variables of a server are written to disk; see server_private.h. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "comm/ps/server_private.h"
@@ -7,7 +7,7 @@
 
 enum { SNAPSHOT_EVERY_MS = 60 * 1000 };
 
-static int64_t interval(const struct ps_server *server)
+static int64_t save_interval(const struct ps_server *server)
 {
     int64_t every = server->options->snapshot_every_ms;
     return every ? every : SNAPSHOT_EVERY_MS;
@@ -19,7 +19,7 @@ int ps_server_restore(struct ps_server *server, struct err *err)
         return 0;
     const struct ps_snapshot_owner owner = {
         .shape = server->options->shape,
-        .server = (uint32_t)(server->member.meeting.rank - server->member.workers),
+        .server = (uint32_t)(server->member.rendezvous.rank - server->member.workers),
         .servers = (uint32_t)server->member.servers};
     bool found;
     struct ps_snapshot_info info;
@@ -30,7 +30,7 @@ int ps_server_restore(struct ps_server *server, struct err *err)
         return result;
     if (note[0])
         ps_member_say(&server->member, "%s", note);
-    server->next_save_ms = moment_monotonic_ms() + interval(server);
+    server->next_save_ms = moment_monotonic_ms() + save_interval(server);
     server->saved = ps_store_changes(server->store);
     if (!found) {
         ps_member_say(&server->member, "starting without a snapshot: there is no '%s'",
@@ -43,15 +43,16 @@ int ps_server_restore(struct ps_server *server, struct err *err)
                   (unsigned long long)info.rows,
                   (unsigned long long)ps_store_view(server->store).dense.count, when,
                   ps_snapshot_path(server->snapshot), info.previous ? ".previous" : "");
-    /* A run that was complete is run again: nobody of it is done yet. */
+    /* The snapshot is of a complete run, which is started again now: no worker has finished yet. */
     if (ps_store_finished(server->store) >= (size_t)server->member.workers)
         for (int worker = 0; worker < server->member.workers; worker++)
             ps_store_set_finished(server->store, (uint32_t)worker, false);
     return 0;
 }
 
-/* Answer whoever waits for what is on disk now; a worker that is done is let go in any case. */
-static void answer_covered(struct ps_server *server, const struct err *failure)
+/* Answers the sessions whose changes are on disk now. A session that finishes succeeds even if
+ * writing failed. */
+static void save_answer_covered(struct ps_server *server, const struct err *failure)
 {
     for (size_t i = 0; i < server->sessions.count; i++) {
         struct ps_session *session = server->sessions.items[i];
@@ -62,7 +63,7 @@ static void answer_covered(struct ps_server *server, const struct err *failure)
     }
 }
 
-static size_t cover_waiting(struct ps_server *server)
+static size_t save_cover_waiting(struct ps_server *server)
 {
     size_t count = 0;
     for (size_t i = 0; i < server->sessions.count; i++) {
@@ -75,10 +76,10 @@ static size_t cover_waiting(struct ps_server *server)
     return count;
 }
 
-static void start(struct ps_server *server)
+static void save_start(struct ps_server *server)
 {
     struct err err = ERR_INIT;
-    cover_waiting(server);
+    save_cover_waiting(server);
     int64_t before_us = moment_monotonic_ns() / 1000;
     server->saving = ps_store_changes(server->store);
     server->save_started_ms = before_us / 1000;
@@ -90,39 +91,40 @@ static void start(struct ps_server *server)
         server->save_fd = -1;
         (void)ps_snapshot_finish(server->snapshot, &err);
     }
-    server->next_save_ms = server->save_started_ms + interval(server);
+    server->next_save_ms = server->save_started_ms + save_interval(server);
     ps_member_say(&server->member, "%s", err.message);
-    answer_covered(server, &err);
+    save_answer_covered(server, &err);
 }
 
 void ps_server_save_wanted(struct ps_server *server)
 {
     if (server->save_fd >= 0)
-        return; /* what it writes may be too old: another one follows */
+        return; /* the current snapshot may lack the changes: another one follows */
     if (server->snapshot && server->saved != ps_store_changes(server->store)) {
-        start(server);
+        save_start(server);
         return;
     }
-    cover_waiting(server);
-    answer_covered(server, NULL);
+    save_cover_waiting(server);
+    save_answer_covered(server, NULL);
 }
 
 void ps_server_saved(struct ps_server *server)
 {
     struct err err = ERR_INIT;
-    server->save_fd = -1; /* closing it takes it out of epoll */
+    server->save_fd = -1; /* closing it removes it from epoll */
     int64_t now = moment_monotonic_ms();
-    server->next_save_ms = now + interval(server);
+    server->next_save_ms = now + save_interval(server);
     if (ps_snapshot_finish(server->snapshot, &err) < 0) {
-        ps_member_say(&server->member, "%s; what changes meanwhile is not safe", err.message);
-        answer_covered(server, &err);
+        ps_member_say(&server->member, "%s; changes since the last snapshot are not saved",
+                      err.message);
+        save_answer_covered(server, &err);
     } else {
         server->saved = server->saving;
-        ps_member_say(&server->member, "saved '%s' in %.1f s, of which %.1f ms nobody was served",
+        ps_member_say(&server->member, "saved '%s' in %.1f s, with a pause of %.1f ms",
                       ps_snapshot_path(server->snapshot),
                       (double)(now - server->save_started_ms) / 1000,
                       (double)server->save_pause_us / 1000);
-        answer_covered(server, NULL);
+        save_answer_covered(server, NULL);
     }
     for (size_t i = 0; i < server->sessions.count; i++)
         if (server->sessions.items[i]->state == PS_SESSION_WAITING) {
@@ -137,7 +139,7 @@ int64_t ps_server_save_due(struct ps_server *server, int64_t now)
         server->saved == ps_store_changes(server->store))
         return INT64_MAX;
     if (now >= server->next_save_ms)
-        start(server);
+        save_start(server);
     return server->save_fd >= 0 ? INT64_MAX : server->next_save_ms;
 }
 

@@ -1,4 +1,4 @@
-/* One worker's connection, at the server; see ps_session.h. */
+/* The connection of one worker at the server; see session.h. */
 #include "comm/ps/session.h"
 
 #include "base/mem.h"
@@ -9,9 +9,9 @@
 #include <sys/epoll.h>
 
 enum {
-    READ_SIZE = 64 << 10,  /* at least this much is asked for at once */
-    TURN_SIZE = 4 << 20,   /* read from one worker before the others have their turn */
-    OUT_ENOUGH = 64 << 10, /* answers that are gathered before they are sent */
+    READ_SIZE = 64 << 10,  /* least number of bytes per read */
+    TURN_SIZE = 4 << 20,   /* bytes read from one worker before the others have their turn */
+    OUT_ENOUGH = 64 << 10, /* bytes of answers that are collected before they are sent */
 };
 
 struct ps_session *ps_session_new(int fd, const struct handshake_identity *identity,
@@ -30,18 +30,18 @@ struct ps_session *ps_session_free(struct ps_session *session)
 {
     if (!session)
         return NULL;
-    if (session->state != PS_SESSION_SHAKING && session->fd >= 0)
+    if (session->state != PS_SESSION_HANDSHAKE && session->fd >= 0)
         close(session->fd);
-    handshake_release(&session->handshake); /* closes it while it has it */
-    ps_serve_release(&session->serve);
+    handshake_release(&session->handshake); /* closes the descriptor while the handshake owns it */
+    ps_handler_release(&session->handler);
     buf_release(&session->in);
     buf_release(&session->out);
     free(session);
     return NULL;
 }
 
-/* A failure is met again, and told, by whoever sends the rest. */
-static void send_part(void *context, size_t ready)
+/* A failure is ignored here: the send of the rest fails again and reports it. */
+static void session_send_part(void *context, size_t ready)
 {
     struct ps_session *session = context;
     ssize_t sent =
@@ -52,9 +52,9 @@ static void send_part(void *context, size_t ready)
 void ps_session_begin(struct ps_session *session, struct ps_store *store, uint32_t worker)
 {
     session->fd = handshake_take(&session->handshake).fd;
-    ps_serve_init(&session->serve, store, worker);
-    session->serve.on_part = send_part;
-    session->serve.context = session;
+    ps_handler_init(&session->handler, store, worker);
+    session->handler.on_part = session_send_part;
+    session->handler.context = session;
     session->state = PS_SESSION_SERVING;
 }
 
@@ -65,19 +65,19 @@ bool ps_session_has_output(const struct ps_session *session)
 
 uint32_t ps_session_events(const struct ps_session *session)
 {
-    if (session->state == PS_SESSION_SHAKING)
+    if (session->state == PS_SESSION_HANDSHAKE)
         return handshake_events(&session->handshake) == POLLOUT ? EPOLLOUT : EPOLLIN;
     if (ps_session_has_output(session))
         return EPOLLOUT;
     return session->state == PS_SESSION_SERVING ? EPOLLIN : 0;
 }
 
-static int broken(int errnum, struct err *err)
+static int session_broken_error(int errnum, struct err *err)
 {
     return err_set(err, ERR_UNAVAILABLE, "%s", socket_reason(errnum));
 }
 
-static int send_output(struct ps_session *session, struct err *err)
+static int session_send_output(struct ps_session *session, struct err *err)
 {
     while (ps_session_has_output(session)) {
         ssize_t sent = socket_send(session->fd, session->out.data + session->out_at,
@@ -85,7 +85,7 @@ static int send_output(struct ps_session *session, struct err *err)
         if (sent == -EAGAIN)
             return 0;
         if (sent < 0)
-            return broken((int)-sent, err);
+            return session_broken_error((int)-sent, err);
         session->out_at += (size_t)sent;
     }
     buf_clear(&session->out);
@@ -93,9 +93,9 @@ static int send_output(struct ps_session *session, struct err *err)
     return 0;
 }
 
-/* How many bytes are missing from the next message: 0 if it is whole. */
-static int missing(const struct ps_session *session, struct ps_frame *ret_frame, size_t *ret,
-                   struct err *err)
+/* Sets the number of bytes that are missing from the next message; 0 if it is complete. */
+static int session_missing_input(const struct ps_session *session, struct ps_frame *ret_frame,
+                                 size_t *ret, struct err *err)
 {
     size_t have = session->in.size - session->in_at, whole = PS_FRAME_HEAD_SIZE;
     if (have >= PS_FRAME_HEAD_SIZE) {
@@ -109,22 +109,23 @@ static int missing(const struct ps_session *session, struct ps_frame *ret_frame,
     return 0;
 }
 
-/* Answer what is there, up to a message that is not whole, a question that must wait, or enough. */
-static int answer_input(struct ps_session *session, size_t *ret_missing, struct err *err)
+/* Answers the messages that have arrived, up to an incomplete one, one that must wait, or until
+ * enough answers are collected. */
+static int session_answer_input(struct ps_session *session, size_t *ret_missing, struct err *err)
 {
     struct ps_frame frame = {0};
     int result;
-    while ((result = missing(session, &frame, ret_missing, err)) == 0 && *ret_missing == 0 &&
-           session->out.size < OUT_ENOUGH) {
+    while ((result = session_missing_input(session, &frame, ret_missing, err)) == 0 &&
+           *ret_missing == 0 && session->out.size < OUT_ENOUGH) {
         const uint8_t *head = (const uint8_t *)session->in.data + session->in_at;
-        enum ps_serve_result outcome =
-            ps_serve_request(&session->serve, &frame, head + PS_FRAME_HEAD_SIZE, &session->out);
+        enum ps_handler_result outcome =
+            ps_handler_request(&session->handler, &frame, head + PS_FRAME_HEAD_SIZE, &session->out);
         session->in_at += PS_FRAME_HEAD_SIZE + ps_frame_padded(frame.size);
-        if (outcome == PS_SERVE_ANSWERED)
+        if (outcome == PS_HANDLER_ANSWERED)
             continue;
         session->state = PS_SESSION_WAITING;
         session->sequence = frame.sequence;
-        session->finishing = outcome == PS_SERVE_FINISH;
+        session->finishing = outcome == PS_HANDLER_FINISH;
         session->covered = false;
         return 0;
     }
@@ -139,24 +140,24 @@ int ps_session_progress(struct ps_session *session, struct err *err)
 {
     for (size_t turn = 0;;) {
         size_t needed = 0;
-        int result = send_output(session, err);
+        int result = session_send_output(session, err);
         if (result < 0 || ps_session_has_output(session) || session->state != PS_SESSION_SERVING)
             return result;
-        if ((result = answer_input(session, &needed, err)) < 0)
+        if ((result = session_answer_input(session, &needed, err)) < 0)
             return result;
         if (session->out.size)
             continue;
         if (session->state != PS_SESSION_SERVING || turn >= TURN_SIZE)
             return 0;
-        /* A message whose size is known is read to its end and no further, so that what was read
-         * need not be moved. */
+        /* A message of known size is read to its end and no further, so that its bytes need not
+         * be moved. */
         size_t size = needed > READ_SIZE ? needed : READ_SIZE;
         char *room = buf_reserve(&session->in, size);
         ssize_t got = room ? socket_recv(session->fd, room, size) : -EMSGSIZE;
         if (got == -EAGAIN)
             return 0;
         if (got < 0)
-            return broken((int)-got, err);
+            return session_broken_error((int)-got, err);
         buf_commit(&session->in, (size_t)got);
         turn += (size_t)got;
     }
@@ -165,8 +166,8 @@ int ps_session_progress(struct ps_session *session, struct err *err)
 void ps_session_resume(struct ps_session *session, const struct err *failure)
 {
     if (failure)
-        ps_serve_refuse(session->sequence, failure, &session->out);
+        ps_handler_refuse(session->sequence, failure, &session->out);
     else
-        ps_serve_done(session->sequence, &session->out);
+        ps_handler_done(session->sequence, &session->out);
     session->state = PS_SESSION_SERVING;
 }

@@ -1,6 +1,6 @@
-/* A server's variables on disk; see ps_snapshot.h. What writes runs in a child of a process that
- * may have threads: between fork() and _exit() only system calls and plain computing, no
- * allocation. */
+/* Snapshots of the variables of a server; see snapshot.h. The writing code runs in a child of a
+ * process that may have threads: between fork() and _exit() it makes only system calls and plain
+ * computations, and allocates nothing. */
 #include "comm/ps/snapshot.h"
 
 #include "base/buf.h"
@@ -27,8 +27,8 @@ enum { WRITE_SIZE = 1 << 20 };
 struct ps_snapshot {
     struct ps_snapshot_owner owner;
     char *directory, *path, *previous, *damaged, *aside;
-    uint8_t *buffer; /* of WRITE_SIZE, for what is written */
-    pid_t child;     /* 0: none */
+    uint8_t *buffer; /* WRITE_SIZE bytes, allocated before the fork */
+    pid_t child;     /* process id; 0: none */
     int child_fd;
 };
 
@@ -75,17 +75,17 @@ const char *ps_snapshot_path(const struct ps_snapshot *snapshot)
     return snapshot->path;
 }
 
-/* ---- Writing; results are errno numbers */
+/* ---- Writing; these functions return an errno or 0 */
 
 struct writer {
     int fd;
     uint8_t *buffer;
     size_t used;
     uLong crc;
-    int error; /* of the first write that failed; the rest is not written */
+    int error; /* errno of the first write that failed; nothing is written after it */
 };
 
-static void write_out(struct writer *writer)
+static void snapshot_write_out(struct writer *writer)
 {
     for (size_t at = 0; at < writer->used && !writer->error;) {
         ssize_t written = write(writer->fd, writer->buffer + at, writer->used - at);
@@ -96,7 +96,7 @@ static void write_out(struct writer *writer)
     writer->used = 0;
 }
 
-static void put(struct writer *writer, const void *data, size_t size)
+static void snapshot_put(struct writer *writer, const void *data, size_t size)
 {
     const uint8_t *at = data;
     if (size)
@@ -108,12 +108,12 @@ static void put(struct writer *writer, const void *data, size_t size)
         at += part;
         size -= part;
         if (writer->used == WRITE_SIZE)
-            write_out(writer);
+            snapshot_write_out(writer);
     }
 }
 
-static void put_head(struct writer *writer, const struct ps_snapshot_owner *owner,
-                     const struct ps_store *store, const struct ps_store_view *view)
+static void snapshot_put_head(struct writer *writer, const struct ps_snapshot_owner *owner,
+                              const struct ps_store *store, const struct ps_store_view *view)
 {
     struct ps_snapshot_head head = {.version = PS_SNAPSHOT_VERSION,
                                     .shape = owner->shape,
@@ -126,56 +126,57 @@ static void put_head(struct writer *writer, const struct ps_snapshot_owner *owne
     memcpy(head.magic, PS_SNAPSHOT_MAGIC, sizeof(head.magic));
     memcpy(head.counted, view->counted, sizeof(view->counted));
     ps_wire_dense_encode(&view->dense, head.dense);
-    put(writer, &head, sizeof(head));
+    snapshot_put(writer, &head, sizeof(head));
     for (size_t i = 0; i < view->tally_count; i++) {
         const struct ps_tally *tally = &view->tallies[i];
         struct ps_snapshot_tally kept = {
             .worker = tally->worker, .finished = tally->finished, .life = tally->life};
         memcpy(kept.totals, tally->totals, sizeof(tally->totals));
-        put(writer, &kept, sizeof(kept));
+        snapshot_put(writer, &kept, sizeof(kept));
     }
 }
 
-static void put_table(struct writer *writer, const struct embedding_table *table)
+static void snapshot_put_table(struct writer *writer, const struct embedding_table *table)
 {
     struct ps_snapshot_table kept = {.rows = embedding_table_rows(table)};
     ps_wire_table_encode(embedding_table_shape(table), kept.shape);
-    put(writer, &kept, sizeof(kept));
+    snapshot_put(writer, &kept, sizeof(kept));
     const int64_t *ids;
     const float *rows;
     size_t count, stride = embedding_table_stride(table);
     for (size_t at = 0; (count = embedding_table_span(table, at, &ids, &rows)) > 0; at += count) {
         const uint64_t span = count;
-        put(writer, &span, sizeof(span));
-        put(writer, ids, count * sizeof(*ids));
-        put(writer, rows, count * stride * sizeof(*rows));
+        snapshot_put(writer, &span, sizeof(span));
+        snapshot_put(writer, ids, count * sizeof(*ids));
+        snapshot_put(writer, rows, count * stride * sizeof(*rows));
     }
 }
 
-static int write_aside(const struct ps_snapshot *snapshot, const struct ps_store *store)
+static int snapshot_write_aside(const struct ps_snapshot *snapshot, const struct ps_store *store)
 {
     _cleanup_fd_ int fd = open(snapshot->aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return errno;
     struct writer writer = {.fd = fd, .buffer = snapshot->buffer, .crc = crc32(0, NULL, 0)};
     struct ps_store_view view = ps_store_view(store);
-    put_head(&writer, &snapshot->owner, store, &view);
-    put(&writer, view.values, view.dense.count * sizeof(float));
-    put(&writer, view.state,
-        view.dense.total ? ps_update_state(&view.dense.update, view.dense.count) * sizeof(float)
-                         : 0);
+    snapshot_put_head(&writer, &snapshot->owner, store, &view);
+    snapshot_put(&writer, view.values, view.dense.count * sizeof(float));
+    snapshot_put(&writer, view.state,
+                 view.dense.total
+                     ? ps_update_state(&view.dense.update, view.dense.count) * sizeof(float)
+                     : 0);
     for (size_t i = 0; i < ps_store_tables(store); i++)
-        put_table(&writer, ps_store_table(store, i));
+        snapshot_put_table(&writer, ps_store_table(store, i));
     const uint32_t crc = (uint32_t)writer.crc;
-    put(&writer, &crc, sizeof(crc));
-    write_out(&writer);
+    snapshot_put(&writer, &crc, sizeof(crc));
+    snapshot_write_out(&writer);
     if (!writer.error && fsync(fd) < 0)
         writer.error = errno;
     return writer.error;
 }
 
-/* Between the two renames there is only the previous one, which is found as well. */
-static int put_in_place(const struct ps_snapshot *snapshot)
+/* Between the two renames only the previous snapshot exists, and a restore finds it. */
+static int snapshot_put_in_place(const struct ps_snapshot *snapshot)
 {
     if ((rename(snapshot->path, snapshot->previous) < 0 && errno != ENOENT) ||
         rename(snapshot->aside, snapshot->path) < 0)
@@ -184,24 +185,24 @@ static int put_in_place(const struct ps_snapshot *snapshot)
     return fd < 0 || fsync(fd) < 0 ? errno : 0;
 }
 
-static int write_all(const struct ps_snapshot *snapshot, const struct ps_store *store)
+static int snapshot_write_all(const struct ps_snapshot *snapshot, const struct ps_store *store)
 {
-    int error = write_aside(snapshot, store);
-    if (!error)
-        error = put_in_place(snapshot);
-    if (error)
+    int errnum = snapshot_write_aside(snapshot, store);
+    if (!errnum)
+        errnum = snapshot_put_in_place(snapshot);
+    if (errnum)
         unlink(snapshot->aside);
-    return error;
+    return errnum;
 }
 
-static int outcome(const struct ps_snapshot *snapshot, int error, struct err *err)
+static int snapshot_write_error(const struct ps_snapshot *snapshot, int errnum, struct err *err)
 {
-    return error ? err_set_errno(err, error, "cannot write '%s'", snapshot->path) : 0;
+    return errnum ? err_set_errno(err, errnum, "cannot write '%s'", snapshot->path) : 0;
 }
 
 int ps_snapshot_write(struct ps_snapshot *snapshot, const struct ps_store *store, struct err *err)
 {
-    return outcome(snapshot, write_all(snapshot, store), err);
+    return snapshot_write_error(snapshot, snapshot_write_all(snapshot, store), err);
 }
 
 int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store, int *ret_fd,
@@ -211,11 +212,11 @@ int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store
     if (child < 0)
         return err_set_errno(err, errno, "cannot write '%s'", snapshot->path);
     if (child == 0) {
-        /* It must neither keep the server's connections and port open nor outlive it: the next
-         * server may be about to read. */
+        /* The child must neither keep the connections and the port of the server open nor outlive
+         * the server, because the next server may be about to read the snapshot. */
         (void)close_range(3, ~0U, 0);
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        _exit(getppid() == parent ? write_all(snapshot, store) & 0xff : ECANCELED);
+        _exit(getppid() == parent ? snapshot_write_all(snapshot, store) & 0xff : ECANCELED);
     }
     snapshot->child = child;
     snapshot->child_fd = pidfd_open(child, 0);
@@ -231,26 +232,28 @@ int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store
 
 int ps_snapshot_finish(struct ps_snapshot *snapshot, struct err *err)
 {
-    int status = 0;
+    int wait_status = 0;
     pid_t ended;
     do
-        ended = waitpid(snapshot->child, &status, 0);
+        ended = waitpid(snapshot->child, &wait_status, 0);
     while (ended < 0 && errno == EINTR);
     snapshot->child = 0;
     if (snapshot->child_fd >= 0)
         close(snapshot->child_fd);
     snapshot->child_fd = -1;
-    if (ended < 0 || !WIFEXITED(status))
+    if (ended < 0 || !WIFEXITED(wait_status))
         return err_set(err, ERR_IO, "cannot write '%s': the process that wrote it was killed",
                        snapshot->path);
-    return outcome(snapshot, WEXITSTATUS(status), err);
+    return snapshot_write_error(snapshot, WEXITSTATUS(wait_status), err);
 }
 
 /* ---- Restoring */
 
-/* ERR_NOT_FOUND: no such file; ERR_BAD_REQUEST: damaged. */
-static int restore_one(const struct ps_snapshot *snapshot, const char *path, struct ps_store *store,
-                       struct ps_snapshot_info *ret_info, struct err *err)
+/* Fails with ERR_NOT_FOUND if the file does not exist, and with ERR_BAD_REQUEST if it is damaged.
+ */
+static int snapshot_restore_one(const struct ps_snapshot *snapshot, const char *path,
+                                struct ps_store *store, struct ps_snapshot_info *ret_info,
+                                struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
@@ -276,17 +279,17 @@ int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bo
     struct err last = ERR_INIT, before = ERR_INIT;
     note[0] = '\0';
     *ret_found = true;
-    int result = restore_one(snapshot, snapshot->path, store, ret_info, &last);
+    int result = snapshot_restore_one(snapshot, snapshot->path, store, ret_info, &last);
     if (result == 0)
         return 0;
     if (last.code != ERR_NOT_FOUND && last.code != ERR_BAD_REQUEST)
         return err_set(err, last.code, "%s", last.message);
     ps_store_clear(store);
-    result = restore_one(snapshot, snapshot->previous, store, ret_info, &before);
+    result = snapshot_restore_one(snapshot, snapshot->previous, store, ret_info, &before);
     if (result == 0) {
         ret_info->previous = true;
         if (last.code == ERR_BAD_REQUEST) {
-            /* So that the next save does not put it in the place of the good one. */
+            /* Otherwise the next snapshot would replace the good one with the damaged one. */
             (void)rename(snapshot->path, snapshot->damaged);
             snprintf(note, PS_SNAPSHOT_NOTE_MAX, "%s; it is kept as '.damaged'", last.message);
         }

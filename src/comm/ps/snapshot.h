@@ -1,7 +1,7 @@
-/* A server's variables on disk. A snapshot is written aside by a child of the server, which sees
- * the variables as they were at its birth while the server goes on, then synced and renamed: a
- * crash leaves the old or the new one, never half. The one before is kept as ".previous". Called by
- * ps_server. */
+/* Snapshots of the variables of a server on disk. A forked child writes a snapshot: it sees the
+ * variables as they were at the fork while the server continues. It writes a temporary file, syncs
+ * it and renames it, so that a crash leaves the old or the new snapshot. The snapshot before the
+ * last one is kept as ".previous". Called by ps_server. */
 #ifndef TRAINYARD_COMM_PS_SNAPSHOT_H
 #define TRAINYARD_COMM_PS_SNAPSHOT_H
 
@@ -9,45 +9,47 @@
 
 #include <sys/types.h>
 
-/* Whose variables they are; another's are refused. */
+/* The server that a snapshot belongs to; a snapshot of another server is refused. */
 struct ps_snapshot_owner {
     uint64_t shape;
     uint32_t server, servers;
 };
 
 struct ps_snapshot_info {
-    int64_t saved_ms; /* wall time */
+    int64_t saved_ms; /* wall clock */
     uint64_t rows;    /* in all tables */
-    bool previous;    /* the last one was damaged or missing, the one before was taken */
+    bool previous;    /* the last snapshot was damaged or missing, so the one before was restored */
 };
 
 struct ps_snapshot;
 
-/* Snapshots "ps-<server>-of-<servers>.snapshot" in a directory, which is made. */
+/* The snapshots are "ps-<server>-of-<servers>.snapshot" in `directory`, which is created. */
 int ps_snapshot_new(const char *directory, const struct ps_snapshot_owner *owner,
                     struct ps_snapshot **ret, struct err *err);
-struct ps_snapshot *ps_snapshot_free(struct ps_snapshot *snapshot); /* ends a child that writes */
+/* Kills a child that is writing. NULL-safe; returns NULL. */
+struct ps_snapshot *ps_snapshot_free(struct ps_snapshot *snapshot);
 DEFINE_CLEANUP(ps_snapshot)
 const char *ps_snapshot_path(const struct ps_snapshot *snapshot);
 
-/* Into an empty store. ret_found false: there is none, and nothing has changed. A damaged one is
- * put aside as ".damaged" if there is one before it, and told in `note`; else it is an error that
- * says what to do. */
+/* Restores the last snapshot into an empty store. If none exists, ret_found is false and nothing
+ * has changed. If the last one is damaged, it is renamed to ".damaged", the one before is restored,
+ * and `note` says so; without one before, this fails with an error that says what to do. */
 enum { PS_SNAPSHOT_NOTE_MAX = ERR_MESSAGE_MAX + 64 };
 int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bool *ret_found,
                         struct ps_snapshot_info *ret_info, char note[PS_SNAPSHOT_NOTE_MAX],
                         struct err *err);
 
-/* Write now, in this process. */
+/* Writes a snapshot in this process. */
 int ps_snapshot_write(struct ps_snapshot *snapshot, const struct ps_store *store, struct err *err);
 
-/* Start a child that writes; ret_fd is readable when it has ended, and ps_snapshot_finish() tells
- * how. One at a time. */
+/* Starts a child that writes a snapshot; at most one runs at a time. ret_fd becomes readable when
+ * the child has ended; then ps_snapshot_finish() returns its result. */
 int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store, int *ret_fd,
                       struct err *err);
 int ps_snapshot_finish(struct ps_snapshot *snapshot, struct err *err);
 
-/* The bytes of a file: for restoring, and for a fuzzer. The store is not empty after a failure. */
+/* Decodes the bytes of a snapshot into the store. Called by ps_snapshot_restore() and by a fuzzer.
+ * After a failure the store may contain a part of them. */
 int ps_snapshot_decode(const uint8_t *data, size_t size, const struct ps_snapshot_owner *owner,
                        struct ps_store *store, struct ps_snapshot_info *ret_info, struct err *err);
 

@@ -1,5 +1,5 @@
-/* From a snapshot's bytes to variables; see ps_snapshot.h. Nothing is believed: neither a count nor
- * a size is used before it is known to be within the file. */
+/* Decodes the bytes of a snapshot; see snapshot.h. The file is not trusted: a count or size is
+ * used only after a check that it is within the file. */
 #include "comm/ps/snapshot.h"
 #include "comm/ps/snapshot_format.h"
 #include "comm/ps/update.h"
@@ -12,7 +12,7 @@ struct reader {
     size_t left;
 };
 
-static const void *take(struct reader *reader, uint64_t count, size_t size)
+static const void *decode_take(struct reader *reader, uint64_t count, size_t size)
 {
     if (count > reader->left / size)
         return NULL;
@@ -22,17 +22,17 @@ static const void *take(struct reader *reader, uint64_t count, size_t size)
     return piece;
 }
 
-static int cut(struct err *err)
+static int decode_cut_error(struct err *err)
 {
     return err_set(err, ERR_BAD_REQUEST, "it is shorter than it says");
 }
 
-static int read_head(struct reader *reader, const struct ps_snapshot_owner *owner,
-                     struct ps_snapshot_head *ret, struct err *err)
+static int decode_head(struct reader *reader, const struct ps_snapshot_owner *owner,
+                       struct ps_snapshot_head *ret, struct err *err)
 {
-    const void *bytes = take(reader, 1, sizeof(*ret));
+    const void *bytes = decode_take(reader, 1, sizeof(*ret));
     if (!bytes)
-        return cut(err);
+        return decode_cut_error(err);
     memcpy(ret, bytes, sizeof(*ret));
     if (ret->version != PS_SNAPSHOT_VERSION)
         return err_set(err, ERR_UNSUPPORTED,
@@ -51,12 +51,12 @@ static int read_head(struct reader *reader, const struct ps_snapshot_owner *owne
     return 0;
 }
 
-static int read_tallies(struct reader *reader, const struct ps_snapshot_head *head,
-                        struct ps_store *store, struct err *err)
+static int decode_tallies(struct reader *reader, const struct ps_snapshot_head *head,
+                          struct ps_store *store, struct err *err)
 {
-    const uint8_t *bytes = take(reader, head->tallies, sizeof(struct ps_snapshot_tally));
+    const uint8_t *bytes = decode_take(reader, head->tallies, sizeof(struct ps_snapshot_tally));
     if (!bytes)
-        return cut(err);
+        return decode_cut_error(err);
     ps_store_restore_counts(store, head->counted);
     for (size_t i = 0; i < head->tallies; i++) {
         struct ps_snapshot_tally kept;
@@ -69,24 +69,24 @@ static int read_tallies(struct reader *reader, const struct ps_snapshot_head *he
     return 0;
 }
 
-static int read_dense(struct reader *reader, const struct ps_snapshot_head *head,
-                      struct ps_store *store, struct err *err)
+static int decode_dense(struct reader *reader, const struct ps_snapshot_head *head,
+                        struct ps_store *store, struct err *err)
 {
     struct ps_dense_shape shape;
     ps_wire_dense_decode(head->dense, &shape);
     if (shape.total == 0)
         return 0;
     if (shape.count > reader->left / sizeof(float))
-        return cut(err);
+        return decode_cut_error(err);
     bool seeded;
     int result = ps_store_dense_open(store, &shape, &seeded, err);
     if (result < 0)
         return result;
     size_t state = ps_update_state(&shape.update, shape.count);
-    const void *values = take(reader, shape.count, sizeof(float));
-    const void *sums = values ? take(reader, state, sizeof(float)) : NULL;
+    const void *values = decode_take(reader, shape.count, sizeof(float));
+    const void *sums = values ? decode_take(reader, state, sizeof(float)) : NULL;
     if (!sums)
-        return cut(err);
+        return decode_cut_error(err);
     if (!head->seeded)
         return 0;
     if ((result = ps_store_dense_seed(store, values, shape.count, err)) < 0)
@@ -96,20 +96,20 @@ static int read_dense(struct reader *reader, const struct ps_snapshot_head *head
     return 0;
 }
 
-static int read_rows(struct reader *reader, struct embedding_table *table, uint64_t rows,
-                     struct err *err)
+static int decode_rows(struct reader *reader, struct embedding_table *table, uint64_t rows,
+                       struct err *err)
 {
     size_t stride = embedding_table_stride(table);
     while (rows) {
         uint64_t count;
-        const void *bytes = take(reader, 1, sizeof(count));
+        const void *bytes = decode_take(reader, 1, sizeof(count));
         if (!bytes)
-            return cut(err);
+            return decode_cut_error(err);
         memcpy(&count, bytes, sizeof(count));
-        const uint8_t *ids = take(reader, count, sizeof(int64_t));
-        const float *values = ids ? take(reader, count, stride * sizeof(float)) : NULL;
+        const uint8_t *ids = decode_take(reader, count, sizeof(int64_t));
+        const float *values = ids ? decode_take(reader, count, stride * sizeof(float)) : NULL;
         if (!values || count == 0 || count > rows)
-            return cut(err);
+            return decode_cut_error(err);
         for (size_t i = 0; i < count; i++) {
             int64_t id;
             memcpy(&id, ids + i * sizeof(id), sizeof(id));
@@ -122,21 +122,21 @@ static int read_rows(struct reader *reader, struct embedding_table *table, uint6
     return 0;
 }
 
-static int read_tables(struct reader *reader, const struct ps_snapshot_head *head,
-                       struct ps_store *store, uint64_t *ret_rows, struct err *err)
+static int decode_tables(struct reader *reader, const struct ps_snapshot_head *head,
+                         struct ps_store *store, uint64_t *ret_rows, struct err *err)
 {
     *ret_rows = 0;
     for (size_t i = 0; i < head->tables; i++) {
         struct ps_snapshot_table kept;
         struct ps_table shape;
-        const void *bytes = take(reader, 1, sizeof(kept));
+        const void *bytes = decode_take(reader, 1, sizeof(kept));
         if (!bytes)
-            return cut(err);
+            return decode_cut_error(err);
         memcpy(&kept, bytes, sizeof(kept));
         ps_wire_table_decode(kept.shape, &shape);
         int result = ps_store_table_open(store, i, &shape, err);
         if (result < 0 ||
-            (result = read_rows(reader, ps_store_table(store, i), kept.rows, err)) < 0)
+            (result = decode_rows(reader, ps_store_table(store, i), kept.rows, err)) < 0)
             return result;
         *ret_rows += kept.rows;
     }
@@ -156,10 +156,10 @@ int ps_snapshot_decode(const uint8_t *data, size_t size, const struct ps_snapsho
     struct reader reader = {.at = data, .left = size};
     struct ps_snapshot_head head;
     struct ps_snapshot_info info = {0};
-    int result = read_head(&reader, owner, &head, err);
-    if (result < 0 || (result = read_tallies(&reader, &head, store, err)) < 0 ||
-        (result = read_dense(&reader, &head, store, err)) < 0 ||
-        (result = read_tables(&reader, &head, store, &info.rows, err)) < 0)
+    int result = decode_head(&reader, owner, &head, err);
+    if (result < 0 || (result = decode_tallies(&reader, &head, store, err)) < 0 ||
+        (result = decode_dense(&reader, &head, store, err)) < 0 ||
+        (result = decode_tables(&reader, &head, store, &info.rows, err)) < 0)
         return result;
     if (reader.left)
         return err_set(err, ERR_BAD_REQUEST, "it is longer than it says");

@@ -1,6 +1,6 @@
-/* A snapshot's bytes, little-endian, in this order: the head; a tally for each worker; the dense
- * values and their state; for each table its head and its rows, in spans of a count, ids and rows;
- * and the CRC-32 of all that. Included by ps_snapshot*.c only. */
+/* The bytes of a snapshot, little-endian, in this order: the head; one tally per worker; the dense
+ * values and their state; per table a head and its rows, in spans of a count, ids and rows; and the
+ * CRC-32 of everything before it. Included by snapshot*.c only. */
 #ifndef TRAINYARD_COMM_PS_SNAPSHOT_FORMAT_H
 #define TRAINYARD_COMM_PS_SNAPSHOT_FORMAT_H
 

@@ -1,4 +1,4 @@
-/* The variables of one server; see ps_store.h. */
+/* The variables of one server; see store.h. */
 #include "comm/ps/store.h"
 
 #include "base/mem.h"
@@ -51,7 +51,7 @@ uint64_t ps_store_changes(const struct ps_store *store)
     return store->changes;
 }
 
-static bool same_dense(const struct ps_dense_shape *a, const struct ps_dense_shape *b)
+static bool store_same_dense(const struct ps_dense_shape *a, const struct ps_dense_shape *b)
 {
     return a->total == b->total && a->first == b->first && a->count == b->count &&
            ps_update_equal(&a->update, &b->update);
@@ -69,14 +69,14 @@ int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *sha
     int result = ps_update_check(&shape->update, err);
     if (result < 0)
         return result;
-    if (store->dense.total && !same_dense(&store->dense, shape))
+    if (store->dense.total && !store_same_dense(&store->dense, shape))
         return err_set(err, ERR_CONFLICT,
                        "the dense vector was opened with %llu values and another update: start all "
                        "tasks with the same model and flags, or with another directory",
                        (unsigned long long)store->dense.total);
     if (!store->dense.total) {
         store->dense = *shape;
-        store->seeded = shape->count == 0; /* fewer values than servers */
+        store->seeded = shape->count == 0; /* an empty range: there are fewer values than servers */
         store->values = mem_calloc(shape->count, sizeof(float));
         store->state = mem_calloc(ps_update_state(&shape->update, shape->count), sizeof(float));
         ps_update_init(&shape->update, store->state, shape->count);
@@ -100,7 +100,8 @@ int ps_store_dense_seed(struct ps_store *store, const float *values, size_t coun
     return 0;
 }
 
-static int check_range(const struct ps_store *store, uint64_t first, size_t count, struct err *err)
+static int store_check_range(const struct ps_store *store, uint64_t first, size_t count,
+                             struct err *err)
 {
     if (!store->seeded)
         return err_set(err, ERR_INVALID, "the dense vector has not been opened");
@@ -114,7 +115,7 @@ static int check_range(const struct ps_store *store, uint64_t first, size_t coun
 int ps_store_dense_pull(const struct ps_store *store, uint64_t first, size_t count,
                         const float **ret_values, struct err *err)
 {
-    int result = check_range(store, first, count, err);
+    int result = store_check_range(store, first, count, err);
     if (result == 0)
         *ret_values = store->values + first;
     return result;
@@ -123,7 +124,7 @@ int ps_store_dense_pull(const struct ps_store *store, uint64_t first, size_t cou
 int ps_store_dense_push(struct ps_store *store, uint64_t first, size_t count, const float *gradient,
                         float rate, struct err *err)
 {
-    int result = check_range(store, first, count, err);
+    int result = store_check_range(store, first, count, err);
     if (result < 0)
         return result;
     size_t state = ps_update_state(&store->dense.update, first);
@@ -133,7 +134,7 @@ int ps_store_dense_push(struct ps_store *store, uint64_t first, size_t count, co
     return 0;
 }
 
-static bool same_table(const struct ps_table *a, const struct ps_table *b)
+static bool store_same_table(const struct ps_table *a, const struct ps_table *b)
 {
     return a->dimensions == b->dimensions && a->range == b->range && a->seed == b->seed &&
            ps_update_equal(&a->update, &b->update);
@@ -164,7 +165,7 @@ int ps_store_table_open(struct ps_store *store, size_t number, const struct ps_t
         store->tables[store->table_count++] = embedding_table_new(table, store->memory_max);
         return 0;
     }
-    if (!same_table(embedding_table_shape(store->tables[number]), table))
+    if (!store_same_table(embedding_table_shape(store->tables[number]), table))
         return err_set(err, ERR_CONFLICT,
                        "table %zu was opened with rows of %d values and another start or update: "
                        "start all tasks with the same model and flags, or with another directory",
@@ -182,7 +183,7 @@ struct embedding_table *ps_store_table(const struct ps_store *store, size_t numb
     return number < store->table_count ? store->tables[number] : NULL;
 }
 
-static int no_table(size_t number, struct err *err)
+static int store_no_table_error(size_t number, struct err *err)
 {
     return err_set(err, ERR_INVALID, "table %zu has not been opened", number);
 }
@@ -191,7 +192,7 @@ int ps_store_rows_pull(const struct ps_store *store, size_t table, const int64_t
                        float *ret_rows, struct err *err)
 {
     if (table >= store->table_count)
-        return no_table(table, err);
+        return store_no_table_error(table, err);
     embedding_table_pull(store->tables[table], ids, count, ret_rows);
     return 0;
 }
@@ -200,12 +201,12 @@ int ps_store_rows_push(struct ps_store *store, size_t table, const int64_t *ids,
                        const float *gradients, float rate, struct err *err)
 {
     if (table >= store->table_count)
-        return no_table(table, err);
+        return store_no_table_error(table, err);
     store->changes++;
     return embedding_table_push(store->tables[table], ids, count, gradients, rate, err);
 }
 
-static struct ps_tally *tally_of(struct ps_store *store, uint32_t worker)
+static struct ps_tally *store_tally(struct ps_store *store, uint32_t worker)
 {
     for (size_t i = 0; i < store->tallies.count; i++)
         if (store->tallies.items[i].worker == worker)
@@ -220,7 +221,7 @@ int ps_store_count(struct ps_store *store, uint32_t worker, uint64_t life, uint6
     if (counter >= PS_COUNTERS)
         return err_set(err, ERR_INVALID, "counter %llu: there are %d", (unsigned long long)counter,
                        PS_COUNTERS);
-    struct ps_tally *tally = tally_of(store, worker);
+    struct ps_tally *tally = store_tally(store, worker);
     if (tally->life != life) {
         for (int i = 0; i < PS_COUNTERS; i++) {
             store->counted[i] += tally->totals[i];
@@ -241,7 +242,7 @@ int ps_store_count(struct ps_store *store, uint32_t worker, uint64_t life, uint6
 
 void ps_store_set_finished(struct ps_store *store, uint32_t worker, bool finished)
 {
-    struct ps_tally *tally = tally_of(store, worker);
+    struct ps_tally *tally = store_tally(store, worker);
     store->changes += tally->finished != finished;
     tally->finished = finished;
 }
@@ -281,5 +282,5 @@ void ps_store_restore_counts(struct ps_store *store, const uint64_t counted[PS_C
 
 void ps_store_restore_tally(struct ps_store *store, const struct ps_tally *tally)
 {
-    *tally_of(store, tally->worker) = *tally;
+    *store_tally(store, tally->worker) = *tally;
 }

@@ -1,7 +1,7 @@
-/* The variables of one server: its range of the dense vector, its rows of the tables, what the
- * workers have counted and who is done. Knows no socket and no file; used by ps_server, by
- * ps_snapshot, and by the client that has the variables inside its own process. Everything that
- * comes from outside is checked here. One thread at a time. */
+/* The variables of one server: its range of the dense vector, its rows of the tables, the counters
+ * of the workers, and which workers have finished. Uses no socket and no file. Called by ps_server,
+ * by ps_snapshot, and by the client that keeps the variables inside its own process. It checks
+ * everything that comes from outside. Used by one thread at a time. */
 #ifndef TRAINYARD_COMM_PS_STORE_H
 #define TRAINYARD_COMM_PS_STORE_H
 
@@ -9,31 +9,33 @@
 
 struct ps_store;
 
-struct ps_store *ps_store_new(size_t memory_max); /* of each table; 0: no limit */
+/* `memory_max` limits the bytes of each table; 0: no limit. */
+struct ps_store *ps_store_new(size_t memory_max);
 struct ps_store *ps_store_free(struct ps_store *store);
 DEFINE_CLEANUP(ps_store)
 
-void ps_store_clear(struct ps_store *store); /* as new */
+/* Removes all variables and counts. */
+void ps_store_clear(struct ps_store *store);
 
-/* Counts every change, so that who writes snapshots sees whether there is something to write. */
+/* The number of changes so far. A snapshot is needed only if it has grown. */
 uint64_t ps_store_changes(const struct ps_store *store);
 
 /* ---- The dense range */
 
 struct ps_dense_shape {
-    uint64_t total;        /* values of the whole vector */
-    uint64_t first, count; /* those of this server */
+    uint64_t total;        /* number of values of the whole vector */
+    uint64_t first, count; /* the range of this server */
     struct ps_update update;
 };
 
 enum { PS_DENSE_MAX = 1 << 30 }; /* values of the whole vector */
 
-/* The same again is fine, another is ERR_CONFLICT. ret_seeded: it has values. */
+/* Fails with ERR_CONFLICT if the range is open with another shape. ret_seeded: it has values. */
 int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *shape,
                         bool *ret_seeded, struct err *err);
-/* Its first values, all of them; later ones are not taken. */
+/* Sets the first values of the whole range. Has no effect if the range already has values. */
 int ps_store_dense_seed(struct ps_store *store, const float *values, size_t count, struct err *err);
-/* Positions count from the start of this server's range. What is handed out lives until the next
+/* Positions count from the start of the range of this server. ret_values stays valid until the next
  * push. */
 int ps_store_dense_pull(const struct ps_store *store, uint64_t first, size_t count,
                         const float **ret_values, struct err *err);
@@ -42,25 +44,26 @@ int ps_store_dense_push(struct ps_store *store, uint64_t first, size_t count, co
 
 /* ---- Tables */
 
-/* The next number makes it; a number that is there must mean the same table. */
+/* Creates the table if `number` is the next free number. A table of an existing number must be
+ * equal. */
 int ps_store_table_open(struct ps_store *store, size_t number, const struct ps_table *table,
                         struct err *err);
 size_t ps_store_tables(const struct ps_store *store);
-/* NULL if there is none of that number. */
+/* NULL if no table has this number. */
 struct embedding_table *ps_store_table(const struct ps_store *store, size_t number);
 int ps_store_rows_pull(const struct ps_store *store, size_t table, const int64_t *ids, size_t count,
                        float *ret_rows, struct err *err);
 int ps_store_rows_push(struct ps_store *store, size_t table, const int64_t *ids, size_t count,
                        const float *gradients, float rate, struct err *err);
 
-/* ---- Workers: what they counted, and who is done. Each worker tells its own total in this life of
- * its process, and the count is the sum over all workers and lives: a total told twice, or again
- * after a server came back with an old snapshot, neither counts twice nor is it lost. */
+/* ---- Workers: their counters, and which have finished. Each worker sends the total of its own
+ * process; a counter is the sum over all workers and all their processes so far. So a total that is
+ * sent twice, or again after a server has restored an old snapshot, is counted once. */
 
 struct ps_tally {
-    uint32_t worker; /* its rank */
+    uint32_t worker; /* rank */
     uint32_t finished;
-    uint64_t life; /* a number drawn by each process */
+    uint64_t life; /* a random number that identifies the process of the worker */
     uint64_t totals[PS_COUNTERS];
 };
 
@@ -68,7 +71,7 @@ int ps_store_count(struct ps_store *store, uint32_t worker, uint64_t life, uint6
                    uint64_t total, uint64_t *ret, struct err *err);
 void ps_store_set_finished(struct ps_store *store, uint32_t worker, bool finished);
 bool ps_store_is_finished(const struct ps_store *store, uint32_t worker);
-size_t ps_store_finished(const struct ps_store *store); /* how many are */
+size_t ps_store_finished(const struct ps_store *store); /* the number of finished workers */
 
 /* ---- For snapshots */
 
@@ -76,7 +79,7 @@ struct ps_store_view {
     struct ps_dense_shape dense; /* total 0: not open */
     bool seeded;
     float *values, *state;
-    uint64_t counted[PS_COUNTERS]; /* in lives that are over */
+    uint64_t counted[PS_COUNTERS]; /* by processes that have ended */
     const struct ps_tally *tallies;
     size_t tally_count;
 };

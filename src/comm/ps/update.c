@@ -1,5 +1,5 @@
-/* How a gradient changes values; see ps_update.h. Written so that the compiler makes vectors of it
- * for every machine this file is cloned for. */
+/* The update rules; see update.h. The loops are written so that the compiler vectorises them for
+ * every instruction set that this file is built for. */
 #include "comm/ps/update.h"
 
 #include "base/widest.h"
@@ -34,15 +34,15 @@ void ps_update_init(const struct ps_update *update, float *state, size_t count)
         state[i] = update->accumulator;
 }
 
-WIDEST static void sgd(float *restrict values, const float *restrict gradient, size_t count,
-                       float rate)
+WIDEST static void update_sgd(float *restrict values, const float *restrict gradient, size_t count,
+                              float rate)
 {
     for (size_t i = 0; i < count; i++)
         values[i] -= rate * gradient[i];
 }
 
-WIDEST static void adagrad(float *restrict values, float *restrict sums,
-                           const float *restrict gradient, size_t count, float rate)
+WIDEST static void update_adagrad(float *restrict values, float *restrict sums,
+                                  const float *restrict gradient, size_t count, float rate)
 {
     for (size_t i = 0; i < count; i++) {
         float g = gradient[i], sum = sums[i] + g * g;
@@ -55,7 +55,7 @@ void ps_update_apply(const struct ps_update *update, float *values, float *state
                      const float *gradient, size_t count, float rate)
 {
     if (update->rule == PS_ADAGRAD)
-        adagrad(values, state, gradient, count, rate);
+        update_adagrad(values, state, gradient, count, rate);
     else
-        sgd(values, gradient, count, rate);
+        update_sgd(values, gradient, count, rate);
 }

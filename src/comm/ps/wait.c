@@ -1,12 +1,12 @@
-/* Which workers a parameter server has not seen yet; see ps_wait.h. */
+/* The workers that a parameter server still waits for; see wait.h. */
 #include "comm/ps/wait.h"
 
 #include "base/mem.h"
 
 enum {
     EVERY_MS = 5000,
-    LESS_OFTEN = 12, /* while others train */
-    NAMED_MAX = 4,   /* workers that are named */
+    LESS_OFTEN = 12, /* factor between two reports while other workers train */
+    NAMED_MAX = 4,   /* workers that a report names */
 };
 
 void ps_wait_init(struct ps_wait *wait, const struct ps_member *member, int64_t every_ms,
@@ -34,11 +34,11 @@ void ps_wait_excuse(struct ps_wait *wait, uint32_t worker)
 void ps_wait_came(struct ps_wait *wait, uint32_t worker)
 {
     wait->came[worker] = true;
-    wait->somebody = true;
+    wait->any_came = true;
 }
 
-/* "worker 0 (host:port), worker 1 (host:port) and 3 more"; empty if nobody is missing. */
-static void name_missing(const struct ps_wait *wait, struct buf *text)
+/* Writes "worker 0 (host:port), worker 1 (host:port) and 3 more"; empty if no worker is missing. */
+static void wait_name_missing(const struct ps_wait *wait, struct buf *text)
 {
     int missing = 0;
     for (int rank = 0; rank < wait->member->workers; rank++) {
@@ -52,7 +52,7 @@ static void name_missing(const struct ps_wait *wait, struct buf *text)
         buf_printf(text, " and %d more", missing - NAMED_MAX);
 }
 
-static bool is_anybody_missing(const struct ps_wait *wait)
+static bool wait_is_missing_any(const struct ps_wait *wait)
 {
     for (int rank = 0; rank < wait->member->workers; rank++)
         if (!wait->came[rank])
@@ -60,32 +60,32 @@ static bool is_anybody_missing(const struct ps_wait *wait)
     return false;
 }
 
-static bool has_deadline(const struct ps_wait *wait)
+static bool wait_has_deadline(const struct ps_wait *wait)
 {
-    return wait->timeout_ms && !wait->somebody;
+    return wait->timeout_ms && !wait->any_came;
 }
 
 int ps_wait_check(struct ps_wait *wait, int64_t now, struct err *err)
 {
-    bool late = has_deadline(wait) && now >= wait->began + wait->timeout_ms;
-    if (!is_anybody_missing(wait) || (!late && now < wait->next))
+    bool late = wait_has_deadline(wait) && now >= wait->began + wait->timeout_ms;
+    if (!wait_is_missing_any(wait) || (!late && now < wait->next))
         return 0;
     _cleanup_buf_ struct buf text;
     buf_init(&text, 4096);
-    name_missing(wait, &text);
+    wait_name_missing(wait, &text);
     if (late)
-        return err_set(err, ERR_TIMEOUT, "no worker came within %g s: %s",
+        return err_set(err, ERR_TIMEOUT, "no worker connected within %g s: %s",
                        (double)wait->timeout_ms / 1000, text.data);
-    ps_member_say(wait->member, "waiting for %s since %lld s", text.data,
+    ps_member_say(wait->member, "waiting for %s for %lld s", text.data,
                   (long long)((now - wait->began) / 1000));
-    wait->next = now + wait->every_ms * (wait->somebody ? LESS_OFTEN : 1);
+    wait->next = now + wait->every_ms * (wait->any_came ? LESS_OFTEN : 1);
     return 0;
 }
 
 int64_t ps_wait_due(const struct ps_wait *wait)
 {
-    if (!is_anybody_missing(wait))
+    if (!wait_is_missing_any(wait))
         return INT64_MAX;
-    int64_t deadline = has_deadline(wait) ? wait->began + wait->timeout_ms : INT64_MAX;
+    int64_t deadline = wait_has_deadline(wait) ? wait->began + wait->timeout_ms : INT64_MAX;
     return deadline < wait->next ? deadline : wait->next;
 }

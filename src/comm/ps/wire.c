@@ -1,15 +1,15 @@
-/* The bytes of messages between workers and parameter servers; see ps_wire.h. */
+/* The bytes of messages between workers and parameter servers; see wire.h. */
 #include "comm/ps/wire.h"
 
 #include <endian.h>
 #include <math.h>
 #include <string.h>
 
-/* Ids and values travel as they lie in memory. */
+/* Ids and values are sent as they are in memory. */
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN && sizeof(float) == 4,
                "rows are sent without a copy: this needs a little-endian machine");
 
-/* The head as it travels. */
+/* The head in the byte order of the wire. */
 struct head {
     uint32_t type, size, sequence, table, count;
     float rate;
@@ -45,7 +45,8 @@ void ps_frame_encode(const struct ps_frame *frame, uint8_t bytes[PS_FRAME_HEAD_S
     memcpy(bytes, &head, sizeof(head));
 }
 
-/* The size a body must have, as far as its head alone tells: a row's size is the table's. */
+/* Whether the size of the body fits its head, as far as it depends on the head alone: the size of a
+ * row depends on the table. */
 static bool body_fits(const struct head *head)
 {
     switch ((enum ps_frame_type)head->type) {

@@ -1,9 +1,9 @@
-/* The messages between a worker and a parameter server: their bytes, and nothing else. After the
- * handshake (wire.h) the worker sends frames and the server answers each, in order, with DONE or
- * REFUSED. A frame is a head and a body, padded to 8 bytes so that ids and values can be used where
- * they were received. All numbers are little-endian. Decoding checks everything that can be checked
- * without knowing the variables; the rest is ps_store's. Called by ps_link, ps_serve and ps_server.
- */
+/* The bytes of the messages between a worker and a parameter server. After the handshake
+ * (transport/handshake.h) the worker sends frames, and the server answers each one, in order, with
+ * DONE or REFUSED. A frame is a head and a body, padded to 8 bytes so that ids and values can be
+ * used in the receive buffer. All numbers are little-endian. Decoding checks everything that can be
+ * checked without knowing the variables; ps_store checks the rest. Called by ps_link, ps_handler,
+ * ps_session and snapshot*.c. */
 #ifndef TRAINYARD_COMM_PS_WIRE_H
 #define TRAINYARD_COMM_PS_WIRE_H
 
@@ -12,34 +12,35 @@
 enum {
     PS_WIRE_VERSION = 1,
     PS_FRAME_HEAD_SIZE = 32,
-    PS_FRAME_MAX = 16 << 20, /* bytes of a body; what is more goes in several frames */
+    PS_FRAME_MAX = 16 << 20, /* bytes of a body; larger requests are split into several frames */
     PS_WIRE_DENSE_SIZE = 32,
     PS_WIRE_TABLE_SIZE = 24,
 };
 
-/* What the fields mean where they are used; others are 0. */
+/* The meaning of the fields per type; unused fields are 0. */
 enum ps_frame_type {
-    PS_FRAME_ATTACH = 1, /* count: version; first: the life of this process; answer, count: tables
-                            that are there */
-    PS_FRAME_DENSE_OPEN, /* body: the range; answer, count: 1 if it has values */
-    PS_FRAME_DENSE_SEED, /* count values from `first` on; taken when all have come */
-    PS_FRAME_DENSE_PULL, /* count values from `first` on; answer: those */
-    PS_FRAME_DENSE_PUSH, /* the same, a gradient, with `rate` */
-    PS_FRAME_TABLE_OPEN, /* number in `table`; body: the table */
-    PS_FRAME_ROWS_PULL,  /* count ids; answer: rows */
+    /* count: version; first: ps_tally.life of the worker; answer, count: number of open tables. */
+    PS_FRAME_ATTACH = 1,
+    PS_FRAME_DENSE_OPEN, /* body: the shape of the range; answer, count: 1 if it has values */
+    PS_FRAME_DENSE_SEED, /* count values from `first` on; applied when all have arrived */
+    PS_FRAME_DENSE_PULL, /* asks for count values from `first` on; answer: the values */
+    PS_FRAME_DENSE_PUSH, /* a gradient of count values from `first` on, with `rate` */
+    PS_FRAME_TABLE_OPEN, /* table: its number; body: its shape */
+    PS_FRAME_ROWS_PULL,  /* count ids; answer: their rows */
     PS_FRAME_ROWS_PUSH,  /* count ids, then their gradients, with `rate` */
     PS_FRAME_ROWS_SCAN,  /* from row `first` on; answer: count ids, then rows; 0 at the end */
-    PS_FRAME_COUNT,      /* counter in `table`, this life's total in `first`; answer, first: all */
+    /* table: the counter; first: the total of this process; answer, first: the sum. */
+    PS_FRAME_COUNT,
     PS_FRAME_SAVE,
     PS_FRAME_FINISH,
     PS_FRAME_DONE,
-    PS_FRAME_REFUSED, /* count: an enum err_code; body: the reason in words */
+    PS_FRAME_REFUSED, /* count: an enum err_code; body: the reason as text */
     PS_FRAME_TYPES,
 };
 
 struct ps_frame {
     enum ps_frame_type type;
-    uint32_t size; /* of the body, before padding */
+    uint32_t size; /* size of the body without padding */
     uint32_t sequence;
     uint32_t table;
     uint32_t count;
@@ -55,7 +56,7 @@ static inline size_t ps_frame_padded(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-/* How many rows fit one frame. */
+/* The number of rows that fit into one frame. */
 static inline size_t ps_frame_rows_max(size_t dimensions)
 {
     return PS_FRAME_MAX / (sizeof(int64_t) + dimensions * sizeof(float));

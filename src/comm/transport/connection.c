@@ -1,6 +1,7 @@
 /* One connection between two tasks; see connection.h. */
 #include "comm/transport/connection.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 struct connection connection_take(struct connection *connection)
@@ -18,8 +19,25 @@ void connection_close(struct connection *connection)
     *connection = CONNECTION_NONE;
 }
 
-int connection_encryption_new(struct tls_keyed **ret, struct err *err)
+void connection_set_release(struct connection_set *set)
 {
-    static const struct tls_wire SOCKETS = {.recv = socket_recv, .send = socket_send};
-    return tls_keyed_new(&SOCKETS, ret, err);
+    for (int i = 0; set->control && i < set->size; i++)
+        connection_close(&set->control[i]);
+    for (int i = 0; set->pairs && i < set->size; i++)
+        connection_close(&set->pairs[i]);
+    for (int i = 0; set->left && i < set->channels; i++) {
+        connection_close(&set->left[i]);
+        connection_close(&set->right[i]);
+    }
+    free(set->control);
+    free(set->pairs);
+    free(set->left);
+    free(set->right);
+    *set = (struct connection_set){0};
+}
+
+int connection_encryption_new(struct tls_psk **ret, struct err *err)
+{
+    static const struct tls_stream_io SOCKETS = {.recv = socket_recv, .send = socket_send};
+    return tls_psk_new(&SOCKETS, ret, err);
 }

@@ -1,6 +1,7 @@
-/* One connection from its first byte to mutual trust, as a state machine that never blocks: the
- * connector greets, the acceptor welcomes or refuses, both prove that they know the job secret, and
- * the acceptor gives its verdict. Driven by rendezvous, which decides what a proven peer means. */
+/* The handshake of one connection, from its first byte to mutual authentication, as a state machine
+ * that never blocks. The connector sends a hello, the acceptor a welcome or a refusal, both prove
+ * that they know the job secret, and the acceptor sends its verdict. Called by rendezvous,
+ * peer_listener and ps, which decide what to do with an authenticated peer. */
 #ifndef TRAINYARD_COMM_HANDSHAKE_H
 #define TRAINYARD_COMM_HANDSHAKE_H
 
@@ -12,76 +13,79 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What all connections of this process say about it. */
+/* What this process says about itself on all its connections. */
 struct handshake_identity {
     uint32_t rank, size;
     uint16_t channels;
     uint16_t listen_port;
-    uint64_t generation; /* 0: outside of any group */
+    uint64_t generation; /* generation of the group that the connection is for; 0: none yet */
     uint64_t shape;
-    const char *terms; /* what it stands for, see terms.h; may be NULL */
+    const char *shape_text; /* what `shape` is a hash of, see shape_text.h; may be NULL */
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
     size_t secret_size;
-    const struct tls_keyed *encryption; /* NULL: connections are in the clear */
+    const struct tls_psk *encryption; /* NULL: connections are not encrypted */
 };
 
 enum handshake_state {
-    HANDSHAKE_CONNECTING,    /* connector: the connection is not there yet */
-    HANDSHAKE_READ_HELLO,    /* acceptor */
-    HANDSHAKE_EARLY,         /* acceptor: of another generation than ours, which may come */
-    HANDSHAKE_READ_WELCOME,  /* connector */
-    HANDSHAKE_READ_PROOF,    /* acceptor */
-    HANDSHAKE_READ_TERMS,    /* acceptor: of a peer with another shape */
-    HANDSHAKE_PROVEN,        /* acceptor: the caller gives its verdict now or later */
-    HANDSHAKE_READ_VERDICT,  /* connector */
-    HANDSHAKE_READ_REASON,   /* connector: refused for another shape; the peer's terms follow */
-    HANDSHAKE_WRITE_VERDICT, /* acceptor: the last bytes are on their way */
-    HANDSHAKE_SECURING,      /* accepted: the connection becomes an encrypted one */
+    HANDSHAKE_CONNECTING, /* connector: the TCP connection is not established yet */
+    HANDSHAKE_READ_HELLO, /* acceptor */
+    HANDSHAKE_EARLY,      /* acceptor: the peer is of a generation that this task may join later */
+    HANDSHAKE_READ_WELCOME,    /* connector */
+    HANDSHAKE_READ_PROOF,      /* acceptor */
+    HANDSHAKE_READ_SHAPE_TEXT, /* acceptor: the peer has another shape */
+    HANDSHAKE_PROVEN,          /* acceptor: waits for handshake_decide() */
+    HANDSHAKE_READ_VERDICT,    /* connector */
+    HANDSHAKE_READ_REASON,     /* connector: refused for another shape; reads the peer's */
+    HANDSHAKE_WRITE_VERDICT,   /* acceptor: the last bytes are being sent */
+    HANDSHAKE_SECURING,        /* both: accepted, and the TLS handshake runs */
     HANDSHAKE_DONE,
 };
 
 struct handshake {
     enum handshake_state state;
-    struct connection link;
+    struct connection connection;
     const struct handshake_identity *identity;
-    struct wire_hello hello; /* ours as connector; the peer's as acceptor, from READ_PROOF on */
+    struct wire_hello hello; /* connector: its own; acceptor: the peer's, from READ_PROOF on */
     uint8_t hello_bytes[WIRE_HELLO_SIZE];
     struct wire_welcome welcome;
-    enum wire_verdict verdict;      /* what was found; WIRE_ACCEPTED until then */
-    bool refused;                   /* by the peer; the verdict says why */
-    struct wire_address *addresses; /* connector: `identity->size` of room, filled by a verdict */
+    enum wire_verdict verdict;      /* WIRE_ACCEPTED until one side refuses */
+    bool refused;                   /* the peer refused; `verdict` says why */
+    struct wire_address *addresses; /* connector: identity->size entries, filled by the verdict */
     size_t address_count;
-    char *theirs; /* terms of a peer with another shape; NULL: not known */
-    int errnum;   /* why the connection broke; 0: it did not */
+    char *peer_shape_text; /* shape text of a peer with another shape; NULL: not known */
+    int errnum;            /* why the connection broke; 0: it did not break */
     struct buf in, out;
 };
 
-/* Both take the descriptor. */
+/* Both take ownership of the descriptor. `identity` must outlive the handshake. */
 void handshake_init_connector(struct handshake *handshake, int fd,
                               const struct handshake_identity *identity, uint32_t target,
                               uint16_t channel);
 void handshake_init_acceptor(struct handshake *handshake, int fd,
                              const struct handshake_identity *identity);
-void handshake_release(struct handshake *handshake);           /* closes; safe on zeroed memory */
-struct connection handshake_take(struct handshake *handshake); /* of one that is done */
+void handshake_release(struct handshake *handshake); /* closes; safe on zeroed memory */
+/* In HANDSHAKE_DONE: moves the connection out. */
+struct connection handshake_take(struct handshake *handshake);
 
-/* Acceptor: what this process is has changed; a peer that has said nothing yet, or that came too
- * early, is judged by this. */
-void handshake_adopt(struct handshake *handshake, const struct handshake_identity *identity);
+/* Acceptor: replaces the identity of this process. Has an effect only in HANDSHAKE_READ_HELLO and
+ * HANDSHAKE_EARLY, before the peer was judged. */
+void handshake_set_identity(struct handshake *handshake, const struct handshake_identity *identity);
 
-/* What to poll for. */
+/* The events to poll for. */
 short handshake_events(const struct handshake *handshake);
 
-/* Go on as far as the connection allows. ERR_UNAVAILABLE: it broke, and trying again may help;
- * ERR_FORBIDDEN: a verdict, ours or the peer's, is in `verdict`; ERR_BAD_REQUEST: not a peer. */
+/* Continues as far as the connection allows. Fails with ERR_UNAVAILABLE if the connection broke and
+ * another attempt may help, with ERR_FORBIDDEN if this task or the peer refused (`verdict` says
+ * why), and with ERR_BAD_REQUEST if the other side does not speak this protocol. */
 int handshake_progress(struct handshake *handshake, struct err *err);
 
-/* Acceptor in HANDSHAKE_PROVEN: what is to be said to a member of the job that is not like this
- * one, as far as this tells. */
+/* Acceptor in HANDSHAKE_PROVEN: the verdict that the encryption and shape of the peer require;
+ * WIRE_ACCEPTED if both match. */
 enum wire_verdict handshake_judge_proven(const struct handshake *handshake);
 
-/* Acceptor in HANDSHAKE_PROVEN: accept, with the addresses of all or none, or refuse. */
+/* Acceptor in HANDSHAKE_PROVEN: accepts or refuses the peer. With WIRE_ACCEPTED it may send the
+ * addresses of all members; count 0 sends none. */
 void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
                       const struct wire_address *addresses, size_t count);
 

@@ -1,5 +1,4 @@
-/* What each message of a handshake means; see handshake_message.h, and handshake.h for what the
- * caller says to a proven peer. */
+/* The messages of a handshake; see handshake_message.h. */
 #include "comm/transport/handshake_message.h"
 
 #include "base/mem.h"
@@ -10,32 +9,32 @@
 
 #include <string.h>
 
-static void send_terms(struct handshake *handshake)
+static void message_send_shape_text(struct handshake *handshake)
 {
-    uint8_t bytes[WIRE_HEAD_SIZE + WIRE_TERMS_MAX];
-    const char *terms = handshake->identity->terms;
-    buf_append(&handshake->out, bytes, wire_terms_encode(terms ? terms : "", bytes));
+    uint8_t bytes[WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX];
+    const char *shape_text = handshake->identity->shape_text;
+    buf_append(&handshake->out, bytes, wire_shape_text_encode(shape_text ? shape_text : "", bytes));
 }
 
-static int refuse(struct handshake *handshake, enum wire_verdict verdict, struct err *err)
+static int message_refuse(struct handshake *handshake, enum wire_verdict verdict, struct err *err)
 {
     handshake->verdict = verdict;
-    return err_set(err, ERR_FORBIDDEN, "%s", handshake_verdict_text(verdict));
+    return err_set(err, ERR_FORBIDDEN, "%s", handshake_reason_text(verdict));
 }
 
-static int refused_by_peer(struct handshake *handshake, enum wire_verdict verdict, struct err *err)
+static int message_refused_by_peer(struct handshake *handshake, enum wire_verdict verdict,
+                                   struct err *err)
 {
     handshake->verdict = verdict;
     handshake->refused = true;
-    return err_set(err, ERR_FORBIDDEN, "it refused this task, seen from there: %s",
-                   handshake_verdict_text(verdict));
+    return err_set(err, ERR_FORBIDDEN, "it refused this task, for this reason: %s",
+                   handshake_reason_text(verdict));
 }
 
-/* What can be said of a greeting before the peer has proved anything. The shape, and
- * whether to encrypt, are judged after the proof: only then they are known to be a member's and
- * worth giving up for. */
-static enum wire_verdict judge(const struct handshake_identity *identity,
-                               const struct wire_hello *hello)
+/* The verdict on a hello before the peer is authenticated. Shape and encryption are judged after
+ * the proof, because only then it is certain that a member of this job sent them. */
+static enum wire_verdict message_judge_hello(const struct handshake_identity *identity,
+                                             const struct wire_hello *hello)
 {
     if (hello->version != WIRE_VERSION)
         return WIRE_OTHER_VERSION;
@@ -60,16 +59,18 @@ enum wire_verdict handshake_judge_proven(const struct handshake *handshake)
 int handshake_message_answer_hello(struct handshake *handshake, struct err *err)
 {
     struct wire_welcome *welcome = &handshake->welcome;
-    *welcome = (struct wire_welcome){.version = WIRE_VERSION,
-                                     .verdict = judge(handshake->identity, &handshake->hello),
-                                     .shape = handshake->identity->shape};
+    *welcome = (struct wire_welcome){
+        .version = WIRE_VERSION,
+        .verdict = message_judge_hello(handshake->identity, &handshake->hello),
+        .shape = handshake->identity->shape};
     rand_secure(welcome->nonce, sizeof(welcome->nonce));
     uint8_t answer[WIRE_WELCOME_SIZE];
     if (welcome->verdict != WIRE_ACCEPTED) {
-        /* So few bytes fit a fresh connection's buffer; a stranger is not worth waiting for. */
+        /* A few bytes always fit into the buffer of a new connection; a refused peer is not worth
+         * a wait. */
         wire_welcome_encode(welcome, answer);
-        (void)socket_send(handshake->link.fd, answer, sizeof(answer));
-        return refuse(handshake, welcome->verdict, err);
+        (void)socket_send(handshake->connection.fd, answer, sizeof(answer));
+        return message_refuse(handshake, welcome->verdict, err);
     }
     handshake_proof_welcome(handshake, welcome);
     wire_welcome_encode(welcome, answer);
@@ -78,48 +79,50 @@ int handshake_message_answer_hello(struct handshake *handshake, struct err *err)
     return 0;
 }
 
-static int on_hello(struct handshake *handshake, const uint8_t *bytes, size_t size, struct err *err)
+static int message_on_hello(struct handshake *handshake, const uint8_t *bytes, size_t size,
+                            struct err *err)
 {
     int result = wire_hello_decode(bytes, size, &handshake->hello, err);
     if (result < 0)
         return result;
-    bool ours = handshake->hello.version == WIRE_VERSION;
-    if (ours)
+    bool same_version = handshake->hello.version == WIRE_VERSION;
+    if (same_version)
         memcpy(handshake->hello_bytes, bytes, sizeof(handshake->hello_bytes));
-    if (ours && handshake->hello.generation != handshake->identity->generation) {
+    if (same_version && handshake->hello.generation != handshake->identity->generation) {
         handshake->state = HANDSHAKE_EARLY;
         return 0;
     }
     return handshake_message_answer_hello(handshake, err);
 }
 
-static int on_welcome(struct handshake *handshake, const uint8_t *bytes, size_t size,
-                      struct err *err)
+static int message_on_welcome(struct handshake *handshake, const uint8_t *bytes, size_t size,
+                              struct err *err)
 {
     struct wire_welcome *welcome = &handshake->welcome;
     int result = wire_welcome_decode(bytes, size, welcome, err);
     if (result < 0)
         return result;
     if (welcome->verdict != WIRE_ACCEPTED)
-        return refused_by_peer(handshake, welcome->verdict, err);
+        return message_refused_by_peer(handshake, welcome->verdict, err);
     struct wire_welcome expected = *welcome;
     handshake_proof_welcome(handshake, &expected);
     uint8_t mac[SECRET_MAC_SIZE], proof[WIRE_PROOF_SIZE];
     handshake_proof_connector(handshake, mac);
     wire_proof_encode(mac, proof);
     if (!secret_mac_equal(expected.mac, welcome->mac)) {
-        /* Our proof cannot convince it either, but tells it why this connection ends. */
-        (void)socket_send(handshake->link.fd, proof, sizeof(proof));
-        return refuse(handshake, WIRE_WRONG_SECRET, err);
+        /* The peer cannot accept this proof either, but learns from it why the connection ends. */
+        (void)socket_send(handshake->connection.fd, proof, sizeof(proof));
+        return message_refuse(handshake, WIRE_WRONG_SECRET, err);
     }
     buf_append(&handshake->out, proof, sizeof(proof));
     if (welcome->shape != handshake->identity->shape)
-        send_terms(handshake);
+        message_send_shape_text(handshake);
     handshake->state = HANDSHAKE_READ_VERDICT;
     return 0;
 }
 
-static int on_proof(struct handshake *handshake, const uint8_t *bytes, size_t size, struct err *err)
+static int message_on_proof(struct handshake *handshake, const uint8_t *bytes, size_t size,
+                            struct err *err)
 {
     uint8_t mac[SECRET_MAC_SIZE], expected[SECRET_MAC_SIZE];
     int result = wire_proof_decode(bytes, size, mac, err);
@@ -128,17 +131,17 @@ static int on_proof(struct handshake *handshake, const uint8_t *bytes, size_t si
     handshake_proof_connector(handshake, expected);
     if (!secret_mac_equal(expected, mac)) {
         handshake_decide(handshake, WIRE_WRONG_SECRET, NULL, 0);
-        (void)socket_send(handshake->link.fd, handshake->out.data, handshake->out.size);
-        return refuse(handshake, WIRE_WRONG_SECRET, err);
+        (void)socket_send(handshake->connection.fd, handshake->out.data, handshake->out.size);
+        return message_refuse(handshake, WIRE_WRONG_SECRET, err);
     }
     bool same = handshake->hello.shape == handshake->identity->shape;
-    handshake->state = same ? HANDSHAKE_PROVEN : HANDSHAKE_READ_TERMS;
+    handshake->state = same ? HANDSHAKE_PROVEN : HANDSHAKE_READ_SHAPE_TEXT;
     return 0;
 }
 
 int handshake_message_accepted(struct handshake *handshake, bool connector, struct err *err)
 {
-    const struct tls_keyed *encryption = handshake->identity->encryption;
+    const struct tls_psk *encryption = handshake->identity->encryption;
     if (!encryption) {
         handshake->state = HANDSHAKE_DONE;
         return 0;
@@ -147,35 +150,37 @@ int handshake_message_accepted(struct handshake *handshake, bool connector, stru
     int result = handshake_proof_key(handshake, key, err);
     if (result < 0)
         return result;
-    handshake->link.tls = tls_stream_new(encryption, handshake->link.fd, connector, key);
+    handshake->connection.tls =
+        tls_stream_new(encryption, handshake->connection.fd, connector, key);
     explicit_bzero(key, sizeof(key));
     handshake->state = HANDSHAKE_SECURING;
     return 0;
 }
 
-static int on_terms(struct handshake *handshake, const uint8_t *bytes, size_t size, struct err *err)
+static int message_on_shape_text(struct handshake *handshake, const uint8_t *bytes, size_t size,
+                                 struct err *err)
 {
-    int result = wire_terms_decode(bytes, size, &handshake->theirs, err);
+    int result = wire_shape_text_decode(bytes, size, &handshake->peer_shape_text, err);
     if (result == 0)
         handshake->state = HANDSHAKE_PROVEN;
     return result;
 }
 
-static int on_reason(struct handshake *handshake, const uint8_t *bytes, size_t size,
-                     struct err *err)
+static int message_on_reason(struct handshake *handshake, const uint8_t *bytes, size_t size,
+                             struct err *err)
 {
     char why[HANDSHAKE_REASON_MAX];
-    int result = wire_terms_decode(bytes, size, &handshake->theirs, err);
+    int result = wire_shape_text_decode(bytes, size, &handshake->peer_shape_text, err);
     if (result < 0)
         return result;
     handshake->verdict = WIRE_OTHER_SHAPE;
     handshake->refused = true;
-    handshake_other_shape(handshake, why);
+    handshake_reason_other_shape(handshake, why);
     return err_set(err, ERR_FORBIDDEN, "it refused this task: %s", why);
 }
 
-static int on_verdict(struct handshake *handshake, const uint8_t *bytes, size_t size,
-                      struct err *err)
+static int message_on_verdict(struct handshake *handshake, const uint8_t *bytes, size_t size,
+                              struct err *err)
 {
     enum wire_verdict verdict;
     int result = wire_verdict_decode(bytes, size, handshake->identity->size, &verdict,
@@ -187,7 +192,7 @@ static int on_verdict(struct handshake *handshake, const uint8_t *bytes, size_t 
         return 0;
     }
     if (verdict != WIRE_ACCEPTED)
-        return refused_by_peer(handshake, verdict, err);
+        return message_refused_by_peer(handshake, verdict, err);
     return handshake_message_accepted(handshake, true, err);
 }
 
@@ -201,18 +206,18 @@ void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
     wire_verdict_encode(verdict, addresses, count, room);
     buf_commit(&handshake->out, size);
     if (verdict == WIRE_OTHER_SHAPE)
-        send_terms(handshake);
+        message_send_shape_text(handshake);
     handshake->verdict = verdict;
     handshake->state = HANDSHAKE_WRITE_VERDICT;
 }
 
 static int (*const ON_MESSAGE[])(struct handshake *, const uint8_t *, size_t, struct err *) = {
-    [HANDSHAKE_READ_HELLO] = on_hello,
-    [HANDSHAKE_READ_WELCOME] = on_welcome,
-    [HANDSHAKE_READ_PROOF] = on_proof,
-    [HANDSHAKE_READ_TERMS] = on_terms,
-    [HANDSHAKE_READ_VERDICT] = on_verdict,
-    [HANDSHAKE_READ_REASON] = on_reason,
+    [HANDSHAKE_READ_HELLO] = message_on_hello,
+    [HANDSHAKE_READ_WELCOME] = message_on_welcome,
+    [HANDSHAKE_READ_PROOF] = message_on_proof,
+    [HANDSHAKE_READ_SHAPE_TEXT] = message_on_shape_text,
+    [HANDSHAKE_READ_VERDICT] = message_on_verdict,
+    [HANDSHAKE_READ_REASON] = message_on_reason,
     [HANDSHAKE_DONE] = NULL,
 };
 

@@ -1,4 +1,4 @@
-/* Proofs of knowing the job secret; see handshake_proof.h. */
+/* Proofs that a process knows the job secret; see handshake_proof.h. */
 #include "comm/transport/handshake_proof.h"
 
 #include "tls/tls.h"

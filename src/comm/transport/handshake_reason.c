@@ -1,12 +1,12 @@
-/* Why a connection is refused, in words; see handshake_reason.h. */
+/* The reasons of a refusal as text; see handshake_reason.h. */
 #include "comm/transport/handshake_reason.h"
 
 #include "base/str.h"
-#include "comm/group/terms.h"
+#include "comm/transport/shape_text.h"
 
 #include <stdio.h>
 
-const char *handshake_verdict_text(enum wire_verdict verdict)
+const char *handshake_reason_text(enum wire_verdict verdict)
 {
     static const char *const TEXTS[WIRE_VERDICTS] = {
         [WIRE_ACCEPTED] = "it was accepted",
@@ -27,14 +27,15 @@ const char *handshake_verdict_text(enum wire_verdict verdict)
     return (unsigned)verdict < WIRE_VERDICTS ? TEXTS[verdict] : "for an unknown reason";
 }
 
-void handshake_other_shape(const struct handshake *handshake, char text[HANDSHAKE_REASON_MAX])
+void handshake_reason_other_shape(const struct handshake *handshake,
+                                  char text[HANDSHAKE_REASON_MAX])
 {
     char difference[HANDSHAKE_REASON_MAX - 64];
-    const char *ours = handshake->identity->terms;
-    if (ours && handshake->theirs &&
-        terms_difference(ours, handshake->theirs, difference, sizeof(difference)))
+    const char *own = handshake->identity->shape_text;
+    if (own && handshake->peer_shape_text &&
+        shape_text_difference(own, handshake->peer_shape_text, difference, sizeof(difference)))
         snprintf(text, HANDSHAKE_REASON_MAX,
                  "its options differ: %s; start all tasks with the same", difference);
     else
-        str_copy(text, HANDSHAKE_REASON_MAX, handshake_verdict_text(WIRE_OTHER_SHAPE));
+        str_copy(text, HANDSHAKE_REASON_MAX, handshake_reason_text(WIRE_OTHER_SHAPE));
 }

@@ -1,5 +1,5 @@
-/* Looking a host up without waiting for it; see resolve.h. The question is shared by the asker and
- * the thread, and freed by whoever leaves last. */
+/* Resolves a host name without blocking; see resolve.h. The caller and the thread share the
+ * struct; the last of them to finish frees it. */
 #include "comm/transport/resolve.h"
 
 #include "base/mem.h"
@@ -25,7 +25,7 @@ struct resolve {
     char host[];
 };
 
-static void drop(struct resolve *resolve)
+static void resolve_unref(struct resolve *resolve)
 {
     if (atomic_fetch_sub(&resolve->owners, 1) > 1)
         return;
@@ -36,7 +36,7 @@ static void drop(struct resolve *resolve)
     free(resolve);
 }
 
-static void *answer(void *argument)
+static void *resolve_look_up(void *argument)
 {
     struct resolve *resolve = argument;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -44,7 +44,7 @@ static void *answer(void *argument)
     atomic_store(&resolve->done, true);
     if (resolve->event >= 0)
         (void)eventfd_write(resolve->event, 1);
-    drop(resolve);
+    resolve_unref(resolve);
     return NULL;
 }
 
@@ -63,9 +63,10 @@ struct resolve *resolve_new(const char *host, int port)
         return resolve;
     pthread_t thread;
     if (resolve->event >= 0 &&
-        thread_start(&thread, "resolve", "a thread", answer, resolve, NULL) == 0) {
+        thread_start(&thread, "resolve", "a thread", resolve_look_up, resolve, NULL) == 0) {
         pthread_detach(thread);
-    } else { /* no descriptor or no thread left: as a name server that does not answer */
+    } else {
+        /* No descriptor or thread is available: handled like a name server that does not answer. */
         atomic_store(&resolve->owners, 1);
         resolve->error = EAI_AGAIN;
         atomic_store(&resolve->done, true);
@@ -76,7 +77,7 @@ struct resolve *resolve_new(const char *host, int port)
 struct resolve *resolve_free(struct resolve *resolve)
 {
     if (resolve)
-        drop(resolve);
+        resolve_unref(resolve);
     return NULL;
 }
 

@@ -1,6 +1,7 @@
-/* What the members of a job know and others do not: the job secret, and proofs of knowing it that
- * do not give it away (HMAC-SHA-256). Without a secret the proofs only guard against mistakes, not
- * against people. Called by rendezvous. */
+/* The job secret, which only the members of a job know, and proofs that a process knows it
+ * (HMAC-SHA-256), which do not reveal it. Without a secret the proofs only keep jobs apart that
+ * were mixed up by mistake; they do not stop an attacker. Called by rendezvous, handshake, shm and
+ * ps. */
 #ifndef TRAINYARD_COMM_SECRET_H
 #define TRAINYARD_COMM_SECRET_H
 
@@ -13,13 +14,14 @@
 
 enum { SECRET_MAC_SIZE = 32, SECRET_MAX = 4096 };
 
-/* TRAINYARD_JOB_SECRET, else the file that TRAINYARD_JOB_SECRET_FILE names (its last line end is
- * not part of it), else nothing. One that is set and empty is refused. */
+/* Reads TRAINYARD_JOB_SECRET, or else the file named by TRAINYARD_JOB_SECRET_FILE without its last
+ * line end. The result is empty if neither is set. Fails if one is set but empty. */
 int secret_from_environment(struct buf *ret, struct err *err);
 
 void secret_hash(const void *data, size_t size, uint8_t ret[SECRET_MAC_SIZE]);
 
-/* Over the label and two pieces; the label keeps one proof from being used as another. */
+/* The HMAC of the label and two pieces of data. The label prevents that a proof made for one
+ * purpose is used for another. */
 void secret_mac(const char *key, size_t key_size, const char *label, const void *first,
                 size_t first_size, const void *second, size_t second_size,
                 uint8_t ret[SECRET_MAC_SIZE]);

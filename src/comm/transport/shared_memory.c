@@ -12,9 +12,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A memfd of `size` bytes, mapped at `where` in place of what is there (NULL: anywhere). */
-static int make(const char *name, size_t size, void *where, int *ret_fd, void **ret_at,
-                struct err *err)
+/* Creates a memfd of `size` bytes and maps it at `where`, replacing what is mapped there (NULL:
+ * anywhere). */
+static int shared_memory_create_fd(const char *name, size_t size, void *where, int *ret_fd,
+                                   void **ret_at, struct err *err)
 {
     _cleanup_fd_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || ftruncate(fd, (off_t)size) < 0 ||
@@ -28,7 +29,8 @@ static int make(const char *name, size_t size, void *where, int *ret_fd, void **
         munmap(at, size);
         return err_set_errno(err, failed, "cannot map %zu bytes of shared memory in place", size);
     }
-    (void)madvise(where ? where : at, size, MADV_HUGEPAGE); /* advice: a refusal costs speed */
+    (void)madvise(where ? where : at, size,
+                  MADV_HUGEPAGE); /* only advice: without it the memory is slower */
     *ret_at = where ? where : at;
     *ret_fd = TAKE_FD(fd);
     return 0;
@@ -40,7 +42,7 @@ int shared_memory_new(const char *name, size_t size, struct shared_memory **ret,
     void *at;
     if (size == 0)
         return err_set(err, ERR_INVALID, "shared memory of no bytes");
-    int result = make(name, size, NULL, &fd, &at, err);
+    int result = shared_memory_create_fd(name, size, NULL, &fd, &at, err);
     if (result < 0)
         return result;
     struct shared_memory *memory = mem_zalloc(sizeof(*memory));
@@ -63,7 +65,7 @@ int shared_memory_renew(struct shared_memory *memory, struct err *err)
 {
     int fd;
     void *at;
-    int result = make("renewed", memory->size, memory->at, &fd, &at, err);
+    int result = shared_memory_create_fd("renewed", memory->size, memory->at, &fd, &at, err);
     if (result < 0)
         return result;
     close(memory->fd);
@@ -72,7 +74,7 @@ int shared_memory_renew(struct shared_memory *memory, struct err *err)
     return 0;
 }
 
-/* Older kernels do not know the advice; reserving the file's space gives the same certainty. */
+/* Older kernels do not know MADV_POPULATE_WRITE; there, posix_fallocate() reserves the memory. */
 int shared_memory_populate(struct shared_memory *memory, struct err *err)
 {
     int failed = 0;
@@ -88,7 +90,7 @@ int shared_memory_map_peer(int fd, size_t size, void **ret, struct err *err)
     struct stat stat;
     int seals = fcntl(fd, F_GET_SEALS);
     if (fstat(fd, &stat) < 0 || seals < 0)
-        return err_set_errno(err, errno, "a peer's shared memory is none");
+        return err_set_errno(err, errno, "a peer's descriptor is not shared memory");
     if (!(seals & F_SEAL_SHRINK) || (size_t)stat.st_size < size)
         return err_set(err, ERR_INVALID,
                        "a peer's shared memory has %lld bytes and %s, where %zu bytes that cannot "

@@ -11,28 +11,28 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A machine that does not acknowledge for this long is gone: probes each second from the first on.
- */
+/* A machine that acknowledges nothing for 10 seconds is lost. Probes start after one idle second
+ * and repeat every second. */
 enum { KEEP_ALIVE_PROBES = 10, UNACKNOWLEDGED_MS = 10000 };
 
-static void set_option(int fd, int level, int name, int value)
+static void socket_set_option(int fd, int level, int name, int value)
 {
-    /* None of these changes what is right, only how soon and how fast: a refusal is no failure. */
+    /* These options only affect speed and how soon a loss is detected, so a failure is ignored. */
     (void)setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-static void tune(int fd)
+static void socket_tune(int fd)
 {
-    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
+    socket_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    socket_set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    socket_set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+    socket_set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+    socket_set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
 }
 
 void socket_limit_silence(int fd)
 {
-    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS);
+    socket_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS);
 }
 
 union address {
@@ -41,8 +41,8 @@ union address {
     struct sockaddr_in6 ipv6;
 };
 
-/* Both ends have the same address. */
-static bool is_local(int fd)
+/* Whether both ends of the connection have the same address. */
+static bool socket_is_local(int fd)
 {
     union address own = {.ipv6 = {0}}, peer = {.ipv6 = {0}};
     socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
@@ -57,11 +57,11 @@ static bool is_local(int fd)
 
 void socket_do_not_pace_local(int fd)
 {
-    /* BBR, which a machine may have for all its connections, sends by the clock; inside a machine
-     * there is nothing to be careful with, and the timers were measured to cost an eighth of an
-     * all-reduce of 25 MiB. Reno does not, and every kernel lets everybody choose it. */
+    /* BBR, which a machine may use for all connections, paces what it sends with timers. Within a
+     * machine that is not needed, and the timers were measured to cost an eighth of an all-reduce
+     * of 25 MiB. Reno does not pace, and every kernel allows every process to choose it. */
     static const char PLAIN[] = "reno";
-    if (is_local(fd))
+    if (socket_is_local(fd))
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, PLAIN, sizeof(PLAIN) - 1);
 }
 
@@ -75,7 +75,7 @@ int socket_listen(int port, bool ipv6, int backlog, int *ret_fd, struct err *err
         socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
-    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    socket_set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (bind(fd, address, size) < 0 || listen(fd, backlog) < 0) {
         int errnum = errno;
         if (errnum == EADDRINUSE)
@@ -106,7 +106,7 @@ int socket_accept(int listener, char from[SOCKET_ADDRESS_TEXT_MAX])
     if (fd < 0)
         return fd;
     socket_address_text((struct sockaddr *)&address, size, from);
-    tune(fd);
+    socket_tune(fd);
     return fd;
 }
 
@@ -115,7 +115,7 @@ int socket_connect(const struct sockaddr *address, socklen_t size)
     int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    tune(fd);
+    socket_tune(fd);
     if (connect(fd, address, size) < 0 && errno != EINPROGRESS) {
         int errnum = errno;
         close(fd);
@@ -169,7 +169,7 @@ const char *socket_reason(int errnum)
     case ENETUNREACH:
         return "its network is unreachable";
     case EBADMSG:
-        return "what came over the encrypted connection was changed on its way";
+        return "data on the encrypted connection was modified on its way";
     default:
         return strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown network error";
     }

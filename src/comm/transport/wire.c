@@ -8,31 +8,31 @@
 
 static const uint8_t MAGIC[4] = {'T', 'Y', 'C', 'M'};
 
-/* Cursors: each call moves `at` past what it wrote or read. */
-static void put16(uint8_t **at, uint16_t value)
+/* Each call moves `at` past the bytes that it wrote or read. */
+static void wire_put16(uint8_t **at, uint16_t value)
 {
     value = htole16(value);
     *at = mempcpy(*at, &value, sizeof(value));
 }
 
-static void put32(uint8_t **at, uint32_t value)
+static void wire_put32(uint8_t **at, uint32_t value)
 {
     value = htole32(value);
     *at = mempcpy(*at, &value, sizeof(value));
 }
 
-static void put64(uint8_t **at, uint64_t value)
+static void wire_put64(uint8_t **at, uint64_t value)
 {
     value = htole64(value);
     *at = mempcpy(*at, &value, sizeof(value));
 }
 
-static void put_bytes(uint8_t **at, const void *data, size_t size)
+static void wire_put_bytes(uint8_t **at, const void *data, size_t size)
 {
     *at = mempcpy(*at, data, size);
 }
 
-static uint16_t get16(const uint8_t **at)
+static uint16_t wire_get16(const uint8_t **at)
 {
     uint16_t value;
     memcpy(&value, *at, sizeof(value));
@@ -40,7 +40,7 @@ static uint16_t get16(const uint8_t **at)
     return le16toh(value);
 }
 
-static uint32_t get32(const uint8_t **at)
+static uint32_t wire_get32(const uint8_t **at)
 {
     uint32_t value;
     memcpy(&value, *at, sizeof(value));
@@ -48,7 +48,7 @@ static uint32_t get32(const uint8_t **at)
     return le32toh(value);
 }
 
-static uint64_t get64(const uint8_t **at)
+static uint64_t wire_get64(const uint8_t **at)
 {
     uint64_t value;
     memcpy(&value, *at, sizeof(value));
@@ -56,18 +56,18 @@ static uint64_t get64(const uint8_t **at)
     return le64toh(value);
 }
 
-static void get_bytes(const uint8_t **at, void *data, size_t size)
+static void wire_get_bytes(const uint8_t **at, void *data, size_t size)
 {
     memcpy(data, *at, size);
     *at += size;
 }
 
-/* Every version of the protocol keeps this head, so that peers of two versions can say so: 8 bits
- * of version, 24 of size, which the verdict of a large group needs. */
-static void put_head(uint8_t **at, size_t size)
+/* All versions of the protocol share this head, so that peers of different versions can detect
+ * it: 8 bits of version and 24 bits of size, which the verdict of a large group needs. */
+static void wire_put_head(uint8_t **at, size_t size)
 {
-    put_bytes(at, MAGIC, sizeof(MAGIC));
-    put32(at, (uint32_t)size << 8 | WIRE_VERSION);
+    wire_put_bytes(at, MAGIC, sizeof(MAGIC));
+    wire_put32(at, (uint32_t)size << 8 | WIRE_VERSION);
 }
 
 int wire_head_decode(const uint8_t head[WIRE_HEAD_SIZE], uint16_t *ret_version, size_t *ret_size,
@@ -76,7 +76,7 @@ int wire_head_decode(const uint8_t head[WIRE_HEAD_SIZE], uint16_t *ret_version, 
     if (memcmp(head, MAGIC, sizeof(MAGIC)) != 0)
         return err_set(err, ERR_BAD_REQUEST, "it does not speak trainyard's protocol");
     const uint8_t *at = head + sizeof(MAGIC);
-    uint32_t word = get32(&at);
+    uint32_t word = wire_get32(&at);
     size_t size = word >> 8;
     if (size < WIRE_HEAD_SIZE || size > WIRE_MESSAGE_MAX)
         return err_set(err, ERR_BAD_REQUEST, "it announces a message of %zu bytes", size);
@@ -85,9 +85,9 @@ int wire_head_decode(const uint8_t head[WIRE_HEAD_SIZE], uint16_t *ret_version, 
     return 0;
 }
 
-/* The head again, now with the size that this version's message must have. */
-static int check_head(const uint8_t **at, size_t size, size_t expected, const char *what,
-                      struct err *err)
+/* Checks the head, with the size that a message of this version must have. */
+static int wire_check_head(const uint8_t **at, size_t size, size_t expected, const char *what,
+                           struct err *err)
 {
     if (size != expected)
         return err_set(err, ERR_BAD_REQUEST, "its %s has %zu bytes instead of %zu", what, size,
@@ -98,26 +98,26 @@ static int check_head(const uint8_t **at, size_t size, size_t expected, const ch
     if (result < 0)
         return result;
     if (announced != size)
-        return err_set(err, ERR_BAD_REQUEST, "its %s is cut", what);
+        return err_set(err, ERR_BAD_REQUEST, "its %s is truncated", what);
     *at += WIRE_HEAD_SIZE;
     return 0;
 }
 
 void wire_hello_encode(const struct wire_hello *hello, uint8_t bytes[WIRE_HELLO_SIZE])
 {
-    put_head(&bytes, WIRE_HELLO_SIZE);
-    put16(&bytes, hello->channel);
-    put16(&bytes, hello->channels);
-    put16(&bytes, hello->listen_port);
-    put16(&bytes, hello->encrypts);
-    put32(&bytes, hello->rank);
-    put32(&bytes, hello->target);
-    put32(&bytes, hello->size);
-    put32(&bytes, 0);
-    put64(&bytes, hello->generation);
-    put64(&bytes, hello->shape);
-    put_bytes(&bytes, hello->job, sizeof(hello->job));
-    put_bytes(&bytes, hello->nonce, sizeof(hello->nonce));
+    wire_put_head(&bytes, WIRE_HELLO_SIZE);
+    wire_put16(&bytes, hello->channel);
+    wire_put16(&bytes, hello->channels);
+    wire_put16(&bytes, hello->listen_port);
+    wire_put16(&bytes, hello->encrypts);
+    wire_put32(&bytes, hello->rank);
+    wire_put32(&bytes, hello->target);
+    wire_put32(&bytes, hello->size);
+    wire_put32(&bytes, 0);
+    wire_put64(&bytes, hello->generation);
+    wire_put64(&bytes, hello->shape);
+    wire_put_bytes(&bytes, hello->job, sizeof(hello->job));
+    wire_put_bytes(&bytes, hello->nonce, sizeof(hello->nonce));
 }
 
 int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret, struct err *err)
@@ -125,7 +125,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     size_t announced;
     struct wire_hello hello = {0};
     if (size < WIRE_HEAD_SIZE)
-        return err_set(err, ERR_BAD_REQUEST, "its greeting is cut");
+        return err_set(err, ERR_BAD_REQUEST, "its hello is truncated");
     int result = wire_head_decode(bytes, &hello.version, &announced, err);
     if (result < 0)
         return result;
@@ -133,44 +133,43 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
         *ret = hello;
         return 0;
     }
-    result = check_head(&bytes, size, WIRE_HELLO_SIZE, "greeting", err);
+    result = wire_check_head(&bytes, size, WIRE_HELLO_SIZE, "greeting", err);
     if (result < 0)
         return result;
-    hello.channel = get16(&bytes);
-    hello.channels = get16(&bytes);
-    hello.listen_port = get16(&bytes);
-    hello.encrypts = get16(&bytes);
-    hello.rank = get32(&bytes);
-    hello.target = get32(&bytes);
-    hello.size = get32(&bytes);
-    get32(&bytes);
-    hello.generation = get64(&bytes);
-    hello.shape = get64(&bytes);
-    get_bytes(&bytes, hello.job, sizeof(hello.job));
-    get_bytes(&bytes, hello.nonce, sizeof(hello.nonce));
+    hello.channel = wire_get16(&bytes);
+    hello.channels = wire_get16(&bytes);
+    hello.listen_port = wire_get16(&bytes);
+    hello.encrypts = wire_get16(&bytes);
+    hello.rank = wire_get32(&bytes);
+    hello.target = wire_get32(&bytes);
+    hello.size = wire_get32(&bytes);
+    wire_get32(&bytes);
+    hello.generation = wire_get64(&bytes);
+    hello.shape = wire_get64(&bytes);
+    wire_get_bytes(&bytes, hello.job, sizeof(hello.job));
+    wire_get_bytes(&bytes, hello.nonce, sizeof(hello.nonce));
     if (hello.channel > hello.channels + 1 || hello.rank >= hello.size ||
         hello.target >= hello.size || hello.rank == hello.target)
-        return err_set(err, ERR_BAD_REQUEST, "its greeting contradicts itself");
+        return err_set(err, ERR_BAD_REQUEST, "its hello is inconsistent");
     *ret = hello;
     return 0;
 }
 
 void wire_welcome_encode(const struct wire_welcome *welcome, uint8_t bytes[WIRE_WELCOME_SIZE])
 {
-    put_head(&bytes, WIRE_WELCOME_SIZE);
-    put32(&bytes, welcome->verdict);
-    put32(&bytes, 0);
-    put64(&bytes, welcome->shape);
-    put_bytes(&bytes, welcome->nonce, sizeof(welcome->nonce));
-    put_bytes(&bytes, welcome->mac, sizeof(welcome->mac));
+    wire_put_head(&bytes, WIRE_WELCOME_SIZE);
+    wire_put32(&bytes, welcome->verdict);
+    wire_put32(&bytes, 0);
+    wire_put64(&bytes, welcome->shape);
+    wire_put_bytes(&bytes, welcome->nonce, sizeof(welcome->nonce));
+    wire_put_bytes(&bytes, welcome->mac, sizeof(welcome->mac));
 }
 
-static int get_verdict(const uint8_t **at, enum wire_verdict *ret, struct err *err)
+static int wire_get_verdict(const uint8_t **at, enum wire_verdict *ret, struct err *err)
 {
-    uint32_t verdict = get32(at);
+    uint32_t verdict = wire_get32(at);
     if (verdict >= WIRE_VERDICTS)
-        return err_set(err, ERR_BAD_REQUEST, "it answers with verdict %u, which means nothing",
-                       verdict);
+        return err_set(err, ERR_BAD_REQUEST, "it answers with the unknown verdict %u", verdict);
     *ret = (enum wire_verdict)verdict;
     return 0;
 }
@@ -181,7 +180,7 @@ int wire_welcome_decode(const uint8_t *bytes, size_t size, struct wire_welcome *
     size_t announced;
     struct wire_welcome welcome = {0};
     if (size < WIRE_HEAD_SIZE)
-        return err_set(err, ERR_BAD_REQUEST, "its answer is cut");
+        return err_set(err, ERR_BAD_REQUEST, "its answer is truncated");
     int result = wire_head_decode(bytes, &welcome.version, &announced, err);
     if (result < 0)
         return result;
@@ -190,41 +189,41 @@ int wire_welcome_decode(const uint8_t *bytes, size_t size, struct wire_welcome *
         *ret = welcome;
         return 0;
     }
-    if ((result = check_head(&bytes, size, WIRE_WELCOME_SIZE, "answer", err)) < 0 ||
-        (result = get_verdict(&bytes, &welcome.verdict, err)) < 0)
+    if ((result = wire_check_head(&bytes, size, WIRE_WELCOME_SIZE, "answer", err)) < 0 ||
+        (result = wire_get_verdict(&bytes, &welcome.verdict, err)) < 0)
         return result;
-    get32(&bytes);
-    welcome.shape = get64(&bytes);
-    get_bytes(&bytes, welcome.nonce, sizeof(welcome.nonce));
-    get_bytes(&bytes, welcome.mac, sizeof(welcome.mac));
+    wire_get32(&bytes);
+    welcome.shape = wire_get64(&bytes);
+    wire_get_bytes(&bytes, welcome.nonce, sizeof(welcome.nonce));
+    wire_get_bytes(&bytes, welcome.mac, sizeof(welcome.mac));
     *ret = welcome;
     return 0;
 }
 
 void wire_proof_encode(const uint8_t mac[SECRET_MAC_SIZE], uint8_t bytes[WIRE_PROOF_SIZE])
 {
-    put_head(&bytes, WIRE_PROOF_SIZE);
-    put_bytes(&bytes, mac, SECRET_MAC_SIZE);
+    wire_put_head(&bytes, WIRE_PROOF_SIZE);
+    wire_put_bytes(&bytes, mac, SECRET_MAC_SIZE);
 }
 
 int wire_proof_decode(const uint8_t *bytes, size_t size, uint8_t ret_mac[SECRET_MAC_SIZE],
                       struct err *err)
 {
-    int result = check_head(&bytes, size, WIRE_PROOF_SIZE, "proof", err);
+    int result = wire_check_head(&bytes, size, WIRE_PROOF_SIZE, "proof", err);
     if (result == 0)
-        get_bytes(&bytes, ret_mac, SECRET_MAC_SIZE);
+        wire_get_bytes(&bytes, ret_mac, SECRET_MAC_SIZE);
     return result;
 }
 
 void wire_verdict_encode(enum wire_verdict verdict, const struct wire_address *addresses,
                          size_t count, uint8_t *bytes)
 {
-    put_head(&bytes, WIRE_VERDICT_SIZE + count * WIRE_ADDRESS_SIZE);
-    put32(&bytes, verdict);
-    put32(&bytes, (uint32_t)count);
+    wire_put_head(&bytes, WIRE_VERDICT_SIZE + count * WIRE_ADDRESS_SIZE);
+    wire_put32(&bytes, verdict);
+    wire_put32(&bytes, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
-        put_bytes(&bytes, addresses[i].ip, sizeof(addresses[i].ip));
-        put16(&bytes, addresses[i].port);
+        wire_put_bytes(&bytes, addresses[i].ip, sizeof(addresses[i].ip));
+        wire_put16(&bytes, addresses[i].port);
     }
 }
 
@@ -234,35 +233,35 @@ int wire_verdict_decode(const uint8_t *bytes, size_t size, size_t capacity,
 {
     size_t expected = size < WIRE_VERDICT_SIZE ? WIRE_VERDICT_SIZE : size;
     enum wire_verdict verdict = WIRE_ACCEPTED;
-    int result = check_head(&bytes, size, expected, "verdict", err);
-    if (result < 0 || (result = get_verdict(&bytes, &verdict, err)) < 0)
+    int result = wire_check_head(&bytes, size, expected, "verdict", err);
+    if (result < 0 || (result = wire_get_verdict(&bytes, &verdict, err)) < 0)
         return result;
-    size_t count = get32(&bytes);
+    size_t count = wire_get32(&bytes);
     if (count > capacity || size != WIRE_VERDICT_SIZE + count * WIRE_ADDRESS_SIZE)
         return err_set(err, ERR_BAD_REQUEST, "its verdict names %zu addresses in %zu bytes", count,
                        size);
     for (size_t i = 0; i < count; i++) {
-        get_bytes(&bytes, ret_addresses[i].ip, sizeof(ret_addresses[i].ip));
-        ret_addresses[i].port = get16(&bytes);
+        wire_get_bytes(&bytes, ret_addresses[i].ip, sizeof(ret_addresses[i].ip));
+        ret_addresses[i].port = wire_get16(&bytes);
     }
     *ret_verdict = verdict;
     *ret_count = count;
     return 0;
 }
 
-size_t wire_terms_encode(const char *terms, uint8_t *bytes)
+size_t wire_shape_text_encode(const char *shape_text, uint8_t *bytes)
 {
-    size_t size = strnlen(terms, WIRE_TERMS_MAX);
-    put_head(&bytes, WIRE_HEAD_SIZE + size);
-    put_bytes(&bytes, terms, size);
+    size_t size = strnlen(shape_text, WIRE_SHAPE_TEXT_MAX);
+    wire_put_head(&bytes, WIRE_HEAD_SIZE + size);
+    wire_put_bytes(&bytes, shape_text, size);
     return WIRE_HEAD_SIZE + size;
 }
 
-int wire_terms_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err)
+int wire_shape_text_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err)
 {
-    if (size < WIRE_HEAD_SIZE || size > WIRE_HEAD_SIZE + WIRE_TERMS_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "its terms have %zu bytes", size);
-    int result = check_head(&bytes, size, size, "terms", err);
+    if (size < WIRE_HEAD_SIZE || size > WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "its shape text has %zu bytes", size);
+    int result = wire_check_head(&bytes, size, size, "shape text", err);
     if (result < 0)
         return result;
     char *text = mem_strndup((const char *)bytes, size - WIRE_HEAD_SIZE);
@@ -275,17 +274,17 @@ int wire_terms_decode(const uint8_t *bytes, size_t size, char **ret, struct err 
 
 void wire_frame_encode(const struct wire_frame *frame, uint8_t bytes[WIRE_FRAME_HEAD_SIZE])
 {
-    put32(&bytes, frame->type);
-    put32(&bytes, frame->size);
-    put64(&bytes, frame->sequence);
-    put64(&bytes, frame->detail);
+    wire_put32(&bytes, frame->type);
+    wire_put32(&bytes, frame->size);
+    wire_put64(&bytes, frame->sequence);
+    wire_put64(&bytes, frame->detail);
 }
 
 int wire_frame_decode(const uint8_t bytes[WIRE_FRAME_HEAD_SIZE], struct wire_frame *ret,
                       struct err *err)
 {
-    uint32_t type = get32(&bytes), size = get32(&bytes);
-    uint64_t sequence = get64(&bytes), detail = get64(&bytes);
+    uint32_t type = wire_get32(&bytes), size = wire_get32(&bytes);
+    uint64_t sequence = wire_get64(&bytes), detail = wire_get64(&bytes);
     if (type == 0 || type >= WIRE_FRAME_TYPES || size > WIRE_FRAME_MAX)
         return err_set(err, ERR_INTERNAL, "sent a frame of type %u with %u bytes", type, size);
     *ret = (struct wire_frame){

@@ -1,4 +1,4 @@
-/* Role-based access; see access.h. */
+/* See access.h. */
 #include "engine/access/access.h"
 
 #include "kube/object.h"
@@ -17,8 +17,8 @@ bool access_list_has(const struct json *list, const char *value)
     return false;
 }
 
-/* "pods", "pods/log", "*" for all of them and "*" "/scale" for one subresource of every resource.
- */
+/* "pods", "pods/log", "*" for all resources, and "*" "/scale" for one subresource of every
+ * resource. */
 bool access_resource_matches(const struct json *resources, const char *resource,
                              const char *subresource)
 {
@@ -80,8 +80,8 @@ static bool rule_allows(const struct json *rule, const struct access_question *q
 
 /* ---- Which rules apply ----------------------------------------------------------------------- */
 
-static const struct json *find(const struct access_objects *objects, const char *namespace_,
-                               const char *name)
+static const struct json *access_find_role(const struct access_objects *objects,
+                                           const char *namespace_, const char *name)
 {
     for (size_t i = 0; i < objects->count; i++)
         if (str_eq(kube_meta_name(objects->items[i]), name) &&
@@ -101,9 +101,10 @@ static bool is_selected(struct arena *arena, const struct json *selectors, const
     return false;
 }
 
-/* A role that gathers others has their rules, besides those written into it. */
-static const struct json *gather(struct arena *arena, const struct access_policy *policy,
-                                 const struct json *role)
+/* The role's own rules, and those of the roles that its aggregationRule selects. */
+static const struct json *access_gather_rules(struct arena *arena,
+                                              const struct access_policy *policy,
+                                              const struct json *role)
 {
     const struct json *selectors = json_at(role, "aggregationRule", "clusterRoleSelectors", NULL);
     const struct json *own = json_get(role, "rules");
@@ -129,9 +130,9 @@ const struct json *access_role_rules(struct arena *arena, const struct access_po
 {
     const char *name = json_get_string(role_ref, "name", "");
     bool cluster = str_eq(json_get_string(role_ref, "kind", ""), "ClusterRole");
-    const struct json *role =
-        cluster ? find(&policy->cluster_roles, "", name) : find(&policy->roles, namespace_, name);
-    return role ? gather(arena, policy, role) : NULL;
+    const struct json *role = cluster ? access_find_role(&policy->cluster_roles, "", name)
+                                      : access_find_role(&policy->roles, namespace_, name);
+    return role ? access_gather_rules(arena, policy, role) : NULL;
 }
 
 static bool is_subject(const struct json *subject, const char *namespace_,
@@ -204,7 +205,7 @@ bool access_each_rule(struct arena *arena, const struct access_policy *policy,
     return false;
 }
 
-/* ---- The answer ------------------------------------------------------------------------------ */
+/* ---- The response ---------------------------------------------------------------------------- */
 
 struct decision {
     struct arena *arena;
@@ -235,7 +236,7 @@ static const char *allowed_text(struct arena *arena, const struct access_grant *
                         account ? place : "");
 }
 
-static bool decide_by(void *context, const struct access_grant *grant)
+static bool access_decide_by_rule(void *context, const struct access_grant *grant)
 {
     struct decision *decision = context;
     if (!grant->rule) {
@@ -257,13 +258,13 @@ struct access_answer access_decide(struct arena *arena, const struct access_poli
     struct decision decision = {arena, question, {.reason = ""}};
     if (identity_is_master(identity))
         return (struct access_answer){.allowed = true, .reason = ""};
-    access_each_rule(arena, policy, identity, question->path ? "" : question->namespace_, decide_by,
-                     &decision);
+    access_each_rule(arena, policy, identity, question->path ? "" : question->namespace_,
+                     access_decide_by_rule, &decision);
     return decision.answer;
 }
 
-char *access_refusal(struct arena *arena, const struct identity *identity,
-                     const struct access_question *question, const char *reason)
+char *access_forbidden_message(struct arena *arena, const struct identity *identity,
+                               const struct access_question *question, const char *reason)
 {
     const char *colon = reason[0] ? ": " : "";
     if (question->path)

@@ -1,11 +1,11 @@
-/* Authentication; see auth.h. */
+/* See auth.h. */
 #include "engine/access/auth.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/access/token.h"
-#include "engine/kinds/registry.h"
-#include "engine/kinds/stored.h"
+#include "engine/stored/stored.h"
+#include "kube/kinds/kinds.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct identity ADMIN = {
     .groups = (const char *const[]){"system:masters", "system:authenticated", NULL},
 };
 
-static bool same(const char *given, const char *token)
+static bool auth_is_same_token(const char *given, const char *token)
 {
     size_t size = strlen(token), given_size = strlen(given);
     unsigned difference = size != given_size;
@@ -28,11 +28,12 @@ static bool same(const char *given, const char *token)
     return difference == 0;
 }
 
-/* Whether the object is there and is still the one that was meant. */
-static bool lives(struct arena *arena, struct store *store, const struct kube_kind *kind,
-                  const char *namespace_, const char *name, const char *uid)
+/* Whether the object exists and has the uid. */
+static bool auth_object_exists(struct arena *arena, struct store *store,
+                               const struct kube_kind *kind, const char *namespace_,
+                               const char *name, const char *uid)
 {
-    const char *key = registry_key(arena, kind, namespace_, name);
+    const char *key = stored_key(arena, kind, namespace_, name);
     struct store_object *stored = store_get(store, key);
     struct json *object = NULL;
     bool same_one = stored && stored_read(arena, stored, &object, NULL) == 0 &&
@@ -48,11 +49,11 @@ static const struct identity *identify_account(struct arena *arena, const struct
     if (!auth->seal->make ||
         token_verify(arena, auth->seal, token, auth->now_ms / 1000, &claims, NULL) < 0)
         return NULL;
-    if (!lives(arena, auth->store, &KUBE_SERVICEACCOUNT_KIND, claims.namespace_, claims.account,
-               claims.account_uid))
+    if (!auth_object_exists(arena, auth->store, &KUBE_SERVICEACCOUNT_KIND, claims.namespace_,
+                            claims.account, claims.account_uid))
         return NULL;
-    if (claims.pod &&
-        !lives(arena, auth->store, &KUBE_POD_KIND, claims.namespace_, claims.pod, claims.pod_uid))
+    if (claims.pod && !auth_object_exists(arena, auth->store, &KUBE_POD_KIND, claims.namespace_,
+                                          claims.pod, claims.pod_uid))
         return NULL;
     const char **groups = ARENA_ARRAY(arena, const char *, 4);
     groups[0] = "system:serviceaccounts";
@@ -70,8 +71,8 @@ static const struct identity *identify_account(struct arena *arena, const struct
     return identity;
 }
 
-/* NULL: none is shown. */
-static const char *shown_token(const struct http_request *request)
+/* The bearer token of the request, or NULL. */
+static const char *auth_bearer_token(const struct http_request *request)
 {
     const char *value = http_header_get(request->headers, "Authorization");
     if (!value || strncasecmp(value, SCHEME, sizeof(SCHEME) - 1) != 0)
@@ -82,15 +83,15 @@ static const char *shown_token(const struct http_request *request)
 const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
                                      const struct http_request *request)
 {
-    const char *token = shown_token(request);
+    const char *token = auth_bearer_token(request);
     if (!token)
         return NULL;
-    return same(token, auth->token) ? &ADMIN : identify_account(arena, auth, token);
+    return auth_is_same_token(token, auth->token) ? &ADMIN : identify_account(arena, auth, token);
 }
 
 bool auth_shows_token(const struct http_request *request)
 {
-    return !str_is_empty(shown_token(request));
+    return !str_is_empty(auth_bearer_token(request));
 }
 
 bool auth_is_open(const char *path)

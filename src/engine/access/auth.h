@@ -1,5 +1,5 @@
-/* Who asks: the owner, known by the token of the kubeconfig, or a service account, known by a token
- * this cluster signed. Probes need to be nobody. */
+/* Authentication: identifies the owner of the cluster by the token of the kubeconfig, and service
+ * accounts by tokens that this cluster has signed. Probes need no identity. */
 #ifndef TRAINYARD_ENGINE_AUTH_H
 #define TRAINYARD_ENGINE_AUTH_H
 
@@ -10,20 +10,21 @@
 #include <stdbool.h>
 
 struct auth {
-    const char *token;              /* the owner's */
-    const struct engine_seal *seal; /* of service accounts' tokens */
-    struct store *store;            /* knows whether the account is still there */
+    const char *token;              /* the owner's token */
+    const struct engine_seal *seal; /* signs the tokens of service accounts */
+    struct store *store;            /* knows whether an account still exists */
     int64_t now_ms;                 /* wall time */
 };
 
-/* NULL for one who is not known. The comparison takes the same time wherever the tokens differ. */
+/* Returns NULL if the request has no valid token. The time of the comparison does not depend on
+ * where the tokens differ. */
 const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
                                      const struct http_request *request);
 
-/* Whether there is a bearer token, good or not. */
+/* Whether the request has a bearer token, valid or not. */
 bool auth_shows_token(const struct http_request *request);
 
-/* Paths that anybody may read. */
+/* Whether everyone may read the path. */
 bool auth_is_open(const char *path);
 
 #endif

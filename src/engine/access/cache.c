@@ -1,12 +1,11 @@
-/* Parsed roles and bindings; see access_cache.h. There is no event to miss: each look compares the
- * versions of what is stored with those that were parsed, and when nothing at all was written since
- * the last look, not even that. */
+/* See cache.h. The cache needs no events: each call compares the versions in the store with those
+ * that were parsed, and does not even do that if the store has not changed since the last call. */
 #include "engine/access/cache.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "engine/kinds/stored.h"
+#include "engine/stored/stored.h"
 #include "kube/kinds/kinds.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@ struct entry {
     struct arena *arena;
     struct json *object; /* NULL: it could not be read, and allows nothing */
     int64_t revision;
-    uint64_t seen; /* the look that saw it last */
+    uint64_t seen; /* the number of the last call that found it in the store */
 };
 
 struct access_cache {
@@ -27,7 +26,7 @@ struct access_cache {
     struct map entries; /* by key */
     VEC(const struct json *) lists[KINDS];
     struct access_policy policy;
-    int64_t revision; /* of the store at the last look */
+    int64_t revision; /* the store's revision at the last call */
     uint64_t look;
 };
 
@@ -40,7 +39,7 @@ struct access_cache *access_cache_new(struct store *store)
     return cache;
 }
 
-static void entry_free(struct entry *entry)
+static void access_cache_entry_free(struct entry *entry)
 {
     arena_free(entry->arena);
     free(entry);
@@ -53,7 +52,7 @@ struct access_cache *access_cache_free(struct access_cache *cache)
     const char *key;
     void *entry;
     for (size_t i = 0; map_next(&cache->entries, &i, &key, &entry);)
-        entry_free(entry);
+        access_cache_entry_free(entry);
     map_release(&cache->entries);
     for (size_t i = 0; i < KINDS; i++)
         vec_release(&cache->lists[i]);
@@ -61,14 +60,14 @@ struct access_cache *access_cache_free(struct access_cache *cache)
     return NULL;
 }
 
-static struct entry *entry_of(struct access_cache *cache, struct store_object *stored)
+static struct entry *access_cache_entry_of(struct access_cache *cache, struct store_object *stored)
 {
     struct entry *entry = map_get(&cache->entries, stored->key);
     if (entry && entry->revision == stored->revision)
         return entry;
     if (entry) {
         map_remove(&cache->entries, stored->key);
-        entry_free(entry);
+        access_cache_entry_free(entry);
     }
     entry = mem_zalloc(sizeof(*entry));
     entry->arena = arena_new();
@@ -79,14 +78,14 @@ static struct entry *entry_of(struct access_cache *cache, struct store_object *s
     return entry;
 }
 
-static void read_kind(struct access_cache *cache, size_t kind)
+static void access_cache_read_kind(struct access_cache *cache, size_t kind)
 {
     _cleanup_free_ char *prefix = mem_printf("/%s/", ROWS[kind]->storage);
     struct store_object **objects;
     size_t count = store_list(cache->store, prefix, &objects);
     cache->lists[kind].count = 0;
     for (size_t i = 0; i < count; i++) {
-        struct entry *entry = entry_of(cache, objects[i]);
+        struct entry *entry = access_cache_entry_of(cache, objects[i]);
         entry->seen = cache->look;
         if (entry->object)
             vec_push(&cache->lists[kind], entry->object);
@@ -95,7 +94,7 @@ static void read_kind(struct access_cache *cache, size_t kind)
     free(objects);
 }
 
-/* Those that are gone from the store. */
+/* Drops the objects that are gone from the store. */
 static void forget_unseen(struct access_cache *cache)
 {
     VEC(char *) gone = {0};
@@ -105,7 +104,7 @@ static void forget_unseen(struct access_cache *cache)
         if (((struct entry *)entry)->seen != cache->look)
             vec_push(&gone, mem_strdup(key));
     for (size_t i = 0; i < gone.count; i++) {
-        entry_free(map_remove(&cache->entries, gone.items[i]));
+        access_cache_entry_free(map_remove(&cache->entries, gone.items[i]));
         free(gone.items[i]);
     }
     vec_release(&gone);
@@ -117,7 +116,7 @@ const struct access_policy *access_cache_get(struct access_cache *cache)
         return &cache->policy;
     cache->look++;
     for (size_t i = 0; i < KINDS; i++)
-        read_kind(cache, i);
+        access_cache_read_kind(cache, i);
     forget_unseen(cache);
     struct access_objects *const targets[KINDS] = {&cache->policy.cluster_roles,
                                                    &cache->policy.cluster_bindings,

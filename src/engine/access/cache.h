@@ -1,5 +1,4 @@
-/* The roles and bindings of the store, parsed once for each version of each. On the loop's thread,
- * as everything that reads the store. */
+/* The roles and bindings of the store, parsed once per version. Must run on the loop thread. */
 #ifndef TRAINYARD_ENGINE_ACCESS_CACHE_H
 #define TRAINYARD_ENGINE_ACCESS_CACHE_H
 
@@ -11,7 +10,7 @@ struct access_cache;
 struct access_cache *access_cache_new(struct store *store);
 struct access_cache *access_cache_free(struct access_cache *cache);
 
-/* What is committed now; valid until the loop turns. */
+/* The committed roles and bindings; valid until the loop turns. */
 const struct access_policy *access_cache_get(struct access_cache *cache);
 
 #endif

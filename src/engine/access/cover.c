@@ -1,6 +1,6 @@
-/* Nobody gives what he has not: whether the rules somebody holds cover those he wants to give away;
- * see access.h. Each rule is taken apart into single permissions, and one rule of his must hold
- * each of them whole: "*" is covered by "*" alone. */
+/* Checks that a user's rules cover the rules that it wants to grant; see access.h. Each rule is
+ * split into single permissions, and one rule of the user must cover each of them completely: only
+ * "*" covers "*". */
 #include "engine/access/access.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@ struct holder {
     VEC(const struct json *) rules;
 };
 
-static bool hold(void *context, const struct access_grant *grant)
+static bool cover_add_rule(void *context, const struct access_grant *grant)
 {
     struct holder *holder = context;
     if (grant->rule)
@@ -69,7 +69,7 @@ static bool holds_path(const struct holder *holder, const char *verb, const char
     return false;
 }
 
-static const char *text_of(const struct json *item)
+static const char *cover_text_of(const struct json *item)
 {
     return json_text(item) ? json_text(item) : "";
 }
@@ -81,7 +81,7 @@ static bool holds_names(const struct holder *holder, const struct json *rule, co
     if (json_count(names) == 0)
         return holds_resource(holder, verb, group, resource, NULL);
     JSON_EACH (name, names) {
-        if (!holds_resource(holder, verb, group, resource, text_of(name)))
+        if (!holds_resource(holder, verb, group, resource, cover_text_of(name)))
             return false;
     }
     return true;
@@ -101,18 +101,19 @@ static bool is_too_large(const struct json *rule)
     return false;
 }
 
-static bool holds(const struct holder *holder, const struct json *rule)
+static bool cover_has_rule(const struct holder *holder, const struct json *rule)
 {
     if (is_too_large(rule))
         return false;
     JSON_EACH (verb, json_get(rule, "verbs")) {
         JSON_EACH (path, json_get(rule, "nonResourceURLs")) {
-            if (!holds_path(holder, text_of(verb), text_of(path)))
+            if (!holds_path(holder, cover_text_of(verb), cover_text_of(path)))
                 return false;
         }
         JSON_EACH (group, json_get(rule, "apiGroups")) {
             JSON_EACH (resource, json_get(rule, "resources")) {
-                if (!holds_names(holder, rule, text_of(verb), text_of(group), text_of(resource)))
+                if (!holds_names(holder, rule, cover_text_of(verb), cover_text_of(group),
+                                 cover_text_of(resource)))
                     return false;
             }
         }
@@ -148,25 +149,25 @@ static void write_rule(struct buf *text, const struct json *rule)
         buf_printf(text, "%s%s:[", comma, parts[i].title);
         comma = ", ";
         JSON_EACH (item, list) {
-            buf_printf(text, "%s\"%s\"", item == json_first(list) ? "" : " ", text_of(item));
+            buf_printf(text, "%s\"%s\"", item == json_first(list) ? "" : " ", cover_text_of(item));
         }
         buf_append_str(text, "]");
     }
     buf_append_str(text, "}");
 }
 
-char *access_uncovered(struct arena *arena, const struct access_policy *policy,
-                       const struct identity *identity, const char *namespace_,
-                       const struct json *rules)
+char *access_missing_rules(struct arena *arena, const struct access_policy *policy,
+                           const struct identity *identity, const char *namespace_,
+                           const struct json *rules)
 {
     struct holder holder = {0};
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
     if (identity_is_master(identity))
         return NULL;
-    access_each_rule(arena, policy, identity, namespace_, hold, &holder);
+    access_each_rule(arena, policy, identity, namespace_, cover_add_rule, &holder);
     JSON_EACH (rule, rules) {
-        if (holds(&holder, rule))
+        if (cover_has_rule(&holder, rule))
             continue;
         if (text.size)
             buf_append_char(&text, '\n');

@@ -1,4 +1,4 @@
-/* Who asks, once it is known: what authentication says and authorization decides on. */
+/* The user of a request: the result of authentication, and the input of authorization. */
 #ifndef TRAINYARD_ENGINE_IDENTITY_H
 #define TRAINYARD_ENGINE_IDENTITY_H
 
@@ -7,10 +7,10 @@
 
 struct identity {
     const char *name;          /* "trainyard-admin", "system:serviceaccount:default:builder" */
-    const char *uid;           /* of the service account, or NULL */
+    const char *uid;           /* the uid of the service account, or NULL */
     const char *const *groups; /* NULL-terminated */
-    const char *pod, *pod_uid; /* the pod whose token it is, or NULL */
-    const struct json *extra;  /* what else is said of him, lists by key; or NULL */
+    const char *pod, *pod_uid; /* the pod that the token belongs to, or NULL */
+    const struct json *extra;  /* further attributes, lists by key; or NULL */
 };
 
 static inline bool identity_is_in(const struct identity *identity, const char *group)
@@ -21,7 +21,8 @@ static inline bool identity_is_in(const struct identity *identity, const char *g
     return false;
 }
 
-/* May do everything, whatever the roles say: so that no role can lock the owner out. */
+/* Members of system:masters may do everything, whatever the roles say, so that no role can lock the
+ * owner out. */
 static inline bool identity_is_master(const struct identity *identity)
 {
     return identity_is_in(identity, "system:masters");

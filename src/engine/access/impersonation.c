@@ -1,4 +1,4 @@
-/* Impersonation; see impersonation.h. */
+/* See impersonation.h. */
 #include "engine/access/impersonation.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ static const char PREFIX[] = "Impersonate-", USER[] = "Impersonate-User",
 static const char ACCOUNT[] = "system:serviceaccount:", AUTHENTICATED[] = "system:authenticated",
                   UNAUTHENTICATED[] = "system:unauthenticated";
 
-static bool begins(const char *name, const char *prefix)
+static bool impersonation_is_header(const char *name, const char *prefix)
 {
     return strncasecmp(name, prefix, strlen(prefix)) == 0;
 }
@@ -21,12 +21,12 @@ static bool begins(const char *name, const char *prefix)
 const char *impersonation_header(const struct http_header *headers)
 {
     for (; headers; headers = headers->next)
-        if (begins(headers->name, PREFIX))
+        if (impersonation_is_header(headers->name, PREFIX))
             return headers->name;
     return NULL;
 }
 
-/* ---- Whether he may -------------------------------------------------------------------------- */
+/* ---- Authorization --------------------------------------------------------------------------- */
 
 struct request {
     struct arena *arena;
@@ -34,15 +34,17 @@ struct request {
     const struct identity *asker;
 };
 
-static int check(const struct request *request, struct access_question question, struct err *err)
+static int impersonation_check(const struct request *request, struct access_question question,
+                               struct err *err)
 {
     question.verb = "impersonate";
     struct access_answer answer =
         access_decide(request->arena, request->policy, request->asker, &question);
     if (answer.allowed)
         return 0;
-    return err_set(err, ERR_FORBIDDEN, "%s",
-                   access_refusal(request->arena, request->asker, &question, answer.reason));
+    return err_set(
+        err, ERR_FORBIDDEN, "%s",
+        access_forbidden_message(request->arena, request->asker, &question, answer.reason));
 }
 
 /* The namespace of "system:serviceaccount:NAMESPACE:NAME", or NULL for any other user. */
@@ -69,10 +71,11 @@ static int check_user(const struct request *request, const char *user, struct er
         question.namespace_ = namespace_;
         question.name = name;
     }
-    return check(request, question, err);
+    return impersonation_check(request, question, err);
 }
 
-/* The key of an extra is part of the header's name: lower case, with percent escapes. */
+/* The key of an extra attribute is a part of the header's name, in lower case with percent escapes.
+ */
 static char *extra_key(struct arena *arena, const char *header)
 {
     const char *escaped = header + strlen(EXTRA);
@@ -82,7 +85,7 @@ static char *extra_key(struct arena *arena, const char *header)
     return key;
 }
 
-/* One header of the request: may he be, and be in, what it says? */
+/* Checks one header: whether the roles allow to impersonate the user, group or attribute in it. */
 static int check_header(const struct request *request, const struct http_header *header,
                         struct err *err)
 {
@@ -96,20 +99,20 @@ static int check_header(const struct request *request, const struct http_header 
     } else if (str_eq_nocase(header->name, UID)) {
         question.group = authentication;
         question.resource = "uids";
-    } else if (begins(header->name, EXTRA)) {
+    } else if (impersonation_is_header(header->name, EXTRA)) {
         question.group = authentication;
         question.resource = "userextras";
         question.subresource = extra_key(request->arena, header->name);
     } else {
         return 0;
     }
-    return check(request, question, err);
+    return impersonation_check(request, question, err);
 }
 
-/* ---- Who he is then -------------------------------------------------------------------------- */
+/* ---- The impersonated identity --------------------------------------------------------------- */
 
-/* Those that are named; a service account that comes without any is in its own; and everybody is
- * one who is known, or one who is not. */
+/* The named groups. A service account without any has its own groups. Every user is also in
+ * system:authenticated or system:unauthenticated. */
 static const char *const *groups_of(struct arena *arena, const struct identity *named,
                                     const struct http_header *headers)
 {
@@ -136,7 +139,7 @@ static const struct json *extra_of(struct arena *arena, const struct http_header
 {
     struct json *extra = json_object(arena);
     for (; headers; headers = headers->next)
-        if (begins(headers->name, EXTRA))
+        if (impersonation_is_header(headers->name, EXTRA))
             json_append(json_ensure_array(arena, extra, extra_key(arena, headers->name)),
                         json_string(arena, headers->value));
     return extra->count > 0 ? extra : NULL;
@@ -153,9 +156,9 @@ int impersonation_apply(struct arena *arena, const struct access_policy *policy,
                        "%.64s is sent without impersonating a user: send %s, too",
                        impersonation_header(headers), USER);
     for (const struct http_header *header = headers; header; header = header->next) {
-        int r = check_header(&request, header, err);
-        if (r < 0)
-            return r;
+        int result = check_header(&request, header, err);
+        if (result < 0)
+            return result;
     }
     struct identity *identity = ARENA_NEW(arena, struct identity);
     identity->name = user;

@@ -1,17 +1,17 @@
-/* To ask as somebody else (`kubectl --as`): the Impersonate-… headers of a request. Whom they name
- * takes the asker's place, if the roles let the asker do so; from then on nothing tells the two
- * apart. Pure, as access.h is. */
+/* Impersonation (`kubectl --as`): the Impersonate-… headers of a request. If the roles allow it,
+ * the named user takes the place of the user that sent the request, for everything that follows.
+ * Pure. */
 #ifndef TRAINYARD_ENGINE_IMPERSONATION_H
 #define TRAINYARD_ENGINE_IMPERSONATION_H
 
 #include "engine/access/access.h"
 #include "net/http/http.h"
 
-/* The first header of this sort, or NULL: nobody else is asked as. */
+/* The first Impersonate-… header, or NULL. */
 const char *impersonation_header(const struct http_header *headers);
 
-/* Whom the headers name, in place of `asker`. ERR_FORBIDDEN, or ERR_BAD_REQUEST for headers that
- * name no user. */
+/* Returns the identity that the headers name, in place of `asker`. Returns -ERR_FORBIDDEN if the
+ * roles do not allow it, or -ERR_BAD_REQUEST if the headers name no user. */
 int impersonation_apply(struct arena *arena, const struct access_policy *policy,
                         const struct identity *asker, const struct http_header *headers,
                         const struct identity **ret, struct err *err);

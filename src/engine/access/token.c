@@ -1,4 +1,4 @@
-/* Tokens of service accounts; see token.h. */
+/* See token.h. */
 #include "engine/access/token.h"
 
 #include "base/base64.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { CLOCK_SLACK_S = 60 }; /* a clock set back a little does not end everything */
+enum { CLOCK_SLACK_S = 60 }; /* tolerates a clock that was set back a little */
 
 static const char SUBJECT_PREFIX[] = "system:serviceaccount:";
 
@@ -17,7 +17,7 @@ static const char *encode_json(struct arena *arena, const struct json *json)
     return base64_encode_url(arena, text, strlen(text));
 }
 
-static struct json *header(struct arena *arena)
+static struct json *token_header(struct arena *arena)
 {
     struct json *json = json_object(arena);
     json_set_string(arena, json, "alg", "HS256");
@@ -33,7 +33,7 @@ static void set_reference(struct arena *arena, struct json *object, const char *
     json_set_string(arena, reference, "uid", uid);
 }
 
-static struct json *payload(struct arena *arena, const struct token_claims *claims)
+static struct json *token_payload(struct arena *arena, const struct token_claims *claims)
 {
     char id[37];
     rand_uuid(id);
@@ -61,11 +61,11 @@ int token_make(struct arena *arena, const struct engine_seal *seal,
                const struct token_claims *claims, const char **ret, struct err *err)
 {
     unsigned char made[ENGINE_SEAL_SIZE];
-    const char *sealed = arena_printf(arena, "%s.%s", encode_json(arena, header(arena)),
-                                      encode_json(arena, payload(arena, claims)));
-    int r = seal->make(seal->context, sealed, strlen(sealed), made, err);
-    if (r < 0)
-        return r;
+    const char *sealed = arena_printf(arena, "%s.%s", encode_json(arena, token_header(arena)),
+                                      encode_json(arena, token_payload(arena, claims)));
+    int result = seal->make(seal->context, sealed, strlen(sealed), made, err);
+    if (result < 0)
+        return result;
     const char *token =
         arena_printf(arena, "%s.%s", sealed, base64_encode_url(arena, made, sizeof(made)));
     if (strlen(token) > TOKEN_MAX)
@@ -76,12 +76,12 @@ int token_make(struct arena *arena, const struct engine_seal *seal,
 
 /* ---- Verifying ------------------------------------------------------------------------------- */
 
-static int refuse(struct err *err, const char *reason)
+static int token_reject(struct err *err, const char *reason)
 {
     return err_set(err, ERR_UNAUTHORIZED, "%s", reason);
 }
 
-/* Takes the same time wherever the two differ. */
+/* The time does not depend on where the signatures differ. */
 static bool same_seal(const unsigned char *made, const char *given, size_t size)
 {
     unsigned difference = size != ENGINE_SEAL_SIZE;
@@ -97,12 +97,13 @@ static int check_seal(struct arena *arena, const struct engine_seal *seal, const
     char *given;
     size_t size;
     if (base64_decode_url(arena, last_dot + 1, &given, &size, NULL) < 0)
-        return refuse(err, "the token's signature cannot be read");
-    int r = seal->make(seal->context, text, (size_t)(last_dot - text), made, err);
-    if (r < 0)
-        return r;
-    return same_seal(made, given, size) ? 0
-                                        : refuse(err, "the token was not signed by this cluster");
+        return token_reject(err, "the token's signature cannot be read");
+    int result = seal->make(seal->context, text, (size_t)(last_dot - text), made, err);
+    if (result < 0)
+        return result;
+    return same_seal(made, given, size)
+               ? 0
+               : token_reject(err, "the token was not signed by this cluster");
 }
 
 static int decode_json(struct arena *arena, const char *text, size_t size, struct json **ret,
@@ -111,11 +112,11 @@ static int decode_json(struct arena *arena, const char *text, size_t size, struc
     char *data;
     if (base64_decode_url(arena, arena_strndup(arena, text, size), &data, &size, NULL) < 0 ||
         json_parse(arena, data, size, NULL, ret, NULL) < 0)
-        return refuse(err, "the token cannot be read");
+        return token_reject(err, "the token cannot be read");
     return 0;
 }
 
-static bool names_us(const struct json *audiences)
+static bool is_for_this_server(const struct json *audiences)
 {
     JSON_EACH (audience, audiences) {
         if (str_eq(json_text(audience), TOKEN_ISSUER))
@@ -143,13 +144,13 @@ static int check_claims(struct arena *arena, const struct json *json, int64_t no
         arena_printf(arena, "%s%s:%s", SUBJECT_PREFIX, claims.namespace_, claims.account);
     if (!str_eq(json_get_string(json, "iss", ""), TOKEN_ISSUER) || !claims.account_uid[0] ||
         !str_eq(json_get_string(json, "sub", ""), subject))
-        return refuse(err, "the token is of no service account");
-    if (!names_us(claims.audiences))
-        return refuse(err, "the token is meant for somebody else");
+        return token_reject(err, "the token is of no service account");
+    if (!is_for_this_server(claims.audiences))
+        return token_reject(err, "the token has another audience");
     if (json_get_int(json, "nbf", INT64_MAX) > now_s + CLOCK_SLACK_S)
-        return refuse(err, "the token does not hold yet");
+        return token_reject(err, "the token does not hold yet");
     if (claims.expires_s <= now_s)
-        return refuse(err, "the token has expired");
+        return token_reject(err, "the token has expired");
     *ret = claims;
     return 0;
 }
@@ -160,15 +161,15 @@ int token_verify(struct arena *arena, const struct engine_seal *seal, const char
     const char *first = strchr(text, '.'), *last = strrchr(text, '.');
     if (!first || first == last || memchr(first + 1, '.', (size_t)(last - first - 1)) ||
         strlen(text) > TOKEN_MAX)
-        return refuse(err, "the token has not three parts");
-    int r = check_seal(arena, seal, text, last, err);
-    if (r < 0)
-        return r;
+        return token_reject(err, "the token has not three parts");
+    int result = check_seal(arena, seal, text, last, err);
+    if (result < 0)
+        return result;
     struct json *head, *body;
-    if ((r = decode_json(arena, text, (size_t)(first - text), &head, err)) < 0 ||
-        (r = decode_json(arena, first + 1, (size_t)(last - first - 1), &body, err)) < 0)
-        return r;
+    if ((result = decode_json(arena, text, (size_t)(first - text), &head, err)) < 0 ||
+        (result = decode_json(arena, first + 1, (size_t)(last - first - 1), &body, err)) < 0)
+        return result;
     if (!str_eq(json_get_string(head, "alg", ""), "HS256"))
-        return refuse(err, "the token names another way of signing");
+        return token_reject(err, "the token names another way of signing");
     return check_claims(arena, body, now_s, ret, err);
 }

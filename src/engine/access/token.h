@@ -1,6 +1,6 @@
-/* The tokens of service accounts: JSON web tokens (RFC 7519) as Kubernetes words them, sealed with
- * HMAC-SHA256. Pure and fuzzed: a token comes from outside. A token that is sealed right may still
- * be of an account that is gone; auth.c asks the store about that. */
+/* The tokens of service accounts: JSON web tokens (RFC 7519) with Kubernetes' claims, signed with
+ * HMAC-SHA256. Pure and fuzzed, because tokens come from outside. The account of a token with a
+ * valid signature may be gone; auth.c asks the store about that. */
 #ifndef TRAINYARD_ENGINE_TOKEN_H
 #define TRAINYARD_ENGINE_TOKEN_H
 
@@ -9,12 +9,13 @@
 
 enum { TOKEN_MAX = 8 * 1024 };
 
-/* Who issues, and who is meant where nobody else is named. */
+/* The issuer, and the audience of a token that names none. */
 #define TOKEN_ISSUER "https://kubernetes.default.svc.cluster.local"
 
 struct token_claims {
     const char *namespace_, *account, *account_uid;
-    const char *pod, *pod_uid;    /* the token ends with this pod; NULL: bound to none */
+    /* The token is valid as long as this pod exists; NULL: not bound to a pod. */
+    const char *pod, *pod_uid;
     const struct json *audiences; /* a list of strings; NULL: TOKEN_ISSUER */
     int64_t issued_s, expires_s;  /* Unix time */
 };
@@ -22,9 +23,9 @@ struct token_claims {
 int token_make(struct arena *arena, const struct engine_seal *seal,
                const struct token_claims *claims, const char **ret, struct err *err);
 
-/* The claims of a token that we sealed, that holds now and that is meant for this server;
- * ERR_UNAUTHORIZED with the reason otherwise. Nothing of a token is looked into before its seal is
- * found right. */
+/* Returns the claims of a token that this cluster has signed, that is valid now and that is meant
+ * for this server. Returns -ERR_UNAUTHORIZED with the reason otherwise. No part of a token is
+ * parsed before its signature is found valid. */
 int token_verify(struct arena *arena, const struct engine_seal *seal, const char *text,
                  int64_t now_s, struct token_claims *ret, struct err *err);
 

@@ -1,7 +1,6 @@
-/* What classes give to those that name them, or name none: the priority of a pod and the storage
- * class of a claim. Hooks of the registry, as those of rest_admit.c. */
+/* The defaults that classes give: the priority of a pod and the storage class of a claim. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/admission/admission.h"
 #include "kube/object.h"
 #include "kube/storage_class.h"
 
@@ -9,20 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The best of the classes for which `beats` holds against the best so far (NULL: none yet). Only
- * those with `word` in them are read at all: every pod that is made comes here. */
-static struct json *find_class(struct rest *rest, const struct kube_kind *classes, const char *word,
+/* Returns the best class: `beats` compares a class with the best so far (NULL: none yet). Parses
+ * only classes whose bytes contain `word`, because this runs for every new pod. */
+static struct json *find_class(struct api_call *call, const struct kube_kind *classes,
+                               const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))
 {
     struct json *best = NULL;
     struct store_object **stored;
-    size_t count = store_list(engine_store(rest->engine),
-                              registry_key(rest->arena, classes, "", NULL), &stored);
+    size_t count =
+        store_list(engine_store(call->engine), stored_key(call->arena, classes, "", NULL), &stored);
     for (size_t i = 0; i < count; i++) {
         struct json *class_ = NULL;
-        const char *data = store_object_data(stored[i], rest->arena);
+        const char *data = store_object_data(stored[i], call->arena);
         if (memmem(data, stored[i]->size, word, strlen(word)) &&
-            rest_read_one(rest, rest->arena, stored[i], &class_) && beats(class_, best))
+            api_read_stored(call, call->arena, stored[i], &class_) && beats(class_, best))
             best = class_;
         store_object_unref(stored[i]);
     }
@@ -37,38 +37,38 @@ static const struct kube_kind *priority_classes(void)
     return &KUBE_PRIORITYCLASS_KIND;
 }
 
-/* Of several the lowest, as upstream. */
+/* If several classes are the default, the one with the lowest value counts, as in Kubernetes. */
 static bool is_lower_default(const struct json *class_, const struct json *best)
 {
     return json_get_bool(class_, "globalDefault", false) &&
            (!best || json_get_int(class_, "value", 0) < json_get_int(best, "value", 0));
 }
 
-static int find_priority_class(struct rest *rest, const struct json *pod, struct json **ret,
+static int find_priority_class(struct api_call *call, const struct json *pod, struct json **ret,
                                struct err *err)
 {
     const char *name = json_get_string(json_get(pod, "spec"), "priorityClassName", "");
     if (name[0] == '\0') {
-        *ret = find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default);
+        *ret = find_class(call, priority_classes(), "\"globalDefault\":true", is_lower_default);
         return 0;
     }
     struct store_object *stored = store_get_pending(
-        engine_store(rest->engine), registry_key(rest->arena, priority_classes(), "", name));
+        engine_store(call->engine), stored_key(call->arena, priority_classes(), "", name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: no PriorityClass with name %.253s was found",
                        kube_meta_name(pod), name);
-    int r = stored_read(rest->arena, stored, ret, err);
+    int result = stored_read(call->arena, stored, ret, err);
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
-int rest_admit_priority(struct rest *rest, struct json *pod, struct err *err)
+int admission_set_priority(struct api_call *call, struct json *pod, struct err *err)
 {
     struct json *spec = json_get(pod, "spec"), *class_ = NULL;
-    int r = find_priority_class(rest, pod, &class_, err);
-    if (r < 0)
-        return r;
+    int result = find_priority_class(call, pod, &class_, err);
+    if (result < 0)
+        return result;
     int64_t value = json_get_int(class_, "value", 0);
     const char *policy = json_get_string(class_, "preemptionPolicy", "PreemptLowerPriority");
     const char *given = json_get_string(spec, "preemptionPolicy", policy);
@@ -85,19 +85,19 @@ int rest_admit_priority(struct rest *rest, struct json *pod, struct err *err)
                        "%s from the given PriorityClass name",
                        kube_meta_name(pod), given, policy);
     if (class_)
-        json_set_string(rest->arena, spec, "priorityClassName", kube_meta_name(class_));
-    json_set_int(rest->arena, spec, "priority", value);
-    json_set_string(rest->arena, spec, "preemptionPolicy", policy);
+        json_set_string(call->arena, spec, "priorityClassName", kube_meta_name(class_));
+    json_set_int(call->arena, spec, "priority", value);
+    json_set_string(call->arena, spec, "preemptionPolicy", policy);
     return 0;
 }
 
-int rest_admit_priority_class(struct rest *rest, struct json *class_, const struct json *old,
-                              struct err *err)
+int admission_admit_priority_class(struct api_call *call, struct json *class_,
+                                   const struct json *old, struct err *err)
 {
     if (!json_get_bool(class_, "globalDefault", false))
         return 0;
     const struct json *present =
-        find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default);
+        find_class(call, priority_classes(), "\"globalDefault\":true", is_lower_default);
     if (!present || str_eq(kube_meta_name(present), kube_meta_name(class_)))
         return 0;
     return err_set(err, ERR_FORBIDDEN,
@@ -108,27 +108,28 @@ int rest_admit_priority_class(struct rest *rest, struct json *class_, const stru
 
 /* ---- Storage --------------------------------------------------------------------------------- */
 
-/* Of several the newest, as upstream. */
+/* If several classes are the default, the newest counts, as in Kubernetes. */
 static bool is_newer_default(const struct json *class_, const struct json *best)
 {
     return kube_class_is_default(class_) &&
            (!best || kube_meta_created_ms(class_) > kube_meta_created_ms(best));
 }
 
-int rest_admit_claim(struct rest *rest, struct json *claim, const struct json *old, struct err *err)
+int admission_admit_claim(struct api_call *call, struct json *claim, const struct json *old,
+                          struct err *err)
 {
     struct json *spec = json_get(claim, "spec");
     const struct json *named = json_get(spec, "storageClassName");
-    int r = rest_admit_claim_limits(rest, claim, err);
-    if (r < 0)
-        return r;
+    int result = admission_limit_claim(call, claim, err);
+    if (result < 0)
+        return result;
     /* "" asks for a volume without a class. */
     if (old || (named && named->type != JSON_NULL) ||
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
         return 0;
     const struct json *class_ =
-        find_class(rest, &KUBE_STORAGECLASS_KIND, "is-default-class", is_newer_default);
+        find_class(call, &KUBE_STORAGECLASS_KIND, "is-default-class", is_newer_default);
     if (class_)
-        json_set_string(rest->arena, spec, "storageClassName", kube_meta_name(class_));
+        json_set_string(call->arena, spec, "storageClassName", kube_meta_name(class_));
     return 0;
 }

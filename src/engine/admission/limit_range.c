@@ -1,4 +1,4 @@
-/* What LimitRanges do; see limit_range.h. */
+/* See limit_range.h. */
 #include "engine/admission/limit_range.h"
 
 #include "base/buf.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    NOTES_MAX = 256 * 1024, /* of an annotation, as all annotations together may have */
-    REFUSALS_MAX = 4096,    /* an answer shows less */
+    NOTES_MAX = 256 * 1024, /* the limit of all annotations together */
+    REFUSALS_MAX = 4096,    /* a response shows less */
     WORK_MAX = 200000,
 };
 
@@ -28,7 +28,7 @@ static struct kube_quantity quantity_of(const struct json *value)
     return quantity;
 }
 
-static const char *text_of(struct arena *arena, const struct json *value)
+static const char *limit_range_text_of(struct arena *arena, const struct json *value)
 {
     char text[KUBE_QUANTITY_TEXT_MAX];
     struct kube_quantity quantity = quantity_of(value);
@@ -36,13 +36,13 @@ static const char *text_of(struct arena *arena, const struct json *value)
     return arena_strdup(arena, text);
 }
 
-static int compare(const struct json *a, const struct json *b)
+static int limit_range_compare(const struct json *a, const struct json *b)
 {
     struct kube_quantity one = quantity_of(a), two = quantity_of(b);
     return kube_quantity_compare(&one, &two);
 }
 
-bool limit_range_is_too_much(const struct json *ranges, const struct json *pod)
+bool limit_range_is_too_large(const struct json *ranges, const struct json *pod)
 {
     size_t containers = 0, amounts = 0;
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++)
@@ -54,16 +54,16 @@ bool limit_range_is_too_much(const struct json *ranges, const struct json *pod)
     return containers > 1 && amounts > WORK_MAX / containers;
 }
 
-/* ---- Filling in ------------------------------------------------------------------------------ */
+/* ---- Defaults -------------------------------------------------------------------------------- */
 
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of the defaults what the container does not have. Returns their names, "cpu, memory", or "". */
-static const char *merge(struct arena *arena, struct json *resources, const char *part,
-                         const struct json *defaults)
+/* Adds the defaults that the container does not have. Returns their names, "cpu, memory", or "". */
+static const char *limit_range_merge(struct arena *arena, struct json *resources, const char *part,
+                                     const struct json *defaults)
 {
     if (json_count(defaults) == 0)
         return "";
@@ -95,7 +95,7 @@ static void append_note(struct buf *notes, const char *names, const char *what,
                    init ? "init " : "", json_get_string(container, "name", ""));
 }
 
-bool limit_range_fill(struct arena *arena, const struct json *range, struct json *pod)
+bool limit_range_set_defaults(struct arena *arena, const struct json *range, struct json *pod)
 {
     _cleanup_buf_ struct buf notes;
     buf_init(&notes, NOTES_MAX);
@@ -105,9 +105,10 @@ bool limit_range_fill(struct arena *arena, const struct json *range, struct json
         for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
             JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {
                 struct json *resources = json_ensure_object(arena, container, "resources");
-                const char *limits = merge(arena, resources, "limits", json_get(item, "default"));
-                const char *requests =
-                    merge(arena, resources, "requests", json_get(item, "defaultRequest"));
+                const char *limits =
+                    limit_range_merge(arena, resources, "limits", json_get(item, "default"));
+                const char *requests = limit_range_merge(arena, resources, "requests",
+                                                         json_get(item, "defaultRequest"));
                 append_note(&notes, requests, "request", container, i == 1);
                 append_note(&notes, limits, "limit", container, i == 1);
             }
@@ -120,12 +121,12 @@ bool limit_range_fill(struct arena *arena, const struct json *range, struct json
     return true;
 }
 
-/* ---- Refusing -------------------------------------------------------------------------------- */
+/* ---- Rejecting ------------------------------------------------------------------------------- */
 
 struct refusals {
     struct arena *arena;
     const char *type; /* "Container" */
-    struct buf text;  /* the first of them, ", " between them */
+    struct buf text;  /* the first messages, separated by ", " */
     size_t count;
 };
 
@@ -140,7 +141,7 @@ static void refusals_release(struct refusals *refusals)
     buf_release(&refusals->text);
 }
 
-static void refuse(struct refusals *refusals, const char *text)
+static void limit_range_reject(struct refusals *refusals, const char *text)
 {
     if (!refusals->text.overflowed)
         buf_printf(&refusals->text, "%s%s", refusals->count > 0 ? ", " : "", text);
@@ -174,34 +175,35 @@ static void check_min(struct refusals *refusals, const struct json *min, struct 
     const struct json *request = request_of(amounts, min->name);
     const struct json *limit = limit_of(amounts, min->name);
     const char *rule = arena_printf(refusals->arena, "minimum %s usage per %s is %s", min->name,
-                                    refusals->type, text_of(refusals->arena, min));
+                                    refusals->type, limit_range_text_of(refusals->arena, min));
     if (!request)
-        refuse(refusals, arena_printf(refusals->arena, "%s.  No request is specified", rule));
-    else if (compare(request, min) < 0)
-        refuse(refusals, arena_printf(refusals->arena, "%s, but request is %s", rule,
-                                      text_of(refusals->arena, request)));
-    else if (limit && compare(limit, min) < 0)
-        refuse(refusals, arena_printf(refusals->arena, "%s, but limit is %s", rule,
-                                      text_of(refusals->arena, limit)));
+        limit_range_reject(refusals,
+                           arena_printf(refusals->arena, "%s.  No request is specified", rule));
+    else if (limit_range_compare(request, min) < 0)
+        limit_range_reject(refusals, arena_printf(refusals->arena, "%s, but request is %s", rule,
+                                                  limit_range_text_of(refusals->arena, request)));
+    else if (limit && limit_range_compare(limit, min) < 0)
+        limit_range_reject(refusals, arena_printf(refusals->arena, "%s, but limit is %s", rule,
+                                                  limit_range_text_of(refusals->arena, limit)));
 }
 
-/* Claims have no limits that count: of them the request is looked at. */
+/* Claims have only requests, so their requests are checked. */
 static void check_max(struct refusals *refusals, const struct json *max, struct amounts *amounts,
                       bool by_request)
 {
     const struct json *request = request_of(amounts, max->name);
     const struct json *limit = limit_of(amounts, max->name);
     const char *rule = arena_printf(refusals->arena, "maximum %s usage per %s is %s", max->name,
-                                    refusals->type, text_of(refusals->arena, max));
+                                    refusals->type, limit_range_text_of(refusals->arena, max));
     if (by_request ? !request : !limit)
-        refuse(refusals, arena_printf(refusals->arena, "%s.  No %s is specified", rule,
-                                      by_request ? "request" : "limit"));
-    else if (!by_request && compare(limit, max) > 0)
-        refuse(refusals, arena_printf(refusals->arena, "%s, but limit is %s", rule,
-                                      text_of(refusals->arena, limit)));
-    else if (request && compare(request, max) > 0)
-        refuse(refusals, arena_printf(refusals->arena, "%s, but request is %s", rule,
-                                      text_of(refusals->arena, request)));
+        limit_range_reject(refusals, arena_printf(refusals->arena, "%s.  No %s is specified", rule,
+                                                  by_request ? "request" : "limit"));
+    else if (!by_request && limit_range_compare(limit, max) > 0)
+        limit_range_reject(refusals, arena_printf(refusals->arena, "%s, but limit is %s", rule,
+                                                  limit_range_text_of(refusals->arena, limit)));
+    else if (request && limit_range_compare(request, max) > 0)
+        limit_range_reject(refusals, arena_printf(refusals->arena, "%s, but request is %s", rule,
+                                                  limit_range_text_of(refusals->arena, request)));
 }
 
 static void check_ratio(struct refusals *refusals, const struct json *most, struct amounts *amounts)
@@ -209,20 +211,24 @@ static void check_ratio(struct refusals *refusals, const struct json *most, stru
     struct kube_quantity request = quantity_of(request_of(amounts, most->name));
     struct kube_quantity limit = quantity_of(limit_of(amounts, most->name));
     struct kube_quantity ratio = quantity_of(most);
-    const char *rule = arena_printf(refusals->arena, "%s max limit to request ratio per %s is %s",
-                                    most->name, refusals->type, text_of(refusals->arena, most));
+    const char *rule =
+        arena_printf(refusals->arena, "%s max limit to request ratio per %s is %s", most->name,
+                     refusals->type, limit_range_text_of(refusals->arena, most));
     if (request.nano == 0 || limit.nano == 0) {
         const char *which = request.nano == 0 ? "request" : "limit";
-        refuse(refusals, arena_printf(refusals->arena, "%s, but no %s is specified or %s is 0",
-                                      rule, which, which));
+        limit_range_reject(refusals,
+                           arena_printf(refusals->arena, "%s, but no %s is specified or %s is 0",
+                                        rule, which, which));
         return;
     }
     double is = (double)limit.nano / (double)request.nano;
     if (is > (double)ratio.nano / 1e9)
-        refuse(refusals, arena_printf(refusals->arena, "%s, but provided ratio is %f", rule, is));
+        limit_range_reject(refusals,
+                           arena_printf(refusals->arena, "%s, but provided ratio is %f", rule, is));
 }
 
-static void check(struct refusals *refusals, const struct json *item, const struct json *resources)
+static void limit_range_check(struct refusals *refusals, const struct json *item,
+                              const struct json *resources)
 {
     _cleanup_(amounts_release) struct amounts amounts = {
         .requests = json_get(resources, "requests"),
@@ -236,10 +242,10 @@ static void check(struct refusals *refusals, const struct json *item, const stru
         check_ratio(refusals, ratio, &amounts);
 }
 
-/* Into `total`: the sum, or where it is more, the amount itself. `known` finds the amounts of the
- * total by name. */
-static void gather(struct arena *arena, struct json *total, struct map *known,
-                   const struct json *amounts, bool add)
+/* Adds the amounts to `total` or, without `add`, takes the maximum. `known` finds the amounts of
+ * the total by name. */
+static void limit_range_gather(struct arena *arena, struct json *total, struct map *known,
+                               const struct json *amounts, bool add)
 {
     JSON_EACH (amount, amounts) {
         struct json *before = map_get(known, amount->name);
@@ -264,7 +270,8 @@ static void gather(struct arena *arena, struct json *total, struct map *known,
     }
 }
 
-/* Of the whole pod: its containers together, or its largest init container. */
+/* The resources of a whole pod: the sum of its containers or, per resource, its largest init
+ * container. */
 static struct json *resources_of_pod(struct arena *arena, const struct json *pod)
 {
     static const char *const parts[] = {"requests", "limits"};
@@ -274,20 +281,20 @@ static struct json *resources_of_pod(struct arena *arena, const struct json *pod
         _cleanup_(map_release) struct map known = {0};
         for (size_t list = 0; list < ARRAY_SIZE(LISTS); list++)
             JSON_EACH (container, json_at(pod, "spec", LISTS[list], NULL))
-                gather(arena, amounts, &known, json_at(container, "resources", parts[part], NULL),
-                       list == 0);
+                limit_range_gather(arena, amounts, &known,
+                                   json_at(container, "resources", parts[part], NULL), list == 0);
     }
     return total;
 }
 
-static const char *told(const struct refusals *refusals)
+static const char *limit_range_message(const struct refusals *refusals)
 {
     if (refusals->count == 0)
         return NULL;
     return arena_printf(refusals->arena, refusals->count > 1 ? "[%s]" : "%s", refusals->text.data);
 }
 
-const char *limit_range_refuse_pod(struct arena *arena, const struct json *range,
+const char *limit_range_reject_pod(struct arena *arena, const struct json *range,
                                    const struct json *pod)
 {
     _cleanup_(refusals_release) struct refusals refusals;
@@ -295,15 +302,15 @@ const char *limit_range_refuse_pod(struct arena *arena, const struct json *range
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
         refusals.type = json_get_string(item, "type", "");
         if (str_eq(refusals.type, "Pod"))
-            check(&refusals, item, resources_of_pod(arena, pod));
+            limit_range_check(&refusals, item, resources_of_pod(arena, pod));
         for (size_t i = 0; i < ARRAY_SIZE(LISTS) && str_eq(refusals.type, "Container"); i++)
             JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL))
-                check(&refusals, item, json_get(container, "resources"));
+                limit_range_check(&refusals, item, json_get(container, "resources"));
     }
-    return told(&refusals);
+    return limit_range_message(&refusals);
 }
 
-const char *limit_range_refuse_claim(struct arena *arena, const struct json *range,
+const char *limit_range_reject_claim(struct arena *arena, const struct json *range,
                                      const struct json *claim)
 {
     _cleanup_(refusals_release) struct refusals refusals;
@@ -320,5 +327,5 @@ const char *limit_range_refuse_claim(struct arena *arena, const struct json *ran
         JSON_EACH (max, json_get(item, "max"))
             check_max(&refusals, max, &amounts, true);
     }
-    return told(&refusals);
+    return limit_range_message(&refusals);
 }

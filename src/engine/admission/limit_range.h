@@ -1,22 +1,22 @@
-/* What LimitRanges of a namespace do to its pods and claims: containers get what they do not say,
- * and who asks for too much or too little is refused. Pure; rest_admit_limits.c asks it. */
+/* Applies the LimitRanges of a namespace to its pods and claims: sets default requests and limits
+ * of containers, and rejects amounts that are too large or too small. Pure; limits.c calls it. */
 #ifndef TRAINYARD_ENGINE_LIMIT_RANGE_H
 #define TRAINYARD_ENGINE_LIMIT_RANGE_H
 
 #include "base/json/json.h"
 
-/* True if the pod has so many containers, and the LimitRanges (an array) have so many amounts, that
- * looking at each amount of each container would keep other clients waiting. */
-bool limit_range_is_too_much(const struct json *ranges, const struct json *pod);
+/* True if the pod has so many containers, and the array of LimitRanges so many amounts, that the
+ * check of each amount of each container would block other clients. */
+bool limit_range_is_too_large(const struct json *ranges, const struct json *pod);
 
-/* Give the pod's containers requests and limits by default, and write down on the pod which. True
- * if it was changed. */
-bool limit_range_fill(struct arena *arena, const struct json *range, struct json *pod);
+/* Sets the default requests and limits of the pod's containers, and an annotation that lists them.
+ * Returns whether the pod was changed. */
+bool limit_range_set_defaults(struct arena *arena, const struct json *range, struct json *pod);
 
-/* Why the pod or claim is refused, as Kubernetes words it; NULL: it is not. */
-const char *limit_range_refuse_pod(struct arena *arena, const struct json *range,
+/* Why the pod or claim is rejected, in Kubernetes' message; NULL: it is not. */
+const char *limit_range_reject_pod(struct arena *arena, const struct json *range,
                                    const struct json *pod);
-const char *limit_range_refuse_claim(struct arena *arena, const struct json *range,
+const char *limit_range_reject_claim(struct arena *arena, const struct json *range,
                                      const struct json *claim);
 
 #endif

@@ -1,4 +1,4 @@
-/* Quotas; see quota.h. */
+/* See quota.h. */
 #include "engine/admission/quota.h"
 
 #include "base/buf.h"
@@ -58,7 +58,8 @@ void quota_add(struct arena *arena, struct json *total, const struct json *amoun
 
 /* ---- Pods ------------------------------------------------------------------------------------ */
 
-/* The names under which an amount of a container counts: a request of cpu also as plain "cpu". */
+/* Calls back with each name under which an amount of a container counts: a request of cpu also
+ * counts as "cpu". */
 static void each_name(struct arena *arena, const char *prefix, const char *resource,
                       const struct kube_quantity *quantity, struct json *usage,
                       void (*put)(struct arena *arena, struct json *usage, const char *name,
@@ -94,16 +95,16 @@ static void count_container(struct arena *arena, struct json *usage, const struc
     }
 }
 
-static bool has_ended(const struct json *pod)
+static bool quota_pod_has_ended(const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
     return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
 }
 
-/* One that has ended is an object still, but takes nothing. */
+/* A pod that has ended counts as an object, but uses no resources. */
 static void count_pod(struct arena *arena, struct json *usage, const struct json *pod)
 {
-    if (has_ended(pod))
+    if (quota_pod_has_ended(pod))
         return;
     add_count(arena, usage, "pods", 1);
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL))
@@ -265,7 +266,7 @@ bool quota_is_about(const struct json *quota, const struct kube_resource *id)
     return false;
 }
 
-/* ---- Refusals -------------------------------------------------------------------------------- */
+/* ---- Rejections ------------------------------------------------------------------------------ */
 
 struct json *quota_growth(struct arena *arena, const struct json *quota, const struct json *usage,
                           const struct json *before)
@@ -282,13 +283,13 @@ struct json *quota_growth(struct arena *arena, const struct json *quota, const s
     return growth;
 }
 
-static int compare_names(const void *a, const void *b)
+static int quota_compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The containers that do not say how much of it they take, "a,b"; "" where all do. */
-static const char *silent_containers(struct arena *arena, const struct json *pod, const char *name)
+/* The names of the containers without this request or limit, "a,b"; "" if all have it. */
+static const char *containers_without(struct arena *arena, const struct json *pod, const char *name)
 {
     static const char *const lists[] = {"containers", "initContainers"};
     const char *dot = strchr(name, '.');
@@ -303,21 +304,22 @@ static const char *silent_containers(struct arena *arena, const struct json *pod
                 silent[count++] = json_get_string(container, "name", "");
         }
     }
-    qsort(silent, count, sizeof(silent[0]), compare_names);
+    qsort(silent, count, sizeof(silent[0]), quota_compare_names);
     for (size_t i = 0; i < count; i++)
         text = arena_printf(arena, "%s%s%s", text, i ? "," : "", silent[i]);
     return text;
 }
 
-const char *quota_unsaid(struct arena *arena, const struct json *quota, const struct json *pod)
+const char *quota_missing_fields(struct arena *arena, const struct json *quota,
+                                 const struct json *pod)
 {
-    /* In the order of their names, as they are told. */
+    /* Sorted by name, in the order of the message. */
     static const char *const required[] = {"cpu",    "limits.cpu",   "limits.memory",
                                            "memory", "requests.cpu", "requests.memory"};
     const char *text = "";
     for (size_t i = 0; i < ARRAY_SIZE(required); i++) {
         const char *silent = json_at(quota, "spec", "hard", required[i], NULL)
-                                 ? silent_containers(arena, pod, required[i])
+                                 ? containers_without(arena, pod, required[i])
                                  : "";
         if (silent[0])
             text = arena_printf(arena, "%s%s%s for: %s", text, text[0] ? "; " : "", required[i],
@@ -326,7 +328,7 @@ const char *quota_unsaid(struct arena *arena, const struct json *quota, const st
     return text[0] ? arena_printf(arena, "must specify %s", text) : NULL;
 }
 
-/* "a=1,b=2" of these names. */
+/* "a=1,b=2" for these names. */
 static const char *list_amounts(struct arena *arena, const struct json *amounts,
                                 const char *const *names, size_t count)
 {
@@ -357,7 +359,7 @@ const char *quota_exceeded(struct arena *arena, const struct json *quota, const 
     }
     if (count == 0)
         return NULL;
-    qsort(names, count, sizeof(*names), compare_names);
+    qsort(names, count, sizeof(*names), quota_compare_names);
     return arena_printf(arena, "exceeded quota: %s, requested: %s, used: %s, limited: %s",
                         kube_meta_name(quota), list_amounts(arena, growth, names, count),
                         list_amounts(arena, used, names, count),

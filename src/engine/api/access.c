@@ -1,9 +1,9 @@
-/* May who asks do what he asks: the question a routed request stands for, put to access.h. Also
- * what a write of roles and bindings may not do: give away more than one has. */
+/* Authorization of requests: turns a routed request into a question for access.h. Also the hooks
+ * that keep a user from granting more than it has. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/access/cache.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
 #include "kube/object.h"
 
 #include <ctype.h>
@@ -20,23 +20,23 @@ static const char *sub_name(const struct route *route)
     return "";
 }
 
-/* A list or watch that a field selector narrows to one name is a question about that one. */
-static const char *one_name(struct rest *rest)
+/* A list or watch whose field selector allows one name is a question about that name. */
+static const char *one_name(struct api_call *call)
 {
-    struct rest_filter filter;
-    if (rest->route.name)
-        return rest->route.name;
-    if ((rest->route.verb == VERB_LIST || rest->route.verb == VERB_WATCH) &&
-        rest_filter_of(rest, &filter, NULL) == 0 && filter.name)
+    struct api_filter filter;
+    if (call->route.name)
+        return call->route.name;
+    if ((call->route.verb == VERB_LIST || call->route.verb == VERB_WATCH) &&
+        api_filter_of(call, &filter, NULL) == 0 && filter.name)
         return filter.name;
     return "";
 }
 
-bool rest_is_allowed(struct rest *rest)
+bool api_is_allowed(struct api_call *call)
 {
-    const struct route *route = &rest->route;
+    const struct route *route = &call->route;
     const struct kube_resource *id = &route->resource->id;
-    if (identity_is_master(rest->identity))
+    if (identity_is_master(call->identity))
         return true;
     struct access_question question = {
         .verb = kube_verb_name(route->verb),
@@ -44,39 +44,40 @@ bool rest_is_allowed(struct rest *rest)
         .resource = id->plural,
         .subresource = sub_name(route),
         .namespace_ = route->namespace_,
-        .name = one_name(rest),
+        .name = one_name(call),
     };
-    /* A namespace lies in itself, so that a role in it can let one look at it. */
+    /* A namespace counts as inside of itself, so that a role in it can allow to read it. */
     if (id->group[0] == '\0' && str_eq(id->plural, "namespaces") && route->name)
         question.namespace_ = route->name;
     struct access_answer answer =
-        access_decide(rest->arena, engine_policy(rest->engine), rest->identity, &question);
+        access_decide(call->arena, engine_policy(call->engine), call->identity, &question);
     if (answer.allowed)
         return true;
     struct err err = ERR_INIT;
     err_set(&err, ERR_FORBIDDEN, "%s",
-            access_refusal(rest->arena, rest->identity, &question, answer.reason));
-    rest_respond_error(rest, &err);
+            access_forbidden_message(call->arena, call->identity, &question, answer.reason));
+    api_respond_error(call, &err);
     return false;
 }
 
-int rest_check_path(struct engine *engine, struct arena *arena, const struct identity *identity,
-                    const struct http_request *request, struct err *err)
+int api_check_path(struct engine *engine, struct arena *arena, const struct identity *identity,
+                   const struct http_request *request, struct err *err)
 {
     char *verb = arena_strdup(arena, request->method);
     for (char *c = verb; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     const struct access_question question = {.verb = verb, .path = request->path};
     struct access_answer answer = access_decide(arena, engine_policy(engine), identity, &question);
-    return answer.allowed ? 0
-                          : err_set(err, ERR_FORBIDDEN, "%s",
-                                    access_refusal(arena, identity, &question, answer.reason));
+    return answer.allowed
+               ? 0
+               : err_set(err, ERR_FORBIDDEN, "%s",
+                         access_forbidden_message(arena, identity, &question, answer.reason));
 }
 
-/* ---- Nobody gives what he has not ------------------------------------------------------------ */
+/* ---- Privilege escalation -------------------------------------------------------------------- */
 
-static bool may(struct rest *rest, const char *verb, const char *resource, const char *namespace_,
-                const char *name)
+static bool access_may_grant(struct api_call *call, const char *verb, const char *resource,
+                             const char *namespace_, const char *name)
 {
     const struct access_question question = {.verb = verb,
                                              .group = RBAC,
@@ -84,31 +85,31 @@ static bool may(struct rest *rest, const char *verb, const char *resource, const
                                              .subresource = "",
                                              .namespace_ = namespace_,
                                              .name = name};
-    return access_decide(rest->arena, engine_policy(rest->engine), rest->identity, &question)
+    return access_decide(call->arena, engine_policy(call->engine), call->identity, &question)
         .allowed;
 }
 
-static int check_held(struct rest *rest, const struct json *object, const struct json *rules,
+static int check_held(struct api_call *call, const struct json *object, const struct json *rules,
                       struct err *err)
 {
-    const char *missing = access_uncovered(rest->arena, engine_policy(rest->engine), rest->identity,
-                                           kube_meta_namespace(object), rules);
+    const char *missing = access_missing_rules(call->arena, engine_policy(call->engine),
+                                               call->identity, kube_meta_namespace(object), rules);
     if (!missing)
         return 0;
     return err_set(err, ERR_FORBIDDEN,
                    "%s \"%s\" is forbidden: user \"%s\" (groups=%s) is attempting to grant RBAC "
                    "permissions not currently held:\n%s",
-                   kube_resource_text(rest->arena, &rest->route.resource->id),
-                   kube_meta_name(object), rest->identity->name,
-                   access_list_text(rest->arena, rest->identity->groups), missing);
+                   kube_resource_text(call->arena, &call->route.resource->id),
+                   kube_meta_name(object), call->identity->name,
+                   access_list_text(call->arena, call->identity->groups), missing);
 }
 
-static bool is_same(const struct json *a, const struct json *b)
+static bool access_is_same_list(const struct json *a, const struct json *b)
 {
     return a == b || (a && b && json_equal(a, b));
 }
 
-static const struct json *everything(struct arena *arena)
+static const struct json *access_all_rules(struct arena *arena)
 {
     static const char *const members[] = {"verbs", "apiGroups", "resources"};
     struct json *rules = json_array(arena), *rule = json_object(arena);
@@ -118,38 +119,39 @@ static const struct json *everything(struct arena *arena)
     return rules;
 }
 
-int rest_admit_role(struct rest *rest, struct json *role, const struct json *old, struct err *err)
+int api_admit_role(struct api_call *call, struct json *role, const struct json *old,
+                   struct err *err)
 {
-    const char *plural = rest->route.resource->id.plural;
+    const char *plural = call->route.resource->id.plural;
     const struct json *rules = json_get(role, "rules"),
                       *gathered = json_get(role, "aggregationRule");
-    if (identity_is_master(rest->identity) ||
-        may(rest, "escalate", plural, kube_meta_namespace(role), kube_meta_name(role)))
+    if (identity_is_master(call->identity) ||
+        access_may_grant(call, "escalate", plural, kube_meta_namespace(role), kube_meta_name(role)))
         return 0;
-    /* What it gathers may become anything later. */
-    if (gathered && !(old && is_same(gathered, json_get(old, "aggregationRule"))))
-        return check_held(rest, role, everything(rest->arena), err);
-    if (old && is_same(rules, json_get(old, "rules")))
+    /* The roles that an aggregationRule selects may get any rules later. */
+    if (gathered && !(old && access_is_same_list(gathered, json_get(old, "aggregationRule"))))
+        return check_held(call, role, access_all_rules(call->arena), err);
+    if (old && access_is_same_list(rules, json_get(old, "rules")))
         return 0;
-    return check_held(rest, role, rules, err);
+    return check_held(call, role, rules, err);
 }
 
-int rest_admit_binding(struct rest *rest, struct json *binding, const struct json *old,
-                       struct err *err)
+int api_admit_binding(struct api_call *call, struct json *binding, const struct json *old,
+                      struct err *err)
 {
     const struct json *ref = json_get(binding, "roleRef");
     const char *namespace_ = kube_meta_namespace(binding);
     const char *name = json_get_string(ref, "name", "");
     bool cluster = str_eq(json_get_string(ref, "kind", ""), "ClusterRole");
-    if (identity_is_master(rest->identity) ||
-        may(rest, "bind", cluster ? "clusterroles" : "roles", namespace_, name))
+    if (identity_is_master(call->identity) ||
+        access_may_grant(call, "bind", cluster ? "clusterroles" : "roles", namespace_, name))
         return 0;
-    if (old && is_same(json_get(binding, "subjects"), json_get(old, "subjects")))
+    if (old && access_is_same_list(json_get(binding, "subjects"), json_get(old, "subjects")))
         return 0;
     const struct json *rules =
-        access_role_rules(rest->arena, engine_policy(rest->engine), ref, namespace_);
+        access_role_rules(call->arena, engine_policy(call->engine), ref, namespace_);
     if (!rules)
         return err_set(err, ERR_NOT_FOUND, "%s.%s \"%.253s\" not found",
                        cluster ? "clusterroles" : "roles", RBAC, name);
-    return check_held(rest, binding, rules, err);
+    return check_held(call, binding, rules, err);
 }

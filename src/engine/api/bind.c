@@ -1,25 +1,29 @@
-/* POST pods/NAME/binding: the scheduler's word on which node runs a pod. */
+/* POST pods/NAME/binding: the scheduler sets the node of a pod. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
+#include "kube/condition.h"
 #include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
 static void set_scheduled(struct arena *arena, struct json *pod, int64_t now_ms)
 {
-    struct json *condition = kube_condition_ensure(arena, pod, "PodScheduled");
-    json_set_string(arena, condition, "status", "True");
+    const struct kube_condition scheduled = {
+        .type = "PodScheduled", .status = "True", .now_ms = now_ms};
+    struct json *status = json_ensure_object(arena, pod, "status");
+    struct json *condition =
+        kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &scheduled,
+                           KUBE_CONDITION_RESET_TRANSITION);
     json_set(arena, condition, "lastProbeTime", json_null(arena));
-    meta_set_time(arena, condition, "lastTransitionTime", now_ms);
-    json_remove(condition, "reason");
-    json_remove(condition, "message");
 }
 
-static int bind(struct rest *rest, struct json *pod, const struct json *binding, struct err *err)
+static int bind_pod(struct api_call *call, struct json *pod, const struct json *binding,
+                    struct err *err)
 {
-    const char *name = rest->route.name;
+    const char *name = call->route.name;
     const char *node = json_get_string(json_get(binding, "target"), "name", "");
-    struct json *spec = json_ensure_object(rest->arena, pod, "spec");
+    struct json *spec = json_ensure_object(call->arena, pod, "spec");
     const char *bound = json_get_string(spec, "nodeName", "");
     if (node[0] == '\0')
         return err_set(err, ERR_INVALID, "Binding \"%s\" is invalid: target.name: Required value",
@@ -45,28 +49,28 @@ static int bind(struct rest *rest, struct json *pod, const struct json *binding,
                        "Operation cannot be fulfilled on pods/binding \"%s\": pod %s has non-empty "
                        ".spec.schedulingGates",
                        name, name);
-    json_set_string(rest->arena, spec, "nodeName", node);
+    json_set_string(call->arena, spec, "nodeName", node);
     JSON_EACH (annotation, json_at(binding, "metadata", "annotations", NULL))
-        kube_meta_set_annotation(rest->arena, pod, annotation->name, json_text(annotation));
+        kube_meta_set_annotation(call->arena, pod, annotation->name, json_text(annotation));
     json_remove(json_get(pod, "status"), "nominatedNodeName");
-    set_scheduled(rest->arena, pod, loop_wall_ms(engine_loop(rest->engine)));
+    set_scheduled(call->arena, pod, loop_wall_ms(engine_loop(call->engine)));
     return 0;
 }
 
-void rest_bind(struct rest *rest)
+void api_handle_bind(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct json *binding, *old;
     int64_t revision;
-    if (rest_read_any(rest, "Binding", &binding, &err) < 0 ||
-        rest_load(rest, rest->route.name, &old, &revision, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (api_read_body_as(call, "Binding", &binding, &err) < 0 ||
+        api_load(call, call->route.name, &old, &revision, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    struct json *pod = json_clone(rest->arena, old);
-    if (bind(rest, pod, binding, &err) < 0) {
-        rest_respond_error(rest, &err);
+    struct json *pod = json_clone(call->arena, old);
+    if (bind_pod(call, pod, binding, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    rest_commit_answer(rest, pod, revision, 201, kube_status_success(rest->arena, NULL));
+    api_commit_answer(call, pod, revision, 201, kube_status_success(call->arena, NULL));
 }

@@ -1,13 +1,13 @@
-/* The body of a request: JSON, YAML or protobuf, read as an object of the kind that is expected.
- * What cannot be read is refused in Kubernetes' words. */
+/* The body of a request: JSON, YAML or protobuf, read as an object of the expected kind. Errors
+ * have Kubernetes' messages. */
 #include "base/buf.h"
 #include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
-#include "kube/schema/json_complaint.h"
-#include "kube/schema/json_repeats.h"
+#include "kube/schema/json_duplicates.h"
+#include "kube/schema/json_syntax_error.h"
 #include "kube/schema/protobuf.h"
 
 #include <stdio.h>
@@ -27,11 +27,11 @@ static const char *const MEDIA_TYPES[] = {
     [BODY_PROTOBUF] = "application/vnd.kubernetes.protobuf",
 };
 
-static int body_type(const struct rest *rest, enum body_type *ret, struct err *err)
+static int body_type(const struct api_call *call, enum body_type *ret, struct err *err)
 {
-    const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
+    const char *type = http_header_get(call->exchange->request->headers, "Content-Type");
     size_t size = type ? strcspn(type, "; ") : 0;
-    bool custom = rest->route.resource->form != SCHEMA_FORM_TYPED;
+    bool custom = call->route.resource->form != SCHEMA_FORM_TYPED;
     *ret = BODY_JSON;
     if (size == 0)
         return 0;
@@ -47,8 +47,8 @@ static int body_type(const struct rest *rest, enum body_type *ret, struct err *e
                    custom ? "" : MEDIA_TYPES[BODY_PROTOBUF]);
 }
 
-/* What the body begins with: as text if it looks like an object, else in hexadecimal digits. */
-static const char *summary(struct arena *arena, const char *body, size_t size)
+/* The beginning of the body: as text if it looks like an object, else in hexadecimal digits. */
+static const char *body_summary(struct arena *arena, const char *body, size_t size)
 {
     size_t shown = size < SUMMARY_MAX ? size : SUMMARY_MAX;
     const char *more = shown < size ? " ..." : "";
@@ -62,13 +62,13 @@ static const char *summary(struct arena *arena, const char *body, size_t size)
     return arena_printf(arena, "%s%s", hex, more);
 }
 
-static int refuse(struct rest *rest, const char *kind, const char *why, struct err *err)
+static int body_reject(struct api_call *call, const char *kind, const char *why, struct err *err)
 {
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     return err_set(err, ERR_BAD_REQUEST,
                    "the object provided is unrecognized (must be of type %s): couldn't get "
                    "version/kind; json parse error: %s (%s)",
-                   kind, why, summary(rest->arena, request->body, request->body_size));
+                   kind, why, body_summary(call->arena, request->body, request->body_size));
 }
 
 /* Estimates how many values the tree of a body will have: never too few for JSON, roughly for YAML
@@ -89,95 +89,96 @@ static size_t count_values(const char *body, size_t size)
     return count;
 }
 
-int rest_reserve_body(struct rest *rest, struct err *err)
+int api_reserve_body(struct api_call *call, struct err *err)
 {
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     size_t size = request->body_size;
     if (size < RESERVED_MIN)
         return 0;
-    return rest_reserve(rest, size + count_values(request->body, size) * sizeof(struct json), err);
+    return api_reserve(call, size + count_values(request->body, size) * sizeof(struct json), err);
 }
 
-int rest_read_json(struct rest *rest, struct json **ret, struct err *err)
+int api_read_json(struct api_call *call, struct json **ret, struct err *err)
 {
-    const struct http_request *request = rest->exchange->request;
-    int r = json_parse(rest->arena, request->body, request->body_size, NULL, ret, err);
-    if (r == 0)
+    const struct http_request *request = call->exchange->request;
+    int result = json_parse(call->arena, request->body, request->body_size, NULL, ret, err);
+    if (result == 0)
         return 0;
-    const char *complaint = kube_json_complaint(rest->arena, request->body, request->body_size);
+    const char *complaint = kube_json_syntax_error(call->arena, request->body, request->body_size);
     if (complaint)
         return err_set(err, ERR_BAD_REQUEST, "%s", complaint);
-    return kube_json_repeats_parse(rest->arena, request->body, request->body_size, ret,
-                                   &rest->repeats, err);
+    return kube_json_duplicates_parse(call->arena, request->body, request->body_size, ret,
+                                      &call->duplicates, err);
 }
 
-int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
+int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
 {
     static const struct json_limits lenient = {.repeats = true};
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     const struct source source = {"body", request->body, request->body_size, false};
     struct json *documents;
-    int r = yaml_parse(rest->arena, &source, NULL, &documents, NULL);
-    bool repeats = r < 0;
+    int result = yaml_parse(call->arena, &source, NULL, &documents, NULL);
+    bool repeats = result < 0;
     if (repeats)
-        r = yaml_parse(rest->arena, &source, &lenient, &documents, err);
-    if (r < 0) {
+        result = yaml_parse(call->arena, &source, &lenient, &documents, err);
+    if (result < 0) {
         err_wrap(err, "error decoding YAML");
-        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(rest->arena, err->message));
+        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(call->arena, err->message));
     }
     if (documents->count != 1 || documents->first->type != JSON_OBJECT)
         return err_set(err, ERR_BAD_REQUEST,
                        "error decoding YAML: the body must be one object, as YAML or JSON");
-    rest->yaml = true;
+    call->yaml = true;
     if (repeats)
-        kube_yaml_repeats_settle(rest->arena, documents->first, &rest->repeats);
+        kube_yaml_duplicates_remove(call->arena, documents->first, &call->duplicates);
     *ret = documents->first;
     return 0;
 }
 
-int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct err *err)
+int api_read_body_as(struct api_call *call, const char *kind, struct json **ret, struct err *err)
 {
     static const char head[] = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
                                "Kind string \"json:\\\"kind,omitempty\\\"\" }";
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     if (request->body_size == 0) {
         *ret = NULL;
         return 0;
     }
     enum body_type type = BODY_JSON;
-    int r = body_type(rest, &type, err);
-    if (r < 0)
-        return r;
+    int result = body_type(call, &type, err);
+    if (result < 0)
+        return result;
     if (type == BODY_PROTOBUF)
-        return schema_protobuf_read_body(rest->arena, registry_find_type,
-                                         engine_registry(rest->engine), request->body,
+        return schema_protobuf_read_body(call->arena, registry_find_type,
+                                         engine_registry(call->engine), request->body,
                                          request->body_size, ret, err);
     if (type == BODY_YAML)
-        return rest_parse_yaml(rest, ret, err);
+        return api_parse_yaml(call, ret, err);
     struct json *body;
-    r = rest_read_json(rest, &body, err);
-    if (r < 0)
-        return refuse(rest, kind, arena_strdup(rest->arena, err->message), err);
+    result = api_read_json(call, &body, err);
+    if (result < 0)
+        return body_reject(call, kind, arena_strdup(call->arena, err->message), err);
     if (body->type != JSON_OBJECT)
-        return refuse(rest, kind, kube_json_mismatch(rest->arena, body, head), err);
+        return body_reject(call, kind, kube_json_type_error(call->arena, body, head), err);
     *ret = body;
     return 0;
 }
 
-char *rest_no_conversion(struct rest *rest, const char *kind, const char *api_version)
+char *api_no_conversion_text(struct api_call *call, const char *kind, const char *api_version)
 {
-    const struct kube_resource *id = &rest->route.resource->id;
+    const struct kube_resource *id = &call->route.resource->id;
     const char *slash = strchr(api_version, '/');
     size_t size = strcspn(id->group, ".");
-    return arena_printf(rest->arena, "converting (%.100s.%.100s) to (%.*s.%s): unknown conversion",
+    return arena_printf(call->arena, "converting (%.100s.%.100s) to (%.*s.%s): unknown conversion",
                         slash ? slash + 1 : api_version, kind, (int)(size ? size : 4),
                         size ? id->group : "core", id->kind);
 }
 
-/* apiVersion and kind may be missing, since the path says them; they may not be others. */
-static int check_kind(struct rest *rest, struct json *body, struct err *err)
+/* apiVersion and kind may be missing, because the path names them. They must not differ from the
+ * path. */
+static int body_check_kind(struct api_call *call, struct json *body, struct err *err)
 {
-    const struct kube_kind *resource = rest->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     const char *kind = json_get_string(body, "kind", "");
     const char *version = json_get_string(body, "apiVersion", "");
     const char *slash = strchr(version, '/');
@@ -185,29 +186,29 @@ static int check_kind(struct rest *rest, struct json *body, struct err *err)
         return err_set(err, ERR_BAD_REQUEST,
                        "%.100s in version \"%.100s\" cannot be handled as a %s: %s", kind,
                        slash ? slash + 1 : version, resource->id.kind,
-                       rest_no_conversion(rest, kind, version));
-    if (version[0] && !str_eq(version, rest_api_version(rest)))
+                       api_no_conversion_text(call, kind, version));
+    if (version[0] && !str_eq(version, api_call_version(call)))
         return err_set(err, ERR_BAD_REQUEST,
                        "the API version in the data (%.100s) does not match the expected API "
                        "version (%s)",
-                       version, rest_api_version(rest));
-    rest_convert_in(rest, rest->arena, body);
-    kube_object_set_kind(rest->arena, body, &resource->id);
+                       version, api_call_version(call));
+    api_convert_in(call, call->arena, body);
+    kube_object_set_kind(call->arena, body, &resource->id);
     return 0;
 }
 
-int rest_read_body(struct rest *rest, struct json **ret, struct err *err)
+int api_read_body(struct api_call *call, struct json **ret, struct err *err)
 {
     struct json *body = NULL;
-    const char *kind = rest->route.resource->id.kind;
-    int r = rest_read_any(rest, kind, &body, err);
-    if (r < 0)
-        return r;
+    const char *kind = call->route.resource->id.kind;
+    int result = api_read_body_as(call, kind, &body, err);
+    if (result < 0)
+        return result;
     if (!body)
-        return refuse(rest, kind, "unexpected end of JSON input", err);
-    r = check_kind(rest, body, err);
-    if (r < 0)
-        return r;
+        return body_reject(call, kind, "unexpected end of JSON input", err);
+    result = body_check_kind(call, body, err);
+    if (result < 0)
+        return result;
     *ret = body;
     return 0;
 }

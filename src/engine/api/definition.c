@@ -1,8 +1,7 @@
-/* What is said to who writes a definition, and what becomes of it at once; a hook of the registry.
- */
+/* Admission of definitions: sets their conditions and warns the client. A hook of the registry. */
 #include "engine/crd/definition.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
 #include "kube/json_path.h"
 #include "kube/object.h"
 
@@ -14,39 +13,39 @@ static bool has_cel(const struct json *definition)
     return false;
 }
 
-/* Kubernetes takes a path that it cannot read and shows no column for it. */
-static void warn_of_columns(struct rest *rest, const struct json *version)
+/* Kubernetes accepts a path that it cannot parse and shows no column for it. This warns of it. */
+static void warn_of_columns(struct api_call *call, const struct json *version)
 {
     const struct json_path *path;
     struct err err = ERR_INIT;
     JSON_EACH (column, json_get(version, "additionalPrinterColumns")) {
         const char *text = json_get_string(column, "jsonPath", "");
-        if (json_path_parse(rest->arena, text, &path, &err) < 0)
-            rest_warn(rest, arena_printf(rest->arena, "column '%.63s' is not shown: %.100s: %s",
-                                         json_get_string(column, "name", ""), text, err.message));
+        if (json_path_parse(call->arena, text, &path, &err) < 0)
+            api_warn(call, arena_printf(call->arena, "column '%.63s' is not shown: %.100s: %s",
+                                        json_get_string(column, "name", ""), text, err.message));
     }
 }
 
-int rest_admit_definition(struct rest *rest, struct json *definition, const struct json *old,
-                          struct err *err)
+int api_admit_definition(struct api_call *call, struct json *definition, const struct json *old,
+                         struct err *err)
 {
     const struct json *before = json_get(old, "spec"), *spec = json_get(definition, "spec");
-    definition_set_status(rest->arena, engine_registry(rest->engine), definition,
-                          loop_wall_ms(engine_loop(rest->engine)));
+    definition_set_status(call->arena, engine_registry(call->engine), definition,
+                          loop_wall_ms(engine_loop(call->engine)));
     if (before && json_equal(before, spec))
         return 0;
-    if (registry_is_built_in(engine_registry(rest->engine), kube_meta_name(definition)))
-        rest_warn(rest, arena_printf(rest->arena,
-                                     "%s is built in: this definition is kept, but the schema that "
-                                     "holds is the server's own",
-                                     kube_meta_name(definition)));
+    if (registry_is_built_in(engine_registry(call->engine), kube_meta_name(definition)))
+        api_warn(call, arena_printf(call->arena,
+                                    "%s is built in: this definition is stored, but the server "
+                                    "uses its own schema",
+                                    kube_meta_name(definition)));
     JSON_EACH (version, json_get(spec, "versions"))
-        warn_of_columns(rest, version);
+        warn_of_columns(call, version);
     if (has_cel(definition))
-        rest_warn(rest, "x-kubernetes-validations: rules in CEL are kept, but not evaluated by "
-                        "this server");
+        api_warn(call, "x-kubernetes-validations: CEL rules are stored, but not evaluated by "
+                       "this server");
     if (str_eq(json_get_string(json_get(spec, "conversion"), "strategy", ""), "Webhook"))
-        rest_warn(rest, "spec.conversion: this server asks no webhooks; with one served version "
-                        "there is nothing to convert");
+        api_warn(call, "spec.conversion: this server calls no webhooks; with one served version "
+                       "there is nothing to convert");
     return 0;
 }

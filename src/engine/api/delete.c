@@ -1,8 +1,9 @@
-/* DELETE of one object and of many. deletion.c says what becomes of each; here it is done. */
+/* DELETE of one object and of a collection. deletion.c decides; this file acts. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/deletion.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/schema/decode.h"
@@ -11,10 +12,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int check_allowed(struct rest *rest, const char *name, struct err *err)
+static int check_allowed(struct api_call *call, const char *name, struct err *err)
 {
     static const char *const kept[] = {"default", "kube-public", "kube-system"};
-    if (!str_eq(rest->route.resource->id.plural, "namespaces"))
+    if (!str_eq(call->route.resource->id.plural, "namespaces"))
         return 0;
     for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
         if (str_eq(name, kept[i]))
@@ -24,17 +25,17 @@ static int check_allowed(struct rest *rest, const char *name, struct err *err)
     return 0;
 }
 
-/* About the kind, not about the resource as every other conflict is. */
-static int fail_precondition(struct rest *rest, const char *name, const char *what,
+/* This conflict names the kind; all other conflicts name the resource. */
+static int fail_precondition(struct api_call *call, const char *name, const char *what,
                              const char *wanted, const char *there, const char *guess,
                              struct err *err)
 {
-    const struct kube_resource *id = &rest->route.resource->id;
-    struct kube_kind *about = ARENA_NEW(rest->arena, struct kube_kind);
+    const struct kube_resource *id = &call->route.resource->id;
+    struct kube_kind *about = ARENA_NEW(call->arena, struct kube_kind);
     about->id = *id;
     about->id.plural = id->kind;
-    rest->about_resource = about;
-    rest->about_name = name;
+    call->about_resource = about;
+    call->about_name = name;
     return err_set(err, ERR_CONFLICT,
                    "Operation cannot be fulfilled on %s%s%s \"%s\": the %s in the precondition "
                    "(%.64s) does not match the %s in record (%s). The object might have been %s",
@@ -42,172 +43,173 @@ static int fail_precondition(struct rest *rest, const char *name, const char *wh
                    guess);
 }
 
-int rest_check_preconditions(struct rest *rest, const struct json *object,
-                             const struct deletion_options *options, struct err *err)
+int api_check_preconditions(struct api_call *call, const struct json *object,
+                            const struct deletion_options *options, struct err *err)
 {
     const char *name = kube_meta_name(object), *uid = kube_meta_uid(object);
     const char *version = kube_meta_resource_version(object);
     if (options->uid && !str_eq(options->uid, uid))
-        return fail_precondition(rest, name, "UID", options->uid, uid, "deleted and then recreated",
+        return fail_precondition(call, name, "UID", options->uid, uid, "deleted and then recreated",
                                  err);
     if (options->resource_version && !str_eq(options->resource_version, version))
-        return fail_precondition(rest, name, "ResourceVersion", options->resource_version, version,
+        return fail_precondition(call, name, "ResourceVersion", options->resource_version, version,
                                  "modified", err);
     return 0;
 }
 
-/* Read as the kind it is: a value of the wrong type is no option left out. */
-static int read_options(struct rest *rest, struct deletion_options *ret, struct err *err)
+/* Reads the options as an object of their kind, so that a value of the wrong type is an error and
+ * not a missing option. */
+static int delete_read_options(struct api_call *call, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
-    int r = rest_read_any(rest, "DeleteOptions", &body, err);
-    if (r == 0 && body)
-        r = schema_decode(rest->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
-    if (r < 0)
-        return r;
-    r = deletion_options_parse(&rest->invalid, body, rest->exchange->request->query, ret, err);
-    if (rest->invalid.count > 0)
-        return rest_refuse_options(rest, err);
-    if (r == 0 && ret->dry_run)
-        rest->dry_run = true;
-    return r;
+    int result = api_read_body_as(call, "DeleteOptions", &body, err);
+    if (result == 0 && body)
+        result =
+            schema_decode(call->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
+    if (result < 0)
+        return result;
+    result = deletion_options_parse(&call->invalid, body, call->exchange->request->query, ret, err);
+    if (call->invalid.count > 0)
+        return api_reject_options(call, err);
+    if (result == 0 && ret->dry_run)
+        call->dry_run = true;
+    return result;
 }
 
-/* What is deleted. */
+/* The object to delete. */
 struct target {
-    struct json *object; /* NULL: nothing */
+    struct json *object; /* NULL: nothing to delete */
     int64_t revision;
-    bool is_placeholder; /* it stands for an object that cannot be read */
+    bool is_placeholder; /* the object cannot be read; `object` is a stand-in */
 };
 
-/* The key says which object it is. Its own version and a uid that nobody knows are what
- * preconditions are compared with. A namespace becomes a whole one again, since its content has to
- * go before it does. */
-static struct target placeholder_target(struct rest *rest, struct json *placeholder,
+/* The key identifies the object. Preconditions are compared with its stored version and an unknown
+ * uid. A namespace gets its finalizer again, because its content must be deleted first. */
+static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {
-    const struct kube_kind *resource = rest->route.resource;
-    meta_prepare_create(rest->arena, resource, placeholder,
-                        loop_wall_ms(engine_loop(rest->engine)));
-    json_set(rest->arena, json_get(placeholder, "metadata"), "resourceVersion",
-             json_stringf(rest->arena, "%" PRId64, revision));
+    const struct kube_kind *resource = call->route.resource;
+    meta_prepare_create(call->arena, resource, placeholder,
+                        loop_wall_ms(engine_loop(call->engine)));
+    json_set(call->arena, json_get(placeholder, "metadata"), "resourceVersion",
+             json_stringf(call->arena, "%" PRId64, revision));
     bool is_namespace = str_eq(resource->id.plural, "namespaces");
     if (is_namespace) {
-        resource->hooks.defaults(rest->arena, placeholder);
-        resource->hooks.create(rest->arena, placeholder);
+        resource->hooks.defaults(call->arena, placeholder);
+        resource->hooks.create(call->arena, placeholder);
     }
     return (struct target){placeholder, revision, !is_namespace};
 }
 
-static int load(struct rest *rest, struct target *ret, struct err *err)
+static int delete_load(struct api_call *call, struct target *ret, struct err *err)
 {
-    const char *name = rest->route.name;
+    const char *name = call->route.name;
     struct json *object;
     int64_t revision;
-    int r = rest_load(rest, name, &object, &revision, err);
-    if (r == 0)
+    int result = api_load(call, name, &object, &revision, err);
+    if (result == 0)
         *ret = (struct target){object, revision, false};
-    if (r != -ERR_INTERNAL)
-        return r;
+    if (result != -ERR_INTERNAL)
+        return result;
     err_clear(err);
-    object = kube_object_make(rest->arena, &rest->route.resource->id, rest->route.namespace_, name);
-    *ret = placeholder_target(rest, object, revision);
+    object = kube_object_make(call->arena, &call->route.resource->id, call->route.namespace_, name);
+    *ret = placeholder_target(call, object, revision);
     return 0;
 }
 
-/* What cannot be read says of nothing that it has to wait for. */
-static enum deletion_step decide(struct rest *rest, const struct target *target,
-                                 struct json *object, const struct deletion_options *options)
+/* An object that cannot be read has no finalizers to wait for. */
+static enum deletion_step delete_decide(struct api_call *call, const struct target *target,
+                                        struct json *object, const struct deletion_options *options)
 {
     if (target->is_placeholder)
         return DELETION_REMOVE;
-    const struct registry_hooks *hooks = rest_hooks(rest);
-    int64_t now_ms = loop_wall_ms(engine_loop(rest->engine));
+    const struct registry_hooks *hooks = api_hooks(call);
+    int64_t now_ms = loop_wall_ms(engine_loop(call->engine));
     if (hooks->delete_ && !kube_meta_is_deleting(object))
-        hooks->delete_(engine_registry(rest->engine), rest->arena, object, now_ms);
-    return deletion_decide(rest->arena, rest->route.resource, object, options, now_ms);
+        hooks->delete_(engine_registry(call->engine), call->arena, object, now_ms);
+    return deletion_decide(call->arena, call->route.resource, object, options, now_ms);
 }
 
-void rest_delete(struct rest *rest)
+void api_handle_delete(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct deletion_options options;
     struct target target = {0};
-    if (read_options(rest, &options, &err) < 0 || check_allowed(rest, rest->route.name, &err) < 0 ||
-        load(rest, &target, &err) < 0 ||
-        rest_check_preconditions(rest, target.object, &options, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (delete_read_options(call, &options, &err) < 0 ||
+        check_allowed(call, call->route.name, &err) < 0 || delete_load(call, &target, &err) < 0 ||
+        api_check_preconditions(call, target.object, &options, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    struct json *object = json_clone(rest->arena, target.object);
-    switch (decide(rest, &target, object, &options)) {
+    struct json *object = json_clone(call->arena, target.object);
+    switch (delete_decide(call, &target, object, &options)) {
     case DELETION_REMOVE:
-        rest_commit_removal(rest, object, target.revision);
+        api_commit_removal(call, object, target.revision);
         return;
     case DELETION_MARK:
     case DELETION_KEEP:
-        rest_commit(rest, object, target.object, target.revision, 200);
+        api_commit(call, object, target.object, target.revision, 200);
         return;
     }
 }
 
-/* ---- Many ------------------------------------------------------------------------------------ */
+/* ---- Collections ----------------------------------------------------------------------------- */
 
-/* Writes under way for one request; answered when the last is on disk. */
+/* The writes of one request. The response is sent when the last one is on disk. */
 struct sweep {
-    struct rest *rest; /* NULL: nobody waits */
+    struct api_call *call; /* NULL: the client is gone */
     size_t waiting;
-    struct json *items; /* what is deleted, as it was; in the request's arena */
-    int64_t revision;   /* of the list of it */
-    struct err err;     /* of the first that failed */
+    struct json *items; /* the deleted objects as they were, in the request's arena */
+    int64_t revision;   /* the revision of the list */
+    struct err err;     /* the first error */
 };
 
 static void sweep_canceled(struct http_exchange *exchange)
 {
     struct sweep *sweep = exchange->context;
-    sweep->rest = NULL;
+    sweep->call = NULL;
 }
 
-static void answer_items(struct rest *rest, const struct sweep *sweep)
+static void answer_items(struct api_call *call, const struct sweep *sweep)
 {
     struct err err = ERR_INIT;
-    struct rest_formed formed;
-    struct json *list = json_object(rest->arena), *meta = json_object(rest->arena);
-    json_set(rest->arena, meta, "resourceVersion",
-             json_stringf(rest->arena, "%" PRId64, sweep->revision));
-    if (rest->table || rest->partial) {
-        if (rest_formed_begin(rest, meta, &formed, &err) < 0) {
-            rest_respond_error(rest, &err);
+    struct api_formed_list formed;
+    struct json *list = json_object(call->arena), *meta = json_object(call->arena);
+    json_set(call->arena, meta, "resourceVersion",
+             json_stringf(call->arena, "%" PRId64, sweep->revision));
+    if (call->table || call->partial) {
+        if (api_formed_list_begin(call, meta, &formed, &err) < 0) {
+            api_respond_error(call, &err);
             return;
         }
         JSON_EACH (item, sweep->items)
-            rest_formed_add(&formed, item);
-        rest_respond_json(rest, 200, formed.list);
+            api_formed_list_add(&formed, item);
+        api_respond_json(call, 200, formed.list);
         return;
     }
-    json_set_string(rest->arena, list, "kind", rest->route.resource->list_kind);
-    json_set_string(rest->arena, list, "apiVersion", rest_api_version(rest));
-    json_set(rest->arena, list, "metadata", meta);
-    /* Elements of a typed list do not say again what the list says. */
-    JSON_EACH (item, rest->route.resource->form == SCHEMA_FORM_TYPED ? sweep->items : NULL) {
+    json_set_string(call->arena, list, "kind", call->route.resource->list_kind);
+    json_set_string(call->arena, list, "apiVersion", api_call_version(call));
+    json_set(call->arena, list, "metadata", meta);
+    /* Items of a typed list do not repeat the kind of the list. */
+    JSON_EACH (item, call->route.resource->form == SCHEMA_FORM_TYPED ? sweep->items : NULL) {
         json_remove(item, "kind");
         json_remove(item, "apiVersion");
     }
-    json_set(rest->arena, list, "items", sweep->items);
-    rest_respond_json(rest, 200, list);
+    json_set(call->arena, list, "items", sweep->items);
+    api_respond_json(call, 200, list);
 }
 
 static void sweep_settle(struct sweep *sweep)
 {
     if (--sweep->waiting > 0)
         return;
-    struct rest *rest = sweep->rest;
-    if (rest) {
-        rest->exchange->on_cancel = NULL;
+    struct api_call *call = sweep->call;
+    if (call) {
+        call->exchange->on_cancel = NULL;
         if (sweep->err.code != ERR_NONE)
-            rest_respond_error(rest, &sweep->err);
+            api_respond_error(call, &sweep->err);
         else
-            answer_items(rest, sweep);
+            answer_items(call, sweep);
     }
     free(sweep);
 }
@@ -220,21 +222,21 @@ static void sweep_done(void *context, const struct store_object *object, const s
     sweep_settle(sweep);
 }
 
-/* Of the listed object its newest version, if it is meant. What a selector does not let through is
- * not deleted, and neither is what it cannot be asked of. */
+/* The newest version of the listed object, if the selector matches it. An object that cannot be
+ * read is not deleted if there is a selector. */
 static struct target sweep_target(struct sweep *sweep, const struct store_object *listed,
-                                  const struct rest_filter *filter)
+                                  const struct api_filter *filter)
 {
-    struct rest *rest = sweep->rest;
-    struct store_object *stored = store_get_pending(engine_store(rest->engine), listed->key);
+    struct api_call *call = sweep->call;
+    struct store_object *stored = store_get_pending(engine_store(call->engine), listed->key);
     struct target target = {0};
     if (!stored)
-        return target; /* another request was faster */
+        return target; /* another request deleted it first */
     if (filter->all && !stored_is_readable(stored))
         target = placeholder_target(
-            rest, stored_placeholder(rest->arena, rest->route.resource, stored), stored->revision);
-    else if (rest_read_one(rest, rest->arena, stored, &target.object) &&
-             rest_filter_matches(filter, target.object))
+            call, stored_placeholder(call->arena, call->route.resource, stored), stored->revision);
+    else if (api_read_stored(call, call->arena, stored, &target.object) &&
+             api_filter_matches(filter, target.object))
         target.revision = stored->revision;
     else
         target.object = NULL;
@@ -243,49 +245,49 @@ static struct target sweep_target(struct sweep *sweep, const struct store_object
 }
 
 static int sweep_one(struct sweep *sweep, const struct store_object *listed,
-                     const struct rest_filter *filter, const struct deletion_options *options,
+                     const struct api_filter *filter, const struct deletion_options *options,
                      struct err *err)
 {
-    struct rest *rest = sweep->rest;
+    struct api_call *call = sweep->call;
     const struct target target = sweep_target(sweep, listed, filter);
     struct json *object = target.object;
     if (!object)
         return 0;
-    struct json *item = json_clone(rest->arena, object);
-    rest_convert_out(rest, rest->arena, item);
+    struct json *item = json_clone(call->arena, object);
+    api_convert_out(call, call->arena, item);
     json_append(sweep->items, item);
-    enum deletion_step step = decide(rest, &target, object, options);
-    if (rest->dry_run || step == DELETION_KEEP)
+    enum deletion_step step = delete_decide(call, &target, object, options);
+    if (call->dry_run || step == DELETION_KEEP)
         return 0;
     sweep->waiting++;
-    int r = step == DELETION_REMOVE
-                ? rest_queue_removal(rest, object, target.revision, sweep_done, sweep, err)
-                : rest_queue_put(rest, object, target.revision, sweep_done, sweep, err);
-    if (r < 0)
+    int result = step == DELETION_REMOVE
+                     ? api_queue_removal(call, object, target.revision, sweep_done, sweep, err)
+                     : api_queue_put(call, object, target.revision, sweep_done, sweep, err);
+    if (result < 0)
         sweep->waiting--;
-    return r;
+    return result;
 }
 
-void rest_delete_collection(struct rest *rest)
+void api_handle_delete_collection(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct deletion_options options;
-    struct rest_filter filter;
-    if (read_options(rest, &options, &err) < 0 || rest_filter_of(rest, &filter, &err) < 0) {
-        rest_respond_error(rest, &err);
+    struct api_filter filter;
+    if (delete_read_options(call, &options, &err) < 0 || api_filter_of(call, &filter, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
     struct sweep *sweep = mem_zalloc(sizeof(*sweep));
-    sweep->rest = rest;
-    sweep->waiting = 1; /* this function itself */
-    sweep->items = json_array(rest->arena);
-    sweep->revision = store_revision(engine_store(rest->engine));
-    rest->exchange->context = sweep;
-    rest->exchange->on_cancel = sweep_canceled;
+    sweep->call = call;
+    sweep->waiting = 1; /* released at the end of this function */
+    sweep->items = json_array(call->arena);
+    sweep->revision = store_revision(engine_store(call->engine));
+    call->exchange->context = sweep;
+    call->exchange->on_cancel = sweep_canceled;
     const char *prefix =
-        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, NULL);
     struct store_object **objects;
-    size_t count = store_list(engine_store(rest->engine), prefix, &objects);
+    size_t count = store_list(engine_store(call->engine), prefix, &objects);
     for (size_t i = 0; i < count; i++) {
         if (sweep->err.code == ERR_NONE)
             (void)sweep_one(sweep, objects[i], &filter, &options, &sweep->err);

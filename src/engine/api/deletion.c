@@ -1,4 +1,4 @@
-/* Deletion; see deletion.h. */
+/* See deletion.h. */
 #include "engine/api/deletion.h"
 
 #include "base/str.h"
@@ -6,7 +6,7 @@
 #include "kube/object.h"
 #include "net/http/http.h"
 
-/* A hundred years: a wish for more means "for ever", and would lead past what a timestamp says. */
+/* 100 years. Longer periods mean "for ever", and would exceed the range of a timestamp. */
 static const int64_t GRACE_MAX_S = INT64_C(100) * 365 * 24 * 3600;
 
 static const char ORPHAN[] = "orphan";
@@ -27,7 +27,7 @@ static enum deletion_propagation parse_propagation(struct field_errors *invalid,
     return PROPAGATION_DEFAULT;
 }
 
-/* A negative one is as good as none, as upstream. */
+/* A negative period counts as none, as in Kubernetes. */
 static int parse_grace(struct arena *arena, const struct json *body, const char *query,
                        int64_t *ret, struct err *err)
 {
@@ -47,14 +47,14 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
 {
     struct deletion_options options = {0};
     struct arena *arena = invalid->arena;
-    int r = parse_grace(arena, body, query, &options.grace_seconds, err);
-    if (r < 0)
-        return r;
+    int result = parse_grace(arena, body, query, &options.grace_seconds, err);
+    if (result < 0)
+        return result;
     const char *propagation = json_get_string(body, "propagationPolicy", NULL);
     if (!propagation)
         propagation = http_query_get(arena, query, "propagationPolicy");
     options.propagation = parse_propagation(invalid, propagation);
-    /* The form before propagationPolicy. */
+    /* The field that propagationPolicy replaced. */
     const struct json *orphan = json_get(body, "orphanDependents");
     bool has_orphan = orphan && orphan->type == JSON_BOOL;
     if (has_orphan && !str_is_empty(propagation))
@@ -72,7 +72,7 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
     return 0;
 }
 
-/* How long its processes may take to end. Only a pod that a node runs has any to end. */
+/* How long the processes may take to end. Only a pod that a node runs has processes. */
 static int64_t grace_of(const struct kube_kind *resource, const struct json *object,
                         const struct deletion_options *options)
 {
@@ -88,7 +88,7 @@ static int64_t grace_of(const struct kube_kind *resource, const struct json *obj
     return grace < GRACE_MAX_S ? grace : GRACE_MAX_S;
 }
 
-/* The garbage collector's finalizers say what is to become of the dependents. */
+/* The finalizers of the garbage collector say what happens to the dependents. */
 static bool set_propagation(struct arena *arena, struct json *object,
                             enum deletion_propagation propagation)
 {
@@ -109,7 +109,7 @@ static bool set_propagation(struct arena *arena, struct json *object,
     return changed;
 }
 
-static void mark(struct arena *arena, struct json *object, int64_t end_ms, int64_t grace)
+static void deletion_mark(struct arena *arena, struct json *object, int64_t end_ms, int64_t grace)
 {
     struct json *meta = json_ensure_object(arena, object, "metadata");
     meta_set_time(arena, meta, "deletionTimestamp", end_ms);
@@ -124,7 +124,7 @@ enum deletion_step deletion_decide(struct arena *arena, const struct kube_kind *
     bool changed = set_propagation(arena, object, options->propagation);
     int64_t grace = grace_of(resource, object, options);
     if (!kube_meta_is_deleting(object)) {
-        mark(arena, object, now_ms + grace * 1000, grace);
+        deletion_mark(arena, object, now_ms + grace * 1000, grace);
         if (resource->generation)
             json_set_int(arena, meta, "generation", kube_meta_generation(object) + 1);
         if (str_eq(resource->id.plural, "namespaces"))
@@ -132,10 +132,11 @@ enum deletion_step deletion_decide(struct arena *arena, const struct kube_kind *
                             "Terminating");
         changed = true;
     } else {
-        /* The time left may only be shortened. Without a wish the first one stands. */
+        /* A later request can only shorten the period. Without a period, the first one stays. */
         int64_t before = json_get_int(meta, "deletionGracePeriodSeconds", 0);
         if (grace < before && (options->grace_seconds >= 0 || grace == 0)) {
-            mark(arena, object, kube_meta_deleting_ms(object) - (before - grace) * 1000, grace);
+            deletion_mark(arena, object, kube_meta_deleting_ms(object) - (before - grace) * 1000,
+                          grace);
             changed = true;
         }
     }

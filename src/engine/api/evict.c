@@ -1,63 +1,68 @@
-/* POST pods/NAME/eviction: a pod is asked to leave, as `kubectl drain` does. Nothing here limits
- * how many may go at once, so it is a deletion that says why. */
+/* POST pods/NAME/eviction, as `kubectl drain` uses it. There are no disruption budgets, so an
+ * eviction is a deletion with a condition that says why. */
 #include "base/str.h"
 #include "engine/api/deletion.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
+#include "kube/condition.h"
 #include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* Controllers that count failures see that this is none. */
-static void set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
+/* Controllers that count failures do not count a pod with this condition. */
+static void evict_set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
-    struct json *condition = kube_condition_ensure(arena, pod, "DisruptionTarget");
-    json_set_string(arena, condition, "status", "True");
-    meta_set_time(arena, condition, "lastTransitionTime", now_ms);
-    json_set_string(arena, condition, "reason", "EvictionByEvictionAPI");
-    json_set_string(arena, condition, "message", "Eviction API: evicting");
+    const struct kube_condition evicting = {.type = "DisruptionTarget",
+                                            .status = "True",
+                                            .reason = "EvictionByEvictionAPI",
+                                            .message = "Eviction API: evicting",
+                                            .now_ms = now_ms};
+    struct json *status = json_ensure_object(arena, pod, "status");
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &evicting,
+                       KUBE_CONDITION_RESET_TRANSITION);
 }
 
-static int read_eviction(struct rest *rest, struct deletion_options *ret, struct err *err)
+static int read_eviction(struct api_call *call, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
-    int r = rest_read_any(rest, "Eviction", &body, err);
-    if (r < 0)
-        return r;
+    int result = api_read_body_as(call, "Eviction", &body, err);
+    if (result < 0)
+        return result;
     const char *kind = json_get_string(body, "kind", "Eviction");
     const char *name = kube_meta_name(body);
     if (!str_eq(kind, "Eviction"))
         return err_set(err, ERR_BAD_REQUEST, "%.100s cannot be handled as an Eviction", kind);
-    if (name[0] && !str_eq(name, rest->route.name))
+    if (name[0] && !str_eq(name, call->route.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Eviction object");
-    r = deletion_options_parse(&rest->invalid, json_get(body, "deleteOptions"), "", ret, err);
-    if (r == 0 && ret->dry_run)
-        rest->dry_run = true;
-    return r;
+    result = deletion_options_parse(&call->invalid, json_get(body, "deleteOptions"), "", ret, err);
+    if (result == 0 && ret->dry_run)
+        call->dry_run = true;
+    return result;
 }
 
-void rest_evict(struct rest *rest)
+void api_handle_evict(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct deletion_options options;
     struct json *old;
-    int64_t revision, now_ms = loop_wall_ms(engine_loop(rest->engine));
-    if (read_eviction(rest, &options, &err) < 0 ||
-        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
-        rest_check_preconditions(rest, old, &options, &err) < 0) {
-        rest_respond_error(rest, &err);
+    int64_t revision, now_ms = loop_wall_ms(engine_loop(call->engine));
+    if (read_eviction(call, &options, &err) < 0 ||
+        api_load(call, call->route.name, &old, &revision, &err) < 0 ||
+        api_check_preconditions(call, old, &options, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    struct json *pod = json_clone(rest->arena, old);
-    set_condition(rest->arena, pod, now_ms);
-    switch (deletion_decide(rest->arena, rest->route.resource, pod, &options, now_ms)) {
+    struct json *pod = json_clone(call->arena, old);
+    evict_set_condition(call->arena, pod, now_ms);
+    switch (deletion_decide(call->arena, call->route.resource, pod, &options, now_ms)) {
     case DELETION_REMOVE:
-        rest_commit_removal(rest, pod, revision);
+        api_commit_removal(call, pod, revision);
         return;
     case DELETION_MARK:
-        rest_commit_answer(rest, pod, revision, 201, kube_status_success(rest->arena, NULL));
+        api_commit_answer(call, pod, revision, 201, kube_status_success(call->arena, NULL));
         return;
-    case DELETION_KEEP: /* on its way out already */
-        rest_respond_json(rest, 201, kube_status_success(rest->arena, NULL));
+    case DELETION_KEEP: /* it is being deleted already */
+        api_respond_json(call, 201, kube_status_success(call->arena, NULL));
         return;
     }
 }

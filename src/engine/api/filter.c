@@ -1,10 +1,10 @@
-/* What a list, a watch or a deletion of many selects: labels and fields together. */
+/* The labelSelector and fieldSelector of a list, a watch or a deletion of a collection. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 
-/* Fields as upstream words them: booleans are "true" and "false", an event's source is its
- * component. */
+/* Fields as Kubernetes selects them: booleans are "true" and "false", and the source of an event is
+ * its component. */
 static const char *field_get(const struct json *object, const char *path)
 {
     if (str_eq(path, "source"))
@@ -14,7 +14,8 @@ static const char *field_get(const struct json *object, const char *path)
     return kube_field_get(object, path);
 }
 
-/* A kind without fields of its own says which there are, as upstream. */
+/* For a kind without selectable fields of its own, the message lists the common ones, as in
+ * Kubernetes. */
 static int refuse_field(const struct kube_kind *resource, const char *path, struct err *err)
 {
     if (resource->fields || resource->definition)
@@ -25,17 +26,17 @@ static int refuse_field(const struct kube_kind *resource, const char *path, stru
                    path);
 }
 
-int rest_filter_parse(struct arena *arena, const struct kube_kind *resource,
-                      const char *label_selector, const char *field_selector,
-                      struct rest_filter *ret, struct err *err)
+int api_filter_parse(struct arena *arena, const struct kube_kind *resource,
+                     const char *label_selector, const char *field_selector, struct api_filter *ret,
+                     struct err *err)
 {
-    struct rest_filter filter = {0};
-    int r = kube_selector_parse(arena, label_selector, &filter.labels, err);
-    if (r < 0)
-        return r;
-    r = kube_field_selector_parse(arena, field_selector, &filter.fields, err);
-    if (r < 0)
-        return r;
+    struct api_filter filter = {0};
+    int result = kube_selector_parse(arena, label_selector, &filter.labels, err);
+    if (result < 0)
+        return result;
+    result = kube_field_selector_parse(arena, field_selector, &filter.fields, err);
+    if (result < 0)
+        return result;
     for (size_t i = 0; i < filter.fields.count; i++) {
         const struct kube_field_term *term = &filter.fields.terms[i];
         if (!kube_kind_selects_field(resource, term->path))
@@ -48,13 +49,13 @@ int rest_filter_parse(struct arena *arena, const struct kube_kind *resource,
     return 0;
 }
 
-int rest_filter_of(struct rest *rest, struct rest_filter *ret, struct err *err)
+int api_filter_of(struct api_call *call, struct api_filter *ret, struct err *err)
 {
-    return rest_filter_parse(rest->arena, rest->route.resource, rest_query(rest, "labelSelector"),
-                             rest_query(rest, "fieldSelector"), ret, err);
+    return api_filter_parse(call->arena, call->route.resource, api_query(call, "labelSelector"),
+                            api_query(call, "fieldSelector"), ret, err);
 }
 
-bool rest_filter_matches(const struct rest_filter *filter, const struct json *object)
+bool api_filter_matches(const struct api_filter *filter, const struct json *object)
 {
     return filter->all || (kube_selector_matches(&filter->labels, kube_meta_labels(object)) &&
                            kube_field_selector_matches(&filter->fields, object, field_get));

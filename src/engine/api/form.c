@@ -1,8 +1,7 @@
-/* In which form objects are answered: what Accept asks for beyond the media type. A Table is what
- * `kubectl get` prints; metadata alone is what watches over everything need (garbage collectors,
- * controllers by label). */
+/* The form of objects in a response, from the Accept header. A Table is what `kubectl get` prints.
+ * Metadata alone is for clients that watch all resources, such as garbage collectors. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/kinds/scale.h"
 #include "kube/object.h"
 #include "kube/table/table.h"
@@ -16,73 +15,74 @@ static bool is_meta(const struct accept_clause *clause, const char *kind)
            (str_eq(clause->version, "v1") || str_eq(clause->version, "v1beta1"));
 }
 
-int rest_choose_form(struct rest *rest, struct err *err)
+int api_choose_form(struct api_call *call, struct err *err)
 {
-    const char *partial = rest->route.verb & (VERB_LIST | VERB_DELETE_COLLECTION)
+    const char *partial = call->route.verb & (VERB_LIST | VERB_DELETE_COLLECTION)
                               ? "PartialObjectMetadataList"
                               : "PartialObjectMetadata";
     struct accept accept;
-    accept_parse(rest->arena, http_header_get(rest->exchange->request->headers, "Accept"), &accept);
+    accept_parse(call->arena, http_header_get(call->exchange->request->headers, "Accept"), &accept);
     for (size_t i = 0; i < accept.count; i++) {
         const struct accept_clause *clause = &accept.clauses[i];
-        if (!accept_clause_takes(clause, JSON_TYPE))
+        if (!accept_clause_matches(clause, JSON_TYPE))
             continue;
-        rest->table = is_meta(clause, "Table");
+        call->table = is_meta(clause, "Table");
         if (is_meta(clause, partial))
-            rest->partial = arena_printf(rest->arena, "meta.k8s.io/%s", clause->version);
-        if (rest->table || rest->partial || clause->as[0] == '\0')
+            call->partial = arena_printf(call->arena, "meta.k8s.io/%s", clause->version);
+        if (call->table || call->partial || clause->as[0] == '\0')
             return 0;
     }
     return err_set(err, ERR_NOT_ACCEPTABLE, "only the following media types are accepted: %s",
                    JSON_TYPE);
 }
 
-const struct kube_columns *rest_columns(const struct rest *rest)
+const struct kube_columns *api_columns(const struct api_call *call)
 {
-    const struct kube_kind *resource = rest->route.resource;
-    if (rest->route.sub == SUB_SCALE)
+    const struct kube_kind *resource = call->route.resource;
+    if (call->route.sub == SUB_SCALE)
         return &KUBE_SCALE_COLUMNS;
     return kube_kind_columns(resource);
 }
 
-struct json *rest_as_partial(const struct rest *rest, struct arena *arena,
-                             const struct json *object)
+struct json *api_as_partial(const struct api_call *call, struct arena *arena,
+                            const struct json *object)
 {
     struct json *partial = json_object(arena);
     json_set_string(arena, partial, "kind", "PartialObjectMetadata");
-    json_set_string(arena, partial, "apiVersion", rest->partial);
+    json_set_string(arena, partial, "apiVersion", call->partial);
     json_set(arena, partial, "metadata", json_clone(arena, json_get(object, "metadata")));
     return partial;
 }
 
-int rest_formed_begin(struct rest *rest, const struct json *list_meta, struct rest_formed *ret,
-                      struct err *err)
+int api_formed_list_begin(struct api_call *call, const struct json *list_meta,
+                          struct api_formed_list *ret, struct err *err)
 {
-    struct rest_formed formed = {.rest = rest, .now_ms = loop_wall_ms(engine_loop(rest->engine))};
-    int r = kube_include_parse(rest_query(rest, "includeObject"), &formed.include, err);
-    if (r < 0)
-        return r;
-    if (rest->table) {
-        formed.list = kube_table_new(rest->arena, rest_columns(rest), list_meta, true);
+    struct api_formed_list formed = {.call = call,
+                                     .now_ms = loop_wall_ms(engine_loop(call->engine))};
+    int result = kube_include_parse(api_query(call, "includeObject"), &formed.include, err);
+    if (result < 0)
+        return result;
+    if (call->table) {
+        formed.list = kube_table_new(call->arena, api_columns(call), list_meta, true);
     } else {
-        formed.list = json_object(rest->arena);
-        json_set_string(rest->arena, formed.list, "kind", "PartialObjectMetadataList");
-        json_set_string(rest->arena, formed.list, "apiVersion", rest->partial);
-        json_set(rest->arena, formed.list, "metadata", json_clone(rest->arena, list_meta));
-        /* An empty one is null, as upstream. */
-        json_set(rest->arena, formed.list, "items", json_null(rest->arena));
+        formed.list = json_object(call->arena);
+        json_set_string(call->arena, formed.list, "kind", "PartialObjectMetadataList");
+        json_set_string(call->arena, formed.list, "apiVersion", call->partial);
+        json_set(call->arena, formed.list, "metadata", json_clone(call->arena, list_meta));
+        /* An empty list has null, as in Kubernetes. */
+        json_set(call->arena, formed.list, "items", json_null(call->arena));
     }
     *ret = formed;
     return 0;
 }
 
-void rest_formed_add(struct rest_formed *formed, const struct json *object)
+void api_formed_list_add(struct api_formed_list *formed, const struct json *object)
 {
-    struct rest *rest = formed->rest;
-    if (rest->table)
-        kube_table_add(rest->arena, formed->list, rest_columns(rest), object, formed->include,
+    struct api_call *call = formed->call;
+    if (call->table)
+        kube_table_add(call->arena, formed->list, api_columns(call), object, formed->include,
                        formed->now_ms);
     else
-        json_append(json_ensure_array(rest->arena, formed->list, "items"),
-                    rest_as_partial(rest, rest->arena, object));
+        json_append(json_ensure_array(call->arena, formed->list, "items"),
+                    api_as_partial(call, call->arena, object));
 }

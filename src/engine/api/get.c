@@ -1,26 +1,26 @@
-/* GET of one object: the stored bytes as they are, if they can be read at all. */
-#include "engine/api/rest.h"
+/* GET of one object: responds with the stored bytes, if they can be read. */
+#include "engine/api/handlers.h"
 
-void rest_get(struct rest *rest)
+void api_handle_get(struct api_call *call)
 {
     struct err err = ERR_INIT;
     int64_t version;
-    if (rest_check_version(rest, &version, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (api_check_version(call, &version, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
     const char *key =
-        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
-    struct store_object *stored = store_get(engine_store(rest->engine), key);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
+    struct store_object *stored = store_get(engine_store(call->engine), key);
     if (!stored) {
-        rest_not_found(rest, rest->route.name, &err);
-        rest_respond_error(rest, &err);
+        api_not_found(call, call->route.name, &err);
+        api_respond_error(call, &err);
         return;
     }
     struct json *tree;
-    if (!stored_is_readable(stored) && stored_read(rest->arena, stored, &tree, &err) < 0)
-        rest_respond_error(rest, &err);
+    if (!stored_is_readable(stored) && stored_read(call->arena, stored, &tree, &err) < 0)
+        api_respond_error(call, &err);
     else
-        rest_respond_bytes(rest, 200, store_object_data(stored, rest->arena), stored->size);
+        api_respond_bytes(call, 200, store_object_data(stored, call->arena), stored->size);
     store_object_unref(stored);
 }

@@ -1,11 +1,11 @@
-/* Objects whose body takes long to read. A ConfigMap may have hundreds of thousands of keys; to
- * parse, check and write it takes a hundred milliseconds, in which the loop would serve no other
- * client. A thread of the pool does it in the arena of the request, which nobody else touches
- * meanwhile. The loop then asks the store and the engine whether the object may be written, as it
- * would have before: what one handler reads from the store and writes back stays one step. */
+/* Requests with a large body. A ConfigMap may have hundreds of thousands of keys; parsing, checking
+ * and encoding it takes 100 milliseconds, in which the loop would serve no other client. A pool
+ * thread does that work in the arena of the request, which the loop does not use meanwhile. Then
+ * the loop thread asks the store and the engine whether the object may be written, as for a small
+ * body. So no other request comes between what it reads from the store and what it writes. */
 #include "base/mem.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/open_calls.h"
+#include "engine/api/write.h"
 #include "kube/kinds/meta.h"
 
 #include <stdlib.h>
@@ -14,150 +14,150 @@ enum { LARGE_BODY = 128 * 1024 }; /* bytes; about 5 ms of work if all of it is k
 
 struct large {
     struct loop_work work;
-    struct watcher_link link; /* so that the engine can be freed, or the kind removed, meanwhile */
-    struct rest *rest;
+    struct open_call link; /* the engine can be freed, or the kind removed, meanwhile */
+    struct api_call *call;
     bool is_abandoned;           /* the engine or the kind is gone */
-    struct store_object *stored; /* what is to be updated; NULL: it is to be created */
+    struct store_object *stored; /* the object to update; NULL: create one */
     struct json *object, *old;
     bool is_same; /* the update changes nothing */
-    struct rest_encoded encoded;
+    struct api_encoded encoded;
     struct err err;
 };
 
-/* ---- On the pool ---- */
+/* ---- On the pool thread ---- */
 
-static int shape_update(struct large *large)
+static int large_prepare_update(struct large *large)
 {
-    struct rest *rest = large->rest;
-    int r = stored_parse(rest->arena, large->stored, &large->old, &large->err);
-    if (r < 0)
-        return r;
-    if (rest->route.resource->definition)
-        rest_convert_out(rest, rest->arena, large->old);
-    r = rest_shape_update(rest, large->object, large->old, &large->err);
-    large->is_same = r == 0 && json_equal(large->object, large->old);
-    return r;
+    struct api_call *call = large->call;
+    int result = stored_parse(call->arena, large->stored, &large->old, &large->err);
+    if (result < 0)
+        return result;
+    if (call->route.resource->definition)
+        api_convert_out(call, call->arena, large->old);
+    result = api_prepare_update_local(call, large->object, large->old, &large->err);
+    large->is_same = result == 0 && json_equal(large->object, large->old);
+    return result;
 }
 
-static void shape(struct loop_work *work)
+static void large_prepare(struct loop_work *work)
 {
     struct large *large = CONTAINER_OF(work, struct large, work);
-    struct rest *rest = large->rest;
-    if (rest_read_body(rest, &large->object, &large->err) < 0 ||
-        (large->stored ? shape_update(large)
-                       : rest_shape_create(rest, large->object, &large->err)) < 0)
+    struct api_call *call = large->call;
+    if (api_read_body(call, &large->object, &large->err) < 0 ||
+        (large->stored ? large_prepare_update(large)
+                       : api_prepare_create_local(call, large->object, &large->err)) < 0)
         return;
-    int r = rest->dry_run || large->is_same
-                ? stored_check(large->object, &large->err)
-                : rest_encode(rest, large->object, &large->encoded, &large->err);
-    rest->is_measured = r == 0;
+    int result = call->dry_run || large->is_same
+                     ? stored_check(large->object, &large->err)
+                     : api_encode(call, large->object, &large->encoded, &large->err);
+    call->is_measured = result == 0;
 }
 
-/* ---- On the loop ---- */
+/* ---- On the loop thread ---- */
 
-static void finish_create(struct large *large)
+static void large_finish_create(struct large *large)
 {
-    struct rest *rest = large->rest;
-    if (rest_admit_create(rest, large->object, &large->err) < 0)
-        rest_respond_error(rest, &large->err);
-    else if (rest->dry_run)
-        rest_commit(rest, large->object, NULL, 0, 201);
+    struct api_call *call = large->call;
+    if (api_prepare_create_stored(call, large->object, &large->err) < 0)
+        api_respond_error(call, &large->err);
+    else if (call->dry_run)
+        api_commit(call, large->object, NULL, 0, 201);
     else
-        rest_commit_encoded(rest, large->object, &large->encoded, 0, 201);
+        api_commit_encoded(call, large->object, &large->encoded, 0, 201);
 }
 
-static struct store_object *get_pending(struct rest *rest)
+static struct store_object *large_get_pending(struct api_call *call)
 {
     const char *key =
-        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
-    return store_get_pending(engine_store(rest->engine), key);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
+    return store_get_pending(engine_store(call->engine), key);
 }
 
-static void finish_update(struct large *large)
+static void large_finish_update(struct large *large)
 {
-    struct rest *rest = large->rest;
+    struct api_call *call = large->call;
     int64_t revision = large->stored->revision;
-    struct store_object *now = get_pending(rest);
+    struct store_object *now = large_get_pending(call);
     bool is_other = !now || now->revision != revision;
     store_object_unref(now);
-    if (is_other) /* also for a client that named no version: it may try again */
-        rest_conflict(rest, rest->route.name, &large->err);
-    if (is_other || rest_admit_update(rest, large->object, large->old, &large->err) < 0)
-        rest_respond_error(rest, &large->err);
-    else if (rest->dry_run || large->is_same || meta_is_finished(large->object))
-        rest_commit(rest, large->object, large->old, revision, 200);
+    if (is_other) /* also if the client named no version; it may try again */
+        api_conflict(call, call->route.name, &large->err);
+    if (is_other || api_prepare_update_stored(call, large->object, large->old, &large->err) < 0)
+        api_respond_error(call, &large->err);
+    else if (call->dry_run || large->is_same || meta_is_finished(large->object))
+        api_commit(call, large->object, large->old, revision, 200);
     else
-        rest_commit_encoded(rest, large->object, &large->encoded, revision, 200);
+        api_commit_encoded(call, large->object, &large->encoded, revision, 200);
 }
 
-static void on_shaped(struct loop_work *work)
+static void on_large_prepared(struct loop_work *work)
 {
     struct large *large = CONTAINER_OF(work, struct large, work);
-    struct rest *rest = large->rest;
-    rest->is_off_loop = rest->exchange->arena_is_lent = false;
+    struct api_call *call = large->call;
+    call->is_off_loop = call->exchange->arena_is_lent = false;
     if (large->is_abandoned) {
         err_set(&large->err, ERR_UNAVAILABLE,
-                "the server ends, or the kind of the object is removed: try again");
-        engine_respond_error(rest->exchange, &large->err);
+                "the server is shutting down, or the kind is being removed: try again");
+        engine_respond_error(call->exchange, &large->err);
     } else {
-        watcher_link_remove(&large->link);
+        open_call_remove(&large->link);
         if (large->err.code)
-            rest_respond_error(rest, &large->err);
+            api_respond_error(call, &large->err);
         else if (large->stored)
-            finish_update(large);
+            large_finish_update(large);
         else
-            finish_create(large);
+            large_finish_create(large);
     }
     store_object_unref(large->stored);
     buf_release(&large->encoded.data);
     free(large);
 }
 
-static void abandon(struct watcher_link *link)
+static void on_large_abandoned(struct open_call *link)
 {
     struct large *large = CONTAINER_OF(link, struct large, link);
-    watcher_link_remove(link);
+    open_call_remove(link);
     large->is_abandoned = true;
 }
 
 /* The hooks `assign` and `admit` ask the engine and may change the object, so an object of a kind
- * that has one of them cannot be encoded before the loop has it. */
-static bool is_large(const struct rest *rest)
+ * with one of them cannot be encoded on a pool thread. */
+static bool is_large(const struct api_call *call)
 {
-    const struct registry_hooks *hooks = rest_hooks(rest);
-    return rest->exchange->request->body_size >= LARGE_BODY && !hooks->assign && !hooks->admit;
+    const struct registry_hooks *hooks = api_hooks(call);
+    return call->exchange->request->body_size >= LARGE_BODY && !hooks->assign && !hooks->admit;
 }
 
-static void start(struct rest *rest, struct store_object *stored)
+static void large_start(struct api_call *call, struct store_object *stored)
 {
     struct large *large = mem_zalloc(sizeof(*large));
-    large->work = (struct loop_work){.work = shape, .done = on_shaped};
-    large->rest = rest;
+    large->work = (struct loop_work){.work = large_prepare, .done = on_large_prepared};
+    large->call = call;
     large->stored = stored;
-    rest->is_off_loop = rest->exchange->arena_is_lent = true;
+    call->is_off_loop = call->exchange->arena_is_lent = true;
     buf_init(&large->encoded.data, 0);
-    watcher_link_add(engine_watchers(rest->engine), &large->link, rest->route.resource->storage,
-                     abandon);
-    loop_work_start(engine_loop(rest->engine), &large->work);
+    open_call_add(engine_open_calls(call->engine), &large->link, call->route.resource->storage,
+                  on_large_abandoned);
+    loop_work_start(engine_loop(call->engine), &large->work);
 }
 
-bool rest_create_large(struct rest *rest)
+bool api_create_large(struct api_call *call)
 {
-    if (!is_large(rest))
+    if (!is_large(call))
         return false;
-    start(rest, NULL);
+    large_start(call, NULL);
     return true;
 }
 
-bool rest_update_large(struct rest *rest)
+bool api_update_large(struct api_call *call)
 {
     struct store_object *stored =
-        is_large(rest) && rest->route.sub == SUB_NONE ? get_pending(rest) : NULL;
+        is_large(call) && call->route.sub == SUB_NONE ? large_get_pending(call) : NULL;
     if (!stored)
         return false;
     bool readable = stored_is_readable(stored);
     if (readable)
-        start(rest, stored);
+        large_start(call, stored);
     else
         store_object_unref(stored);
     return readable;

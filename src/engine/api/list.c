@@ -1,13 +1,12 @@
-/* LIST: the stored bytes joined into a list, or a Table of them, all at once or in parts. An object
- * that cannot be read is left out and named in a Warning.
- *
- * The objects are taken at once, in the state of one revision. They are looked at, and written,
- * over as many turns of the loop as that takes: a list may have ten thousand. */
+/* LIST: joins the stored bytes into a list, or makes a Table, in one response or in pages. An
+ * object that cannot be read is left out and named in a Warning. The references to all objects are
+ * taken at once, in the state of one revision. The objects are filtered and written over several
+ * turns of the loop, because a list may have ten thousand. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/api/handlers.h"
 #include "engine/api/list_page.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/open_calls.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,23 +14,23 @@
 
 enum {
     LIST_MAX = 256 * 1024 * 1024,
-    /* A client that asks for a part gets one of about so many bytes, whatever its limit: so every
-     * list can be read, in parts, however large its objects are. */
+    /* A client that asks for pages gets pages of about this many bytes, whatever its limit is. So
+     * every list can be read in pages, however large its objects are. */
     PART_BYTES = 32 * 1024 * 1024,
-    /* What is done in the turn of the request: each object is looked at and written. */
+    /* Steps within the turn of the request. Filtering and writing an object are one step each. */
     STEPS_AT_ONCE = 256,
-    STEP_BYTES = 4096, /* a larger object is several steps */
+    STEP_BYTES = 4096, /* a larger object counts as several steps */
 };
 
-/* The newest state is what there is: an older one may be asked for exactly only in vain. */
-static int check_version(struct rest *rest, int64_t current, struct err *err)
+/* There is only the newest state, so resourceVersionMatch=Exact works only for that. */
+static int check_version(struct api_call *call, int64_t current, struct err *err)
 {
     int64_t asked;
-    int r = rest_check_version(rest, &asked, err);
-    if (r < 0)
-        return r;
-    if (asked != current && !str_is_empty(rest_query(rest, "resourceVersion")) &&
-        str_eq(rest_query(rest, "resourceVersionMatch"), "Exact"))
+    int result = api_check_version(call, &asked, err);
+    if (result < 0)
+        return result;
+    if (asked != current && !str_is_empty(api_query(call, "resourceVersion")) &&
+        str_eq(api_query(call, "resourceVersionMatch"), "Exact"))
         return err_set(err, ERR_EXPIRED,
                        "The provided resource version %" PRId64 " is no longer available", asked);
     return 0;
@@ -40,39 +39,38 @@ static int check_version(struct rest *rest, int64_t current, struct err *err)
 enum stage { CHOOSING, WRITING, WRITTEN };
 
 struct list {
-    struct rest *rest;
+    struct api_call *call;
     enum stage stage;
-    size_t at;                /* the object that is looked at, or written, next */
-    struct loop_task task;    /* goes on in the next turn */
-    struct watcher_link link; /* so that the engine can be freed meanwhile; if is_linked */
+    size_t at;             /* the next object to filter or write */
+    struct loop_task task; /* continues in the next turn */
+    struct open_call link; /* the engine can be freed meanwhile; valid if is_linked */
     bool is_linked;
-    struct arena *scratch;     /* of one object */
-    struct buf body;           /* the answer, or … */
-    struct rest_formed formed; /* … that of a Table, or of metadata alone */
-    struct rest_filter filter;
+    struct arena *scratch;         /* freed after each object */
+    struct buf body;               /* the response, if it is no Table and not metadata alone */
+    struct api_formed_list formed; /* the response as a Table or metadata alone */
+    struct api_filter filter;
     struct list_page page;
-    struct store_object **objects; /* of which the first `kept` are to be answered with, */
-    size_t count, kept, bytes;     /* by filter and limit; `bytes` in all */
+    struct store_object **objects; /* the first `kept` of them are in the response */
+    size_t count, kept, bytes;     /* `kept` by filter and limit; `bytes`: the size of those */
     int64_t revision;
-    const char *continue_; /* the token for the rest, or NULL */
-    const char *heads[2];  /* what is left out of items; see write_heads() */
-    size_t remaining;      /* how many that are; only where nothing is filtered */
+    const char *continue_; /* the token of the next page, or NULL */
+    const char *heads[2];  /* what items do not repeat; see write_object_heads() */
+    size_t remaining;      /* how many objects follow; only known without a filter */
 };
 
-/* A list with a selector names unreadable objects, too: one of them might be what the client wants.
- */
+/* A list with a selector warns of unreadable objects, too: the selector might match one of them. */
 static bool is_wanted(const struct list *list, struct store_object *object)
 {
     struct json *json;
     if (list->filter.all)
-        return rest_is_readable(list->rest, object);
+        return api_is_readable(list->call, object);
     arena_reset(list->scratch);
-    return rest_read_one(list->rest, list->scratch, object, &json) &&
-           rest_filter_matches(&list->filter, json);
+    return api_read_stored(list->call, list->scratch, object, &json) &&
+           api_filter_matches(&list->filter, json);
 }
 
-/* Keep the next object if it is wanted and there is room for it. The first without room is where
- * the rest begins. */
+/* Keeps the next object if it matches and fits. The next page begins with the first one that does
+ * not fit. */
 static void choose_next(struct list *list)
 {
     size_t position = list->at++;
@@ -81,7 +79,7 @@ static void choose_next(struct list *list)
     if (is_kept && list->page.limit &&
         (list->kept == list->page.limit || list->bytes >= PART_BYTES)) {
         list->continue_ =
-            list_page_token(list->rest->arena, list->objects[list->kept - 1]->key, list->revision);
+            list_page_token(list->call->arena, list->objects[list->kept - 1]->key, list->revision);
         list->remaining = list->filter.all ? list->count - position : 0;
         is_kept = false;
     }
@@ -96,7 +94,7 @@ static void choose_next(struct list *list)
 
 static struct json *list_meta(const struct list *list)
 {
-    struct arena *arena = list->rest->arena;
+    struct arena *arena = list->call->arena;
     struct json *meta = json_object(arena);
     json_set(arena, meta, "resourceVersion", json_stringf(arena, "%" PRId64, list->revision));
     if (list->continue_)
@@ -106,17 +104,18 @@ static struct json *list_meta(const struct list *list)
     return meta;
 }
 
-/* What a stored object begins with that only says what it is, in the order of whoever wrote it. */
-static void write_heads(struct list *list)
+/* The possible beginnings of a stored object, kind and apiVersion in either order, which items of a
+ * typed list do not repeat. */
+static void write_object_heads(struct list *list)
 {
-    const struct kube_kind *resource = list->rest->route.resource;
-    struct arena *arena = list->rest->arena;
+    const struct kube_kind *resource = list->call->route.resource;
+    struct arena *arena = list->call->arena;
     const char *version = resource->api_version, *kind = resource->id.kind;
     list->heads[0] = arena_printf(arena, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",", version, kind);
     list->heads[1] = arena_printf(arena, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind, version);
 }
 
-/* 0: it stands elsewhere. */
+/* Returns 0 if the object does not begin with one. */
 static size_t head_size(const struct list *list, const char *data)
 {
     for (size_t i = 0; i < ARRAY_SIZE(list->heads); i++)
@@ -125,13 +124,13 @@ static size_t head_size(const struct list *list, const char *data)
     return 0;
 }
 
-/* Elements of a typed list do not say again what the list says; custom resources do. */
+/* Items of a typed list do not repeat the kind of the list; items of custom resources do. */
 static void append_item(struct list *list, const struct store_object *object)
 {
     struct arena *scratch = list->scratch;
     struct buf *body = &list->body;
-    if (list->rest->route.resource->form != SCHEMA_FORM_TYPED) {
-        rest_append_stored(list->rest, scratch, object, body);
+    if (list->call->route.resource->form != SCHEMA_FORM_TYPED) {
+        api_append_stored(list->call, scratch, object, body);
         return;
     }
     const char *data = store_object_data(object, scratch);
@@ -153,10 +152,10 @@ static void begin_plain(struct list *list)
 {
     struct buf *body = &list->body;
     buf_printf(body, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":",
-               list->rest->route.resource->list_kind, rest_api_version(list->rest));
+               list->call->route.resource->list_kind, api_call_version(list->call));
     json_write(list_meta(list), body);
     buf_append_str(body, ",\"items\":[");
-    write_heads(list);
+    write_object_heads(list);
 }
 
 static int answer_plain(struct list *list, struct err *err)
@@ -168,36 +167,36 @@ static int answer_plain(struct list *list, struct err *err)
                        "the list is larger than %d bytes: ask for parts with a limit, or for less "
                        "with a selector",
                        LIST_MAX);
-    struct http_exchange *exchange = list->rest->exchange;
-    http_begin(exchange, 200, "application/json", list->rest->warnings, (int64_t)body->size);
+    struct http_exchange *exchange = list->call->exchange;
+    http_begin(exchange, 200, "application/json", list->call->warnings, (int64_t)body->size);
     http_write(exchange, body->data, body->size);
     http_end(exchange);
     return 0;
 }
 
-/* A Table, or metadata alone: what is written is not what is stored. */
+/* A Table or metadata alone: not the stored bytes. */
 static bool is_formed(const struct list *list)
 {
-    return list->rest->table || list->rest->partial;
+    return list->call->table || list->call->partial;
 }
 
-/* Count what the answer takes: twice as much as the objects, because the connection copies it, or
- * what a Table has grown to. */
-static int reserve(const struct list *list, struct err *err)
+/* Reserves the memory of the response: twice the size of the objects, because the connection copies
+ * them, or the size of the Table so far. */
+static int list_reserve(const struct list *list, struct err *err)
 {
-    struct rest *rest = list->rest;
-    return rest_reserve(rest, is_formed(list) ? arena_used(rest->arena) : 2 * list->bytes, err);
+    struct api_call *call = list->call;
+    return api_reserve(call, is_formed(list) ? arena_used(call->arena) : 2 * list->bytes, err);
 }
 
 static int begin_writing(struct list *list, struct err *err)
 {
     list->stage = WRITING;
     list->at = 0;
-    int r = reserve(list, err);
-    if (r < 0)
-        return r;
+    int result = list_reserve(list, err);
+    if (result < 0)
+        return result;
     if (is_formed(list))
-        return rest_formed_begin(list->rest, list_meta(list), &list->formed, err);
+        return api_formed_list_begin(list->call, list_meta(list), &list->formed, err);
     begin_plain(list);
     return 0;
 }
@@ -212,26 +211,26 @@ static void write_next(struct list *list)
             buf_append_char(&list->body, ',');
         append_item(list, object);
     } else if (stored_read(list->scratch, object, &json, NULL) == 0) {
-        rest_formed_add(&list->formed, json);
+        api_formed_list_add(&list->formed, json);
     }
     list->at++;
 }
 
-/* Which part is wanted, of the list as of when. */
+/* Reads which page the client wants, and of which revision. */
 static int read_page(struct list *list, struct err *err)
 {
-    struct rest *rest = list->rest;
-    const char *token = rest_query(rest, "continue");
-    int r = list_page_parse(rest->arena, rest_query(rest, "limit"), token, &list->page, err);
-    if (r < 0)
-        return r;
+    struct api_call *call = list->call;
+    const char *token = api_query(call, "continue");
+    int result = list_page_parse(call->arena, api_query(call, "limit"), token, &list->page, err);
+    if (result < 0)
+        return result;
     if (!list->page.revision)
-        return check_version(rest, list->revision, err);
-    const char *version = rest_query(rest, "resourceVersion");
+        return check_version(call, list->revision, err);
+    const char *version = api_query(call, "resourceVersion");
     if (!str_is_empty(version) && !str_eq(version, "0"))
         return err_set(err, ERR_BAD_REQUEST,
                        "specifying resource version is not allowed when using continue");
-    if (!store_remembers(engine_store(rest->engine), list->page.revision))
+    if (!store_remembers(engine_store(call->engine), list->page.revision))
         return err_set(err, ERR_EXPIRED,
                        "The provided continue parameter is too old to display a consistent list "
                        "result. You can start a new list without the continue parameter.");
@@ -239,7 +238,7 @@ static int read_page(struct list *list, struct err *err)
     return 0;
 }
 
-/* ---- Over the turns -------------------------------------------------------------------------- */
+/* ---- Over several turns of the loop ---------------------------------------------------------- */
 
 static void list_free(struct list *list)
 {
@@ -251,19 +250,19 @@ static void list_free(struct list *list)
     free(list);
 }
 
-static void answer(struct list *list, struct err *err)
+static void list_respond(struct list *list, struct err *err)
 {
     if (list->is_linked)
-        watcher_link_remove(&list->link);
+        open_call_remove(&list->link);
     if (!err->code && is_formed(list))
-        rest_respond_json(list->rest, 200, list->formed.list);
+        api_respond_json(list->call, 200, list->formed.list);
     else if (err->code || answer_plain(list, err) < 0)
-        rest_respond_error(list->rest, err);
+        api_respond_error(list->call, err);
     list_free(list);
 }
 
-/* One object; returns how many steps that were. */
-static size_t take_step(struct list *list, struct err *err)
+/* Handles one object. Returns how many steps that was. */
+static size_t list_take_step(struct list *list, struct err *err)
 {
     size_t size =
         list->at < list->count && list->objects[list->at] ? list->objects[list->at]->size : 0;
@@ -278,66 +277,68 @@ static size_t take_step(struct list *list, struct err *err)
     return 1 + size / STEP_BYTES;
 }
 
-/* The engine goes, or the kind does. */
-static void abandon(struct watcher_link *link)
+/* The engine is freed, or the kind is removed. */
+static void on_list_abandoned(struct open_call *link)
 {
     struct list *list = CONTAINER_OF(link, struct list, link);
     struct err err;
-    watcher_link_remove(link);
-    loop_defer_cancel(engine_loop(list->rest->engine), &list->task);
-    err_set(&err, ERR_UNAVAILABLE, "what is listed is being removed: try again");
-    engine_respond_error(list->rest->exchange, &err);
+    open_call_remove(link);
+    loop_defer_cancel(engine_loop(list->call->engine), &list->task);
+    err_set(&err, ERR_UNAVAILABLE,
+            "the server is shutting down, or the kind is being removed: try again");
+    engine_respond_error(list->call->exchange, &err);
     list_free(list);
 }
 
-static void put_off(struct list *list)
+static void list_defer(struct list *list)
 {
-    struct rest *rest = list->rest;
+    struct api_call *call = list->call;
     if (!list->is_linked)
-        watcher_link_add(engine_watchers(rest->engine), &list->link, rest->route.resource->storage,
-                         abandon);
+        open_call_add(engine_open_calls(call->engine), &list->link, call->route.resource->storage,
+                      on_list_abandoned);
     list->is_linked = true;
-    loop_defer(engine_loop(rest->engine), &list->task);
+    loop_defer(engine_loop(call->engine), &list->task);
 }
 
-/* As far as the turn goes; the first one by steps, since it may have begun long ago. */
-static void go_on(struct list *list, size_t steps_max)
+/* Continues until the turn should end. The first turn counts steps instead of time, because it may
+ * have begun long before. */
+static void list_continue(struct list *list, size_t steps_max)
 {
-    struct loop *loop = engine_loop(list->rest->engine);
+    struct loop *loop = engine_loop(list->call->engine);
     struct err err = ERR_INIT;
     size_t steps = 0;
     while (list->stage != WRITTEN && !err.code &&
            (steps_max ? steps < steps_max : !loop_should_yield(loop)))
-        steps += take_step(list, &err);
+        steps += list_take_step(list, &err);
     if (list->stage == WRITING && !err.code)
-        (void)reserve(list, &err);
+        (void)list_reserve(list, &err);
     if (list->stage == WRITTEN || err.code)
-        answer(list, &err);
+        list_respond(list, &err);
     else
-        put_off(list);
+        list_defer(list);
 }
 
-static void on_task(struct loop_task *task)
+static void on_list_task(struct loop_task *task)
 {
-    go_on(CONTAINER_OF(task, struct list, task), 0);
+    list_continue(CONTAINER_OF(task, struct list, task), 0);
 }
 
-void rest_list(struct rest *rest)
+void api_handle_list(struct api_call *call)
 {
-    struct store *store = engine_store(rest->engine);
+    struct store *store = engine_store(call->engine);
     struct list *list = mem_zalloc(sizeof(*list));
     struct err err = ERR_INIT;
-    list->rest = rest;
+    list->call = call;
     list->revision = store_revision(store);
-    list->task.callback = on_task;
+    list->task.callback = on_list_task;
     buf_init(&list->body, LIST_MAX);
-    if (rest_filter_of(rest, &list->filter, &err) < 0 || read_page(list, &err) < 0) {
-        answer(list, &err);
+    if (api_filter_of(call, &list->filter, &err) < 0 || read_page(list, &err) < 0) {
+        list_respond(list, &err);
         return;
     }
     list->scratch = arena_new();
     list->count = store_list_after(
-        store, registry_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
+        store, stored_key(call->arena, call->route.resource, call->route.namespace_, NULL),
         list->page.after, &list->objects);
-    go_on(list, STEPS_AT_ONCE);
+    list_continue(list, STEPS_AT_ONCE);
 }

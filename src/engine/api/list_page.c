@@ -1,4 +1,4 @@
-/* Parts of lists; see list_page.h. */
+/* See list_page.h. */
 #include "engine/api/list_page.h"
 
 #include "base/base64.h"
@@ -12,8 +12,8 @@ static const char VERSION[] = "meta.k8s.io/v1";
 static int bad_token(struct err *err)
 {
     return err_set(err, ERR_BAD_REQUEST,
-                   "invalid continue token: continue key is not valid: it is none that this server "
-                   "gave; list again without it");
+                   "invalid continue token: continue key is not valid: this server has "
+                   "not issued it; list again without it");
 }
 
 static int parse_token(struct arena *arena, const char *token, struct list_page *page,
@@ -42,12 +42,12 @@ int list_page_parse(struct arena *arena, const char *limit, const char *token,
     if (!str_is_empty(limit) && str_to_int64(limit, INT64_MIN, INT64_MAX, &count, NULL) < 0)
         return err_set(err, ERR_BAD_REQUEST, "strconv.ParseInt: parsing \"%.100s\": invalid syntax",
                        limit);
-    /* One below 0 is as good as none, as upstream. */
+    /* A limit below 0 counts as none, as in Kubernetes. */
     page.limit = count > 0 ? (size_t)count : 0;
-    int r = str_is_empty(token) ? 0 : parse_token(arena, token, &page, err);
-    if (r == 0)
+    int result = str_is_empty(token) ? 0 : parse_token(arena, token, &page, err);
+    if (result == 0)
         *ret = page;
-    return r;
+    return result;
 }
 
 char *list_page_token(struct arena *arena, const char *after, int64_t revision)

@@ -1,23 +1,24 @@
-/* GET pods/NAME/log: the question is checked here and answered by whoever runs the pod. */
+/* GET pods/NAME/log: checks the request and passes it to the backend that runs the pod. */
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <string.h>
 
-static int query_int(struct rest *rest, const char *name, int64_t fallback, int64_t *ret,
+static int query_int(struct api_call *call, const char *name, int64_t fallback, int64_t *ret,
                      struct err *err)
 {
-    const char *text = rest_query(rest, name);
+    const char *text = api_query(call, name);
     *ret = fallback;
     if (str_is_empty(text))
         return 0;
-    int r = str_to_int64(text, 0, INT64_MAX / 1000, ret, err);
-    return r < 0 ? err_wrap(err, "%s", name) : 0;
+    int result = str_to_int64(text, 0, INT64_MAX / 1000, ret, err);
+    return result < 0 ? err_wrap(err, "%s", name) : 0;
 }
 
-/* The names a log may be asked for, as upstream lists them. */
+/* The names of the containers, in the order of Kubernetes' message. */
 static const char *container_names(struct arena *arena, const struct json *pod, const char *list)
 {
     const char *names = "";
@@ -40,98 +41,99 @@ static bool has_container(const struct json *pod, const char *name)
     return false;
 }
 
-static int choose_container(struct rest *rest, const struct json *pod, const char **ret,
+static int choose_container(struct api_call *call, const struct json *pod, const char **ret,
                             struct err *err)
 {
     const struct json *containers = json_at(pod, "spec", "containers", NULL);
-    const char *asked = rest_query(rest, "container");
+    const char *asked = api_query(call, "container");
     if (!str_is_empty(asked)) {
         if (!has_container(pod, asked))
             return err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s", asked,
-                           rest->route.name);
+                           call->route.name);
         *ret = asked;
         return 0;
     }
     if (json_count(containers) != 1)
         return err_set(err, ERR_BAD_REQUEST,
                        "a container name must be specified for pod %s, choose one of: [%s]",
-                       rest->route.name, container_names(rest->arena, pod, "containers"));
+                       call->route.name, container_names(call->arena, pod, "containers"));
     *ret = json_get_string(json_first(containers), "name", NULL);
     return 0;
 }
 
-static int read_options(struct rest *rest, const struct json *pod, struct engine_pod_logs *ret,
-                        struct err *err)
+static int log_read_options(struct api_call *call, const struct json *pod,
+                            struct engine_pod_logs *ret, struct err *err)
 {
-    const char *query = rest->exchange->request->query;
+    const char *query = call->exchange->request->query;
     struct engine_pod_logs options = {
         .follow = http_query_flag(query, "follow"),
         .previous = http_query_flag(query, "previous"),
         .timestamps = http_query_flag(query, "timestamps"),
     };
     int64_t since_seconds = -1;
-    int r = choose_container(rest, pod, &options.container, err);
-    if (r == 0)
-        r = query_int(rest, "tailLines", -1, &options.tail_lines, err);
-    if (r == 0)
-        r = query_int(rest, "limitBytes", -1, &options.limit_bytes, err);
-    if (r == 0)
-        r = query_int(rest, "sinceSeconds", -1, &since_seconds, err);
-    if (r < 0)
-        return r;
-    const char *since_time = rest_query(rest, "sinceTime");
+    int result = choose_container(call, pod, &options.container, err);
+    if (result == 0)
+        result = query_int(call, "tailLines", -1, &options.tail_lines, err);
+    if (result == 0)
+        result = query_int(call, "limitBytes", -1, &options.limit_bytes, err);
+    if (result == 0)
+        result = query_int(call, "sinceSeconds", -1, &since_seconds, err);
+    if (result < 0)
+        return result;
+    const char *since_time = api_query(call, "sinceTime");
     if (since_seconds >= 0)
-        options.since_ms = loop_wall_ms(engine_loop(rest->engine)) - since_seconds * 1000;
+        options.since_ms = loop_wall_ms(engine_loop(call->engine)) - since_seconds * 1000;
     else if (!str_is_empty(since_time)) {
-        r = moment_parse(since_time, &options.since_ms, err);
-        if (r < 0)
+        result = moment_parse(since_time, &options.since_ms, err);
+        if (result < 0)
             return err_wrap(err, "sinceTime");
     }
     *ret = options;
     return 0;
 }
 
-/* Who can tell, or why nobody can. */
-static int find_teller(struct rest *rest, const struct json *pod,
-                       const struct engine_pod_logs *options, const struct engine_pod_backend **ret,
-                       struct err *err)
+/* Finds the backend that has the log, or says why there is none. */
+static int find_log_backend(struct api_call *call, const struct json *pod,
+                            const struct engine_pod_logs *options,
+                            const struct engine_pod_backend **ret, struct err *err)
 {
-    const struct engine_pod_backend *backend = engine_backend(rest->engine);
+    const struct engine_pod_backend *backend = engine_backend(call->engine);
     if (!backend->logs)
         return err_set(err, ERR_UNAVAILABLE,
                        "no node of this server runs pods, so pod \"%s\" has no log to read",
-                       rest->route.name);
+                       call->route.name);
     if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
         return err_set(err, ERR_BAD_REQUEST,
                        "container \"%s\" in pod \"%s\" is waiting to start: %.500s",
-                       options->container, rest->route.name,
+                       options->container, call->route.name,
                        json_get_string(kube_condition_get(pod, "PodScheduled"), "message",
                                        "no node is chosen yet"));
     *ret = backend;
     return 0;
 }
 
-void rest_log_tell(struct rest *rest, const struct json *pod, const struct engine_pod_logs *options)
+void api_log_respond(struct api_call *call, const struct json *pod,
+                     const struct engine_pod_logs *options)
 {
     struct err err = ERR_INIT;
     const struct engine_pod_backend *backend = NULL;
-    if (find_teller(rest, pod, options, &backend, &err) < 0)
-        rest_respond_error(rest, &err);
+    if (find_log_backend(call, pod, options, &backend, &err) < 0)
+        api_respond_error(call, &err);
     else
-        backend->logs(backend->context, rest->exchange, pod, options);
+        backend->logs(backend->context, call->exchange, pod, options);
 }
 
-void rest_log(struct rest *rest)
+void api_handle_log(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct json *pod = NULL;
     int64_t revision;
     struct engine_pod_logs options = {0};
-    if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
-        read_options(rest, pod, &options, &err) < 0)
-        rest_respond_error(rest, &err);
+    if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
+        log_read_options(call, pod, &options, &err) < 0)
+        api_respond_error(call, &err);
     else if (options.follow && !options.previous)
-        rest_log_follow(rest, pod, &options);
+        api_log_follow(call, pod, &options);
     else
-        rest_log_tell(rest, pod, &options);
+        api_log_respond(call, pod, &options);
 }

@@ -1,37 +1,39 @@
-/* Following a log that is about to begin. `kubectl apply -f … && kubectl logs -f …` asks before the
- * container runs; upstream that is an error for everybody who types faster than his pods start.
- * Here the answer waits while the pod is on its way. What keeps a pod for longer (no node fits, no
- * image, an init container that takes its time) is told at once, or when the patience is over:
- * kubectl itself can say nothing meanwhile. */
+/* Follows a log that has not begun. `kubectl apply -f … && kubectl logs -f …` asks before the
+ * container runs, which is an error in Kubernetes. Here the response waits while the pod is
+ * starting. If something keeps the pod from starting (no node fits, no image, a slow init
+ * container), the response says so at once, or after a timeout, because kubectl prints nothing
+ * while it waits. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/api/version_trees.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/handlers.h"
+#include "engine/api/open_calls.h"
+#include "engine/stored/version_trees.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/pod_container.h"
 
-enum { PATIENCE_MS = 20 * 1000 }; /* kubectl's own for a pod to run (--pod-running-timeout) */
+/* kubectl's own timeout for a pod to run (--pod-running-timeout) */
+enum { TIMEOUT_MS = 20 * 1000 };
 
 struct follower {
-    struct rest *rest;
+    struct api_call *call;
     struct engine_pod_logs options;
-    const struct json *pod; /* as it was last */
+    const struct json *pod; /* its newest version */
     const char *key;
     struct store_watch *watch;
-    struct loop_timer patience;
-    struct watcher_link link;
+    struct loop_timer timeout;
+    struct open_call link;
 };
 
-/* The reasons of a container whose turn comes by itself; with any other, somebody has to act. */
-static bool is_passing(const char *reason)
+/* Reasons of a waiting container that pass without an action of the user. */
+static bool is_transient_reason(const char *reason)
 {
     return str_eq(reason, "") || str_eq(reason, "ContainerCreating") ||
            str_eq(reason, "PodInitializing");
 }
 
-/* Whether the container has not run yet and nothing is known to keep it from that. */
-static bool is_on_its_way(const struct json *pod, const char *container)
+/* Whether the container has not run yet, and nothing is known to keep it from running. */
+static bool is_container_starting(const struct json *pod, const char *container)
 {
     const struct json *status = kube_pod_container_status(pod, container);
     const struct json *waiting = json_at(status, "state", "waiting", NULL);
@@ -40,95 +42,95 @@ static bool is_on_its_way(const struct json *pod, const char *container)
         return false;
     if (!status)
         return str_eq(json_get_string(json_get(pod, "status"), "phase", "Pending"), "Pending");
-    return waiting && is_passing(json_get_string(waiting, "reason", "")) &&
+    return waiting && is_transient_reason(json_get_string(waiting, "reason", "")) &&
            !json_at(status, "lastState", "terminated", NULL);
 }
 
-static void release(struct follower *follower)
+static void log_follow_release(struct follower *follower)
 {
     if (follower->watch)
         store_watch_stop(TAKE(follower->watch));
-    loop_timer_stop(&follower->patience);
-    watcher_link_remove(&follower->link);
-    follower->rest->exchange->on_cancel = NULL;
-    follower->rest->exchange->context = NULL;
+    loop_timer_stop(&follower->timeout);
+    open_call_remove(&follower->link);
+    follower->call->exchange->on_cancel = NULL;
+    follower->call->exchange->context = NULL;
 }
 
-static void canceled(struct http_exchange *exchange)
+static void on_log_follow_canceled(struct http_exchange *exchange)
 {
-    release(exchange->context);
+    log_follow_release(exchange->context);
 }
 
-/* It need not wait any more, or may not. */
-static void tell(struct follower *follower)
+/* Responds with the log, or with the reason why there is none. */
+static void log_follow_respond(struct follower *follower)
 {
-    release(follower);
-    rest_log_tell(follower->rest, follower->pod, &follower->options);
+    log_follow_release(follower);
+    api_log_respond(follower->call, follower->pod, &follower->options);
 }
 
-static void on_patience_over(struct loop_timer *timer)
+static void on_log_follow_timeout(struct loop_timer *timer)
 {
-    tell(CONTAINER_OF(timer, struct follower, patience));
+    log_follow_respond(CONTAINER_OF(timer, struct follower, timeout));
 }
 
-static void refuse(struct follower *follower, const struct err *err)
+static void log_follow_reject(struct follower *follower, const struct err *err)
 {
-    release(follower);
-    rest_respond_error(follower->rest, err);
+    log_follow_release(follower);
+    api_respond_error(follower->call, err);
 }
 
-static void end_link(struct watcher_link *link)
+static void on_log_follow_ended(struct open_call *link)
 {
     struct err err = ERR_INIT;
-    err_set(&err, ERR_UNAVAILABLE, "the server ends; ask again when it is up");
-    refuse(CONTAINER_OF(link, struct follower, link), &err);
+    err_set(&err, ERR_UNAVAILABLE, "the server is shutting down: try again when it is up");
+    log_follow_reject(CONTAINER_OF(link, struct follower, link), &err);
 }
 
-static void on_event(void *context, const struct store_event *event)
+static void on_log_follow_event(void *context, const struct store_event *event)
 {
     struct follower *follower = context;
-    struct rest *rest = follower->rest;
+    struct api_call *call = follower->call;
     struct err err = ERR_INIT;
     if (!str_eq(event->object->key, follower->key))
-        return; /* of a pod whose name only begins alike */
+        return; /* a pod whose name only begins with the same text */
     if (event->type == STORE_DELETED) {
-        err_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", rest->route.name);
-        refuse(follower, &err);
+        err_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", call->route.name);
+        log_follow_reject(follower, &err);
         return;
     }
-    const struct json *pod = version_trees_get(engine_version_trees(rest->engine), event->object);
+    const struct json *pod = version_trees_get(engine_version_trees(call->engine), event->object);
     if (!pod)
         return;
-    follower->pod = json_clone(rest->arena, pod);
-    if (!is_on_its_way(pod, follower->options.container))
-        tell(follower);
+    follower->pod = json_clone(call->arena, pod);
+    if (!is_container_starting(pod, follower->options.container))
+        log_follow_respond(follower);
 }
 
-void rest_log_follow(struct rest *rest, const struct json *pod,
-                     const struct engine_pod_logs *options)
+void api_log_follow(struct api_call *call, const struct json *pod,
+                    const struct engine_pod_logs *options)
 {
     struct err err = ERR_INIT;
-    if (!engine_backend(rest->engine)->logs || !is_on_its_way(pod, options->container)) {
-        rest_log_tell(rest, pod, options);
+    if (!engine_backend(call->engine)->logs || !is_container_starting(pod, options->container)) {
+        api_log_respond(call, pod, options);
         return;
     }
-    struct follower *follower = ARENA_NEW(rest->arena, struct follower);
+    struct follower *follower = ARENA_NEW(call->arena, struct follower);
     *follower = (struct follower){
-        .rest = rest,
+        .call = call,
         .options = *options,
         .pod = pod,
-        .key = registry_key(rest->arena, rest->route.resource, rest->route.namespace_,
-                            rest->route.name),
+        .key =
+            stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name),
     };
-    if (store_watch(engine_store(rest->engine), follower->key, -1, on_event, follower,
+    if (store_watch(engine_store(call->engine), follower->key, -1, on_log_follow_event, follower,
                     &follower->watch, &err) < 0) {
-        rest_respond_error(rest, &err);
+        api_respond_error(call, &err);
         return;
     }
-    loop_timer_init(engine_loop(rest->engine), &follower->patience, on_patience_over);
-    loop_timer_start(&follower->patience, PATIENCE_MS);
-    watcher_link_add(engine_watchers(rest->engine), &follower->link, rest->route.resource->storage,
-                     end_link);
-    rest->exchange->context = follower;
-    rest->exchange->on_cancel = canceled;
+    loop_timer_init(engine_loop(call->engine), &follower->timeout, on_log_follow_timeout);
+    loop_timer_start(&follower->timeout, TIMEOUT_MS);
+    open_call_add(engine_open_calls(call->engine), &follower->link, call->route.resource->storage,
+                  on_log_follow_ended);
+    call->exchange->context = follower;
+    call->exchange->on_cancel = on_log_follow_canceled;
 }

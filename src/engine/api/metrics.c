@@ -1,8 +1,8 @@
-/* GET and LIST of metrics.k8s.io: what `kubectl top` shows. Nothing of it is stored; whoever runs
- * the pods is asked, who may take a moment, and answers for all of them at once. */
+/* GET and LIST of metrics.k8s.io, for `kubectl top`. Nothing is stored: the backend that runs the
+ * pods measures all of them at once, which may take a moment. */
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
 
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 struct metrics {
-    struct rest *rest;
-    const struct kube_kind *measured; /* pods or nodes themselves */
-    struct rest_filter filter;
-    void *asked; /* what is under way, as the backend has it */
+    struct api_call *call;
+    const struct kube_kind *measured; /* the pods or nodes */
+    struct api_filter filter;
+    void *asked; /* the backend's handle of the measurement */
 };
 
 static void set_quantity(struct arena *arena, struct json *usage, const char *name,
@@ -35,7 +35,7 @@ static void set_usage(struct arena *arena, struct json *target, const struct eng
     set_quantity(arena, object, "memory", &memory);
 }
 
-/* A time span as Go writes it: "1m0.5s". */
+/* A duration in Go's notation: "1m0.5s". */
 static const char *span_text(struct arena *arena, int64_t ms)
 {
     char seconds[32];
@@ -48,10 +48,11 @@ static const char *span_text(struct arena *arena, int64_t ms)
                        : arena_printf(arena, "%.*ss", size, seconds);
 }
 
-static struct json *begin(const struct metrics *metrics, struct arena *arena,
-                          const struct json *object, const struct engine_usage_report *report)
+static struct json *metrics_begin(const struct metrics *metrics, struct arena *arena,
+                                  const struct json *object,
+                                  const struct engine_usage_report *report)
 {
-    const struct kube_kind *resource = metrics->rest->route.resource;
+    const struct kube_kind *resource = metrics->call->route.resource;
     char now[MOMENT_TEXT_MAX];
     moment_format(report->taken_ms, now);
     struct json *made = json_object(arena);
@@ -70,11 +71,12 @@ static struct json *begin(const struct metrics *metrics, struct arena *arena,
 }
 
 /* The object's metrics; NULL for a pod that does not run. */
-static struct json *measure(const struct metrics *metrics, struct arena *arena,
-                            const struct json *object, const struct engine_usage_report *report)
+static struct json *metrics_measure(const struct metrics *metrics, struct arena *arena,
+                                    const struct json *object,
+                                    const struct engine_usage_report *report)
 {
     if (!metrics->measured->id.namespaced) {
-        struct json *made = begin(metrics, arena, object, report);
+        struct json *made = metrics_begin(metrics, arena, object, report);
         set_usage(arena, made, &report->machine);
         return made;
     }
@@ -84,7 +86,7 @@ static struct json *measure(const struct metrics *metrics, struct arena *arena,
             pod = &report->pods[i];
     if (!pod)
         return NULL;
-    struct json *made = begin(metrics, arena, object, report);
+    struct json *made = metrics_begin(metrics, arena, object, report);
     struct json *containers = json_ensure_array(arena, made, "containers");
     for (size_t i = 0; i < pod->count; i++) {
         struct json *container = json_object(arena);
@@ -97,43 +99,43 @@ static struct json *measure(const struct metrics *metrics, struct arena *arena,
 
 static void answer_one(struct metrics *metrics, const struct engine_usage_report *report)
 {
-    struct rest *rest = metrics->rest;
+    struct api_call *call = metrics->call;
     struct err err = ERR_INIT;
     struct json *object, *made = NULL;
     const char *key =
-        registry_key(rest->arena, metrics->measured, rest->route.namespace_, rest->route.name);
-    struct store_object *stored = store_get(engine_store(rest->engine), key);
+        stored_key(call->arena, metrics->measured, call->route.namespace_, call->route.name);
+    struct store_object *stored = store_get(engine_store(call->engine), key);
     if (!stored) {
         err_set(&err, ERR_NOT_FOUND, "%s \"%s\" not found", metrics->measured->id.plural,
-                rest->route.name);
-    } else if (stored_read(rest->arena, stored, &object, &err) == 0) {
-        made = measure(metrics, rest->arena, object, report);
+                call->route.name);
+    } else if (stored_read(call->arena, stored, &object, &err) == 0) {
+        made = metrics_measure(metrics, call->arena, object, report);
         if (!made)
             err_set(&err, ERR_NOT_FOUND, "podmetrics.metrics.k8s.io \"%s/%s\" not found",
-                    rest->route.namespace_, rest->route.name);
+                    call->route.namespace_, call->route.name);
     }
     if (stored)
         store_object_unref(stored);
     if (made)
-        rest_respond_json(rest, 200, made);
+        api_respond_json(call, 200, made);
     else
-        rest_respond_error(rest, &err);
+        api_respond_error(call, &err);
 }
 
-/* Visit what is asked for, in the order of names. */
+/* Visits the requested objects, sorted by name. */
 static void each_measured(struct metrics *metrics, const struct engine_usage_report *report,
                           void (*add)(void *context, struct json *made), void *context)
 {
-    struct rest *rest = metrics->rest;
+    struct api_call *call = metrics->call;
     struct store_object **objects;
     size_t count = store_list(
-        engine_store(rest->engine),
-        registry_key(rest->arena, metrics->measured, rest->route.namespace_, NULL), &objects);
+        engine_store(call->engine),
+        stored_key(call->arena, metrics->measured, call->route.namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         struct json *object, *made = NULL;
-        if (rest_read_one(rest, rest->arena, objects[i], &object) &&
-            rest_filter_matches(&metrics->filter, object))
-            made = measure(metrics, rest->arena, object, report);
+        if (api_read_stored(call, call->arena, objects[i], &object) &&
+            api_filter_matches(&metrics->filter, object))
+            made = metrics_measure(metrics, call->arena, object, report);
         if (made)
             add(context, made);
         store_object_unref(objects[i]);
@@ -143,10 +145,10 @@ static void each_measured(struct metrics *metrics, const struct engine_usage_rep
 
 static void add_formed(void *context, struct json *made)
 {
-    rest_formed_add(context, made);
+    api_formed_list_add(context, made);
 }
 
-/* Elements of a typed list do not say again what the list says. */
+/* Items of a typed list do not repeat the kind of the list. */
 static void add_item(void *context, struct json *made)
 {
     json_remove(made, "kind");
@@ -156,64 +158,65 @@ static void add_item(void *context, struct json *made)
 
 static void answer_list(struct metrics *metrics, const struct engine_usage_report *report)
 {
-    struct rest *rest = metrics->rest;
-    struct json *meta = json_object(rest->arena);
-    if (rest->table || rest->partial) {
-        struct rest_formed formed;
+    struct api_call *call = metrics->call;
+    struct json *meta = json_object(call->arena);
+    if (call->table || call->partial) {
+        struct api_formed_list formed;
         struct err err = ERR_INIT;
-        if (rest_formed_begin(rest, meta, &formed, &err) < 0) {
-            rest_respond_error(rest, &err);
+        if (api_formed_list_begin(call, meta, &formed, &err) < 0) {
+            api_respond_error(call, &err);
             return;
         }
         each_measured(metrics, report, add_formed, &formed);
-        rest_respond_json(rest, 200, formed.list);
+        api_respond_json(call, 200, formed.list);
         return;
     }
-    struct json *list = json_object(rest->arena);
-    json_set_string(rest->arena, list, "kind", rest->route.resource->list_kind);
-    json_set_string(rest->arena, list, "apiVersion", rest->route.resource->api_version);
-    json_set(rest->arena, list, "metadata", meta);
-    each_measured(metrics, report, add_item, json_ensure_array(rest->arena, list, "items"));
-    rest_respond_json(rest, 200, list);
+    struct json *list = json_object(call->arena);
+    json_set_string(call->arena, list, "kind", call->route.resource->list_kind);
+    json_set_string(call->arena, list, "apiVersion", call->route.resource->api_version);
+    json_set(call->arena, list, "metadata", meta);
+    each_measured(metrics, report, add_item, json_ensure_array(call->arena, list, "items"));
+    api_respond_json(call, 200, list);
 }
 
 static void on_usage(void *context, const struct engine_usage_report *report)
 {
     struct metrics *metrics = context;
-    metrics->rest->exchange->on_cancel = NULL;
+    metrics->call->exchange->on_cancel = NULL;
     if (!report) {
         struct err err = ERR_INIT;
-        err_set(&err, ERR_UNAVAILABLE, "the nodes of this server are going down");
-        rest_respond_error(metrics->rest, &err);
-    } else if (metrics->rest->route.verb == VERB_GET)
+        err_set(&err, ERR_UNAVAILABLE,
+                "the nodes of this server are shutting down: try again later");
+        api_respond_error(metrics->call, &err);
+    } else if (metrics->call->route.verb == VERB_GET)
         answer_one(metrics, report);
     else
         answer_list(metrics, report);
 }
 
-static void on_cancel(struct http_exchange *exchange)
+static void on_metrics_cancel(struct http_exchange *exchange)
 {
     struct metrics *metrics = exchange->context;
-    engine_backend(metrics->rest->engine)->usage_cancel(metrics->asked);
+    engine_backend(metrics->call->engine)->usage_cancel(metrics->asked);
 }
 
-void rest_metrics(struct rest *rest)
+void api_handle_metrics(struct api_call *call)
 {
-    const struct engine_pod_backend *backend = engine_backend(rest->engine);
-    struct metrics *metrics = ARENA_NEW(rest->arena, struct metrics);
+    const struct engine_pod_backend *backend = engine_backend(call->engine);
+    struct metrics *metrics = ARENA_NEW(call->arena, struct metrics);
     struct err err = ERR_INIT;
-    metrics->rest = rest;
+    metrics->call = call;
     metrics->measured =
-        rest->route.resource == &KUBE_NODE_METRICS_KIND ? &KUBE_NODE_KIND : &KUBE_POD_KIND;
-    int r = rest_filter_of(rest, &metrics->filter, &err);
-    if (r == 0 && !backend->usage)
-        r = err_set(&err, ERR_UNAVAILABLE,
-                    "no node of this server runs pods, so there is nobody who measures them");
-    if (r < 0) {
-        rest_respond_error(rest, &err);
+        call->route.resource == &KUBE_NODE_METRICS_KIND ? &KUBE_NODE_KIND : &KUBE_POD_KIND;
+    int result = api_filter_of(call, &metrics->filter, &err);
+    if (result == 0 && !backend->usage)
+        result = err_set(&err, ERR_UNAVAILABLE,
+                         "no node of this server runs pods, so there are no metrics");
+    if (result < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    rest->exchange->context = metrics;
-    rest->exchange->on_cancel = on_cancel;
+    call->exchange->context = metrics;
+    call->exchange->on_cancel = on_metrics_cancel;
     metrics->asked = backend->usage(backend->context, on_usage, metrics);
 }

@@ -1,9 +1,9 @@
-/* The refusal of a patch whose result cannot be read: Kubernetes shows a strategic patch as Go
- * prints a map, and of any other the object it made, as JSON. */
+/* The error about a patch whose result is no object of its kind. Kubernetes shows a strategic patch
+ * as Go prints a map, and for any other patch the patched object as JSON. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/write.h"
 #include "kube/patch/patch.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const struct json *const *)a)->name, (*(const struct json *const *)b)->name);
 }
 
-/* The members by their names, as Go writes maps. */
-static const struct json **sorted(struct arena *arena, const struct json *object)
+/* The members sorted by name, as Go prints maps. */
+static const struct json **patch_refusal_sort(struct arena *arena, const struct json *object)
 {
     const struct json **members = ARENA_ARRAY(arena, const struct json *, object->count + 1);
     size_t count = 0;
@@ -32,7 +32,7 @@ static void print_map(struct arena *arena, const struct json *value, struct buf 
     bool first = true;
     if (value->type == JSON_OBJECT) {
         buf_append_str(buf, "map[");
-        for (const struct json **member = sorted(arena, value); *member; member++) {
+        for (const struct json **member = patch_refusal_sort(arena, value); *member; member++) {
             buf_printf(buf, "%s%s:", first ? "" : " ", (*member)->name);
             print_map(arena, *member, buf);
             first = false;
@@ -55,15 +55,15 @@ static void print_map(struct arena *arena, const struct json *value, struct buf 
     }
 }
 
-/* Its members by name, the metadata's in the order in which Go's type has them, and without those
- * who own the fields: they are not there when a patch is applied. */
+/* Sorts the members by name, and those of the metadata in the order of Go's type. Leaves
+ * managedFields out, because they are not there when a patch is applied. */
 static struct json *as_go_writes(struct arena *arena, const struct json *object)
 {
     static const char *const order[] = {
         "name",       "generateName",     "namespace", "uid", "resourceVersion",
         "generation", "creationTimestamp"};
     struct json *whole = json_object(arena), *meta = json_object(arena);
-    for (const struct json **member = sorted(arena, object); *member; member++)
+    for (const struct json **member = patch_refusal_sort(arena, object); *member; member++)
         json_set(arena, whole, (*member)->name, json_clone(arena, *member));
     const struct json *given = json_get(whole, "metadata");
     if (!given || given->type != JSON_OBJECT)
@@ -79,20 +79,20 @@ static struct json *as_go_writes(struct arena *arena, const struct json *object)
     return whole;
 }
 
-int rest_refuse_patch(struct rest *rest, const struct json *object, const char *why,
-                      struct err *err)
+int api_reject_patch(struct api_call *call, const struct json *object, const char *why,
+                     struct err *err)
 {
     enum kube_patch_type type = KUBE_PATCH_MERGE;
-    const char *media = http_header_get(rest->exchange->request->headers, "Content-Type");
+    const char *media = http_header_get(call->exchange->request->headers, "Content-Type");
     _cleanup_buf_ struct buf shown;
     buf_init(&shown, SHOWN_MAX);
     (void)kube_patch_type_parse(media, &type, NULL);
     if (type == KUBE_PATCH_STRATEGIC)
-        print_map(rest->arena, rest->patched, &shown);
+        print_map(call->arena, call->patched, &shown);
     else
-        json_write(as_go_writes(rest->arena, object), &shown);
-    rest->about_nothing = true;
-    field_invalid(&rest->invalid, "patch", json_string(rest->arena, shown.size ? shown.data : ""),
+        json_write(as_go_writes(call->arena, object), &shown);
+    call->about_nothing = true;
+    field_invalid(&call->invalid, "patch", json_string(call->arena, shown.size ? shown.data : ""),
                   "%s", why);
     return err_set(err, ERR_INVALID, "the patch is invalid");
 }

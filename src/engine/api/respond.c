@@ -1,7 +1,7 @@
-/* Answers: an object as JSON or as a Table, an error as a Status with what it is about. */
+/* Responses: an object as JSON or as a Table, an error as a Status with its details. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/status.h"
 #include "kube/table/table.h"
@@ -13,8 +13,8 @@ enum { ANSWER_MAX = 256 * 1024 * 1024, PIECE_MAX = 256 * 1024 };
 
 static const char JSON_TYPE[] = "application/json";
 
-static void respond(struct http_exchange *exchange, int status, const struct http_header *more,
-                    const char *data, size_t size)
+static void respond_bytes(struct http_exchange *exchange, int status,
+                          const struct http_header *more, const char *data, size_t size)
 {
     http_begin(exchange, status, JSON_TYPE, more, (int64_t)size);
     http_write(exchange, data, size);
@@ -31,13 +31,12 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
     if (body.overflowed) {
         struct err err;
         err_set(&err, ERR_TOO_LARGE,
-                "the answer is larger than %d bytes: ask for less with a "
-                "selector",
+                "the response is larger than %d bytes: ask for fewer objects with a selector",
                 ANSWER_MAX);
         engine_respond_error(exchange, &err);
         return;
     }
-    respond(exchange, status, more, body.data, body.size);
+    respond_bytes(exchange, status, more, body.data, body.size);
 }
 
 void engine_write_refusal(int status, const char *sentence, struct buf *body)
@@ -51,8 +50,8 @@ void engine_write_refusal(int status, const char *sentence, struct buf *body)
     buf_append_char(body, '\n');
 }
 
-/* Whether a refusal of this sort says what it is about, as upstream: the others are about the
- * request, not about an object. */
+/* Whether a Status with this code names an object, as in Kubernetes. The others are about the
+ * request. */
 static bool has_details(enum err_code code)
 {
     switch (code) {
@@ -77,13 +76,13 @@ void engine_respond_error(struct http_exchange *exchange, const struct err *err)
     respond_tree(exchange, err_info(err->code)->http_status, NULL, status);
 }
 
-void rest_respond_error(struct rest *rest, const struct err *err)
+void api_respond_error(struct api_call *call, const struct err *err)
 {
     const struct kube_kind *resource =
-        rest->about_resource ? rest->about_resource : rest->route.resource;
+        call->about_resource ? call->about_resource : call->route.resource;
     static const struct kube_kind nothing = {.id = {.group = "", .kind = ""}};
-    const char *name = rest->about_name ? rest->about_name : rest->route.name;
-    if (rest->about_nothing) {
+    const char *name = call->about_name ? call->about_name : call->route.name;
+    if (call->about_nothing) {
         resource = &nothing;
         name = "";
     }
@@ -93,70 +92,71 @@ void rest_respond_error(struct rest *rest, const struct err *err)
         .kind = resource->id.plural,
     };
     struct json *status;
-    if (err->code == ERR_BAD_REQUEST && rest->unknown) {
-        details = (struct kube_status_details){.causes = rest_unknown_causes(rest)};
-        status = kube_status_from_err(rest->arena, err, details.causes->count ? &details : NULL);
-        json_set_string(rest->arena, status, "message", rest_unknown_text(rest));
+    if (err->code == ERR_BAD_REQUEST && call->unknown) {
+        details = (struct kube_status_details){.causes = api_unknown_fields_causes(call)};
+        status = kube_status_from_err(call->arena, err, details.causes->count ? &details : NULL);
+        json_set_string(call->arena, status, "message", api_unknown_fields_text(call));
     } else if (err->code == ERR_TIMEOUT) {
-        status = rest_too_new_status(rest->arena, err);
-    } else if (!has_details(err->code) && !rest->about_nothing) {
-        status = kube_status_from_err(rest->arena, err, NULL);
-    } else if (err->code == ERR_INVALID && rest->invalid.count > 0) {
+        status = api_too_new_status(call->arena, err);
+    } else if (!has_details(err->code) && !call->about_nothing) {
+        status = kube_status_from_err(call->arena, err, NULL);
+    } else if (err->code == ERR_INVALID && call->invalid.count > 0) {
         details.kind = resource->id.kind;
-        details.causes = field_errors_causes(&rest->invalid);
-        status = kube_status_from_err(rest->arena, err, &details);
-        /* A long list of complaints does not fit an err; it is written here in full. */
-        json_set_string(rest->arena, status, "message",
-                        arena_printf(rest->arena, "%s%s%s \"%s\" is invalid: %s", resource->id.kind,
+        details.causes = field_errors_causes(&call->invalid);
+        status = kube_status_from_err(call->arena, err, &details);
+        /* A long list of field errors does not fit into a struct err, so the message is written
+         * here in full. */
+        json_set_string(call->arena, status, "message",
+                        arena_printf(call->arena, "%s%s%s \"%s\" is invalid: %s", resource->id.kind,
                                      details.group ? "." : "", details.group ? details.group : "",
-                                     name ? name : "", field_errors_text(&rest->invalid)));
+                                     name ? name : "", field_errors_text(&call->invalid)));
     } else {
-        /* Of what is invalid kubectl prints the causes and nothing else. */
-        struct json *causes = json_array(rest->arena);
-        kube_status_add_cause(rest->arena, causes, "FieldValueInvalid", "request", err->message);
-        details.causes = err->code == ERR_INVALID && !rest->about_nothing ? causes : NULL;
-        status = kube_status_from_err(rest->arena, err, &details);
+        /* kubectl prints only the causes of an invalid object. */
+        struct json *causes = json_array(call->arena);
+        kube_status_add_cause(call->arena, causes, "FieldValueInvalid", "request", err->message);
+        details.causes = err->code == ERR_INVALID && !call->about_nothing ? causes : NULL;
+        status = kube_status_from_err(call->arena, err, &details);
     }
     int64_t wait_s = json_get_int(json_get(status, "details"), "retryAfterSeconds", 0);
     if (wait_s > 0)
-        http_header_add(rest->arena, &rest->warnings, "Retry-After",
-                        arena_printf(rest->arena, "%" PRId64, wait_s));
-    respond_tree(rest->exchange, err_info(err->code)->http_status, rest->warnings, status);
+        http_header_add(call->arena, &call->warnings, "Retry-After",
+                        arena_printf(call->arena, "%" PRId64, wait_s));
+    respond_tree(call->exchange, err_info(err->code)->http_status, call->warnings, status);
 }
 
-static void respond_table(struct rest *rest, int status, const struct json *object)
+static void respond_table(struct api_call *call, int status, const struct json *object)
 {
     struct err err = ERR_INIT;
     enum kube_include include;
-    if (kube_include_parse(rest_query(rest, "includeObject"), &include, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (kube_include_parse(api_query(call, "includeObject"), &include, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    const struct kube_columns *columns = rest_columns(rest);
-    struct json *meta = json_object(rest->arena);
-    json_set_string(rest->arena, meta, "resourceVersion", kube_meta_resource_version(object));
-    struct json *table = kube_table_new(rest->arena, columns, meta, true);
-    kube_table_add(rest->arena, table, columns, object, include,
-                   loop_wall_ms(engine_loop(rest->engine)));
-    respond_tree(rest->exchange, status, rest->warnings, table);
+    const struct kube_columns *columns = api_columns(call);
+    struct json *meta = json_object(call->arena);
+    json_set_string(call->arena, meta, "resourceVersion", kube_meta_resource_version(object));
+    struct json *table = kube_table_new(call->arena, columns, meta, true);
+    kube_table_add(call->arena, table, columns, object, include,
+                   loop_wall_ms(engine_loop(call->engine)));
+    respond_tree(call->exchange, status, call->warnings, table);
 }
 
-void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size)
+void api_respond_bytes(struct api_call *call, int status, const char *data, size_t size)
 {
-    if (!rest->table && !rest->partial && !rest_converts(rest, data, size)) {
-        respond(rest->exchange, status, rest->warnings, data, size);
+    if (!call->table && !call->partial && !api_needs_conversion(call, data, size)) {
+        respond_bytes(call->exchange, status, call->warnings, data, size);
         return;
     }
     struct err err = ERR_INIT;
     struct json *object;
-    if (json_parse(rest->arena, data, size, NULL, &object, &err) < 0)
-        rest_respond_error(rest, &err);
+    if (json_parse(call->arena, data, size, NULL, &object, &err) < 0)
+        api_respond_error(call, &err);
     else
-        rest_respond_json(rest, status, object);
+        api_respond_json(call, status, object);
 }
 
-/* A large object on its way to the client. The bytes are the store's: a copy of all of them would
- * cost the loop milliseconds. */
+/* A large object that is being sent. The bytes belong to the store: a copy of them would block the
+ * loop for milliseconds. */
 struct pieces {
     struct store_object *object;
     const char *data;
@@ -182,41 +182,41 @@ static void pieces_write(struct http_exchange *exchange)
     exchange->on_drain = NULL;
     exchange->on_cancel = NULL;
     store_object_unref(pieces->object);
-    http_end(exchange); /* the memory of `pieces` goes with it */
+    http_end(exchange); /* frees `pieces`, too */
 }
 
-void rest_respond_stored(struct rest *rest, int status, const struct store_object *object)
+void api_respond_stored(struct api_call *call, int status, const struct store_object *object)
 {
-    struct http_exchange *exchange = rest->exchange;
-    const char *data = store_object_data(object, rest->arena);
-    if (object->size <= PIECE_MAX || rest->table || rest->partial ||
-        rest_converts(rest, data, object->size)) {
-        rest_respond_bytes(rest, status, data, object->size);
+    struct http_exchange *exchange = call->exchange;
+    const char *data = store_object_data(object, call->arena);
+    if (object->size <= PIECE_MAX || call->table || call->partial ||
+        api_needs_conversion(call, data, object->size)) {
+        api_respond_bytes(call, status, data, object->size);
         return;
     }
-    struct pieces *pieces = ARENA_NEW(rest->arena, struct pieces);
-    /* A reference changes nothing that a reader of the object sees. */
+    struct pieces *pieces = ARENA_NEW(call->arena, struct pieces);
+    /* Taking a reference does not change what readers of the object see. */
     *pieces = (struct pieces){store_object_ref((struct store_object *)object), data, object->size};
     exchange->context = pieces;
     exchange->on_drain = pieces_write;
     exchange->on_cancel = pieces_canceled;
-    http_begin(exchange, status, JSON_TYPE, rest->warnings, (int64_t)object->size);
+    http_begin(exchange, status, JSON_TYPE, call->warnings, (int64_t)object->size);
     pieces_write(exchange);
 }
 
-void rest_respond_json(struct rest *rest, int status, const struct json *json)
+void api_respond_json(struct api_call *call, int status, const struct json *json)
 {
-    if (rest->route.older || rest->route.resource->definition) {
-        struct json *seen = json_clone(rest->arena, json);
-        rest_convert_out(rest, rest->arena, seen);
+    if (call->route.older || call->route.resource->definition) {
+        struct json *seen = json_clone(call->arena, json);
+        api_convert_out(call, call->arena, seen);
         json = seen;
     }
     const char *kind = json_get_string(json, "kind", "");
-    bool whole = str_eq(kind, rest->route.resource->id.kind);
-    if (rest->partial && whole)
-        json = rest_as_partial(rest, rest->arena, json);
-    if (rest->table && !kube_status_is_status(json) && !str_eq(kind, "Table"))
-        respond_table(rest, status, json);
+    bool whole = str_eq(kind, call->route.resource->id.kind);
+    if (call->partial && whole)
+        json = api_as_partial(call, call->arena, json);
+    if (call->table && !kube_status_is_status(json) && !str_eq(kind, "Table"))
+        respond_table(call, status, json);
     else
-        respond_tree(rest->exchange, status, rest->warnings, json);
+        respond_tree(call->exchange, status, call->warnings, json);
 }

@@ -1,10 +1,11 @@
-/* Questions about oneself, answered and never stored: `kubectl auth can-i` (one permission), `can-i
- * --list` (all of them) and `whoami`. */
+/* Reviews, which are answered and never stored: `kubectl auth can-i` (one permission), `can-i
+ * --list` (all permissions) and `whoami`. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 
-/* ---- May I? ---------------------------------------------------------------------------------- */
+/* ---- Self reviews of access ------------------------------------------------------------------ */
 
 static int read_question(const struct json *spec, struct access_question *ret, struct err *err)
 {
@@ -26,30 +27,30 @@ static int read_question(const struct json *spec, struct access_question *ret, s
     return 0;
 }
 
-static int review_access(struct rest *rest, const struct json *review, struct json *status,
+static int review_access(struct api_call *call, const struct json *review, struct json *status,
                          struct err *err)
 {
     struct access_question question;
-    int r = read_question(json_get(review, "spec"), &question, err);
-    if (r < 0)
-        return r;
+    int result = read_question(json_get(review, "spec"), &question, err);
+    if (result < 0)
+        return result;
     struct access_answer answer =
-        access_decide(rest->arena, engine_policy(rest->engine), rest->identity, &question);
-    json_set_bool(rest->arena, status, "allowed", answer.allowed);
+        access_decide(call->arena, engine_policy(call->engine), call->identity, &question);
+    json_set_bool(call->arena, status, "allowed", answer.allowed);
     if (answer.reason[0])
-        json_set_string(rest->arena, status, "reason", answer.reason);
+        json_set_string(call->arena, status, "reason", answer.reason);
     return 0;
 }
 
-/* ---- What may I? ----------------------------------------------------------------------------- */
+/* ---- Self reviews of rules ------------------------------------------------------------------- */
 
 struct listing {
     struct arena *arena;
     struct json *resources, *paths;
 };
 
-static void take(struct arena *arena, struct json *target, const struct json *rule,
-                 const char *member)
+static void review_take(struct arena *arena, struct json *target, const struct json *rule,
+                        const char *member)
 {
     const struct json *list = json_get(rule, member);
     if (json_count(list) > 0)
@@ -64,32 +65,32 @@ static bool list_rule(void *context, const struct access_grant *grant)
     if (!grant->rule)
         return false;
     if (json_count(json_get(grant->rule, "nonResourceURLs")) > 0) {
-        take(listing->arena, rule, grant->rule, "verbs");
-        take(listing->arena, rule, grant->rule, "nonResourceURLs");
+        review_take(listing->arena, rule, grant->rule, "verbs");
+        review_take(listing->arena, rule, grant->rule, "nonResourceURLs");
         json_append(listing->paths, rule);
         return false;
     }
     for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-        take(listing->arena, rule, grant->rule, members[i]);
+        review_take(listing->arena, rule, grant->rule, members[i]);
     json_append(listing->resources, rule);
     return false;
 }
 
-static int review_rules(struct rest *rest, const struct json *review, struct json *status,
+static int review_rules(struct api_call *call, const struct json *review, struct json *status,
                         struct err *err)
 {
     const char *namespace_ = json_get_string(json_get(review, "spec"), "namespace", "");
     if (namespace_[0] == '\0')
         return err_set(err, ERR_BAD_REQUEST, "no namespace on request");
-    struct listing listing = {rest->arena, json_ensure_array(rest->arena, status, "resourceRules"),
-                              json_ensure_array(rest->arena, status, "nonResourceRules")};
-    json_set_bool(rest->arena, status, "incomplete", false);
-    access_each_rule(rest->arena, engine_policy(rest->engine), rest->identity, namespace_,
+    struct listing listing = {call->arena, json_ensure_array(call->arena, status, "resourceRules"),
+                              json_ensure_array(call->arena, status, "nonResourceRules")};
+    json_set_bool(call->arena, status, "incomplete", false);
+    access_each_rule(call->arena, engine_policy(call->engine), call->identity, namespace_,
                      list_rule, &listing);
     return 0;
 }
 
-/* ---- Who am I? ------------------------------------------------------------------------------- */
+/* ---- Self subject review --------------------------------------------------------------------- */
 
 static void add_extra(struct arena *arena, struct json *user, const char *key, const char *value)
 {
@@ -98,27 +99,27 @@ static void add_extra(struct arena *arena, struct json *user, const char *key, c
                     json_string(arena, value));
 }
 
-static int review_self(struct rest *rest, const struct json *review, struct json *status,
+static int review_self(struct api_call *call, const struct json *review, struct json *status,
                        struct err *err)
 {
-    const struct identity *identity = rest->identity;
-    struct json *user = json_ensure_object(rest->arena, status, "userInfo");
-    json_set_string(rest->arena, user, "username", identity->name);
+    const struct identity *identity = call->identity;
+    struct json *user = json_ensure_object(call->arena, status, "userInfo");
+    json_set_string(call->arena, user, "username", identity->name);
     if (identity->uid)
-        json_set_string(rest->arena, user, "uid", identity->uid);
+        json_set_string(call->arena, user, "uid", identity->uid);
     if (identity->extra)
-        json_set(rest->arena, user, "extra", json_clone(rest->arena, identity->extra));
-    struct json *groups = json_ensure_array(rest->arena, user, "groups");
+        json_set(call->arena, user, "extra", json_clone(call->arena, identity->extra));
+    struct json *groups = json_ensure_array(call->arena, user, "groups");
     for (const char *const *group = identity->groups; *group; group++)
-        json_append(groups, json_string(rest->arena, *group));
-    add_extra(rest->arena, user, "authentication.kubernetes.io/pod-name", identity->pod);
-    add_extra(rest->arena, user, "authentication.kubernetes.io/pod-uid", identity->pod_uid);
+        json_append(groups, json_string(call->arena, *group));
+    add_extra(call->arena, user, "authentication.kubernetes.io/pod-name", identity->pod);
+    add_extra(call->arena, user, "authentication.kubernetes.io/pod-uid", identity->pod_uid);
     return 0;
 }
 
 static const struct {
     const char *kind;
-    int (*answer)(struct rest *rest, const struct json *review, struct json *status,
+    int (*answer)(struct api_call *call, const struct json *review, struct json *status,
                   struct err *err);
 } REVIEWS[] = {
     {"SelfSubjectAccessReview", review_access},
@@ -126,19 +127,19 @@ static const struct {
     {"SelfSubjectRulesReview", review_rules},
 };
 
-void rest_review(struct rest *rest)
+void api_handle_review(struct api_call *call)
 {
     struct err err = ERR_INIT;
-    struct json *review, *status = json_object(rest->arena);
-    int r = rest_read_body(rest, &review, &err);
-    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(REVIEWS); i++)
-        if (str_eq(REVIEWS[i].kind, rest->route.resource->id.kind))
-            r = REVIEWS[i].answer(rest, review, status, &err);
-    if (r < 0) {
-        rest_respond_error(rest, &err);
+    struct json *review, *status = json_object(call->arena);
+    int result = api_read_body(call, &review, &err);
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(REVIEWS); i++)
+        if (str_eq(REVIEWS[i].kind, call->route.resource->id.kind))
+            result = REVIEWS[i].answer(call, review, status, &err);
+    if (result < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    json_ensure_object(rest->arena, review, "metadata");
-    json_set(rest->arena, review, "status", status);
-    rest_respond_json(rest, 201, review);
+    json_ensure_object(call->arena, review, "metadata");
+    json_set(call->arena, review, "status", status);
+    api_respond_json(call, 201, review);
 }

@@ -1,4 +1,4 @@
-/* Routing; see route.h. */
+/* See route.h. */
 #include "engine/api/route.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ static bool inside_namespace(const char *const *rest, size_t count)
     return count >= 3 && str_eq(rest[0], "namespaces");
 }
 
-/* What Kubernetes has below its objects and this server has not, with the way out. */
+/* Subresources that Kubernetes has and this server has not, with what to do instead. */
 static int no_subresource(const struct kube_kind *resource, const char *sub, struct err *err)
 {
     static const struct {
@@ -35,8 +35,8 @@ static int no_subresource(const struct kube_kind *resource, const char *sub, str
 }
 #define no_subresource(...) ERR_IS_NEGATIVE(no_subresource(__VA_ARGS__))
 
-/* The pieces of the path; 0 for one that cannot name a resource. */
-static size_t split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
+/* Splits the path into segments. Returns 0 if it cannot name a resource. */
+static size_t route_split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
 {
     size_t count = 0;
     if (*path++ != '/')
@@ -57,7 +57,7 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    const struct route *route, enum kube_verb *ret, struct err *err)
 {
     bool collection = route->name == NULL;
-    /* Only what a proxy reaches is asked for by HEAD; elsewhere no client does. */
+    /* HEAD is only for proxies; no client uses it elsewhere. */
     if (str_eq(method, "GET") || (str_eq(method, "HEAD") && route->sub == SUB_PROXY)) {
         if (!collection)
             *ret = VERB_GET;
@@ -85,9 +85,9 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    "the server does not allow this method on the requested resource");
 }
 
-/* Behind a piece of the path that is not empty, and the slash that follows it; NULL: there is none.
- */
-static const char *behind_piece(const char *path)
+/* Returns what follows the next segment and its slash; NULL if the segment is empty or the last
+ * one. */
+static const char *skip_segment(const char *path)
 {
     size_t size = strcspn(path, "/");
     return size && path[size] ? path + size + 1 : NULL;
@@ -100,12 +100,12 @@ const char *route_proxy_rest(const char *path)
         return NULL;
     const char *at = path + strlen(base);
     bool inside = str_has_prefix(at, namespaces);
-    if (inside && !(at = behind_piece(at + strlen(namespaces))))
+    if (inside && !(at = skip_segment(at + strlen(namespaces))))
         return NULL;
     if (inside ? !str_has_prefix(at, "pods/") && !str_has_prefix(at, "services/")
                : !str_has_prefix(at, "nodes/"))
         return NULL;
-    at = behind_piece(behind_piece(at));
+    at = skip_segment(skip_segment(at));
     if (!at || !str_has_prefix(at, "proxy"))
         return NULL;
     at += strlen("proxy");
@@ -121,7 +121,8 @@ bool route_is_resource(const char *path)
            (str_has_prefix(path, "/apis/") && pieces >= 4);
 }
 
-/* "/api/V" or "/apis/G/V": the pieces that takes; 0 if it is neither, or nothing follows. */
+/* Reads "/api/V" or "/apis/G/V". Returns the number of segments that it takes; 0 if the path is
+ * neither, or nothing follows. */
 static size_t read_version(const char *const *segments, size_t count, const char **ret_group,
                            const char **ret_version)
 {
@@ -138,13 +139,14 @@ static size_t read_version(const char *const *segments, size_t count, const char
     return 0;
 }
 
-/* What follows: resource, namespace, name and subresource, all but the verb. */
+/* Reads what follows: resource, namespace, name and subresource, but not the verb. */
 static int read_target(const struct registry *registry, const char *group, const char *version,
                        const char *const *rest, size_t count, struct route *ret,
                        const struct kube_subresource **ret_sub, struct err *err)
 {
     struct route route = {.namespace_ = ""};
-    /* namespaces/NS/pods, but namespaces/NS/status is the namespace's own. */
+    /* namespaces/NS/pods is a resource in a namespace, but namespaces/NS/status is a subresource of
+     * the namespace. */
     if (inside_namespace(rest, count) &&
         registry_find_version(registry, group, version, rest[2], &route.older) != NULL) {
         route.namespace_ = rest[1];
@@ -170,20 +172,21 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
                 const char *path, const char *query, struct route *ret, struct err *err)
 {
     const char *segments[SEGMENTS_MAX], *group, *version, *rest = route_proxy_rest(path);
-    size_t count =
-        split(arena, rest ? arena_strndup(arena, path, (size_t)(rest - path)) : path, segments);
+    size_t count = route_split(
+        arena, rest ? arena_strndup(arena, path, (size_t)(rest - path)) : path, segments);
     size_t head = read_version(segments, count, &group, &version);
     struct route route;
     const struct kube_subresource *sub;
     if (head == 0)
         return not_found(err);
-    int r = read_target(registry, group, version, segments + head, count - head, &route, &sub, err);
-    if (r == 0)
-        r = verb_of(arena, method, query, &route, &route.verb, err);
-    if (r < 0)
-        return r;
+    int result =
+        read_target(registry, group, version, segments + head, count - head, &route, &sub, err);
+    if (result == 0)
+        result = verb_of(arena, method, query, &route, &route.verb, err);
+    if (result < 0)
+        return result;
     unsigned allowed = sub ? sub->verbs : route.resource->verbs;
-    /* Across namespaces one may only look. */
+    /* Requests for all namespaces can only read. */
     if (route.resource->id.namespaced && !route.namespace_[0])
         allowed &= VERB_LIST | VERB_WATCH;
     if (!(allowed & route.verb))

@@ -1,10 +1,11 @@
 /* GET, PUT and PATCH of NAME/scale: the number of replicas of an object as an autoscaling/v1 Scale,
- * so that `kubectl scale` and whoever else scales need not know the kind. Where the number stands
- * in an object is a row of the registry; nothing here knows a kind. */
+ * so that `kubectl scale` and other clients need not know the kind. The row of a kind says where
+ * the number stands in an object; nothing here knows a kind. */
 #include "kube/kinds/scale.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/patch/apply.h"
@@ -14,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What errors about the number are about: the Scale, not the object below it. */
+/* Errors about the number name the Scale, not the object below it. */
 static const struct kube_kind SCALE = {
     .id = {.group = "autoscaling",
            .version = "v1",
@@ -24,14 +25,14 @@ static const struct kube_kind SCALE = {
     .api_version = "autoscaling/v1",
 };
 
-static const struct kube_scale_paths *scale_of(const struct rest *rest)
+static const struct kube_scale_paths *scale_of(const struct api_call *call)
 {
-    return kube_subresource(rest->route.resource, "scale")->scale;
+    return kube_subresource(call->route.resource, "scale")->scale;
 }
 
 /* ---- The number in the object ---------------------------------------------------------------- */
 
-static struct json *find_member(const struct json *object, const char *name, bool any_case)
+static struct json *scale_find_member(const struct json *object, const char *name, bool any_case)
 {
     struct json *found = json_get(object, name);
     JSON_EACH (member, object) {
@@ -41,91 +42,94 @@ static struct json *find_member(const struct json *object, const char *name, boo
     return found;
 }
 
-/* The value at a path like "spec.replicas"; NULL where there is none. `ret_parent` (or NULL) is the
- * object it stands in, or would. */
-static struct json *find(struct rest *rest, const struct json *object, const char *path,
-                         struct json **ret_parent)
+/* Returns the value at a path like "spec.replicas", or NULL. *ret_parent (if not NULL) is the
+ * object that has or would have it. */
+static struct json *scale_find(struct api_call *call, const struct json *object, const char *path,
+                               struct json **ret_parent)
 {
     size_t count;
-    char **names = str_split(rest->arena, path, '.', &count);
+    char **names = str_split(call->arena, path, '.', &count);
     struct json *at = (struct json *)object;
     if (ret_parent)
         *ret_parent = NULL;
     for (size_t i = 0; i < count; i++) {
         if (ret_parent)
             *ret_parent = at && at->type == JSON_OBJECT ? at : NULL;
-        at = find_member(at, names[i], str_eq(names[i], scale_of(rest)->any_case));
+        at = scale_find_member(at, names[i], str_eq(names[i], scale_of(call)->any_case));
     }
     return at;
 }
 
-/* The names of the members of the object the path's last but one name should have been in. */
-static const char *alternatives(struct rest *rest, const struct json *object, const char *path)
+/* The names of the members that the object has where the path's last object is missing. */
+static const char *scale_alternatives(struct api_call *call, const struct json *object,
+                                      const char *path)
 {
     const char *last = strrchr(path, '.');
-    const char *parent = last ? arena_strndup(rest->arena, path, (size_t)(last - path)) : path;
+    const char *parent = last ? arena_strndup(call->arena, path, (size_t)(last - path)) : path;
     const char *text = "";
     last = strrchr(parent, '.');
-    parent = last ? arena_strndup(rest->arena, parent, (size_t)(last - parent)) : parent;
-    JSON_EACH (member, find(rest, object, parent, NULL)) {
+    parent = last ? arena_strndup(call->arena, parent, (size_t)(last - parent)) : parent;
+    JSON_EACH (member, scale_find(call, object, parent, NULL)) {
         if (member->name)
-            text = arena_printf(rest->arena, "%s%s%s", text, *text ? ", " : "", member->name);
+            text = arena_printf(call->arena, "%s%s%s", text, *text ? ", " : "", member->name);
     }
     return *text ? text : "nothing";
 }
 
-/* The objects on the way to the number, where they are missing. */
-static struct json *make_parent(struct rest *rest, struct json *object, const char *path)
+/* Creates the missing objects on the path to the number. */
+static struct json *make_parent(struct api_call *call, struct json *object, const char *path)
 {
     size_t count;
-    char **names = str_split(rest->arena, path, '.', &count);
+    char **names = str_split(call->arena, path, '.', &count);
     for (size_t i = 0; i + 1 < count; i++)
-        object = json_ensure_object(rest->arena, object, names[i]);
+        object = json_ensure_object(call->arena, object, names[i]);
     return object;
 }
 
-/* Where the number stands. ERR_BAD_REQUEST for an object without that part: a TFJob of PS only. */
-static int find_replicas(struct rest *rest, struct json *object, struct json **ret_parent,
+/* Finds the object that has the number. Returns -ERR_BAD_REQUEST if the object lacks that part: a
+ * TFJob with only PS. */
+static int find_replicas(struct api_call *call, struct json *object, struct json **ret_parent,
                          const struct json **ret_number, struct err *err)
 {
-    const char *path = scale_of(rest)->spec_path;
-    const struct json *number = find(rest, object, path, ret_parent);
-    if (!*ret_parent && scale_of(rest)->makes_spec)
-        *ret_parent = make_parent(rest, object, path);
+    const char *path = scale_of(call)->spec_path;
+    const struct json *number = scale_find(call, object, path, ret_parent);
+    if (!*ret_parent && scale_of(call)->makes_spec)
+        *ret_parent = make_parent(call, object, path);
     if (!*ret_parent)
         return err_set(err, ERR_BAD_REQUEST,
                        "%s \"%s\" cannot be scaled: it has no %s, only %s; change the replicas in "
                        "the object itself",
-                       rest->route.resource->singular, rest->route.name, path,
-                       alternatives(rest, object, path));
+                       call->route.resource->singular, call->route.name, path,
+                       scale_alternatives(call, object, path));
     *ret_number = number && number->type == JSON_INT ? number : NULL;
     return 0;
 }
 
 /* ---- The Scale ------------------------------------------------------------------------------- */
 
-/* A selector is text already, or an object as that of a Deployment. */
-static const char *selector_text(struct rest *rest, const struct json *value)
+/* A selector is a text, or an object as in a Deployment. */
+static const char *selector_text(struct api_call *call, const struct json *value)
 {
     struct kube_selector selector;
     if (value && value->type == JSON_OBJECT &&
-        kube_selector_from_json(rest->arena, value, &selector, NULL) == 0)
-        return kube_selector_text(rest->arena, &selector);
+        kube_selector_from_json(call->arena, value, &selector, NULL) == 0)
+        return kube_selector_text(call->arena, &selector);
     return json_text(value);
 }
 
-/* One replica is what all that can be scaled have where they say nothing. */
-static int make_scale(struct rest *rest, struct json *object, struct json **ret, struct err *err)
+/* All scalable kinds have 1 replica by default. */
+static int make_scale(struct api_call *call, struct json *object, struct json **ret,
+                      struct err *err)
 {
     static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion",
                                        "creationTimestamp"};
-    const struct kube_scale_paths *scale = scale_of(rest);
-    struct arena *arena = rest->arena;
+    const struct kube_scale_paths *scale = scale_of(call);
+    struct arena *arena = call->arena;
     struct json *parent;
     const struct json *number;
-    int r = find_replicas(rest, object, &parent, &number, err);
-    if (r < 0)
-        return r;
+    int result = find_replicas(call, object, &parent, &number, err);
+    if (result < 0)
+        return result;
     struct json *made = json_object(arena);
     json_set_string(arena, made, "kind", KUBE_SCALES.kind);
     json_set_string(arena, made, "apiVersion", SCALE.api_version);
@@ -137,15 +141,16 @@ static int make_scale(struct rest *rest, struct json *object, struct json **ret,
     }
     struct json *spec = json_ensure_object(arena, made, "spec");
     int64_t replicas = number ? number->integer : scale->makes_spec ? 0 : 1;
-    if (replicas != 0) /* which clients written in Go read as left out */
+    if (replicas != 0) /* Go clients read a missing number as 0 */
         json_set_int(arena, spec, "replicas", replicas);
     struct json *status = json_ensure_object(arena, made, "status");
-    const struct json *active = find(rest, object, scale->status_path, NULL);
+    const struct json *active = scale_find(call, object, scale->status_path, NULL);
     json_set_int(arena, status, "replicas",
                  active && active->type == JSON_INT ? active->integer : 0);
-    const char *selector = scale->selector_path
-                               ? selector_text(rest, find(rest, object, scale->selector_path, NULL))
-                               : NULL;
+    const char *selector =
+        scale->selector_path
+            ? selector_text(call, scale_find(call, object, scale->selector_path, NULL))
+            : NULL;
     if (!str_is_empty(selector))
         json_set_string(arena, status, "selector", selector);
     *ret = made;
@@ -154,7 +159,7 @@ static int make_scale(struct rest *rest, struct json *object, struct json **ret,
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static int check_kind(const struct json *scale, bool applies, struct err *err)
+static int scale_check_kind(const struct json *scale, bool applies, struct err *err)
 {
     if (applies && (!json_get(scale, "kind") || !json_get(scale, "apiVersion")))
         return err_set(err, ERR_BAD_REQUEST,
@@ -170,192 +175,195 @@ static int check_kind(const struct json *scale, bool applies, struct err *err)
     return 0;
 }
 
-/* What the client wants the Scale to be: its body, or the present one with its patch. Of an apply
- * it is what is applied, and an apply says what it is of. */
-static int read_wanted(struct rest *rest, const struct json *present, bool applies,
-                       struct json **ret, struct err *err)
+/* Reads the new Scale: the body, or the present Scale with the patch. For an apply it is the
+ * applied object, which must name its kind. */
+static int scale_read_desired(struct api_call *call, const struct json *present, bool applies,
+                              struct json **ret, struct err *err)
 {
-    int r;
+    int result;
     if (applies) {
-        r = rest_parse_yaml(rest, ret, err);
-    } else if (rest->route.verb == VERB_PATCH) {
-        r = rest_read_patched(rest, present, &TYPE_SCALE, ret, err);
+        result = api_parse_yaml(call, ret, err);
+    } else if (call->route.verb == VERB_PATCH) {
+        result = api_patch_object(call, present, &TYPE_SCALE, ret, err);
     } else {
         *ret = NULL;
-        r = rest_read_any(rest, "Scale", ret, err);
-        if (r == 0 && !*ret)
-            r = err_set(err, ERR_BAD_REQUEST, "the request has no body; it must be a Scale");
+        result = api_read_body_as(call, "Scale", ret, err);
+        if (result == 0 && !*ret)
+            result = err_set(err, ERR_BAD_REQUEST, "the request has no body; it must be a Scale");
     }
-    if (r < 0)
-        return r;
-    r = check_kind(*ret, applies, err);
-    if (r < 0)
-        return r;
-    r = schema_decode(rest->arena, &TYPE_SCALE, SCHEMA_FORM_TYPED, *ret, NULL, err);
-    if (r < 0)
+    if (result < 0)
+        return result;
+    result = scale_check_kind(*ret, applies, err);
+    if (result < 0)
+        return result;
+    result = schema_decode(call->arena, &TYPE_SCALE, SCHEMA_FORM_TYPED, *ret, NULL, err);
+    if (result < 0)
         return err_wrap(err, "Scale in version \"v1\" cannot be handled as a Scale");
-    return r < 0 ? r : rest_check_identity(rest, *ret, present, err);
+    return result < 0 ? result : api_check_identity(call, *ret, present, err);
 }
 
-/* Clients written in Go leave out a number that is 0. */
-static int read_number(struct rest *rest, const struct json *scale, int64_t *ret, struct err *err)
+/* Go clients leave out a number that is 0. */
+static int scale_read_number(struct api_call *call, const struct json *scale, int64_t *ret,
+                             struct err *err)
 {
     const struct json *number = json_at(scale, "spec", "replicas", NULL);
     if (number && number->integer < 0)
-        field_invalid(&rest->invalid, "spec.replicas", number,
+        field_invalid(&call->invalid, "spec.replicas", number,
                       "must be greater than or equal to 0");
-    if (rest->invalid.count > 0) {
-        rest->about_resource = &SCALE;
+    if (call->invalid.count > 0) {
+        call->about_resource = &SCALE;
         return err_set(err, ERR_INVALID, "Scale is invalid");
     }
     *ret = number ? number->integer : 0;
     return 0;
 }
 
-/* The path to the number, as this object writes it. */
-static char **names_in(struct rest *rest, const struct json *object, size_t *ret_count)
+/* The path to the number, with the names of this object. */
+static char **scale_path_of(struct api_call *call, const struct json *object, size_t *ret_count)
 {
-    const struct kube_scale_paths *scale = scale_of(rest);
-    char **names = str_split(rest->arena, scale->spec_path, '.', ret_count);
+    const struct kube_scale_paths *scale = scale_of(call);
+    char **names = str_split(call->arena, scale->spec_path, '.', ret_count);
     for (size_t i = 0; i < *ret_count && object; i++) {
-        object = find_member(object, names[i], str_eq(names[i], scale->any_case));
+        object = scale_find_member(object, names[i], str_eq(names[i], scale->any_case));
         if (object)
-            names[i] = arena_strdup(rest->arena, object->name);
+            names[i] = arena_strdup(call->arena, object->name);
     }
     return names;
 }
 
-/* Who scales owns the number, and nothing else. */
-static void track(struct rest *rest, struct json *object)
+/* The client owns the number, and nothing else. */
+static void scale_track_fields(struct api_call *call, struct json *object)
 {
-    const struct managed_write write = rest_managed_write(rest);
+    const struct managed_write write = api_managed_write(call);
     size_t count;
-    char **names = names_in(rest, object, &count);
-    managed_fields_move(rest->arena, &write, object, (const char *const *)names);
+    char **names = scale_path_of(call, object, &count);
+    managed_fields_move(call->arena, &write, object, (const char *const *)names);
 }
 
-/* As any other change of the object is. */
-static int check_object(struct rest *rest, struct json *object, const struct json *old,
+/* Checks the object like any other update. */
+static int check_object(struct api_call *call, struct json *object, const struct json *old,
                         struct err *err)
 {
-    const struct kube_kind *resource = rest->route.resource;
-    const struct registry_hooks *hooks = rest_hooks(rest);
-    meta_prepare_update(rest->arena, resource, object, old);
+    const struct kube_kind *resource = call->route.resource;
+    const struct registry_hooks *hooks = api_hooks(call);
+    meta_prepare_update(call->arena, resource, object, old);
     if (resource->hooks.validate)
-        resource->hooks.validate(&rest->invalid, object, old);
+        resource->hooks.validate(&call->invalid, object, old);
     if (resource->whole)
-        schema_validate_value(&rest->invalid, resource->whole, "", object);
-    if (rest->invalid.count > 0)
+        schema_validate_value(&call->invalid, resource->whole, "", object);
+    if (call->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-    return hooks->admit ? hooks->admit(rest, object, old, err) : 0;
+    return hooks->admit ? hooks->admit(call, object, old, err) : 0;
 }
 
-static int set_number(struct rest *rest, struct json *object, int64_t replicas, struct err *err)
+static int scale_set_number(struct api_call *call, struct json *object, int64_t replicas,
+                            struct err *err)
 {
     struct json *parent;
     const struct json *number;
-    int r = find_replicas(rest, object, &parent, &number, err);
-    if (r < 0)
-        return r;
-    const char *path = scale_of(rest)->spec_path;
+    int result = find_replicas(call, object, &parent, &number, err);
+    if (result < 0)
+        return result;
+    const char *path = scale_of(call)->spec_path;
     const char *name = strrchr(path, '.');
     bool changes = !number || number->integer != replicas;
-    json_set_int(rest->arena, parent, name ? name + 1 : path, replicas);
+    json_set_int(call->arena, parent, name ? name + 1 : path, replicas);
     if (changes)
-        track(rest, object);
+        scale_track_fields(call, object);
     return 0;
 }
 
-/* What is applied to a Scale is applied to the object: its number, and nothing else. */
-static int apply_number(struct rest *rest, const struct json *old, int64_t replicas,
+/* An apply to a Scale is an apply of the number to the object. */
+static int apply_number(struct api_call *call, const struct json *old, int64_t replicas,
                         struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
-    struct arena *arena = rest->arena;
+    struct arena *arena = call->arena;
     struct json *config = json_object(arena), *at = config;
     size_t count;
-    char **names = names_in(rest, old, &count);
+    char **names = scale_path_of(call, old, &count);
     for (size_t i = 0; i + 1 < count; i++)
         at = json_ensure_object(arena, at, names[i]);
     json_set_int(arena, at, names[count - 1], replicas);
-    const struct managed_write write = rest_managed_write(rest);
-    bool force = http_query_flag(rest->exchange->request->query, "force");
+    const struct managed_write write = api_managed_write(call);
+    bool force = http_query_flag(call->exchange->request->query, "force");
     return apply_config(arena, &write, old, config, force, ret, ret_conflicts, err);
 }
 
-/* The object as it is to be, in *ret. */
-static int rescale(struct rest *rest, const struct json *old, const struct json *present,
-                   struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
+/* Returns the new object in *ret. */
+static int scale_rescale(struct api_call *call, const struct json *old, const struct json *present,
+                         struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
-    bool applies = rest->route.verb == VERB_PATCH && rest_is_apply(rest);
+    bool applies = call->route.verb == VERB_PATCH && api_is_apply(call);
     struct json *wanted;
     int64_t replicas = 0;
-    int r = rest_check_manager(rest, applies, err);
-    if (r == 0)
-        r = read_wanted(rest, present, applies, &wanted, err);
-    if (r == 0)
-        r = read_number(rest, wanted, &replicas, err);
-    if (r < 0)
-        return r;
-    *ret = json_clone(rest->arena, old);
-    r = applies ? apply_number(rest, old, replicas, ret, ret_conflicts, err)
-                : set_number(rest, *ret, replicas, err);
-    return r < 0 ? r : check_object(rest, *ret, old, err);
+    int result = api_check_field_manager(call, applies, err);
+    if (result == 0)
+        result = scale_read_desired(call, present, applies, &wanted, err);
+    if (result == 0)
+        result = scale_read_number(call, wanted, &replicas, err);
+    if (result < 0)
+        return result;
+    *ret = json_clone(call->arena, old);
+    result = applies ? apply_number(call, old, replicas, ret, ret_conflicts, err)
+                     : scale_set_number(call, *ret, replicas, err);
+    return result < 0 ? result : check_object(call, *ret, old, err);
 }
 
-/* Who only looks sees what is on disk; who writes starts from what is about to be. */
-static int load(struct rest *rest, struct json **ret, int64_t *ret_revision, struct err *err)
+/* A read sees what is on disk; a write starts from the pending version. */
+static int scale_load(struct api_call *call, struct json **ret, int64_t *ret_revision,
+                      struct err *err)
 {
-    if (rest->route.verb != VERB_GET)
-        return rest_load(rest, rest->route.name, ret, ret_revision, err);
+    if (call->route.verb != VERB_GET)
+        return api_load(call, call->route.name, ret, ret_revision, err);
     const char *key =
-        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
-    struct store_object *stored = store_get(engine_store(rest->engine), key);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
+    struct store_object *stored = store_get(engine_store(call->engine), key);
     if (!stored)
-        return rest_not_found(rest, rest->route.name, err);
-    int r = stored_read(rest->arena, stored, ret, err);
+        return api_not_found(call, call->route.name, err);
+    int result = stored_read(call->arena, stored, ret, err);
     *ret_revision = stored->revision;
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
-/* Store the object and answer with its Scale as it will then be. */
-static void commit(struct rest *rest, struct json *object, int64_t revision)
+/* Stores the object and responds with its new Scale. */
+static void scale_commit(struct api_call *call, struct json *object, int64_t revision)
 {
-    struct store *store = engine_store(rest->engine);
+    struct store *store = engine_store(call->engine);
     struct err err = ERR_INIT;
     struct json *answer;
-    if (!rest->dry_run)
-        json_set(rest->arena, json_get(object, "metadata"), "resourceVersion",
-                 json_stringf(rest->arena, "%" PRId64, store_next_revision(store)));
-    if (make_scale(rest, object, &answer, &err) < 0)
-        rest_respond_error(rest, &err);
+    if (!call->dry_run)
+        json_set(call->arena, json_get(object, "metadata"), "resourceVersion",
+                 json_stringf(call->arena, "%" PRId64, store_next_revision(store)));
+    if (make_scale(call, object, &answer, &err) < 0)
+        api_respond_error(call, &err);
     else
-        rest_commit_answer(rest, object, revision, 200, answer);
+        api_commit_answer(call, object, revision, 200, answer);
 }
 
-void rest_scale(struct rest *rest)
+void api_handle_scale(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct json *old = NULL, *present = NULL;
     int64_t revision = 0;
-    if (load(rest, &old, &revision, &err) < 0 ||
-        make_scale(rest, json_clone(rest->arena, old), &present, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (scale_load(call, &old, &revision, &err) < 0 ||
+        make_scale(call, json_clone(call->arena, old), &present, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    if (rest->route.verb == VERB_GET) {
-        rest_respond_json(rest, 200, present);
+    if (call->route.verb == VERB_GET) {
+        api_respond_json(call, 200, present);
         return;
     }
     struct json *object;
     struct apply_conflicts conflicts = {0};
-    int r = rescale(rest, old, present, &object, &conflicts, &err);
+    int result = scale_rescale(call, old, present, &object, &conflicts, &err);
     if (conflicts.causes)
-        rest_respond_conflicts(rest, &err, &conflicts);
-    else if (r < 0)
-        rest_respond_error(rest, &err);
-    else if (json_equal(object, old) && revision <= store_revision(engine_store(rest->engine)))
-        rest_respond_json(rest, 200, present); /* a write that changes nothing is none */
+        api_respond_conflicts(call, &err, &conflicts);
+    else if (result < 0)
+        api_respond_error(call, &err);
+    else if (json_equal(object, old) && revision <= store_revision(engine_store(call->engine)))
+        api_respond_json(call, 200, present); /* nothing changes, so nothing is written */
     else
-        commit(rest, object, revision);
+        scale_commit(call, object, revision);
 }

@@ -1,9 +1,10 @@
-/* POST serviceaccounts/NAME/token: a TokenRequest in, the same with a token in its status out.
- * `kubectl create token` asks so, and the node for the pods it starts. */
+/* POST serviceaccounts/NAME/token: takes a TokenRequest and returns it with a token in its status.
+ * `kubectl create token` uses it, and the node for the pods that it starts. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/access/token.h"
-#include "engine/api/rest.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 
 enum {
@@ -13,27 +14,29 @@ enum {
     AUDIENCES_MAX = 16,
 };
 
-/* A TokenRequest is an object as any other where it is refused. */
-static int refuse_life(struct rest *rest, const struct json *life, const char *why, struct err *err)
+/* A wrong TokenRequest is rejected like any other object. */
+static int reject_lifetime(struct api_call *call, const struct json *life, const char *why,
+                           struct err *err)
 {
     static const struct kube_kind requests = {
         .id = {.group = "authentication.k8s.io", .kind = "TokenRequest"}};
-    field_invalid(&rest->invalid, "spec.expirationSeconds", life, "%s", why);
-    rest->about_resource = &requests;
-    rest->about_name = "";
+    field_invalid(&call->invalid, "spec.expirationSeconds", life, "%s", why);
+    call->about_resource = &requests;
+    call->about_name = "";
     return err_set(err, ERR_INVALID, "TokenRequest is invalid");
 }
 
-static int read_life(struct rest *rest, const struct json *spec, int64_t *ret, struct err *err)
+static int read_lifetime(struct api_call *call, const struct json *spec, int64_t *ret,
+                         struct err *err)
 {
     const struct json *life = json_get(spec, "expirationSeconds");
     *ret = LIFE_DEFAULT_S;
     if (!life || life->type == JSON_NULL)
         return 0;
     if (life->type != JSON_INT || life->integer < LIFE_MIN_S)
-        return refuse_life(rest, life, "may not specify a duration less than 10 minutes", err);
+        return reject_lifetime(call, life, "may not specify a duration less than 10 minutes", err);
     if (life->integer > LIFE_MAX_S)
-        return refuse_life(rest, life, "may not specify a duration larger than 10 years", err);
+        return reject_lifetime(call, life, "may not specify a duration larger than 10 years", err);
     *ret = life->integer;
     return 0;
 }
@@ -50,10 +53,10 @@ static int check_audiences(const struct json *audiences, struct err *err)
                          AUDIENCES_MAX);
 }
 
-/* The pod a token is to end with: it must be there, be the one that is meant, and run as this
+/* Checks the pod that the token is bound to: it must exist, have the given uid, and run as this
  * account. */
-static int read_pod(struct rest *rest, const struct json *reference, struct token_claims *claims,
-                    struct err *err)
+static int read_pod(struct api_call *call, const struct json *reference,
+                    struct token_claims *claims, struct err *err)
 {
     const char *kind = json_get_string(reference, "kind", "");
     const char *name = json_get_string(reference, "name", "");
@@ -67,14 +70,14 @@ static int read_pod(struct rest *rest, const struct json *reference, struct toke
                        kind);
     const struct kube_kind *pods = &KUBE_POD_KIND;
     struct store_object *stored = store_get(
-        engine_store(rest->engine), registry_key(rest->arena, pods, rest->route.namespace_, name));
+        engine_store(call->engine), stored_key(call->arena, pods, call->route.namespace_, name));
     if (!stored)
         return err_set(err, ERR_NOT_FOUND, "pods \"%.253s\" not found", name);
     struct json *pod = NULL;
-    int r = stored_read(rest->arena, stored, &pod, err);
+    int result = stored_read(call->arena, stored, &pod, err);
     store_object_unref(stored);
-    if (r < 0)
-        return r;
+    if (result < 0)
+        return result;
     if (uid[0] && !str_eq(uid, kube_meta_uid(pod)))
         return err_set(err, ERR_CONFLICT,
                        "the UID in the bound object reference (%.64s) does not match the UID in "
@@ -90,53 +93,53 @@ static int read_pod(struct rest *rest, const struct json *reference, struct toke
     return 0;
 }
 
-static int issue(struct rest *rest, const struct json *request, const struct json *account,
-                 struct json *status, struct err *err)
+static int token_request_issue(struct api_call *call, const struct json *request,
+                               const struct json *account, struct json *status, struct err *err)
 {
     const struct json *spec = json_get(request, "spec");
-    const struct engine_seal *seal = engine_seal(rest->engine);
+    const struct engine_seal *seal = engine_seal(call->engine);
     struct token_claims claims = {
-        .namespace_ = rest->route.namespace_,
-        .account = rest->route.name,
+        .namespace_ = call->route.namespace_,
+        .account = call->route.name,
         .account_uid = kube_meta_uid(account),
         .audiences = json_get(spec, "audiences"),
-        .issued_s = loop_wall_ms(engine_loop(rest->engine)) / 1000,
+        .issued_s = loop_wall_ms(engine_loop(call->engine)) / 1000,
     };
     int64_t life_s = 0;
     const char *token = NULL;
     char expires[MOMENT_TEXT_MAX];
-    int r;
+    int result;
     if (!seal->make)
         return err_set(err, ERR_UNSUPPORTED, "this server has no key to sign tokens with");
-    if ((r = read_life(rest, spec, &life_s, err)) < 0 ||
-        (r = check_audiences(claims.audiences, err)) < 0 ||
-        (r = read_pod(rest, json_get(spec, "boundObjectRef"), &claims, err)) < 0)
-        return r;
+    if ((result = read_lifetime(call, spec, &life_s, err)) < 0 ||
+        (result = check_audiences(claims.audiences, err)) < 0 ||
+        (result = read_pod(call, json_get(spec, "boundObjectRef"), &claims, err)) < 0)
+        return result;
     claims.expires_s = claims.issued_s + life_s;
-    r = token_make(rest->arena, seal, &claims, &token, err);
-    if (r < 0)
-        return r;
+    result = token_make(call->arena, seal, &claims, &token, err);
+    if (result < 0)
+        return result;
     moment_format(claims.expires_s * 1000, expires);
-    json_set_string(rest->arena, status, "token", token);
-    json_set_string(rest->arena, status, "expirationTimestamp", expires);
+    json_set_string(call->arena, status, "token", token);
+    json_set_string(call->arena, status, "expirationTimestamp", expires);
     return 0;
 }
 
-void rest_token(struct rest *rest)
+void api_handle_token(struct api_call *call)
 {
     struct err err = ERR_INIT;
-    struct json *request, *account, *status = json_object(rest->arena);
+    struct json *request, *account, *status = json_object(call->arena);
     int64_t revision;
-    if (rest_read_any(rest, "TokenRequest", &request, &err) < 0 ||
-        rest_load(rest, rest->route.name, &account, &revision, &err) < 0 ||
-        issue(rest, request, account, status, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (api_read_body_as(call, "TokenRequest", &request, &err) < 0 ||
+        api_load(call, call->route.name, &account, &revision, &err) < 0 ||
+        token_request_issue(call, request, account, status, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    struct json *answer = request ? request : json_object(rest->arena);
-    json_set_string(rest->arena, answer, "kind", "TokenRequest");
-    json_set_string(rest->arena, answer, "apiVersion", "authentication.k8s.io/v1");
-    json_ensure_object(rest->arena, answer, "metadata");
-    json_set(rest->arena, answer, "status", status);
-    rest_respond_json(rest, 201, answer);
+    struct json *answer = request ? request : json_object(call->arena);
+    json_set_string(call->arena, answer, "kind", "TokenRequest");
+    json_set_string(call->arena, answer, "apiVersion", "authentication.k8s.io/v1");
+    json_ensure_object(call->arena, answer, "metadata");
+    json_set(call->arena, answer, "status", status);
+    api_respond_json(call, 201, answer);
 }

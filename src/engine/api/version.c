@@ -1,15 +1,15 @@
-/* The resourceVersion of a read: a client that knows a state wants none that is older. There is
- * only the newest one here, so whoever asks for more than that knew another life of this store, or
- * will wait for long. */
+/* The resourceVersion of a read: a client that has seen a state does not want an older one. The
+ * server only has the newest state. A client that asks for a later one has seen another store, or
+ * must wait. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/status.h"
 
 #include <inttypes.h>
 
 enum { RETRY_AFTER_S = 1 };
 
-int rest_read_version(const char *text, int64_t *ret, struct err *err)
+int api_parse_version(const char *text, int64_t *ret, struct err *err)
 {
     if (str_to_int64(text, 0, INT64_MAX, ret, NULL) < 0)
         return err_set(err, ERR_UNKNOWN,
@@ -19,13 +19,13 @@ int rest_read_version(const char *text, int64_t *ret, struct err *err)
     return 0;
 }
 
-int rest_check_version(struct rest *rest, int64_t *ret, struct err *err)
+int api_check_version(struct api_call *call, int64_t *ret, struct err *err)
 {
-    const char *text = rest_query(rest, "resourceVersion");
-    int64_t current = store_revision(engine_store(rest->engine)), asked = 0;
-    int r = str_is_empty(text) ? 0 : rest_read_version(text, &asked, err);
-    if (r < 0)
-        return r;
+    const char *text = api_query(call, "resourceVersion");
+    int64_t current = store_revision(engine_store(call->engine)), asked = 0;
+    int result = str_is_empty(text) ? 0 : api_parse_version(text, &asked, err);
+    if (result < 0)
+        return result;
     if (asked > current)
         return err_set(err, ERR_TIMEOUT,
                        "Timeout: Too large resource version: %" PRId64 ", current: %" PRId64, asked,
@@ -34,8 +34,9 @@ int rest_check_version(struct rest *rest, int64_t *ret, struct err *err)
     return 0;
 }
 
-/* Clients tell it from other timeouts by the cause, and list anew instead of asking again. */
-struct json *rest_too_new_status(struct arena *arena, const struct err *err)
+/* Clients recognise it by its cause among other timeouts, and list again instead of repeating the
+ * request. */
+struct json *api_too_new_status(struct arena *arena, const struct err *err)
 {
     struct json *causes = json_array(arena);
     kube_status_add_cause(arena, causes, "ResourceVersionTooLarge", NULL,

@@ -1,4 +1,4 @@
-/* Binding claims; see claim_binder.h. */
+/* See claim_binder.h. */
 #include "engine/controllers/claim_binder.h"
 
 #include "base/str.h"
@@ -8,7 +8,7 @@
 #include "kube/pod_claim.h"
 #include "kube/resource.h"
 
-static const char *phase_of(const struct json *object)
+static const char *claim_phase_of(const struct json *object)
 {
     return json_get_string(json_get(object, "status"), "phase", "");
 }
@@ -30,10 +30,11 @@ bool claim_pod_has_ended(const struct json *pod)
            json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", 1) == 0;
 }
 
-/* What was made for a pod does not wait for the last of it: the pod may wait for its claim. */
+/* Whether the claim was created for this pod, and the pod has not ended. A pod that has ended does
+ * not keep its ephemeral claim: if it is deleted in the foreground, it waits for the claim. */
 static bool was_made_for(struct arena *arena, const struct json *claim, const struct json *pod)
 {
-    return !claim_pod_has_ended(pod) && !kube_pod_claim_refusal(arena, pod, claim);
+    return !claim_pod_has_ended(pod) && !kube_pod_claim_rejection(arena, pod, claim);
 }
 
 bool claim_is_used_by(const struct json *claim, const struct json *pod)
@@ -62,8 +63,8 @@ static struct json *claim_reference(struct arena *arena, const struct json *clai
     return reference;
 }
 
-static void copy(struct arena *arena, struct json *target, const char *name,
-                 const struct json *value)
+static void claim_copy_member(struct arena *arena, struct json *target, const char *name,
+                              const struct json *value)
 {
     if (value)
         json_set(arena, target, name, json_clone(arena, value));
@@ -82,10 +83,11 @@ struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                           of_pod ? name : kube_meta_name(claim)));
     struct json *spec = json_ensure_object(arena, volume, "spec");
     struct json *capacity = json_ensure_object(arena, spec, "capacity");
-    copy(arena, capacity, "storage", json_at(asked, "resources", "requests", "storage", NULL));
-    copy(arena, spec, "accessModes", json_get(asked, "accessModes"));
-    copy(arena, spec, "volumeMode", json_get(asked, "volumeMode"));
-    copy(arena, spec, "storageClassName", json_get(asked, "storageClassName"));
+    claim_copy_member(arena, capacity, "storage",
+                      json_at(asked, "resources", "requests", "storage", NULL));
+    claim_copy_member(arena, spec, "accessModes", json_get(asked, "accessModes"));
+    claim_copy_member(arena, spec, "volumeMode", json_get(asked, "volumeMode"));
+    claim_copy_member(arena, spec, "storageClassName", json_get(asked, "storageClassName"));
     json_set_string(arena, spec, "persistentVolumeReclaimPolicy",
                     json_get_string(class_, "reclaimPolicy", "Delete"));
     json_set(arena, spec, "claimRef", claim_reference(arena, claim));
@@ -104,12 +106,12 @@ static struct json *status_patch(struct arena *arena, const char *phase)
 static struct json *bound_patch(struct arena *arena, const struct json *volume)
 {
     struct json *patch = status_patch(arena, "Bound"), *status = json_get(patch, "status");
-    copy(arena, status, "accessModes", json_at(volume, "spec", "accessModes", NULL));
-    copy(arena, status, "capacity", json_at(volume, "spec", "capacity", NULL));
+    claim_copy_member(arena, status, "accessModes", json_at(volume, "spec", "accessModes", NULL));
+    claim_copy_member(arena, status, "capacity", json_at(volume, "spec", "capacity", NULL));
     return patch;
 }
 
-/* Only of the version that was looked at: two claims may want it at once. */
+/* The patch names the volume's version, because two claims may want the volume at once. */
 static struct json *reference_patch(struct arena *arena, const struct json *volume,
                                     const struct json *claim)
 {
@@ -121,73 +123,77 @@ static struct json *reference_patch(struct arena *arena, const struct json *volu
     return patch;
 }
 
-static enum claim_step wait_with(struct claim_event *ret_event, const char *type,
-                                 const char *reason, const char *message)
+static enum claim_step claim_wait_with_event(struct claim_event *ret_event, const char *type,
+                                             const char *reason, const char *message)
 {
     *ret_event = (struct claim_event){type, reason, message};
     return CLAIM_WAIT;
 }
 
-/* Of a claim that has no volume. */
-static enum claim_step seek_volume(struct arena *arena, const struct claim_view *view,
-                                   struct json **ret_patch, struct claim_event *ret_event)
+/* The next step of a claim without a volume. */
+static enum claim_step claim_find_volume(struct arena *arena, const struct claim_view *view,
+                                         struct json **ret_patch, struct claim_event *ret_event)
 {
     const char *named = named_volume(view->claim), *class_ = claim_class_name(view->claim);
     const char *provisioner = json_get_string(view->class_, "provisioner", "");
-    if (named[0] && str_eq(phase_of(view->claim), "Lost"))
+    if (named[0] && str_eq(claim_phase_of(view->claim), "Lost"))
         return CLAIM_DONE;
-    if (named[0] && str_eq(phase_of(view->claim), "Bound")) {
-        wait_with(ret_event, "Warning", "ClaimLost",
-                  "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
+    if (named[0] && str_eq(claim_phase_of(view->claim), "Bound")) {
+        claim_wait_with_event(
+            ret_event, "Warning", "ClaimLost",
+            "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
         *ret_patch = status_patch(arena, "Lost");
         return CLAIM_LOSE;
     }
     if (named[0])
-        return wait_with(ret_event, "Normal", "FailedBinding",
-                         arena_printf(arena, "volume \"%s\" not found", named));
+        return claim_wait_with_event(ret_event, "Normal", "FailedBinding",
+                                     arena_printf(arena, "volume \"%s\" not found", named));
     if (class_[0] == '\0')
-        return wait_with(
+        return claim_wait_with_event(
             ret_event, "Normal", "FailedBinding",
             "no persistent volumes available for this claim and no storage class is set");
     if (str_eq(provisioner, "kubernetes.io/no-provisioner"))
-        return wait_with(ret_event, "Warning", "ProvisioningFailed",
-                         "no volume plugin matched name: kubernetes.io/no-provisioner");
+        return claim_wait_with_event(ret_event, "Warning", "ProvisioningFailed",
+                                     "no volume plugin matched name: kubernetes.io/no-provisioner");
     if (view->overdue && !str_eq(provisioner, CLAIM_PROVISIONER)) {
-        wait_with(ret_event, "Normal", "ProvisionedHere",
-                  arena_printf(arena,
-                               "nobody here makes volumes of class \"%s\": it gets a directory of "
-                               "this machine, as those of class \"" CLAIM_CLASS "\" do",
-                               class_));
+        claim_wait_with_event(
+            ret_event, "Normal", "ProvisionedHere",
+            arena_printf(arena,
+                         "class \"%s\" has no provisioner here: the claim gets a directory of "
+                         "this machine, as with class \"" CLAIM_CLASS "\"",
+                         class_));
         return CLAIM_MAKE_VOLUME;
     }
     if (!view->class_)
-        return wait_with(
+        return claim_wait_with_event(
             ret_event, "Warning", "ProvisioningFailed",
             arena_printf(arena, "storageclass.storage.k8s.io \"%s\" not found", class_));
     if (!str_eq(provisioner, CLAIM_PROVISIONER))
-        return wait_with(ret_event, "Normal", "ExternalProvisioning",
-                         arena_printf(arena,
-                                      "waiting for a volume to be created, either by external "
-                                      "provisioner \"%s\" or manually created by system "
-                                      "administrator",
-                                      provisioner));
+        return claim_wait_with_event(
+            ret_event, "Normal", "ExternalProvisioning",
+            arena_printf(arena,
+                         "waiting for a volume to be created, either by external "
+                         "provisioner \"%s\" or manually created by system "
+                         "administrator",
+                         provisioner));
     return CLAIM_MAKE_VOLUME;
 }
 
-/* Of a claim that is to have a volume which is nobody's. */
+/* The next step of a claim that takes a free volume. */
 static enum claim_step take_volume(struct arena *arena, const struct claim_view *view,
                                    struct json **ret_patch, struct claim_event *ret_event)
 {
     const char *mismatch = claim_mismatch(view->claim, view->volume);
     if (mismatch)
-        return wait_with(ret_event, "Warning", "VolumeMismatch",
-                         arena_printf(arena, "Cannot bind to requested volume \"%s\": %s",
-                                      kube_meta_name(view->volume), mismatch));
+        return claim_wait_with_event(ret_event, "Warning", "VolumeMismatch",
+                                     arena_printf(arena,
+                                                  "Cannot bind to requested volume \"%s\": %s",
+                                                  kube_meta_name(view->volume), mismatch));
     *ret_patch = reference_patch(arena, view->volume, view->claim);
     return CLAIM_PATCH_VOLUME;
 }
 
-/* Its class has it wait until a pod is about to use it. */
+/* Whether the class delays binding until a pod uses the claim, and no pod does yet. */
 static bool is_early(const struct claim_view *view, const char *owner)
 {
     return !view->used && !owner[0] && !named_volume(view->claim)[0] &&
@@ -213,31 +219,32 @@ enum claim_step claim_next_step(struct arena *arena, const struct claim_view *vi
         return *ret_patch ? CLAIM_UNPROTECT : CLAIM_DONE;
     }
     if (is_early(view, owner))
-        return wait_with(ret_event, "Normal", "WaitForFirstConsumer",
-                         "waiting for first consumer to be created before binding");
+        return claim_wait_with_event(ret_event, "Normal", "WaitForFirstConsumer",
+                                     "waiting for first consumer to be created before binding");
     if (!volume)
-        return seek_volume(arena, view, ret_patch, ret_event);
+        return claim_find_volume(arena, view, ret_patch, ret_event);
     if (!owner[0])
         return take_volume(arena, view, ret_patch, ret_event);
     if (!str_eq(owner, kube_meta_uid(claim)))
-        return wait_with(ret_event, "Warning", "FailedBinding",
-                         arena_printf(arena, "volume \"%s\" already bound to a different claim.",
-                                      kube_meta_name(volume)));
+        return claim_wait_with_event(
+            ret_event, "Warning", "FailedBinding",
+            arena_printf(arena, "volume \"%s\" already bound to a different claim.",
+                         kube_meta_name(volume)));
     if (named_volume(claim)[0] == '\0') {
         *ret_patch = json_object(arena);
         json_set_string(arena, json_ensure_object(arena, *ret_patch, "spec"), "volumeName",
                         kube_meta_name(volume));
         if (was_made_for_it(volume))
-            wait_with(
+            claim_wait_with_event(
                 ret_event, "Normal", "ProvisioningSucceeded",
                 arena_printf(arena, "Successfully provisioned volume %s", kube_meta_name(volume)));
         return CLAIM_PATCH_CLAIM;
     }
-    if (!str_eq(phase_of(volume), "Bound")) {
+    if (!str_eq(claim_phase_of(volume), "Bound")) {
         *ret_patch = status_patch(arena, "Bound");
         return CLAIM_PATCH_VOLUME_STATUS;
     }
-    if (!str_eq(phase_of(claim), "Bound")) {
+    if (!str_eq(claim_phase_of(claim), "Bound")) {
         *ret_patch = bound_patch(arena, volume);
         return CLAIM_PATCH_STATUS;
     }
@@ -250,7 +257,7 @@ enum volume_step claim_volume_next_step(struct arena *arena, const struct json *
                                         const struct json *claim, struct json **ret_patch)
 {
     const struct json *spec = json_get(volume, "spec"), *reference = json_get(spec, "claimRef");
-    const char *owner = json_get_string(reference, "uid", ""), *phase = phase_of(volume);
+    const char *owner = json_get_string(reference, "uid", ""), *phase = claim_phase_of(volume);
     bool released = owner[0] && (!claim || !str_eq(owner, kube_meta_uid(claim)));
     *ret_patch = NULL;
     if ((released && str_eq(phase, "Bound")) || (!reference && str_eq(phase, "Released"))) {

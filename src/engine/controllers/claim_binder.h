@@ -1,74 +1,75 @@
-/* How a claim gets its volume, and what becomes of both. A claim takes a volume that somebody made
- * and that suits it; where there is none, a volume is made for it, at once if its class is one of
- * ours, else after a moment in which somebody else could have done it: a directory of this machine
- * below <state>/volumes/<namespace>/<claim>, made by the node when a pod first uses it. A claim
- * stays as long as a pod uses it, a volume as long as it is bound. Pure; claim_controller.c writes
- * it down. */
+/* Binds PersistentVolumeClaims to volumes, and decides when both are deleted. A claim takes an
+ * existing volume that fits. If there is none, a volume is created for it: at once if its class is
+ * one of this server, else after a short time in which another provisioner could have done it. The
+ * volume is a directory of this machine, <state>/volumes/<namespace>/<claim>, which the node
+ * creates when a pod first uses it. A claim is kept as long as a pod uses it, a volume as long as
+ * it is bound. Pure; claim_controller.c writes the results. */
 #ifndef TRAINYARD_ENGINE_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CLAIM_BINDER_H
 
 #include "base/json/json.h"
 #include "kube/kinds/volume.h"
 
-/* How long a claim whose class is none of ours waits for a volume of somebody else. */
-enum { CLAIM_PATIENCE_MS = 3000 };
+/* How long a claim of another class waits for a volume of another provisioner. */
+enum { CLAIM_PROVISION_WAIT_MS = 3000 };
 
-/* "pvc-<uid>", or the volume the claim itself names. */
+/* "pvc-<uid>", or the volume that the claim names. */
 const char *claim_volume_name(struct arena *arena, const struct json *claim);
-/* The class that a claim or volume names; "" for none. */
+/* The class that a claim or volume names, or "". */
 const char *claim_class_name(const struct json *object);
 
-/* The PersistentVolume for the claim; `class_` is its class. */
+/* Returns the PersistentVolume for the claim, which has the class `class_`. */
 struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_);
 
-/* Whether the claim would rather have this free volume than the best so far (NULL: none yet): one
- * kept for it before all others, else the smallest that is large enough. */
+/* Whether this free volume is better for the claim than `best` (NULL: none yet). A volume that is
+ * reserved for the claim is the best, else the smallest one that is large enough. */
 bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
                    const struct json *best);
 
-/* Whether the pod keeps the claim of its namespace from going. */
+/* Whether the pod uses the claim, so that the claim must be kept. */
 bool claim_is_used_by(const struct json *claim, const struct json *pod);
-/* It is deleted and no node runs it any more; what is left of it waits for others. */
+/* Whether the pod is being deleted and no node runs it any more. */
 bool claim_pod_has_ended(const struct json *pod);
 
 struct claim_view {
     const struct json *claim;
-    const struct json *class_; /* the one it names; NULL: it is not there */
-    const struct json *volume; /* the one it names, or would have; NULL: none */
-    bool used;                 /* by a pod that has a node */
-    bool overdue;              /* nobody has made it a volume for CLAIM_PATIENCE_MS */
+    const struct json *class_; /* the class that it names; NULL: it does not exist */
+    const struct json *volume; /* the volume that it names, or would get; NULL: none */
+    bool used;                 /* a pod that has a node uses it */
+    bool overdue;              /* it has waited CLAIM_PROVISION_WAIT_MS for a volume */
 };
 
 enum claim_step {
     CLAIM_DONE,
-    CLAIM_MAKE_VOLUME,  /* create what claim_make_volume() gives */
-    CLAIM_PATCH_CLAIM,  /* spec.volumeName */
-    CLAIM_PATCH_STATUS, /* status.phase Bound */
-    CLAIM_PATCH_VOLUME, /* the volume's claimRef, where it was made by hand */
+    CLAIM_MAKE_VOLUME,  /* create what claim_make_volume() returns */
+    CLAIM_PATCH_CLAIM,  /* set spec.volumeName */
+    CLAIM_PATCH_STATUS, /* set status.phase Bound */
+    CLAIM_PATCH_VOLUME, /* set claimRef of a volume that a user created */
     CLAIM_PATCH_VOLUME_STATUS,
-    CLAIM_LOSE,      /* its volume is gone: status.phase Lost */
-    CLAIM_UNPROTECT, /* it may go */
-    CLAIM_WAIT,      /* the event says for what */
+    CLAIM_LOSE,      /* its volume is gone: set status.phase Lost */
+    CLAIM_UNPROTECT, /* remove its finalizer: it may be deleted */
+    CLAIM_WAIT,      /* the event says why it waits */
 };
 
-/* What is to be told on the claim; all NULL: nothing. */
+/* The event to write on the claim; all NULL: none. */
 struct claim_event {
     const char *type, *reason, *message;
 };
 
-/* The next step towards bound, or towards its end, and the patch for it. */
+/* Returns the next step towards bound or deleted, and its patch. */
 enum claim_step claim_next_step(struct arena *arena, const struct claim_view *view,
                                 struct json **ret_patch, struct claim_event *ret_event);
 
 enum volume_step {
     VOLUME_DONE,
-    VOLUME_PATCH_STATUS, /* free, or released by its claim */
-    VOLUME_DELETE,       /* it goes with its claim */
-    VOLUME_UNPROTECT,    /* it may go */
+    VOLUME_PATCH_STATUS, /* set its phase: free, or released by its claim */
+    VOLUME_DELETE,       /* delete it together with its claim */
+    VOLUME_UNPROTECT,    /* remove its finalizer: it may be deleted */
 };
 
-/* The same of a volume; `claim` is the one that its claimRef names, NULL where there is none. */
+/* Returns the next step of a volume, and its patch. `claim` is the claim that its claimRef names;
+ * NULL: it does not exist. */
 enum volume_step claim_volume_next_step(struct arena *arena, const struct json *volume,
                                         const struct json *claim, struct json **ret_patch);
 

@@ -1,9 +1,9 @@
-/* Takes claims and volumes step by step to where they belong. Each step's answer changes an
- * informer, which brings the object back for the next one. */
+/* Binds and deletes claims and volumes step by step. Each step changes an informer, which queues
+ * the object for the next step. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"
@@ -39,7 +39,7 @@ static struct step *step_new(struct claims *claims, const char *key)
     return step;
 }
 
-static void stepped(void *context, struct json *object, const struct err *err)
+static void on_claim_stepped(void *context, struct json *object, const struct err *err)
 {
     struct step *step = context;
     bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_EXISTS);
@@ -47,7 +47,7 @@ static void stepped(void *context, struct json *object, const struct err *err)
     hub_task_end(&step->task);
 }
 
-/* The class it names, if that is there. */
+/* The class that the claim names, or NULL if it does not exist. */
 static const struct json *class_of(struct claims *claims, const struct json *claim)
 {
     const struct kube_object *class_ = kube_informer_get(
@@ -55,7 +55,7 @@ static const struct json *class_of(struct claims *claims, const struct json *cla
     return class_ ? class_->json : NULL;
 }
 
-/* The volume that it names, that was made for it, or else the best that is free. */
+/* The volume that the claim names or that was created for it, else the best free one. */
 static const struct json *volume_of(struct claims *claims, struct arena *arena,
                                     const struct json *claim)
 {
@@ -95,7 +95,7 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
         .class_ = class_of(claims, claim->json),
         .volume = deleting ? NULL : volume_of(claims, arena, claim->json),
         .used = (deleting || !bound) && is_used(claims, claim),
-        .overdue = age_ms >= CLAIM_PATIENCE_MS,
+        .overdue = age_ms >= CLAIM_PROVISION_WAIT_MS,
     };
     const char *volume_name = view.volume ? kube_meta_name(view.volume) : NULL;
     struct claim_event event;
@@ -111,28 +111,28 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
     case CLAIM_WAIT:
         workqueue_done(claims->queue, key, false);
         if (!view.overdue)
-            workqueue_add_after(claims->queue, key, CLAIM_PATIENCE_MS - age_ms);
+            workqueue_add_after(claims->queue, key, CLAIM_PROVISION_WAIT_MS - age_ms);
         return;
     case CLAIM_MAKE_VOLUME:
         kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json, view.class_),
-                    stepped, step_new(claims, key));
+                    on_claim_stepped, step_new(claims, key));
         return;
     case CLAIM_PATCH_CLAIM:
     case CLAIM_UNPROTECT:
-        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, NULL, patch, stepped,
-                   step_new(claims, key));
+        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, NULL, patch,
+                   on_claim_stepped, step_new(claims, key));
         return;
     case CLAIM_PATCH_STATUS:
     case CLAIM_LOSE:
-        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, "status", patch, stepped,
-                   step_new(claims, key));
+        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, "status", patch,
+                   on_claim_stepped, step_new(claims, key));
         return;
     case CLAIM_PATCH_VOLUME:
-        kube_patch(client, &KUBE_PVS, NULL, volume_name, NULL, patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume_name, NULL, patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     case CLAIM_PATCH_VOLUME_STATUS:
-        kube_patch(client, &KUBE_PVS, NULL, volume_name, "status", patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume_name, "status", patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     }
@@ -153,25 +153,25 @@ static void work_on_volume(struct claims *claims, const char *key, const struct 
         workqueue_done(claims->queue, key, false);
         return;
     case VOLUME_PATCH_STATUS:
-        kube_patch(client, &KUBE_PVS, NULL, volume->name, "status", patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume->name, "status", patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     case VOLUME_DELETE:
-        kube_delete(client, &KUBE_PVS, NULL, volume->name, &options, stepped,
+        kube_delete(client, &KUBE_PVS, NULL, volume->name, &options, on_claim_stepped,
                     step_new(claims, key));
         return;
     case VOLUME_UNPROTECT:
-        kube_patch(client, &KUBE_PVS, NULL, volume->name, NULL, patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume->name, NULL, patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     }
 }
 
-static void work(void *context, const char *key)
+static void claim_controller_work(void *context, const char *key)
 {
     struct claims *claims = context;
-    if (!hub_synced(claims->hub)) { /* a class may be on its way */
-        workqueue_put_off(claims->queue, key, UNSYNCED_MS);
+    if (!hub_synced(claims->hub)) { /* the list of classes may not have arrived */
+        workqueue_defer(claims->queue, key, UNSYNCED_MS);
         return;
     }
     bool is_claim = key[0] != '/';
@@ -185,51 +185,58 @@ static void work(void *context, const char *key)
         work_on_volume(claims, key, object);
 }
 
-static void enqueue(struct claims *claims, const char *namespace_, const char *name)
+static void claim_enqueue(struct claims *claims, const char *namespace_, const char *name)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", namespace_, name);
     workqueue_add(claims->queue, key);
 }
 
-static void claim_changed(struct claims *claims, const struct kube_object *claim, bool gone)
+static void on_claim_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    if (gone)
-        enqueue(claims, "", claim_volume_name(arena, claim->json));
+    struct claims *claims = self;
+    const struct kube_object *claim = new_ ? new_ : old;
+    if (!new_)
+        claim_enqueue(claims, "", claim_volume_name(arena, claim->json));
     else
-        enqueue(claims, claim->namespace_, claim->name);
+        claim_enqueue(claims, claim->namespace_, claim->name);
 }
 
-/* All that wait for a volume: there may be one now. */
+/* Queues all claims that wait for a volume. */
 static void recheck_waiting(struct claims *claims)
 {
     struct kube_informer *informer = hub_informer(claims->hub, "persistentvolumeclaims");
     const struct kube_object *claim;
     for (size_t at = 0; (claim = kube_informer_next(informer, NULL, &at));)
         if (!str_eq(json_get_string(json_get(claim->json, "status"), "phase", ""), "Bound"))
-            enqueue(claims, claim->namespace_, claim->name);
+            claim_enqueue(claims, claim->namespace_, claim->name);
 }
 
-static void volume_changed(struct claims *claims, const struct kube_object *volume)
+static void on_claim_volume_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct claims *claims = self;
+    const struct kube_object *volume = new_ ? new_ : old;
     const struct json *reference = json_at(volume->json, "spec", "claimRef", NULL);
-    enqueue(claims, "", volume->name);
+    claim_enqueue(claims, "", volume->name);
     if (reference)
-        enqueue(claims, json_get_string(reference, "namespace", ""),
-                json_get_string(reference, "name", ""));
+        claim_enqueue(claims, json_get_string(reference, "namespace", ""),
+                      json_get_string(reference, "name", ""));
     else
         recheck_waiting(claims);
 }
 
-/* The claims of a pod that is gone may go now; those of one that has got its node are waited for.
- */
-static void pod_matters(struct claims *claims, const struct kube_object *pod)
+static void on_claim_class_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    recheck_waiting(self);
+}
+
+static void enqueue_claims_of_pod(struct claims *claims, const struct kube_object *pod)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     JSON_EACH (volume, json_at(pod->json, "spec", "volumes", NULL)) {
         const char *name = kube_pod_claim_name(arena, pod->json, volume);
         if (name)
-            enqueue(claims, pod->namespace_, name);
+            claim_enqueue(claims, pod->namespace_, name);
     }
 }
 
@@ -244,32 +251,39 @@ static bool pod_has_moved(const struct kube_object *old, const struct kube_objec
            (old && new_ && claim_pod_has_ended(old->json) != claim_pod_has_ended(new_->json));
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+/* The claims of a pod that is gone may be deleted now. A pod that has got its node waits for its
+ * claims. */
+static void on_claim_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    if (str_eq(resource->storage, "persistentvolumeclaims"))
-        claim_changed(self, new_ ? new_ : old, new_ == NULL);
-    else if (str_eq(resource->storage, "persistentvolumes"))
-        volume_changed(self, new_ ? new_ : old);
-    else if (str_eq(resource->storage, "storageclasses.storage.k8s.io"))
-        recheck_waiting(self);
-    else if (str_eq(resource->storage, "pods") && pod_has_moved(old, new_))
-        pod_matters(self, new_ ? new_ : old);
+    if (pod_has_moved(old, new_))
+        enqueue_claims_of_pod(self, new_ ? new_ : old);
 }
 
-static void *start(struct hub *hub)
+static void *claim_controller_start(struct hub *hub)
 {
     struct claims *claims = mem_zalloc(sizeof(*claims));
     claims->hub = hub;
-    claims->queue = workqueue_new(hub_loop(hub), PARALLEL, work, claims);
+    claims->queue = workqueue_new(hub_loop(hub), PARALLEL, claim_controller_work, claims);
     return claims;
 }
 
-static void stop(void *self)
+static void claim_controller_stop(void *self)
 {
     struct claims *claims = self;
     workqueue_free(claims->queue);
     free(claims);
 }
 
-const struct controller CLAIM_CONTROLLER = {start, changed, stop};
+static const struct controller_watch CLAIM_WATCHES[] = {
+    {"persistentvolumeclaims", on_claim_changed},
+    {"persistentvolumes", on_claim_volume_changed},
+    {"storageclasses.storage.k8s.io", on_claim_class_changed},
+    {"pods", on_claim_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller CLAIM_CONTROLLER = {
+    .start = claim_controller_start,
+    .stop = claim_controller_stop,
+    .watches = CLAIM_WATCHES,
+};

@@ -1,4 +1,4 @@
-/* Which volumes suit a claim; see claim_match.h and claim_binder.h. */
+/* See claim_match.h and claim_binder.h. */
 #include "engine/controllers/claim_match.h"
 
 #include "base/str.h"
@@ -13,7 +13,7 @@ const char *claim_class_name(const struct json *object)
     return old ? old : json_get_string(json_get(object, "spec"), "storageClassName", "");
 }
 
-static struct kube_quantity size_of(const struct json *storage)
+static struct kube_quantity claim_size_of(const struct json *storage)
 {
     struct kube_quantity quantity = {0};
     (void)kube_quantity_from_json(storage, &quantity, NULL);
@@ -22,7 +22,7 @@ static struct kube_quantity size_of(const struct json *storage)
 
 static struct kube_quantity capacity_of(const struct json *volume)
 {
-    return size_of(json_at(volume, "spec", "capacity", "storage", NULL));
+    return claim_size_of(json_at(volume, "spec", "capacity", "storage", NULL));
 }
 
 static bool has_mode(const struct json *modes, const char *wanted)
@@ -37,7 +37,8 @@ static bool has_mode(const struct json *modes, const char *wanted)
 const char *claim_mismatch(const struct json *claim, const struct json *volume)
 {
     const struct json *asked = json_get(claim, "spec"), *has = json_get(volume, "spec");
-    struct kube_quantity wanted = size_of(json_at(asked, "resources", "requests", "storage", NULL));
+    struct kube_quantity wanted =
+        claim_size_of(json_at(asked, "resources", "requests", "storage", NULL));
     struct kube_quantity there = capacity_of(volume);
     if (kube_quantity_compare(&there, &wanted) < 0)
         return "requested PV is too small";
@@ -53,7 +54,7 @@ const char *claim_mismatch(const struct json *claim, const struct json *volume)
     return NULL;
 }
 
-/* It was made for this claim, which need not have been there then. */
+/* Whether the volume's claimRef names this claim. A user may write it before the claim exists. */
 static bool is_kept_for(const struct json *volume, const struct json *claim)
 {
     const struct json *reference = json_at(volume, "spec", "claimRef", NULL);

@@ -3,9 +3,10 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "engine/crd/definition.h"
 #include "kube/client/workqueue.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -44,25 +45,25 @@ static void cleaning_end(struct cleaning *cleaning)
     hub_task_end(&cleaning->task);
 }
 
-static void settle(struct cleaning *cleaning);
+static void cleaning_settle(struct cleaning *cleaning);
 
-static void answered(void *context, struct json *object, const struct err *err)
+static void on_definition_answered(void *context, struct json *object, const struct err *err)
 {
     struct cleaning *cleaning = context;
     if (err && err->code != ERR_NOT_FOUND)
         cleaning->failed = true;
     if (--cleaning->waiting == 0)
-        settle(cleaning);
+        cleaning_settle(cleaning);
 }
 
-static void patched(void *context, struct json *object, const struct err *err)
+static void on_definition_patched(void *context, struct json *object, const struct err *err)
 {
     struct cleaning *cleaning = context;
     cleaning->failed = err && err->code != ERR_NOT_FOUND;
     cleaning_end(cleaning);
 }
 
-static struct kube_object *find(struct cleaner *cleaner, const char *name)
+static struct kube_object *definition_find(struct cleaner *cleaner, const char *name)
 {
     return kube_informer_get(hub_informer(cleaner->hub, DEFINITION_STORAGE), "", name);
 }
@@ -80,19 +81,19 @@ static struct json *finalizer_patch(struct arena *arena, const struct json *defi
     return patch;
 }
 
-static void settle(struct cleaning *cleaning)
+static void cleaning_settle(struct cleaning *cleaning)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct kube_object *object = find(cleaning->cleaner, cleaning->name);
+    const struct kube_object *object = definition_find(cleaning->cleaner, cleaning->name);
     if (cleaning->failed || cleaning->remaining > 0 || !object) {
         cleaning_end(cleaning);
         return;
     }
     kube_patch(hub_client(cleaning->cleaner->hub), &DEFINITION_RESOURCE, NULL, cleaning->name, NULL,
-               finalizer_patch(arena, object->json), patched, cleaning);
+               finalizer_patch(arena, object->json), on_definition_patched, cleaning);
 }
 
-static void listed(void *context, struct json *list, const struct err *err)
+static void on_definition_listed(void *context, struct json *list, const struct err *err)
 {
     struct cleaning *cleaning = context;
     struct kube_delete_options options = {.grace_period_seconds = -1, .propagation = "Background"};
@@ -102,9 +103,10 @@ static void listed(void *context, struct json *list, const struct err *err)
             continue;
         cleaning->waiting++;
         kube_delete(hub_client(cleaning->cleaner->hub), &cleaning->row->rows[0].id,
-                    kube_meta_namespace(item), kube_meta_name(item), &options, answered, cleaning);
+                    kube_meta_namespace(item), kube_meta_name(item), &options,
+                    on_definition_answered, cleaning);
     }
-    answered(cleaning, list, err);
+    on_definition_answered(cleaning, list, err);
 }
 
 static struct cleaning *cleaning_new(struct cleaner *cleaner, const char *name)
@@ -121,11 +123,11 @@ static bool is_refused(const struct json *definition)
     return !kube_condition_is_true(definition, "NamesAccepted");
 }
 
-static void work(void *context, const char *name)
+static void definition_work(void *context, const char *name)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct cleaner *cleaner = context;
-    const struct kube_object *object = find(cleaner, name);
+    const struct kube_object *object = definition_find(cleaner, name);
     struct kube_client *client = hub_client(cleaner->hub);
     bool dying = object && kube_meta_is_deleting(object->json) &&
                  kube_meta_has_finalizer(object->json, DEFINITION_FINALIZER);
@@ -135,16 +137,17 @@ static void work(void *context, const char *name)
     }
     struct cleaning *cleaning = cleaning_new(cleaner, name);
     if (!dying) { /* any write has its names looked at again */
-        kube_patch(client, &DEFINITION_RESOURCE, NULL, name, NULL, json_object(arena), patched,
-                   cleaning);
+        kube_patch(client, &DEFINITION_RESOURCE, NULL, name, NULL, json_object(arena),
+                   on_definition_patched, cleaning);
         return;
     }
     cleaning->row = definition_watched_row(hub_registry(cleaner->hub), object->json);
     cleaning->waiting = 1;
     if (cleaning->row)
-        kube_list(client, &cleaning->row->rows[0].id, NULL, NULL, NULL, listed, cleaning);
+        kube_list(client, &cleaning->row->rows[0].id, NULL, NULL, NULL, on_definition_listed,
+                  cleaning);
     else
-        answered(cleaning, NULL, NULL); /* nothing of it is served */
+        on_definition_answered(cleaning, NULL, NULL); /* nothing of it is served */
 }
 
 /* Its names are free. */
@@ -157,33 +160,47 @@ static void enqueue_refused(struct cleaner *cleaner)
             workqueue_add(cleaner->queue, object->name);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+/* The deleted object may be the last one of a definition that is being deleted. */
+static void on_definition_object_changed(void *self, const struct kube_kind *resource,
+                                         struct kube_object *old, struct kube_object *new_)
 {
     struct cleaner *cleaner = self;
-    if (resource->definition && !new_) /* perhaps the last object of one that goes */
+    if (resource->definition && !new_)
         workqueue_add(cleaner->queue, resource->storage);
-    if (!str_eq(resource->storage, DEFINITION_STORAGE))
-        return;
+}
+
+static void on_definition_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    struct cleaner *cleaner = self;
     if (new_ && kube_meta_is_deleting(new_->json))
         workqueue_add(cleaner->queue, new_->name);
     else if (!new_)
         enqueue_refused(cleaner);
 }
 
-static void *start(struct hub *hub)
+static void *definition_start(struct hub *hub)
 {
     struct cleaner *cleaner = mem_zalloc(sizeof(*cleaner));
     cleaner->hub = hub;
-    cleaner->queue = workqueue_new(hub_loop(hub), PARALLEL, work, cleaner);
+    cleaner->queue = workqueue_new(hub_loop(hub), PARALLEL, definition_work, cleaner);
     return cleaner;
 }
 
-static void stop(void *self)
+static void definition_stop(void *self)
 {
     struct cleaner *cleaner = self;
     workqueue_free(cleaner->queue);
     free(cleaner);
 }
 
-const struct controller DEFINITION_CONTROLLER = {start, changed, stop};
+static const struct controller_watch DEFINITION_WATCHES[] = {
+    {DEFINITION_STORAGE, on_definition_changed},
+    {NULL, NULL},
+};
+
+const struct controller DEFINITION_CONTROLLER = {
+    .start = definition_start,
+    .stop = definition_stop,
+    .watches = DEFINITION_WATCHES,
+    .other_changed = on_definition_object_changed,
+};

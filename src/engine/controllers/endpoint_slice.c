@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/endpoints.h"
-#include "kube/kinds/service_spec.h"
+#include "kube/condition.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -12,16 +13,16 @@
 
 enum { ENDPOINTS_MAX = 100 };
 
-/* An endpoint and the ports it is reached at. */
+/* An endpoint and its ports. */
 struct wanted {
     struct json *endpoint, *ports;
-    const char *key; /* its pod, or its address */
+    const char *key; /* the name of its pod, or its address */
     bool placed;
 };
 
-/* A slice as it becomes. */
+/* A slice under construction. */
 struct draft {
-    const struct json *old; /* NULL: a new one */
+    const struct json *old; /* NULL: a new slice */
     struct json *ports, *endpoints;
 };
 
@@ -36,13 +37,13 @@ struct plan {
 
 /* ---- Endpoints ------------------------------------------------------------------------------- */
 
-static const char *key_of(const struct json *endpoint)
+static const char *endpoint_slice_key_of(const struct json *endpoint)
 {
     const char *uid = json_get_string(json_get(endpoint, "targetRef"), "uid", "");
     return uid[0] ? uid : json_text(json_element(json_get(endpoint, "addresses"), 0));
 }
 
-/* Every port of a slice has a name, if only the empty one. */
+/* Every port of a slice has a name, which may be empty. */
 static struct json *slice_ports(struct arena *arena, const struct json *ports)
 {
     struct json *list = json_array(arena);
@@ -76,10 +77,10 @@ static struct json *endpoint_new(struct arena *arena, const struct json *address
     return endpoint;
 }
 
-static void want(struct plan *plan, struct json *endpoint, struct json *ports)
+static void endpoint_slice_want(struct plan *plan, struct json *endpoint, struct json *ports)
 {
-    plan->wanted[plan->count++] =
-        (struct wanted){.endpoint = endpoint, .ports = ports, .key = key_of(endpoint)};
+    plan->wanted[plan->count++] = (struct wanted){
+        .endpoint = endpoint, .ports = ports, .key = endpoint_slice_key_of(endpoint)};
 }
 
 static int compare_wanted(const void *a, const void *b)
@@ -104,10 +105,11 @@ static void want_pods(struct plan *plan)
         struct json *ports = endpoints_ports(plan->arena, service, pod);
         if (json_count(ports) == 0 && json_count(json_at(service, "spec", "ports", NULL)) > 0)
             continue;
-        want(plan,
-             endpoint_new(plan->arena, endpoints_address(plan->arena, service, pod),
-                          unready || (serving && !terminating), serving, terminating),
-             slice_ports(plan->arena, ports));
+        endpoint_slice_want(plan,
+                            endpoint_new(plan->arena, endpoints_address(plan->arena, service, pod),
+                                         unready || (serving && !terminating), serving,
+                                         terminating),
+                            slice_ports(plan->arena, ports));
     }
 }
 
@@ -115,11 +117,11 @@ static void want_addresses(struct plan *plan, const struct json *subset, const c
                            bool ready)
 {
     JSON_EACH (address, json_get(subset, list))
-        want(plan, endpoint_new(plan->arena, address, ready, ready, false),
-             slice_ports(plan->arena, json_get(subset, "ports")));
+        endpoint_slice_want(plan, endpoint_new(plan->arena, address, ready, ready, false),
+                            slice_ports(plan->arena, json_get(subset, "ports")));
 }
 
-/* What somebody wrote into the Endpoints of a service that selects no pods. */
+/* The addresses that a client wrote into the Endpoints of a service without a selector. */
 static void want_mirrored(struct plan *plan)
 {
     const struct json *subsets = json_get(plan->observed->endpoints, "subsets");
@@ -136,13 +138,13 @@ static void want_mirrored(struct plan *plan)
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-/* What is in a slice already stays in it. */
-static void keep_places(struct plan *plan, struct draft *draft)
+/* Endpoints stay in their slice. */
+static void keep_endpoints(struct plan *plan, struct draft *draft)
 {
     JSON_EACH (endpoint, json_get(draft->old, "endpoints")) {
         for (size_t i = 0; i < plan->count; i++) {
             struct wanted *wanted = &plan->wanted[i];
-            if (wanted->placed || !str_eq(wanted->key, key_of(endpoint)) ||
+            if (wanted->placed || !str_eq(wanted->key, endpoint_slice_key_of(endpoint)) ||
                 !json_equal(wanted->ports, draft->ports))
                 continue;
             json_append(draft->endpoints, wanted->endpoint);
@@ -169,23 +171,23 @@ static struct draft *room_for(struct plan *plan, const struct wanted *wanted)
     return draft_new(plan, NULL, wanted->ports);
 }
 
-static void place(struct plan *plan)
+static void endpoint_slice_place(struct plan *plan)
 {
     const struct endpoint_slice_observed *observed = plan->observed;
     plan->drafts = ARENA_ARRAY(plan->arena, struct draft, observed->slice_count + plan->count + 1);
     for (size_t i = 0; i < observed->slice_count; i++) {
         const struct json *ports = json_get(observed->slices[i], "ports");
-        keep_places(plan,
-                    draft_new(plan, observed->slices[i],
-                              ports && ports->type == JSON_ARRAY ? json_clone(plan->arena, ports)
-                                                                 : json_array(plan->arena)));
+        keep_endpoints(plan,
+                       draft_new(plan, observed->slices[i],
+                                 ports && ports->type == JSON_ARRAY ? json_clone(plan->arena, ports)
+                                                                    : json_array(plan->arena)));
     }
     for (size_t i = 0; i < plan->count; i++) {
         struct wanted *wanted = &plan->wanted[i];
         if (!wanted->placed)
             json_append(room_for(plan, wanted)->endpoints, wanted->endpoint);
     }
-    /* A service without a single endpoint has a slice all the same, which says so. */
+    /* A service without endpoints has one empty slice. */
     if (plan->draft_count == 0)
         draft_new(plan, NULL, json_array(plan->arena));
 }
@@ -222,8 +224,9 @@ static struct json *slice_new(struct plan *plan)
     return slice;
 }
 
-/* False if it is so already. */
-static bool finish(struct plan *plan, const struct draft *draft, struct endpoint_slice_action *ret)
+/* Returns false if the slice does not change. */
+static bool endpoint_slice_finish(struct plan *plan, const struct draft *draft,
+                                  struct endpoint_slice_action *ret)
 {
     struct json *slice = draft->old ? json_clone(plan->arena, draft->old) : slice_new(plan);
     struct json *meta = json_get(slice, "metadata");
@@ -245,7 +248,7 @@ struct endpoint_slice_action *endpoint_slice_plan(struct arena *arena,
     else
         want_pods(&plan);
     qsort(plan.wanted, plan.count, sizeof(*plan.wanted), compare_wanted);
-    place(&plan);
+    endpoint_slice_place(&plan);
     struct endpoint_slice_action *actions =
         ARENA_ARRAY(arena, struct endpoint_slice_action, plan.draft_count + 1);
     size_t count = 0, kept = 0;
@@ -255,7 +258,7 @@ struct endpoint_slice_action *endpoint_slice_plan(struct arena *arena,
         if (draft->old && idle)
             actions[count++] = (struct endpoint_slice_action){
                 .step = ENDPOINT_SLICE_DELETE, .slice = json_clone(arena, draft->old)};
-        else if (finish(&plan, draft, &actions[count]))
+        else if (endpoint_slice_finish(&plan, draft, &actions[count]))
             count++;
         kept += !idle;
     }

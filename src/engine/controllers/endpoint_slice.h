@@ -1,5 +1,5 @@
-/* The EndpointSlices of a service: its pods, at most a hundred a slice, one set of slices for each
- * set of ports. Pure; endpoint_slice_controller.c writes them down. */
+/* The EndpointSlices of a service: at most 100 pods per slice, and separate slices per set of
+ * ports. Pure; endpoint_slice_controller.c writes them. */
 #ifndef TRAINYARD_ENGINE_ENDPOINT_SLICE_H
 #define TRAINYARD_ENGINE_ENDPOINT_SLICE_H
 
@@ -16,20 +16,21 @@ enum endpoint_slice_step { ENDPOINT_SLICE_CREATE, ENDPOINT_SLICE_UPDATE, ENDPOIN
 
 struct endpoint_slice_action {
     enum endpoint_slice_step step;
-    struct json *slice; /* as it shall be; of a deletion as it is */
+    struct json *slice; /* the new slice; the present one for a deletion */
 };
 
 struct endpoint_slice_observed {
     const struct json *service;
-    const struct json *endpoints; /* whose addresses are mirrored; NULL: those of the pods count */
-    const struct json *const *pods; /* those the selector matches */
+    /* The addresses of these Endpoints are mirrored; NULL: those of the pods count. */
+    const struct json *endpoints;
+    const struct json *const *pods; /* the pods that the selector matches */
     size_t pod_count;
-    const struct json *const *slices; /* of the service, that are ours to change */
+    const struct json *const *slices; /* slices of the service that this controller manages */
     size_t slice_count;
 };
 
-/* Returns the actions; slices that are right already are left alone, and an address stays in the
- * slice it is in. */
+/* Returns the actions. Slices that need no change are left alone, and an address stays in its
+ * slice. */
 struct endpoint_slice_action *endpoint_slice_plan(struct arena *arena,
                                                   const struct endpoint_slice_observed *observed,
                                                   size_t *ret_count);

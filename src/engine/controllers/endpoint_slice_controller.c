@@ -1,10 +1,11 @@
-/* Keeps the EndpointSlices of each service: of its pods where it has a selector, of its Endpoints
- * where somebody else writes those. They go with their owner. */
+/* Keeps the EndpointSlices of each service: from its pods if it has a selector, else from its
+ * Endpoints, which other clients write. The slices are deleted with their owner. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/endpoint_slice.h"
 #include "engine/controllers/workloads.h"
-#include "kube/kinds/service_spec.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
@@ -13,19 +14,19 @@
 enum { STAGE_ACTIONS, STAGES };
 
 struct slice_run {
-    struct workload_run run; /* first */
+    struct workload_run run; /* must be first */
     struct endpoint_slice_action *actions;
     size_t count;
 };
 
-static char *version_of(const struct json *slice)
+static char *endpoint_slice_version_of(const struct json *slice)
 {
     return mem_printf("%s@%s", kube_meta_uid(slice), kube_meta_resource_version(slice));
 }
 
-/* ---- Carrying out ---------------------------------------------------------------------------- */
+/* ---- Carrying out a plan --------------------------------------------------------------------- */
 
-static void on_answer(void *context, struct json *object, const struct err *err)
+static void on_endpoint_slice_answer(void *context, struct json *object, const struct err *err)
 {
     struct slice_run *run = context;
     if (err && err->code != ERR_NOT_FOUND)
@@ -33,22 +34,22 @@ static void on_answer(void *context, struct json *object, const struct err *err)
     kube_pass_answered(&run->run.pass);
 }
 
-static void on_written(void *context, struct json *slice, const struct err *err)
+static void on_endpoint_slice_written(void *context, struct json *slice, const struct err *err)
 {
     struct slice_run *run = context;
     if (!err) {
-        _cleanup_free_ char *write = version_of(slice);
+        _cleanup_free_ char *write = endpoint_slice_version_of(slice);
         const struct kube_object *seen =
             kube_informer_get(hub_informer(run->run.hub, "endpointslices.discovery.k8s.io"),
                               kube_meta_namespace(slice), kube_meta_name(slice));
         if (!seen ||
             !str_eq(kube_meta_resource_version(seen->json), kube_meta_resource_version(slice)))
-            workload_run_wrote(&run->run, write);
+            workloads_run_wrote(&run->run, write);
     }
-    on_answer(context, slice, err);
+    on_endpoint_slice_answer(context, slice, err);
 }
 
-static bool start_next(struct kube_pass *pass)
+static bool endpoint_slice_start_next(struct kube_pass *pass)
 {
     struct slice_run *run = CONTAINER_OF(pass, struct slice_run, run.pass);
     if (pass->position == run->count)
@@ -59,25 +60,27 @@ static bool start_next(struct kube_pass *pass)
                                           .uid = kube_meta_uid(action->slice)};
     switch (action->step) {
     case ENDPOINT_SLICE_CREATE:
-        kube_create(pass->client, &KUBE_ENDPOINTSLICES, namespace_, action->slice, on_written, run);
+        kube_create(pass->client, &KUBE_ENDPOINTSLICES, namespace_, action->slice,
+                    on_endpoint_slice_written, run);
         break;
     case ENDPOINT_SLICE_UPDATE:
-        kube_update(pass->client, &KUBE_ENDPOINTSLICES, namespace_, name, action->slice, on_written,
-                    run);
+        kube_update(pass->client, &KUBE_ENDPOINTSLICES, namespace_, name, action->slice,
+                    on_endpoint_slice_written, run);
         break;
     case ENDPOINT_SLICE_DELETE:
-        kube_delete(pass->client, &KUBE_ENDPOINTSLICES, namespace_, name, &options, on_answer, run);
+        kube_delete(pass->client, &KUBE_ENDPOINTSLICES, namespace_, name, &options,
+                    on_endpoint_slice_answer, run);
         break;
     }
     return true;
 }
 
-static const struct kube_pass_stages RUN_STAGES = {STAGES, start_next, NULL};
+static const struct kube_pass_stages RUN_STAGES = {STAGES, endpoint_slice_start_next, NULL};
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static void gather_pods(struct slice_run *run, const struct kube_selector *selector,
-                        struct endpoint_slice_observed *observed)
+static void endpoint_slice_gather_pods(struct slice_run *run, const struct kube_selector *selector,
+                                       struct endpoint_slice_observed *observed)
 {
     struct kube_pass *pass = &run->run.pass;
     struct kube_informer *informer = hub_informer(run->run.hub, "pods");
@@ -108,7 +111,7 @@ static void gather_slices(struct slice_run *run, const char *manager,
     vec_release(&slices);
 }
 
-static void plan(struct workload_run *workload_run)
+static void endpoint_slice_make_plan(struct workload_run *workload_run)
 {
     struct slice_run *run = CONTAINER_OF(workload_run, struct slice_run, run);
     struct kube_pass *pass = &run->run.pass;
@@ -120,7 +123,7 @@ static void plan(struct workload_run *workload_run)
         kube_selector_from_map(pass->arena, map, &selector, NULL) < 0)
         return;
     if (json_count(map) > 0) {
-        gather_pods(run, &selector, &observed);
+        endpoint_slice_gather_pods(run, &selector, &observed);
         gather_slices(run, ENDPOINT_SLICE_OURS, &observed);
     } else {
         struct kube_object *endpoints =
@@ -140,10 +143,10 @@ static const struct workload_kind SERVICES = {
     .component = "endpoint-slice-controller",
     .stages = &RUN_STAGES,
     .run_size = sizeof(struct slice_run),
-    .plan = plan,
+    .plan = endpoint_slice_make_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void pod_changed(struct workloads *services, const struct kube_object *pod)
 {
@@ -158,43 +161,58 @@ static void pod_changed(struct workloads *services, const struct kube_object *po
             workloads_add(services, service->namespace_, service->name);
 }
 
-static void slice_changed(struct workloads *services, const struct kube_object *slice)
+static void on_endpoint_slice_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct workloads *services = self;
+    const struct kube_object *slice = new_ ? new_ : old;
     const char *name = kube_meta_label(slice->json, ENDPOINT_SLICE_SERVICE);
-    _cleanup_free_ char *write = version_of(slice->json);
+    _cleanup_free_ char *write = endpoint_slice_version_of(slice->json);
     if (!name)
         return;
     workloads_saw(services, slice->namespace_, name, write);
     workloads_add(services, slice->namespace_, name);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+/* A service, or the Endpoints of the same name. */
+static void on_endpoint_slice_service_changed(void *self, struct kube_object *old,
+                                              struct kube_object *new_)
 {
     const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(resource->storage, "services") || str_eq(resource->storage, "endpoints")) {
-        workloads_add(self, object->namespace_, object->name);
-    } else if (str_eq(resource->storage, "endpointslices.discovery.k8s.io")) {
-        slice_changed(self, object);
-    } else if (str_eq(resource->storage, "pods")) {
-        if (old)
-            pod_changed(self, old);
-        if (new_)
-            pod_changed(self, new_);
-    }
+    workloads_add(self, object->namespace_, object->name);
 }
 
-static void *start(struct hub *hub)
+static void on_endpoint_slice_pod_changed(void *self, struct kube_object *old,
+                                          struct kube_object *new_)
+{
+    if (old)
+        pod_changed(self, old);
+    if (new_)
+        pod_changed(self, new_);
+}
+
+static void *endpoint_slice_controller_start(struct hub *hub)
 {
     struct workloads *services = mem_zalloc(sizeof(*services));
     workloads_init(services, hub, &SERVICES);
     return services;
 }
 
-static void stop(void *self)
+static void endpoint_slice_controller_stop(void *self)
 {
     workloads_release(self);
     free(self);
 }
 
-const struct controller ENDPOINT_SLICE_CONTROLLER = {start, changed, stop};
+static const struct controller_watch ENDPOINT_SLICE_WATCHES[] = {
+    {"services", on_endpoint_slice_service_changed},
+    {"endpoints", on_endpoint_slice_service_changed},
+    {"endpointslices.discovery.k8s.io", on_endpoint_slice_changed},
+    {"pods", on_endpoint_slice_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller ENDPOINT_SLICE_CONTROLLER = {
+    .start = endpoint_slice_controller_start,
+    .stop = endpoint_slice_controller_stop,
+    .watches = ENDPOINT_SLICE_WATCHES,
+};

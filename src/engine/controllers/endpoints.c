@@ -1,7 +1,8 @@
-/* Addresses behind a service; see endpoints.h. */
+/* See endpoints.h. */
 #include "engine/controllers/endpoints.h"
 
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static int compare_pods(const void *a, const void *b)
                   kube_meta_name(*(const struct json *const *)b));
 }
 
-/* A pod that has ended answers nobody, and one without an address cannot be asked. */
+/* A pod that has ended, or has no address yet, is left out. */
 static bool has_address(const struct json *pod, bool publish_unready)
 {
     const struct json *status = json_get(pod, "status");
@@ -73,7 +74,7 @@ struct json *endpoints_address(struct arena *arena, const struct json *service,
     return address;
 }
 
-/* The subset with exactly these ports, made if there is none. */
+/* Returns the subset with exactly these ports; creates it if there is none. */
 static struct json *subset_with(struct arena *arena, struct json *subsets, struct json *ports)
 {
     JSON_EACH (subset, subsets) {

@@ -1,12 +1,12 @@
-/* Keeps the Endpoints of each service that has a selector: written when they differ, removed with
- * the service. */
+/* Keeps the Endpoints of each service with a selector: writes them when they differ, and deletes
+ * them with the service. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/endpoints.h"
-#include "engine/controllers/hub.h"
 #include "kube/client/workqueue.h"
-#include "kube/kinds/service_spec.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
@@ -42,20 +42,20 @@ static struct writing *writing_new(struct endpoints *endpoints, const char *key)
     return writing;
 }
 
-static void written(void *context, struct json *object, const struct err *err)
+static void on_endpoints_written(void *context, struct json *object, const struct err *err)
 {
     struct writing *writing = context;
     workqueue_done(writing->endpoints->queue, writing->key, err && err->code != ERR_NOT_FOUND);
     hub_task_end(&writing->task);
 }
 
-/* The service may have gone meanwhile: then what was made goes, too. */
-static void created(void *context, struct json *object, const struct err *err)
+/* If the service was deleted meanwhile, the new Endpoints are deleted, too. */
+static void on_endpoints_created(void *context, struct json *object, const struct err *err)
 {
     const struct writing *writing = context;
     if (!err)
         workqueue_add(writing->endpoints->queue, writing->key);
-    written(context, object, err);
+    on_endpoints_written(context, object, err);
 }
 
 static struct json *wanted_subsets(struct endpoints *endpoints, struct arena *arena,
@@ -73,9 +73,9 @@ static struct json *wanted_subsets(struct endpoints *endpoints, struct arena *ar
     return subsets;
 }
 
-static void write_down(struct endpoints *endpoints, const char *key, struct arena *arena,
-                       const struct kube_object *service, const struct kube_object *existing,
-                       struct json *subsets)
+static void write_endpoints(struct endpoints *endpoints, const char *key, struct arena *arena,
+                            const struct kube_object *service, const struct kube_object *existing,
+                            struct json *subsets)
 {
     struct kube_client *client = hub_client(endpoints->hub);
     if (!existing) {
@@ -84,7 +84,7 @@ static void write_down(struct endpoints *endpoints, const char *key, struct aren
         JSON_EACH (label, kube_meta_labels(service->json))
             kube_meta_set_label(arena, object, label->name, json_text(label));
         json_set(arena, object, "subsets", subsets);
-        kube_create(client, &KUBE_ENDPOINTS, service->namespace_, object, created,
+        kube_create(client, &KUBE_ENDPOINTS, service->namespace_, object, on_endpoints_created,
                     writing_new(endpoints, key));
         return;
     }
@@ -95,11 +95,11 @@ static void write_down(struct endpoints *endpoints, const char *key, struct aren
     }
     struct json *patch = json_object(arena);
     json_set(arena, patch, "subsets", subsets);
-    kube_patch(client, &KUBE_ENDPOINTS, service->namespace_, service->name, NULL, patch, written,
-               writing_new(endpoints, key));
+    kube_patch(client, &KUBE_ENDPOINTS, service->namespace_, service->name, NULL, patch,
+               on_endpoints_written, writing_new(endpoints, key));
 }
 
-static void work(void *context, const char *key)
+static void endpoints_controller_work(void *context, const char *key)
 {
     struct endpoints *endpoints = context;
     struct hub *hub = endpoints->hub;
@@ -113,11 +113,12 @@ static void work(void *context, const char *key)
     struct kube_selector selector;
     if (!service && existing) {
         struct kube_delete_options options = {.grace_period_seconds = -1, .uid = existing->uid};
-        kube_delete(hub_client(hub), &KUBE_ENDPOINTS, namespace_, name, &options, written,
-                    writing_new(endpoints, key));
+        kube_delete(hub_client(hub), &KUBE_ENDPOINTS, namespace_, name, &options,
+                    on_endpoints_written, writing_new(endpoints, key));
         return;
     }
-    /* Without a selector the addresses are somebody else's to write; another name has none. */
+    /* Other clients write the Endpoints of a service without a selector. A service of type
+     * ExternalName has none. */
     const struct json *spec = service ? json_get(service->json, "spec") : NULL;
     const struct json *map = json_get(spec, "selector");
     if (!service || json_count(map) == 0 || service_is(spec, "ExternalName") ||
@@ -126,17 +127,17 @@ static void work(void *context, const char *key)
         workqueue_done(endpoints->queue, key, false);
         return;
     }
-    write_down(endpoints, key, arena, service, existing,
-               wanted_subsets(endpoints, arena, service, &selector));
+    write_endpoints(endpoints, key, arena, service, existing,
+                    wanted_subsets(endpoints, arena, service, &selector));
 }
 
-static void enqueue(struct endpoints *endpoints, const struct kube_object *service)
+static void endpoints_enqueue(struct endpoints *endpoints, const struct kube_object *service)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", service->namespace_, service->name);
     workqueue_add(endpoints->queue, key);
 }
 
-/* The services a pod belonged to or belongs to. */
+/* Queues the services whose selector matches the pod. */
 static void enqueue_services(struct endpoints *endpoints, const struct kube_object *pod)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -147,43 +148,58 @@ static void enqueue_services(struct endpoints *endpoints, const struct kube_obje
         if (kube_selector_from_map(arena, json_at(service->json, "spec", "selector", NULL),
                                    &selector, NULL) == 0 &&
             kube_selector_matches(&selector, kube_meta_labels(pod->json)))
-            enqueue(endpoints, service);
+            endpoints_enqueue(endpoints, service);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_endpoints_service_changed(void *self, struct kube_object *old,
+                                         struct kube_object *new_)
+{
+    endpoints_enqueue(self, new_ ? new_ : old);
+}
+
+/* The controller writes Endpoints again that another client wrote or deleted. It leaves Endpoints
+ * without a service alone. */
+static void on_endpoints_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct endpoints *endpoints = self;
-    const char *plural = resource->id.plural;
     const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(plural, "services")) {
-        enqueue(self, object);
-    } else if (str_eq(plural, "endpoints")) {
-        /* They are ours again if somebody wrote or removed them; those of no service are his. */
-        if (kube_informer_get(hub_informer(endpoints->hub, "services"), object->namespace_,
-                              object->name))
-            enqueue(self, object);
-    } else if (str_eq(plural, "pods")) {
-        if (old)
-            enqueue_services(self, old);
-        if (new_)
-            enqueue_services(self, new_);
-    }
+    if (kube_informer_get(hub_informer(endpoints->hub, "services"), object->namespace_,
+                          object->name))
+        endpoints_enqueue(endpoints, object);
 }
 
-static void *start(struct hub *hub)
+static void on_endpoints_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (old)
+        enqueue_services(self, old);
+    if (new_)
+        enqueue_services(self, new_);
+}
+
+static void *endpoints_controller_start(struct hub *hub)
 {
     struct endpoints *endpoints = mem_zalloc(sizeof(*endpoints));
     endpoints->hub = hub;
-    endpoints->queue = workqueue_new(hub_loop(hub), PARALLEL, work, endpoints);
+    endpoints->queue = workqueue_new(hub_loop(hub), PARALLEL, endpoints_controller_work, endpoints);
     return endpoints;
 }
 
-static void stop(void *self)
+static void endpoints_controller_stop(void *self)
 {
     struct endpoints *endpoints = self;
     workqueue_free(endpoints->queue);
     free(endpoints);
 }
 
-const struct controller ENDPOINTS_CONTROLLER = {start, changed, stop};
+static const struct controller_watch ENDPOINTS_WATCHES[] = {
+    {"services", on_endpoints_service_changed},
+    {"endpoints", on_endpoints_changed},
+    {"pods", on_endpoints_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller ENDPOINTS_CONTROLLER = {
+    .start = endpoints_controller_start,
+    .stop = endpoints_controller_stop,
+    .watches = ENDPOINTS_WATCHES,
+};

@@ -1,9 +1,9 @@
-/* Makes the claims of ephemeral volumes: one a volume, from the template in the pod, owned by the
- * pod and so deleted with it. A claim that has the name already and belongs to somebody else is
- * left alone, and the pod is told; it gets its own when that one is gone. */
+/* Creates the claims of ephemeral volumes: one per volume, from the template in the pod, owned by
+ * the pod and so deleted with it. If another claim has the name already, the pod gets an event, and
+ * its claim is created when the other one is gone. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"
@@ -17,12 +17,12 @@ struct ephemerals {
     struct workqueue *queue; /* keys of pods */
 };
 
-/* The claims of one pod that are being made. */
+/* The claims of one pod that are being created. */
 struct making {
     struct hub_task task;
     struct ephemerals *ephemerals;
     char *key;
-    size_t open; /* answers to come */
+    size_t open; /* calls in flight */
     bool failed;
 };
 
@@ -33,13 +33,14 @@ static void making_release(struct hub_task *task)
     free(making);
 }
 
-static void tell(struct ephemerals *ephemerals, const struct json *pod, const char *message)
+static void ephemeral_report(struct ephemerals *ephemerals, const struct json *pod,
+                             const char *message)
 {
     kube_event(hub_client(ephemerals->hub), pod, "ephemeral_volume", "Warning", "FailedBinding",
                "%s", message);
 }
 
-static void answered(struct making *making)
+static void ephemeral_making_unref(struct making *making)
 {
     if (--making->open > 0)
         return;
@@ -47,8 +48,8 @@ static void answered(struct making *making)
     hub_task_end(&making->task);
 }
 
-/* One that exists is seen when its informer shows it: it is ours, or the pod is told then. */
-static void on_made(void *context, struct json *object, const struct err *err)
+/* If the claim exists, the informer will show it, and the next pass checks its owner. */
+static void on_ephemeral_claim_made(void *context, struct json *object, const struct err *err)
 {
     struct making *making = context;
     if (err && err->code != ERR_EXISTS) {
@@ -57,14 +58,14 @@ static void on_made(void *context, struct json *object, const struct err *err)
         _cleanup_free_ char *message =
             mem_printf("cannot make the claim of an ephemeral volume: %s", err->message);
         if (pod)
-            tell(making->ephemerals, pod->json, message);
+            ephemeral_report(making->ephemerals, pod->json, message);
         making->failed = true;
     }
-    answered(making);
+    ephemeral_making_unref(making);
 }
 
-static void copy(struct arena *arena, struct json *target, const struct json *source,
-                 const char *name)
+static void ephemeral_copy_member(struct arena *arena, struct json *target,
+                                  const struct json *source, const char *name)
 {
     const struct json *value = json_get(source, name);
     if (value && value->type != JSON_NULL)
@@ -77,14 +78,16 @@ static struct json *make_claim(struct arena *arena, const struct json *pod,
     const struct json *template_ = json_at(volume, "ephemeral", "volumeClaimTemplate", NULL);
     struct json *claim = kube_object_make(arena, &KUBE_PVCS, kube_meta_namespace(pod),
                                           kube_pod_claim_name(arena, pod, volume));
-    copy(arena, json_get(claim, "metadata"), json_get(template_, "metadata"), "labels");
-    copy(arena, json_get(claim, "metadata"), json_get(template_, "metadata"), "annotations");
+    ephemeral_copy_member(arena, json_get(claim, "metadata"), json_get(template_, "metadata"),
+                          "labels");
+    ephemeral_copy_member(arena, json_get(claim, "metadata"), json_get(template_, "metadata"),
+                          "annotations");
     kube_meta_add_owner(arena, claim, kube_owner_reference_new(arena, pod, true));
-    copy(arena, claim, template_, "spec");
+    ephemeral_copy_member(arena, claim, template_, "spec");
     return claim;
 }
 
-/* Make what is missing, and tell of what is somebody else's. */
+/* Creates the missing claims, and reports names that are taken. */
 static void make_missing(struct making *making, struct arena *arena, const struct kube_object *pod)
 {
     struct hub *hub = making->ephemerals->hub;
@@ -94,24 +97,25 @@ static void make_missing(struct making *making, struct arena *arena, const struc
             continue;
         const struct kube_object *claim = kube_informer_get(
             claims, pod->namespace_, kube_pod_claim_name(arena, pod->json, volume));
-        const char *refusal = claim ? kube_pod_claim_refusal(arena, pod->json, claim->json) : NULL;
+        const char *refusal =
+            claim ? kube_pod_claim_rejection(arena, pod->json, claim->json) : NULL;
         if (refusal)
-            tell(making->ephemerals, pod->json,
-                 arena_printf(arena, "ephemeral volume %s: %s", json_get_string(volume, "name", ""),
-                              refusal));
+            ephemeral_report(making->ephemerals, pod->json,
+                             arena_printf(arena, "ephemeral volume %s: %s",
+                                          json_get_string(volume, "name", ""), refusal));
         if (claim)
             continue;
         making->open++;
         kube_create(hub_client(hub), &KUBE_PVCS, pod->namespace_,
-                    make_claim(arena, pod->json, volume), on_made, making);
+                    make_claim(arena, pod->json, volume), on_ephemeral_claim_made, making);
     }
 }
 
-static void work(void *context, const char *key)
+static void ephemeral_controller_work(void *context, const char *key)
 {
     struct ephemerals *ephemerals = context;
     if (!hub_synced(ephemerals->hub)) {
-        workqueue_put_off(ephemerals->queue, key, UNSYNCED_MS);
+        workqueue_defer(ephemerals->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(ephemerals->hub, "pods"), key);
@@ -124,14 +128,14 @@ static void work(void *context, const char *key)
     hub_task_begin(ephemerals->hub, &making->task, making_release);
     making->ephemerals = ephemerals;
     making->key = mem_strdup(key);
-    making->open = 1; /* ourselves */
+    making->open = 1; /* released at the end of this function */
     make_missing(making, arena, pod);
-    answered(making);
+    ephemeral_making_unref(making);
 }
 
-/* The pod, if it has an ephemeral volume: with the claim of this name, or any (NULL). */
-static void enqueue(struct ephemerals *ephemerals, const struct kube_object *pod,
-                    const char *claim_name)
+/* Queues the pod if it has an ephemeral volume: with the claim of this name, or any (NULL). */
+static void ephemeral_enqueue(struct ephemerals *ephemerals, const struct kube_object *pod,
+                              const char *claim_name)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     JSON_EACH (volume, json_at(pod->json, "spec", "volumes", NULL)) {
@@ -143,38 +147,54 @@ static void enqueue(struct ephemerals *ephemerals, const struct kube_object *pod
     }
 }
 
-static void claim_changed(struct ephemerals *ephemerals, const struct kube_object *claim)
+static bool is_same_object(const struct kube_object *old, const struct kube_object *new_)
 {
+    return old && new_ && str_eq(old->uid, new_->uid);
+}
+
+static void on_ephemeral_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (new_ && !is_same_object(old, new_))
+        ephemeral_enqueue(self, new_, NULL);
+}
+
+static void on_ephemeral_claim_changed(void *self, struct kube_object *old,
+                                       struct kube_object *new_)
+{
+    struct ephemerals *ephemerals = self;
+    const struct kube_object *claim = new_ ? new_ : old;
+    if (is_same_object(old, new_))
+        return;
     struct kube_informer *pods = hub_informer(ephemerals->hub, "pods");
     const struct kube_object *pod;
     for (size_t at = 0; (pod = kube_informer_next(pods, claim->namespace_, &at));)
-        enqueue(ephemerals, pod, claim->name);
+        ephemeral_enqueue(ephemerals, pod, claim->name);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
-{
-    if (new_ && old && str_eq(old->uid, new_->uid))
-        return;
-    if (str_eq(resource->storage, "pods") && new_)
-        enqueue(self, new_, NULL);
-    else if (str_eq(resource->storage, "persistentvolumeclaims"))
-        claim_changed(self, new_ ? new_ : old);
-}
-
-static void *start(struct hub *hub)
+static void *ephemeral_controller_start(struct hub *hub)
 {
     struct ephemerals *ephemerals = mem_zalloc(sizeof(*ephemerals));
     ephemerals->hub = hub;
-    ephemerals->queue = workqueue_new(hub_loop(hub), PARALLEL, work, ephemerals);
+    ephemerals->queue =
+        workqueue_new(hub_loop(hub), PARALLEL, ephemeral_controller_work, ephemerals);
     return ephemerals;
 }
 
-static void stop(void *self)
+static void ephemeral_controller_stop(void *self)
 {
     struct ephemerals *ephemerals = self;
     workqueue_free(ephemerals->queue);
     free(ephemerals);
 }
 
-const struct controller EPHEMERAL_CONTROLLER = {start, changed, stop};
+static const struct controller_watch EPHEMERAL_WATCHES[] = {
+    {"pods", on_ephemeral_pod_changed},
+    {"persistentvolumeclaims", on_ephemeral_claim_changed},
+    {NULL, NULL},
+};
+
+const struct controller EPHEMERAL_CONTROLLER = {
+    .start = ephemeral_controller_start,
+    .stop = ephemeral_controller_stop,
+    .watches = EPHEMERAL_WATCHES,
+};

@@ -1,8 +1,8 @@
-/* Events are news: those older than an hour are removed. */
+/* Deletes events that are older than an hour. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct events {
     struct loop_timer timer;
 };
 
-/* When it was last seen to happen. */
+/* When the event last happened. */
 static int64_t last_seen_ms(const struct json *event)
 {
     static const char *const names[] = {"lastTimestamp", "eventTime"};
@@ -27,12 +27,12 @@ static int64_t last_seen_ms(const struct json *event)
     return seen;
 }
 
-/* Whatever became of it, the next round looks again. */
-static void removed(void *context, struct json *object, const struct err *err)
+/* If the deletion fails, the next round tries again. */
+static void on_event_removed(void *context, struct json *object, const struct err *err)
 {
 }
 
-static void listed(void *context, struct json *list, const struct err *err)
+static void on_events_listed(void *context, struct json *list, const struct err *err)
 {
     struct events *events = context;
     int64_t limit = loop_wall_ms(hub_loop(events->hub)) - KEPT_MS;
@@ -41,31 +41,34 @@ static void listed(void *context, struct json *list, const struct err *err)
                                               .uid = kube_meta_uid(event)};
         if (last_seen_ms(event) < limit)
             kube_delete(hub_client(events->hub), &KUBE_EVENTS, kube_meta_namespace(event),
-                        kube_meta_name(event), &options, removed, NULL);
+                        kube_meta_name(event), &options, on_event_removed, NULL);
     }
     loop_timer_start(&events->timer, PERIOD_MS);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_event_timer(struct loop_timer *timer)
 {
     struct events *events = CONTAINER_OF(timer, struct events, timer);
-    kube_list(hub_client(events->hub), &KUBE_EVENTS, NULL, NULL, NULL, listed, events);
+    kube_list(hub_client(events->hub), &KUBE_EVENTS, NULL, NULL, NULL, on_events_listed, events);
 }
 
-static void *start(struct hub *hub)
+static void *event_controller_start(struct hub *hub)
 {
     struct events *events = mem_zalloc(sizeof(*events));
     events->hub = hub;
-    loop_timer_init(hub_loop(hub), &events->timer, on_timer);
+    loop_timer_init(hub_loop(hub), &events->timer, on_event_timer);
     loop_timer_start(&events->timer, PERIOD_MS);
     return events;
 }
 
-static void stop(void *self)
+static void event_controller_stop(void *self)
 {
     struct events *events = self;
     loop_timer_stop(&events->timer);
     free(events);
 }
 
-const struct controller EVENT_CONTROLLER = {start, NULL, stop};
+const struct controller EVENT_CONTROLLER = {
+    .start = event_controller_start,
+    .stop = event_controller_stop,
+};

@@ -1,4 +1,4 @@
-/* Decisions of the garbage collector; see garbage.h. */
+/* See garbage.h. */
 #include "engine/controllers/garbage.h"
 
 #include "base/str.h"
@@ -35,7 +35,7 @@ bool garbage_blocks(const struct json *dependent, const char *owner_uid)
     return false;
 }
 
-/* A patch of one list of the metadata, bound to the version it was made from. */
+/* A patch of one list of the metadata, for the object's present version only. */
 static struct json *list_patch(struct arena *arena, const struct json *object, const char *name,
                                struct json *list)
 {

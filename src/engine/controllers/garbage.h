@@ -1,5 +1,5 @@
-/* What becomes of an object whose owners go, and of an owner whose dependents stay. Pure;
- * garbage_controller.c asks and acts. */
+/* The decisions of the garbage collector: when an object is deleted because its owners are gone,
+ * and what an owner waits for. Pure; garbage_controller.c acts. */
 #ifndef TRAINYARD_ENGINE_GARBAGE_H
 #define TRAINYARD_ENGINE_GARBAGE_H
 
@@ -9,36 +9,36 @@
 #include <stddef.h>
 
 enum garbage_owner {
-    OWNER_UNKNOWN, /* of a kind not served here, or not asked yet: it counts as there */
+    OWNER_UNKNOWN, /* its kind is not served here, or it was not asked for yet: counts as present */
     OWNER_SOLID,
     OWNER_WAITING, /* it is being deleted in the foreground and waits for its dependents */
     OWNER_GONE,
 };
 
-/* Whether an object with owners in these states is garbage: it has owners, and none is left that
- * holds it. An object already on its way out, or orphaned by hand, is none. */
+/* Whether an object with owners in these states is garbage: it has owners, and none of them is
+ * unknown or solid. An object that is being deleted is not. */
 bool garbage_is_collectable(const struct json *object, const enum garbage_owner *owners,
                             size_t count);
 
-/* What an object that is being deleted still asks of the collector. */
+/* The collector's task for an object that is being deleted. */
 enum garbage_duty {
     DUTY_NONE,
-    DUTY_DELETE_DEPENDENTS, /* foregroundDeletion */
-    DUTY_ORPHAN_DEPENDENTS, /* orphan */
+    DUTY_DELETE_DEPENDENTS, /* its finalizer foregroundDeletion */
+    DUTY_ORPHAN_DEPENDENTS, /* its finalizer orphan */
 };
 enum garbage_duty garbage_duty_of(const struct json *object);
 
-/* Whether the dependent holds up its owner's foreground deletion. */
+/* Whether the dependent blocks the foreground deletion of its owner. */
 bool garbage_blocks(const struct json *dependent, const char *owner_uid);
 
-/* The object's owner references without this one, as a merge patch of its metadata. */
+/* A merge patch that removes the owner from the object's owner references. */
 struct json *garbage_orphan_patch(struct arena *arena, const struct json *dependent,
                                   const char *owner_uid);
-/* … with one more, who controls it from now on. */
+/* A merge patch that adds the owner as the controller of the object. */
 struct json *garbage_adopt_patch(struct arena *arena, const struct json *owner,
                                  const struct json *dependent);
-/* Its finalizers without this one, as a merge patch; NULL if it has it not. The version is in the
- * patch, so that a finalizer added meanwhile is not lost. */
+/* A merge patch that removes the finalizer; NULL if the object does not have it. The patch names
+ * the object's version, so that a finalizer that is added at the same time is not lost. */
 struct json *garbage_finalizer_patch(struct arena *arena, const struct json *object,
                                      const char *finalizer);
 

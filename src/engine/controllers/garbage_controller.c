@@ -1,13 +1,13 @@
-/* The garbage collector: deletes what has lost its owners and lets go of owners whose deletion
- * waits for their dependents. It keeps who depends on whom by uid, from the informers of all
- * resources; before it takes an owner for gone it asks the API itself, since an informer may be
- * late. */
+/* The garbage collector: deletes objects that have lost their owners, and removes the finalizers of
+ * owners whose deletion waits for their dependents. It keeps the dependents per uid of the owner,
+ * from the informers of all resources. Before it treats an owner as gone it asks the API, because
+ * an informer may be late. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/garbage.h"
-#include "engine/controllers/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 
@@ -34,13 +34,13 @@ static struct json *owners_of(const struct json *object)
 
 /* ---- The graph ------------------------------------------------------------------------------- */
 
-static char *key_of(const struct kube_kind *resource, const struct kube_object *object)
+static char *garbage_key_of(const struct kube_kind *resource, const struct kube_object *object)
 {
     return mem_printf("%s/%s/%s", resource->storage, object->namespace_, object->name);
 }
 
-static struct kube_object *find(struct garbage *garbage, const char *key,
-                                const struct kube_kind **ret_resource)
+static struct kube_object *garbage_find(struct garbage *garbage, const char *key,
+                                        const struct kube_kind **ret_resource)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     size_t count;
@@ -93,7 +93,7 @@ static void enqueue_dependents(struct garbage *garbage, const char *owner_uid)
         workqueue_add(garbage->queue, dependents->keys.items[i]);
 }
 
-/* Owners that wait for their dependents look again. */
+/* Queues the owners, because they may wait for this object. */
 static void enqueue_waiting_owners(struct garbage *garbage, const struct json *object)
 {
     JSON_EACH (owner, owners_of(object)) {
@@ -103,18 +103,18 @@ static void enqueue_waiting_owners(struct garbage *garbage, const struct json *o
     }
 }
 
-static void leave(struct garbage *garbage, const struct kube_kind *resource,
-                  const struct kube_object *old)
+static void garbage_remove_object(struct garbage *garbage, const struct kube_kind *resource,
+                                  const struct kube_object *old)
 {
-    _cleanup_free_ char *key = key_of(resource, old);
+    _cleanup_free_ char *key = garbage_key_of(resource, old);
     JSON_EACH (owner, owners_of(old->json))
         remove_dependent(garbage, json_get_string(owner, "uid", ""), key);
 }
 
-static void enter(struct garbage *garbage, const struct kube_kind *resource,
-                  const struct kube_object *new_)
+static void garbage_add_object(struct garbage *garbage, const struct kube_kind *resource,
+                               const struct kube_object *new_)
 {
-    _cleanup_free_ char *key = key_of(resource, new_);
+    _cleanup_free_ char *key = garbage_key_of(resource, new_);
     free(map_put(&garbage->keys, new_->uid, mem_strdup(key)));
     JSON_EACH (owner, owners_of(new_->json))
         add_dependent(garbage, json_get_string(owner, "uid", ""), key);
@@ -124,25 +124,25 @@ static void enter(struct garbage *garbage, const struct kube_kind *resource,
         enqueue_waiting_owners(garbage, new_->json);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_garbage_changed(void *self, const struct kube_kind *resource,
+                               struct kube_object *old, struct kube_object *new_)
 {
     struct garbage *garbage = self;
     if (old)
-        leave(garbage, resource, old);
-    /* Gone, also where another of the same name has come at once. */
+        garbage_remove_object(garbage, resource, old);
+    /* The object is gone, also if another one of the same name has replaced it at once. */
     if (old && (!new_ || !str_eq(old->uid, new_->uid))) {
         free(map_remove(&garbage->keys, old->uid));
         enqueue_dependents(garbage, old->uid);
         enqueue_waiting_owners(garbage, old->json);
     }
     if (new_)
-        enter(garbage, resource, new_);
+        garbage_add_object(garbage, resource, new_);
 }
 
 /* ---- Deciding on one object ------------------------------------------------------------------ */
 
-/* The work on one key: its owners asked one after the other, then one call that acts. */
+/* The work on one key: asks for its owners one after the other, then acts with one call. */
 struct check {
     struct hub_task task;
     struct garbage *garbage;
@@ -150,9 +150,9 @@ struct check {
     struct kube_object *object;
     const struct kube_kind *resource;
     enum garbage_owner owners[OWNERS_MAX];
-    size_t count;   /* of owners */
-    size_t next;    /* to be asked */
-    size_t waiting; /* calls under way */
+    size_t count;   /* of `owners` */
+    size_t next;    /* the next owner to ask for */
+    size_t waiting; /* calls in flight */
     bool failed;
 };
 
@@ -171,11 +171,11 @@ static void check_end(struct check *check)
     hub_task_end(&check->task);
 }
 
-static void acted(void *context, struct json *object, const struct err *err)
+static void on_garbage_acted(void *context, struct json *object, const struct err *err)
 {
     struct check *check = context;
-    /* Gone is what was wanted; a conflict is a change that brings the key back by itself, but an
-     * informer that is late would not, so it is tried again. */
+    /* An object that is gone needs nothing more. A conflict means that the object changed, which
+     * queues the key again only if the informer is not late; so it is tried again. */
     if (err && err->code != ERR_NOT_FOUND)
         check->failed = true;
     if (--check->waiting == 0)
@@ -187,7 +187,7 @@ static void act_patch(struct check *check, const struct kube_kind *resource,
 {
     check->waiting++;
     kube_patch(hub_client(check->garbage->hub), &resource->id, target->namespace_, target->name,
-               NULL, patch, acted, check);
+               NULL, patch, on_garbage_acted, check);
 }
 
 static void act_delete(struct check *check, const char *propagation)
@@ -196,15 +196,16 @@ static void act_delete(struct check *check, const char *propagation)
         .grace_period_seconds = -1, .propagation = propagation, .uid = check->object->uid};
     check->waiting++;
     kube_delete(hub_client(check->garbage->hub), &check->resource->id, check->object->namespace_,
-                check->object->name, &options, acted, check);
+                check->object->name, &options, on_garbage_acted, check);
 }
 
-static void conclude(struct check *check)
+static void garbage_conclude(struct check *check)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *json = check->object->json;
     bool waiting_owner = false;
-    const char *lost = NULL; /* an owner to be forgotten, since others hold the object */
+    /* An owner to remove from the references, because other owners keep the object. */
+    const char *lost = NULL;
     size_t position = 0;
     JSON_EACH (owner, owners_of(json)) {
         enum garbage_owner state =
@@ -221,10 +222,10 @@ static void conclude(struct check *check)
     } else if (lost && !kube_meta_is_deleting(json)) {
         act_patch(check, check->resource, check->object, garbage_orphan_patch(arena, json, lost));
     }
-    acted(check, NULL, NULL);
+    on_garbage_acted(check, NULL, NULL);
 }
 
-static const struct kube_kind *resource_of(struct check *check, const struct json *owner)
+static const struct kube_kind *garbage_resource_of(struct check *check, const struct json *owner)
 {
     return registry_find_kind(hub_registry(check->garbage->hub),
                               json_get_string(owner, "apiVersion", ""),
@@ -247,34 +248,35 @@ static void owner_answered(void *context, struct json *object, const struct err 
     ask_next(check);
 }
 
-/* An owner outside of the object's namespace is none. It is told, since it is a mistake. */
-static void tell_elsewhere(struct check *check, const struct json *owner, const char *where)
+/* An owner in another namespace does not count. An event reports the mistake. */
+static void report_wrong_namespace(struct check *check, const struct json *owner, const char *where)
 {
     kube_event(hub_client(check->garbage->hub), check->object->json, "garbage-collector-controller",
                "Warning", "OwnerRefInvalidNamespace",
-               "the owner %s '%s' %s: an owner must be in the namespace of what it owns",
+               "the owner %s '%s' %s: an owner must be in the namespace of its dependents",
                json_get_string(owner, "kind", ""), json_get_string(owner, "name", ""), where);
 }
 
-/* What the informers know of an owner; OWNER_GONE only means that they know nothing. */
+/* The state of an owner by the informers. OWNER_GONE only means that they do not know it. */
 static enum garbage_owner known_state(struct check *check, const struct json *owner,
                                       const struct kube_kind *kind)
 {
     const struct kube_kind *resource;
     const char *uid = json_get_string(owner, "uid", "");
     const char *key = map_get(&check->garbage->keys, uid);
-    const struct kube_object *object = key ? find(check->garbage, key, &resource) : NULL;
+    const struct kube_object *object = key ? garbage_find(check->garbage, key, &resource) : NULL;
     const char *namespace_ = check->object->namespace_;
     if (kind->id.namespaced && namespace_[0] == '\0') {
-        tell_elsewhere(check, owner, "is of a kind in namespaces, and this object is in none");
-        return OWNER_UNKNOWN; /* nobody can say which one is meant */
+        report_wrong_namespace(check, owner,
+                               "is of a kind in namespaces, and this object is in none");
+        return OWNER_UNKNOWN; /* it is unknown which one is meant */
     }
     if (!object || !str_eq(object->uid, uid))
         return OWNER_GONE;
     if (object->namespace_[0] && !str_eq(object->namespace_, namespace_)) {
         _cleanup_free_ char *where =
             mem_printf("is in namespace '%s', not in '%s'", object->namespace_, namespace_);
-        tell_elsewhere(check, owner, where);
+        report_wrong_namespace(check, owner, where);
         return OWNER_GONE;
     }
     if (garbage_duty_of(object->json) == DUTY_DELETE_DEPENDENTS &&
@@ -287,7 +289,7 @@ static void ask_next(struct check *check)
 {
     for (; check->next < check->count; check->next++) {
         const struct json *owner = json_element(owners_of(check->object->json), check->next);
-        const struct kube_kind *resource = resource_of(check, owner);
+        const struct kube_kind *resource = garbage_resource_of(check, owner);
         enum garbage_owner state = resource ? known_state(check, owner, resource) : OWNER_UNKNOWN;
         check->owners[check->next] = state;
         if (state == OWNER_GONE) {
@@ -297,12 +299,13 @@ static void ask_next(struct check *check)
             return;
         }
     }
-    conclude(check);
+    garbage_conclude(check);
 }
 
 /* ---- Owners that wait ------------------------------------------------------------------------ */
 
-/* Whether the foreground deletion of `from` waits, maybe by way of others, for the target to go. */
+/* Whether the foreground deletion of `from` waits for `target`, directly or through other objects.
+ */
 static bool waits_for(struct garbage *garbage, const struct kube_object *from, const char *target)
 {
     VEC(const struct kube_object *) open = {0};
@@ -317,7 +320,8 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
         const struct dependents *dependents = map_get(&garbage->dependents, owner->uid);
         for (size_t i = 0; dependents && i < dependents->keys.count && !found; i++) {
             const struct kube_kind *resource;
-            struct kube_object *dependent = find(garbage, dependents->keys.items[i], &resource);
+            struct kube_object *dependent =
+                garbage_find(garbage, dependents->keys.items[i], &resource);
             if (!dependent || !garbage_blocks(dependent->json, owner->uid))
                 continue;
             found = str_eq(dependent->uid, target);
@@ -330,16 +334,16 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
     return found;
 }
 
-/* Dependents that hold up a foreground deletion decide on themselves, in their own turn. One that
- * waits for this owner in its turn holds nothing up: in a circle everybody would wait for ever. */
-static bool blocked(struct check *check)
+/* Queues the dependents, which are decided on by themselves. A dependent whose own deletion waits
+ * for this owner does not block it: in a circle all would wait for ever. */
+static bool garbage_is_blocked(struct check *check)
 {
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
     bool any = false;
     for (size_t i = 0; dependents && i < dependents->keys.count; i++) {
         const struct kube_kind *resource;
         const char *key = dependents->keys.items[i];
-        const struct kube_object *dependent = find(check->garbage, key, &resource);
+        const struct kube_object *dependent = garbage_find(check->garbage, key, &resource);
         if (!dependent)
             continue;
         any = any || (garbage_blocks(dependent->json, check->object->uid) &&
@@ -350,7 +354,7 @@ static bool blocked(struct check *check)
     return any;
 }
 
-/* Take this owner out of every dependent; true if there was any. */
+/* Removes this owner from every dependent. Returns true if there was any. */
 static bool orphan_dependents(struct check *check)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -359,7 +363,7 @@ static bool orphan_dependents(struct check *check)
     for (size_t i = 0; dependents && i < dependents->keys.count; i++) {
         const struct kube_kind *resource;
         const struct kube_object *dependent =
-            find(check->garbage, dependents->keys.items[i], &resource);
+            garbage_find(check->garbage, dependents->keys.items[i], &resource);
         if (!dependent)
             continue;
         any = true;
@@ -369,33 +373,34 @@ static bool orphan_dependents(struct check *check)
     return any;
 }
 
-static void do_duty(struct check *check, enum garbage_duty duty)
+static void garbage_do_duty(struct check *check, enum garbage_duty duty)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *finalizer = duty == DUTY_ORPHAN_DEPENDENTS ? "orphan" : "foregroundDeletion";
     check->waiting++;
-    bool held = duty == DUTY_ORPHAN_DEPENDENTS ? orphan_dependents(check) : blocked(check);
+    bool held =
+        duty == DUTY_ORPHAN_DEPENDENTS ? orphan_dependents(check) : garbage_is_blocked(check);
     if (held && duty == DUTY_ORPHAN_DEPENDENTS)
-        /* The informers will show them without this owner; then the finalizer goes. */
+        /* When the informers show the dependents without this owner, the finalizer is removed. */
         workqueue_add_after(check->garbage->queue, check->key, UNSYNCED_MS);
     if (!held)
         act_patch(check, check->resource, check->object,
                   garbage_finalizer_patch(arena, check->object->json, finalizer));
-    acted(check, NULL, NULL);
+    on_garbage_acted(check, NULL, NULL);
 }
 
-static void work(void *context, const char *key)
+static void garbage_controller_work(void *context, const char *key)
 {
     struct garbage *garbage = context;
     const struct kube_kind *resource;
-    struct kube_object *object = find(garbage, key, &resource);
+    struct kube_object *object = garbage_find(garbage, key, &resource);
     enum garbage_duty duty = object ? garbage_duty_of(object->json) : DUTY_NONE;
     if (!object || (duty == DUTY_NONE && json_count(owners_of(object->json)) == 0)) {
         workqueue_done(garbage->queue, key, false);
         return;
     }
     if (!hub_synced(garbage->hub)) {
-        workqueue_put_off(garbage->queue, key, UNSYNCED_MS);
+        workqueue_defer(garbage->queue, key, UNSYNCED_MS);
         return;
     }
     struct check *check = mem_zalloc(sizeof(*check));
@@ -406,26 +411,26 @@ static void work(void *context, const char *key)
     check->resource = registry_ref(resource);
     check->count = json_count(owners_of(object->json));
     if (duty != DUTY_NONE)
-        do_duty(check, duty);
+        garbage_do_duty(check, duty);
     else if (check->count > OWNERS_MAX)
-        check_end(check); /* more owners than anybody has: left alone */
+        check_end(check); /* more owners than real objects have: ignored */
     else
         ask_next(check);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
-static void *start(struct hub *hub)
+static void *garbage_controller_start(struct hub *hub)
 {
     struct garbage *garbage = mem_zalloc(sizeof(*garbage));
     garbage->hub = hub;
-    garbage->queue = workqueue_new(hub_loop(hub), PARALLEL, work, garbage);
+    garbage->queue = workqueue_new(hub_loop(hub), PARALLEL, garbage_controller_work, garbage);
     map_init(&garbage->keys);
     map_init(&garbage->dependents);
     return garbage;
 }
 
-static void stop(void *self)
+static void garbage_controller_stop(void *self)
 {
     struct garbage *garbage = self;
     const char *key;
@@ -440,4 +445,8 @@ static void stop(void *self)
     free(garbage);
 }
 
-const struct controller GARBAGE_CONTROLLER = {start, changed, stop};
+const struct controller GARBAGE_CONTROLLER = {
+    .start = garbage_controller_start,
+    .stop = garbage_controller_stop,
+    .other_changed = on_garbage_changed,
+};

@@ -1,11 +1,11 @@
-/* The life of namespaces: each keeps its default service account and certificate; one that is
- * deleted has all it holds deleted, says what it still waits for, and is let go when it is empty.
- */
+/* The lifecycle of namespaces: creates the default service account and certificate again if they
+ * are missing. Deletes all objects of a namespace that is being deleted, reports what is left, and
+ * removes its finalizer when it is empty. */
 #include "base/mem.h"
-#include "base/moment.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -17,13 +17,13 @@ struct namespaces {
     struct workqueue *queue;
 };
 
-/* One look at one namespace. */
+/* The work on one namespace. */
 struct sweep {
     struct hub_task task;
     struct namespaces *namespaces;
     char *name;
-    size_t waiting;   /* calls under way */
-    size_t remaining; /* objects that were there */
+    size_t waiting;   /* calls in flight */
+    size_t remaining; /* objects that were found */
     bool failed;
     bool terminating;
 };
@@ -51,11 +51,11 @@ static void last_answered(void *context, struct json *object, const struct err *
     sweep_end(sweep);
 }
 
-/* ---- Terminating ----------------------------------------------------------------------------- */
+/* ---- Deletion -------------------------------------------------------------------------------- */
 
-/* finalize is a subresource the client has no call for; to it, it is an object below the
+/* For the client, which has no call for the subresource finalize, it is an object below the
  * namespace. */
-static void let_go(struct sweep *sweep)
+static void namespace_finalize(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_resource below = {
@@ -70,12 +70,10 @@ static void let_go(struct sweep *sweep)
                 sweep);
 }
 
-/* "some content remains", with what, for who wonders why a namespace does not go. */
+/* Writes the condition "some content remains", with the objects that are left. */
 static void report_remaining(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char now[MOMENT_TEXT_MAX];
-    moment_format(loop_wall_ms(hub_loop(sweep->namespaces->hub)), now);
     const struct kube_object *object =
         kube_informer_get(hub_informer(sweep->namespaces->hub, "namespaces"), "", sweep->name);
     const char *message = arena_printf(
@@ -86,20 +84,20 @@ static void report_remaining(struct sweep *sweep)
         sweep_end(sweep);
         return;
     }
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", "NamespaceContentRemaining");
-    json_set_string(arena, condition, "status", "True");
-    json_set_string(arena, condition, "reason", "SomeResourcesRemain");
-    json_set_string(arena, condition, "message", message);
-    json_set_string(arena, condition, "lastTransitionTime", now);
+    const struct kube_condition remaining = {.type = "NamespaceContentRemaining",
+                                             .status = "True",
+                                             .reason = "SomeResourcesRemain",
+                                             .message = message,
+                                             .now_ms =
+                                                 loop_wall_ms(hub_loop(sweep->namespaces->hub))};
     struct json *patch = json_object(arena);
     struct json *status = json_ensure_object(arena, patch, "status");
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &remaining, 0);
     kube_patch(hub_client(sweep->namespaces->hub), &KUBE_NAMESPACES, NULL, sweep->name, "status",
                patch, last_answered, sweep);
 }
 
-static void settle(struct sweep *sweep)
+static void namespace_settle(struct sweep *sweep)
 {
     if (--sweep->waiting > 0)
         return;
@@ -108,18 +106,18 @@ static void settle(struct sweep *sweep)
     else if (sweep->remaining > 0)
         report_remaining(sweep);
     else
-        let_go(sweep);
+        namespace_finalize(sweep);
 }
 
-static void deleted(void *context, struct json *object, const struct err *err)
+static void on_namespace_deleted(void *context, struct json *object, const struct err *err)
 {
     struct sweep *sweep = context;
     if (err && err->code != ERR_NOT_FOUND)
         sweep->failed = true;
-    settle(sweep);
+    namespace_settle(sweep);
 }
 
-/* A list asked of the API, not of an informer: what was made a moment ago must not be missed. */
+/* A list from the API, not from an informer, so that a new object is not missed. */
 struct listing {
     struct hub_task task;
     struct sweep *sweep;
@@ -135,7 +133,7 @@ static void listing_release(struct hub_task *task)
 
 static void list_page(struct listing *listing, const char *continue_);
 
-static void listed(void *context, struct json *list, const struct err *err)
+static void on_namespace_listed(void *context, struct json *list, const struct err *err)
 {
     struct listing *listing = context;
     struct sweep *sweep = listing->sweep;
@@ -148,7 +146,7 @@ static void listed(void *context, struct json *list, const struct err *err)
             continue;
         sweep->waiting++;
         kube_delete(hub_client(sweep->namespaces->hub), &listing->resource->id, sweep->name,
-                    kube_meta_name(item), &options, deleted, sweep);
+                    kube_meta_name(item), &options, on_namespace_deleted, sweep);
     }
     const char *more = json_get_string(json_get(list, "metadata"), "continue", "");
     if (*more) {
@@ -156,19 +154,19 @@ static void listed(void *context, struct json *list, const struct err *err)
         return;
     }
     hub_task_end(&listing->task);
-    settle(sweep);
+    namespace_settle(sweep);
 }
 
-/* A namespace may have thousands of objects: no turn of the loop is to delete them all. */
+/* Deletes page by page: a namespace may have thousands of objects, which would block the loop. */
 static void list_page(struct listing *listing, const char *continue_)
 {
     const struct kube_list_page page = {.limit = PAGE_LIMIT, .continue_ = continue_};
     const struct sweep *sweep = listing->sweep;
     kube_list_paged(hub_client(sweep->namespaces->hub), &listing->resource->id, sweep->name, &page,
-                    listed, listing);
+                    on_namespace_listed, listing);
 }
 
-static void clear_out(struct sweep *sweep)
+static void namespace_delete_objects(struct sweep *sweep)
 {
     struct hub *hub = sweep->namespaces->hub;
     const struct kube_kind *resource;
@@ -184,20 +182,20 @@ static void clear_out(struct sweep *sweep)
         sweep->waiting++;
         list_page(listing, NULL);
     }
-    settle(sweep);
+    namespace_settle(sweep);
 }
 
-/* ---- Alive ----------------------------------------------------------------------------------- */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static const char CERTIFICATE[] = "kube-root-ca.crt";
 
-/* The objects that every namespace has, where a user deleted them. */
+/* The objects that every namespace has, if a user deleted them. */
 struct missing {
     bool account;
     bool certificate; /* kube-system has a copy of it */
 };
 
-static struct missing look(struct hub *hub, const char *namespace_)
+static struct missing namespace_find_missing(struct hub *hub, const char *namespace_)
 {
     struct kube_informer *maps = hub_informer(hub, "configmaps");
     struct kube_informer *accounts = hub_informer(hub, "serviceaccounts");
@@ -208,7 +206,7 @@ static struct missing look(struct hub *hub, const char *namespace_)
     };
 }
 
-static void made(void *context, struct json *object, const struct err *err)
+static void on_namespace_made(void *context, struct json *object, const struct err *err)
 {
     struct sweep *sweep = context;
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_EXISTS)
@@ -217,40 +215,41 @@ static void made(void *context, struct json *object, const struct err *err)
         sweep_end(sweep);
 }
 
-/* The informer has no data of config maps, so the copy of kube-system is read when it is needed. */
+/* The informer keeps no data of config maps, so the copy in kube-system is read when it is needed.
+ */
 static void on_certificate(void *context, struct json *object, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct sweep *sweep = context;
     if (err) {
-        made(sweep, NULL, err);
+        on_namespace_made(sweep, NULL, err);
         return;
     }
     struct json *map = kube_object_make(arena, &KUBE_CONFIGMAPS, sweep->name, CERTIFICATE);
     json_set(arena, map, "data", json_clone(arena, json_get(object, "data")));
-    kube_create(hub_client(sweep->namespaces->hub), &KUBE_CONFIGMAPS, sweep->name, map, made,
-                sweep);
+    kube_create(hub_client(sweep->namespaces->hub), &KUBE_CONFIGMAPS, sweep->name, map,
+                on_namespace_made, sweep);
 }
 
-static void make(struct sweep *sweep, const struct missing *missing)
+static void namespace_make_missing(struct sweep *sweep, const struct missing *missing)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = hub_client(sweep->namespaces->hub);
     sweep->waiting = (missing->account ? 1 : 0) + (missing->certificate ? 1 : 0);
     if (missing->account)
         kube_create(client, &KUBE_SERVICEACCOUNTS, sweep->name,
-                    kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default"), made,
-                    sweep);
+                    kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default"),
+                    on_namespace_made, sweep);
     if (missing->certificate)
         kube_get(client, &KUBE_CONFIGMAPS, "kube-system", CERTIFICATE, on_certificate, sweep);
 }
 
-static void work(void *context, const char *name)
+static void namespace_controller_work(void *context, const char *name)
 {
     struct namespaces *namespaces = context;
     struct kube_object *object =
         kube_informer_get(hub_informer(namespaces->hub, "namespaces"), "", name);
-    struct missing missing = look(namespaces->hub, name);
+    struct missing missing = namespace_find_missing(namespaces->hub, name);
     bool dying = object && kube_meta_is_deleting(object->json);
     bool done = dying ? json_count(json_at(object->json, "spec", "finalizers", NULL)) == 0
                       : !missing.account && !missing.certificate;
@@ -263,40 +262,54 @@ static void work(void *context, const char *name)
     sweep->namespaces = namespaces;
     sweep->name = mem_strdup(name);
     if (dying)
-        clear_out(sweep);
+        namespace_delete_objects(sweep);
     else
-        make(sweep, &missing);
+        namespace_make_missing(sweep, &missing);
 }
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_namespace_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct namespaces *namespaces = self;
-    if (str_eq(resource->id.plural, "namespaces")) {
-        if (new_)
-            workqueue_add(namespaces->queue, new_->name);
-        return;
-    }
-    /* Something left, or the account is missing: the namespace may want to look. */
+    if (new_)
+        workqueue_add(namespaces->queue, new_->name);
+}
+
+/* An object is gone: a namespace that is being deleted may be empty now, and another one may lack
+ * its service account. */
+static void on_namespace_object_changed(void *self, const struct kube_kind *resource,
+                                        struct kube_object *old, struct kube_object *new_)
+{
+    struct namespaces *namespaces = self;
     if (!new_ && resource->id.namespaced)
         workqueue_add(namespaces->queue, old->namespace_);
 }
 
-static void *start(struct hub *hub)
+static void *namespace_controller_start(struct hub *hub)
 {
     struct namespaces *namespaces = mem_zalloc(sizeof(*namespaces));
     namespaces->hub = hub;
-    namespaces->queue = workqueue_new(hub_loop(hub), PARALLEL, work, namespaces);
+    namespaces->queue =
+        workqueue_new(hub_loop(hub), PARALLEL, namespace_controller_work, namespaces);
     return namespaces;
 }
 
-static void stop(void *self)
+static void namespace_controller_stop(void *self)
 {
     struct namespaces *namespaces = self;
     workqueue_free(namespaces->queue);
     free(namespaces);
 }
 
-const struct controller NAMESPACE_CONTROLLER = {start, changed, stop};
+static const struct controller_watch NAMESPACE_WATCHES[] = {
+    {"namespaces", on_namespace_changed},
+    {NULL, NULL},
+};
+
+const struct controller NAMESPACE_CONTROLLER = {
+    .start = namespace_controller_start,
+    .stop = namespace_controller_stop,
+    .watches = NAMESPACE_WATCHES,
+    .other_changed = on_namespace_object_changed,
+};

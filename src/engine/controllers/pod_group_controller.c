@@ -1,8 +1,8 @@
-/* Keeps the status of PodGroups: what the pods with a group's label do together. It decides
- * nothing; the scheduler starts groups, and others read here how that went. */
+/* Keeps the status of PodGroups: the state of the pods with the group's label. It decides nothing;
+ * the scheduler starts groups. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/pod_group_status.h"
 #include "engine/scheduler/gang.h"
 #include "kube/client/workqueue.h"
@@ -20,7 +20,7 @@ struct pod_groups {
     struct workqueue *queue;
 };
 
-/* A status on its way. */
+/* A status that is being written. */
 struct writing {
     struct hub_task task;
     struct pod_groups *groups;
@@ -34,21 +34,21 @@ static void writing_release(struct hub_task *task)
     free(writing);
 }
 
-static void written(void *context, struct json *object, const struct err *err)
+static void on_pod_group_written(void *context, struct json *object, const struct err *err)
 {
     struct writing *writing = context;
     workqueue_done(writing->groups->queue, writing->key, err && err->code != ERR_NOT_FOUND);
     hub_task_end(&writing->task);
 }
 
-static int compare_names(const void *a, const void *b)
+static int pod_group_compare_names(const void *a, const void *b)
 {
     const struct json *const *x = a, *const *y = b;
     return strcmp(kube_meta_name(*x), kube_meta_name(*y));
 }
 
-static size_t gather_pods(struct pod_groups *groups, struct arena *arena,
-                          const struct kube_object *group, const struct json ***ret)
+static size_t pod_group_gather_pods(struct pod_groups *groups, struct arena *arena,
+                                    const struct kube_object *group, const struct json ***ret)
 {
     struct kube_informer *pods = hub_informer(groups->hub, "pods");
     struct kube_object *pod;
@@ -59,12 +59,12 @@ static size_t gather_pods(struct pod_groups *groups, struct arena *arena,
     for (size_t at = 0; (pod = kube_informer_next(pods, group->namespace_, &at));)
         if (str_eq(kube_meta_label(pod->json, SCHEDULER_GANG_LABEL), group->name))
             list[filled++] = pod->json;
-    qsort(list, filled, sizeof(*list), compare_names);
+    qsort(list, filled, sizeof(*list), pod_group_compare_names);
     *ret = list;
     return filled;
 }
 
-static void work(void *context, const char *key)
+static void pod_group_controller_work(void *context, const char *key)
 {
     struct pod_groups *groups = context;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -76,7 +76,7 @@ static void work(void *context, const char *key)
         return;
     }
     const struct json **pods;
-    size_t count = gather_pods(groups, arena, group, &pods);
+    size_t count = pod_group_gather_pods(groups, arena, group, &pods);
     struct json *status =
         pod_group_status(arena, group->json, pods, count, loop_wall_ms(hub_loop(groups->hub)));
     const struct json *old = json_get(group->json, "status");
@@ -91,44 +91,55 @@ static void work(void *context, const char *key)
     struct json *patch = json_object(arena);
     json_set(arena, patch, "status", status);
     kube_patch(hub_client(groups->hub), &KUBE_PODGROUPS, group->namespace_, group->name, "status",
-               patch, written, writing);
+               patch, on_pod_group_written, writing);
 }
 
-static void enqueue(struct pod_groups *groups, const char *namespace_, const char *name)
+static void pod_group_enqueue(struct pod_groups *groups, const char *namespace_, const char *name)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", namespace_, name);
     workqueue_add_after(groups->queue, key, GATHER_MS);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_pod_group_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    const struct kube_object *either = new_ ? new_ : old;
-    if (str_eq(resource->storage, STORAGE)) {
-        enqueue(self, either->namespace_, either->name);
-    } else if (str_eq(resource->storage, "pods")) {
-        const char *before = old ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
-        const char *after = new_ ? kube_meta_label(new_->json, SCHEDULER_GANG_LABEL) : NULL;
-        if (!str_is_empty(after))
-            enqueue(self, either->namespace_, after);
-        if (!str_is_empty(before) && !str_eq(before, after))
-            enqueue(self, either->namespace_, before);
-    }
+    const struct kube_object *group = new_ ? new_ : old;
+    pod_group_enqueue(self, group->namespace_, group->name);
 }
 
-static void *start(struct hub *hub)
+static void on_pod_group_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    const struct kube_object *pod = new_ ? new_ : old;
+    const char *before = old ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
+    const char *after = new_ ? kube_meta_label(new_->json, SCHEDULER_GANG_LABEL) : NULL;
+    if (!str_is_empty(after))
+        pod_group_enqueue(self, pod->namespace_, after);
+    if (!str_is_empty(before) && !str_eq(before, after))
+        pod_group_enqueue(self, pod->namespace_, before);
+}
+
+static void *pod_group_controller_start(struct hub *hub)
 {
     struct pod_groups *groups = mem_zalloc(sizeof(*groups));
     groups->hub = hub;
-    groups->queue = workqueue_new(hub_loop(hub), PARALLEL, work, groups);
+    groups->queue = workqueue_new(hub_loop(hub), PARALLEL, pod_group_controller_work, groups);
     return groups;
 }
 
-static void stop(void *self)
+static void pod_group_controller_stop(void *self)
 {
     struct pod_groups *groups = self;
     workqueue_free(groups->queue);
     free(groups);
 }
 
-const struct controller POD_GROUP_CONTROLLER = {start, changed, stop};
+static const struct controller_watch POD_GROUP_WATCHES[] = {
+    {STORAGE, on_pod_group_changed},
+    {"pods", on_pod_group_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller POD_GROUP_CONTROLLER = {
+    .start = pod_group_controller_start,
+    .stop = pod_group_controller_stop,
+    .watches = POD_GROUP_WATCHES,
+};

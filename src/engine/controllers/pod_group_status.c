@@ -1,4 +1,4 @@
-/* The status of a PodGroup; see pod_group_status.h. */
+/* See pod_group_status.h. */
 #include "engine/controllers/pod_group_status.h"
 
 #include "base/moment.h"
@@ -7,8 +7,8 @@
 #include "kube/object.h"
 
 struct counts {
-    size_t members;   /* that are there and have not failed */
-    size_t scheduled; /* that have a node, also those that have succeeded */
+    size_t members;   /* pods that exist and have not failed */
+    size_t scheduled; /* pods that have a node, succeeded ones included */
     size_t running, succeeded, failed;
 };
 
@@ -27,7 +27,7 @@ static struct counts count_pods(const struct json *const *pods, size_t count)
     return counts;
 }
 
-static const char *phase_of(const struct counts *counts, size_t min_member)
+static const char *pod_group_phase_of(const struct counts *counts, size_t min_member)
 {
     size_t alive = counts->running + counts->succeeded;
     if (counts->succeeded >= min_member)
@@ -41,8 +41,9 @@ static const char *phase_of(const struct counts *counts, size_t min_member)
     return counts->members >= min_member ? "Scheduling" : "Pending";
 }
 
-/* Who made the pods: "namespace/name" of the controller of the first. */
-static const char *occupant(struct arena *arena, const struct json *const *pods, size_t count)
+/* The controller of the first pod, as "namespace/name". */
+static const char *pod_group_occupant(struct arena *arena, const struct json *const *pods,
+                                      size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         JSON_EACH (owner, json_at(pods[i], "metadata", "ownerReferences", NULL)) {
@@ -54,7 +55,7 @@ static const char *occupant(struct arena *arena, const struct json *const *pods,
     return NULL;
 }
 
-static bool has_ended(const struct json *status)
+static bool pod_group_has_ended(const struct json *status)
 {
     const char *phase = json_get_string(status, "phase", "");
     return str_eq(phase, "Finished") || str_eq(phase, "Failed");
@@ -65,11 +66,11 @@ struct json *pod_group_status(struct arena *arena, const struct json *group,
 {
     const struct json *old = json_get(group, "status");
     struct json *status = json_clone_object(arena, old);
-    if (count == 0 && has_ended(old))
+    if (count == 0 && pod_group_has_ended(old))
         return status;
     struct counts counts = count_pods(pods, count);
-    const char *phase = phase_of(&counts, scheduler_gang_min_member(group));
-    const char *owner = occupant(arena, pods, count);
+    const char *phase = pod_group_phase_of(&counts, scheduler_gang_min_member(group));
+    const char *owner = pod_group_occupant(arena, pods, count);
     json_set_string(arena, status, "phase", phase);
     if (owner)
         json_set_string(arena, status, "occupiedBy", owner);

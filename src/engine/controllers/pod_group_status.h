@@ -1,4 +1,4 @@
-/* What a PodGroup says of its pods. Pure; pod_group_controller.c writes it. */
+/* The status of a PodGroup, from its pods. Pure; pod_group_controller.c writes it. */
 #ifndef TRAINYARD_ENGINE_POD_GROUP_STATUS_H
 #define TRAINYARD_ENGINE_POD_GROUP_STATUS_H
 
@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* The whole status, in the arena: phase, counts, occupiedBy, scheduleStartTime. Pending: not enough
- * pods; Scheduling: enough, but not enough have a node; Scheduled: they have; Running, Finished,
- * Failed: so many of them are. A group whose pods were cleared away after the end keeps what it
- * said last. */
+/* Returns the whole status, in the arena: phase, counts, occupiedBy, scheduleStartTime. The phases:
+ * Pending: too few pods exist; Scheduling: too few have a node; Scheduled: enough have a node;
+ * Running, Finished, Failed: enough pods are in that state. A group whose pods were deleted after
+ * the end keeps its last status. */
 struct json *pod_group_status(struct arena *arena, const struct json *group,
                               const struct json *const *pods, size_t count, int64_t now_ms);
 

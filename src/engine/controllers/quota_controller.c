@@ -1,9 +1,9 @@
-/* Keeps what quotas have used true when objects go, end or shrink: the server counts again whenever
- * the status of a quota is written (rest_quota.c), and this is who writes it, soon after anything
- * in the namespace came or went. */
+/* Keeps the usage of quotas correct when objects are deleted, end or shrink. The server counts
+ * again whenever the status of a quota is written (quota_write.c); this controller writes it soon
+ * after a change in the namespace. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 
@@ -31,7 +31,7 @@ static void counting_free(struct hub_task *task)
     free(counting);
 }
 
-/* A conflict says that writes are on their way: what they are will be counted. */
+/* A conflict means that writes are pending: the retry counts them. */
 static void on_counted(void *context, struct json *object, const struct err *err)
 {
     struct counting *counting = context;
@@ -39,7 +39,7 @@ static void on_counted(void *context, struct json *object, const struct err *err
     hub_task_end(&counting->task);
 }
 
-static void work(void *context, const char *key)
+static void quota_controller_work(void *context, const char *key)
 {
     struct quota_counter *counter = context;
     struct kube_object *quota = kube_informer_find(hub_informer(counter->hub, STORAGE), key);
@@ -58,13 +58,13 @@ static void work(void *context, const char *key)
                "status", patch, on_counted, counting);
 }
 
-static void enqueue(struct quota_counter *counter, const struct kube_object *quota)
+static void quota_enqueue(struct quota_counter *counter, const struct kube_object *quota)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", quota->namespace_, quota->name);
     workqueue_add_after(counter->queue, key, GATHER_MS);
 }
 
-/* Of a pod, that it has ended; of the rest, what they ask for. */
+/* Whether the change leaves the usage as it was: neither the phase nor the spec has changed. */
 static bool counts_as_before(const struct kube_object *old, const struct kube_object *new_)
 {
     if (!old || !new_)
@@ -75,35 +75,47 @@ static bool counts_as_before(const struct kube_object *old, const struct kube_ob
            !a == !b && (!a || json_equal(a, b));
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_quota_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    struct quota_counter *counter = self;
-    const struct kube_object *either = new_ ? new_ : old, *quota;
-    struct kube_informer *quotas = hub_informer(counter->hub, STORAGE);
-    bool itself = str_eq(resource->storage, STORAGE);
-    if (itself && new_)
-        enqueue(counter, new_);
-    if (itself || !resource->id.namespaced || kube_informer_count(quotas) == 0 ||
-        counts_as_before(old, new_))
-        return;
-    for (size_t at = 0; (quota = kube_informer_next(quotas, either->namespace_, &at));)
-        enqueue(counter, quota);
+    if (new_)
+        quota_enqueue(self, new_);
 }
 
-static void *start(struct hub *hub)
+static void on_quota_object_changed(void *self, const struct kube_kind *resource,
+                                    struct kube_object *old, struct kube_object *new_)
+{
+    struct quota_counter *counter = self;
+    const struct kube_object *object = new_ ? new_ : old, *quota;
+    struct kube_informer *quotas = hub_informer(counter->hub, STORAGE);
+    if (!resource->id.namespaced || kube_informer_count(quotas) == 0 || counts_as_before(old, new_))
+        return;
+    for (size_t at = 0; (quota = kube_informer_next(quotas, object->namespace_, &at));)
+        quota_enqueue(counter, quota);
+}
+
+static void *quota_controller_start(struct hub *hub)
 {
     struct quota_counter *counter = mem_zalloc(sizeof(*counter));
     counter->hub = hub;
-    counter->queue = workqueue_new(hub_loop(hub), PARALLEL, work, counter);
+    counter->queue = workqueue_new(hub_loop(hub), PARALLEL, quota_controller_work, counter);
     return counter;
 }
 
-static void stop(void *self)
+static void quota_controller_stop(void *self)
 {
     struct quota_counter *counter = self;
     workqueue_free(counter->queue);
     free(counter);
 }
 
-const struct controller QUOTA_CONTROLLER = {start, changed, stop};
+static const struct controller_watch QUOTA_WATCHES[] = {
+    {STORAGE, on_quota_changed},
+    {NULL, NULL},
+};
+
+const struct controller QUOTA_CONTROLLER = {
+    .start = quota_controller_start,
+    .stop = quota_controller_stop,
+    .watches = QUOTA_WATCHES,
+    .other_changed = on_quota_object_changed,
+};

@@ -1,8 +1,8 @@
-/* Writes the taints that say how a node is, as taints.h decides them: a node that is ready can
- * be scheduled on, one that is not or is cordoned cannot. */
+/* Writes the taints that follow from a node's state, as taints.h decides: pods can be scheduled on
+ * a node that is ready, and not on one that is not ready or is cordoned. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "engine/scheduler/taints.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
@@ -29,8 +29,8 @@ static void writing_free(struct hub_task *task)
     free(writing);
 }
 
-/* What is in conflict comes again with the change it is in conflict with. */
-static void on_written(void *context, struct json *object, const struct err *err)
+/* After a conflict, the change that caused it queues the node again. */
+static void on_taint_written(void *context, struct json *object, const struct err *err)
 {
     struct writing *writing = context;
     bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
@@ -38,7 +38,7 @@ static void on_written(void *context, struct json *object, const struct err *err
     hub_task_end(&writing->task);
 }
 
-static void work(void *context, const char *name)
+static void taint_controller_work(void *context, const char *name)
 {
     struct taints *taints = context;
     struct kube_object *node = kube_informer_get(hub_informer(taints->hub, "nodes"), "", name);
@@ -56,30 +56,39 @@ static void work(void *context, const char *name)
     json_set_string(arena, json_ensure_object(arena, patch, "metadata"), "resourceVersion",
                     kube_meta_resource_version(node->json));
     json_set(arena, json_ensure_object(arena, patch, "spec"), "taints", wanted);
-    kube_patch(hub_client(taints->hub), &KUBE_NODES, NULL, name, NULL, patch, on_written, writing);
+    kube_patch(hub_client(taints->hub), &KUBE_NODES, NULL, name, NULL, patch, on_taint_written,
+               writing);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_taint_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct taints *taints = self;
-    if (new_ && str_eq(resource->storage, "nodes"))
+    if (new_)
         workqueue_add(taints->queue, new_->name);
 }
 
-static void *start(struct hub *hub)
+static void *taint_controller_start(struct hub *hub)
 {
     struct taints *taints = mem_zalloc(sizeof(*taints));
     taints->hub = hub;
-    taints->queue = workqueue_new(hub_loop(hub), PARALLEL, work, taints);
+    taints->queue = workqueue_new(hub_loop(hub), PARALLEL, taint_controller_work, taints);
     return taints;
 }
 
-static void stop(void *self)
+static void taint_controller_stop(void *self)
 {
     struct taints *taints = self;
     workqueue_free(taints->queue);
     free(taints);
 }
 
-const struct controller TAINT_CONTROLLER = {start, changed, stop};
+static const struct controller_watch TAINT_WATCHES[] = {
+    {"nodes", on_taint_node_changed},
+    {NULL, NULL},
+};
+
+const struct controller TAINT_CONTROLLER = {
+    .start = taint_controller_start,
+    .stop = taint_controller_stop,
+    .watches = TAINT_WATCHES,
+};

@@ -8,7 +8,7 @@
 
 enum { PARALLEL = 16, CALLS_MAX = 16, UNSYNCED_MS = 20 };
 
-static void writes_free(struct kube_own_writes *writes)
+static void workloads_writes_free(struct kube_own_writes *writes)
 {
     if (!writes)
         return;
@@ -16,7 +16,7 @@ static void writes_free(struct kube_own_writes *writes)
     free(writes);
 }
 
-static struct kube_own_writes *writes_of(struct workloads *workloads, const char *key)
+static struct kube_own_writes *workloads_writes_of(struct workloads *workloads, const char *key)
 {
     struct kube_own_writes *writes = map_get(&workloads->writes, key);
     if (!writes) {
@@ -27,24 +27,25 @@ static struct kube_own_writes *writes_of(struct workloads *workloads, const char
     return writes;
 }
 
-static void run_free(struct workload_run *run)
+static void workloads_run_free(struct workload_run *run)
 {
     kube_pass_release(&run->pass);
     free(run->key);
     free(run);
 }
 
-static void on_done(void *context, struct kube_pass *pass)
+static void on_workloads_done(void *context, struct kube_pass *pass)
 {
     struct workloads *workloads = context;
     struct workload_run *run = CONTAINER_OF(pass, struct workload_run, pass);
     if (!pass->failed && run->requeue_ms >= 0)
         workqueue_add_after(workloads->queue, run->key, run->requeue_ms);
     workqueue_done(workloads->queue, run->key, pass->failed);
-    run_free(run);
+    workloads_run_free(run);
 }
 
-static void reconcile(struct workloads *workloads, const char *key, struct kube_object *object)
+static void workloads_reconcile(struct workloads *workloads, const char *key,
+                                struct kube_object *object)
 {
     struct workload_run *run = mem_zalloc(workloads->kind->run_size);
     kube_pass_init(&run->pass, &workloads->passes, object);
@@ -53,8 +54,8 @@ static void reconcile(struct workloads *workloads, const char *key, struct kube_
     run->pass.client = hub_client(workloads->hub);
     run->pass.component = workloads->kind->component;
     run->pass.calls_max = CALLS_MAX;
-    run->pass.writes = writes_of(workloads, key);
-    run->pass.done = on_done;
+    run->pass.writes = workloads_writes_of(workloads, key);
+    run->pass.done = on_workloads_done;
     run->pass.context = workloads;
     run->hub = workloads->hub;
     run->key = mem_strdup(key);
@@ -63,26 +64,27 @@ static void reconcile(struct workloads *workloads, const char *key, struct kube_
     kube_pass_start(&run->pass);
 }
 
-static void work(void *context, const char *key)
+static void workloads_work(void *context, const char *key)
 {
     struct workloads *workloads = context;
     if (!hub_synced(workloads->hub)) {
-        workqueue_put_off(workloads->queue, key, UNSYNCED_MS);
+        workqueue_defer(workloads->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *object =
         kube_informer_find(hub_informer(workloads->hub, workloads->kind->storage), key);
     if (!object) {
-        writes_free(map_remove(&workloads->writes, key));
+        workloads_writes_free(map_remove(&workloads->writes, key));
         workqueue_done(workloads->queue, key, false);
         return;
     }
-    int64_t wait_ms = kube_own_writes_wait_ms(writes_of(workloads, key), object->json,
+    int64_t wait_ms = kube_own_writes_wait_ms(workloads_writes_of(workloads, key), object->json,
                                               loop_now_ms(hub_loop(workloads->hub)));
     if (wait_ms > 0)
-        workqueue_put_off(workloads->queue, key, wait_ms); /* or when it is shown */
+        /* The key is queued earlier if the informers show the write before. */
+        workqueue_defer(workloads->queue, key, wait_ms);
     else
-        reconcile(workloads, key, object);
+        workloads_reconcile(workloads, key, object);
 }
 
 void workloads_add(struct workloads *workloads, const char *namespace_, const char *name)
@@ -97,18 +99,18 @@ void workloads_saw(struct workloads *workloads, const char *namespace_, const ch
     _cleanup_free_ char *key = mem_printf("%s/%s", namespace_, name);
     struct kube_own_writes *writes = map_get(&workloads->writes, key);
     if (writes)
-        kube_own_writes_saw(writes, write);
+        kube_own_writes_observe(writes, write);
 }
 
-void workload_run_wrote(struct workload_run *run, const char *write)
+void workloads_run_wrote(struct workload_run *run, const char *write)
 {
-    kube_own_writes_made(run->pass.writes, write, loop_now_ms(run->pass.loop));
+    kube_own_writes_add_created(run->pass.writes, write, loop_now_ms(run->pass.loop));
 }
 
 void workloads_init(struct workloads *workloads, struct hub *hub, const struct workload_kind *kind)
 {
     *workloads = (struct workloads){.hub = hub, .kind = kind};
-    workloads->queue = workqueue_new(hub_loop(hub), PARALLEL, work, workloads);
+    workloads->queue = workqueue_new(hub_loop(hub), PARALLEL, workloads_work, workloads);
     map_init(&workloads->writes);
 }
 
@@ -116,12 +118,10 @@ void workloads_release(struct workloads *workloads)
 {
     const char *key;
     void *value;
-    for (struct kube_pass *pass = workloads->passes, *next; pass; pass = next) {
-        next = pass->next;
-        run_free(CONTAINER_OF(pass, struct workload_run, pass));
-    }
+    LIST_EACH_SAFE (struct kube_pass, pass, &workloads->passes, link)
+        workloads_run_free(CONTAINER_OF(pass, struct workload_run, pass));
     workqueue_free(workloads->queue);
     for (size_t at = 0; map_next(&workloads->writes, &at, &key, &value);)
-        writes_free(value);
+        workloads_writes_free(value);
     map_release(&workloads->writes);
 }

@@ -1,47 +1,49 @@
-/* What controllers of one kind of workload share: keys that wait, passes under way, and their own
- * writes that the informers have not shown yet, so that nothing is decided on what was. A
- * controller says what its kind is and how a plan is made and carried out. */
+/* The shared part of controllers of workloads: a queue of keys, passes in flight, and the
+ * controller's own writes that the informers have not shown yet, so that no decision is based on an
+ * old state. A controller describes its kind, how it makes a plan, and how it carries the plan out.
+ */
 #ifndef TRAINYARD_ENGINE_WORKLOADS_H
 #define TRAINYARD_ENGINE_WORKLOADS_H
 
 #include "base/map.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/client/pass.h"
 #include "kube/client/workqueue.h"
 
-/* A pass over one workload; first in what the controller knows of its plan. */
+/* A pass over one workload; the first member of the controller's own struct. */
 struct workload_run {
     struct kube_pass pass;
     struct hub *hub;
     char *key;          /* "namespace/name" */
-    int64_t requeue_ms; /* look again after so long; -1: when something changes */
+    int64_t requeue_ms; /* reconcile again after this time; -1: when an object changes */
 };
 
 struct workload_kind {
     const char *storage;                    /* "replicasets.apps" */
-    const char *component;                  /* who tells its events */
+    const char *component;                  /* the source of its events */
     const struct kube_pass_stages *stages;  /* how a plan is carried out */
     size_t run_size;                        /* of the controller's own struct */
-    void (*plan)(struct workload_run *run); /* what shall be done */
+    void (*plan)(struct workload_run *run); /* fills in the plan of the pass */
 };
 
 struct workloads {
     struct hub *hub;
     const struct workload_kind *kind;
     struct workqueue *queue;
-    struct map writes; /* key → struct kube_own_writes */
-    struct kube_pass *passes;
+    struct map writes;       /* key → struct kube_own_writes */
+    struct list_head passes; /* struct kube_pass */
 };
 
 void workloads_init(struct workloads *workloads, struct hub *hub, const struct workload_kind *kind);
 void workloads_release(struct workloads *workloads);
 
-/* Something about the workload changed. */
+/* Queues the workload: it or one of its objects changed. */
 void workloads_add(struct workloads *workloads, const char *namespace_, const char *name);
-/* An object of it is as its last write left it, gone included. What a write is called is the
- * controller's: a uid, a uid and a version. */
+/* The informers show the result of a write, a deletion included. Each controller names its writes
+ * in its own way: a uid, or a uid and a version. */
 void workloads_saw(struct workloads *workloads, const char *namespace_, const char *name,
                    const char *write);
-void workload_run_wrote(struct workload_run *run, const char *write); /* waited for from now on */
+/* Waits for the write from now on. */
+void workloads_run_wrote(struct workload_run *run, const char *write);
 
 #endif

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
-#include "kube/kinds/meta.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
@@ -11,21 +11,14 @@ static void definition_set_condition(struct arena *arena, struct json *definitio
                                      bool status, const char *reason, const char *message,
                                      int64_t now_ms)
 {
+    const struct kube_condition wanted = {.type = type,
+                                          .status = status ? "True" : "False",
+                                          .reason = reason,
+                                          .message = message,
+                                          .now_ms = now_ms};
     struct json *list =
         json_ensure_array(arena, json_ensure_object(arena, definition, "status"), "conditions");
-    struct json *condition = kube_condition_get(definition, type);
-    const char *text = status ? "True" : "False";
-    if (!condition) {
-        condition = json_object(arena);
-        json_set_string(arena, condition, "type", type);
-        json_append(list, condition);
-    }
-    bool turned = !str_eq(json_get_string(condition, "status", ""), text);
-    json_set_string(arena, condition, "status", text);
-    if (turned)
-        meta_set_time(arena, condition, "lastTransitionTime", now_ms);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
+    kube_condition_set(arena, list, &wanted, 0);
 }
 
 bool definition_is_established(const struct json *definition)

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
-#include "engine/kinds/stored.h"
+#include "engine/stored/stored.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

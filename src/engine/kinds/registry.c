@@ -357,15 +357,3 @@ const char **registry_versions(const struct registry *registry, struct arena *ar
         qsort(names.list.items, names.list.count, sizeof(*names.list.items), compare_versions);
     return names_take(&names, arena);
 }
-
-/* ---- Keys ------------------------------------------------------------------------------------ */
-
-char *registry_key(struct arena *arena, const struct kube_kind *kind, const char *namespace_,
-                   const char *name)
-{
-    if (!kind->id.namespaced)
-        return arena_printf(arena, "/%s/%s", kind->storage, name ? name : "");
-    if (namespace_[0] == '\0')
-        return arena_printf(arena, "/%s/", kind->storage);
-    return arena_printf(arena, "/%s/%s/%s", kind->storage, namespace_, name ? name : "");
-}

@@ -10,7 +10,7 @@
 #include "kube/kinds/kinds.h"
 
 struct engine;
-struct rest;
+struct api_call;
 struct registry;
 
 /* What the engine adds to the writes of a kind because it needs the store or the engine's state.
@@ -24,9 +24,10 @@ struct registry_hooks {
     void (*delete_)(const struct registry *registry, struct arena *arena, struct json *object,
                     int64_t now_ms);
     /* Runs after validation. May complete the object or refuse it. */
-    int (*admit)(struct rest *rest, struct json *object, const struct json *old, struct err *err);
+    int (*admit)(struct api_call *call, struct json *object, const struct json *old,
+                 struct err *err);
     /* Runs on a write of the status. Corrects what the server knows better than the client. */
-    int (*status)(struct rest *rest, struct json *object, struct err *err);
+    int (*status)(struct api_call *call, struct json *object, struct err *err);
 };
 
 /* `kinds` are served besides those of kube/kinds/, and `hooks` are added; both end with NULL, must
@@ -102,12 +103,5 @@ const char **registry_versions(const struct registry *registry, struct arena *ar
 /* Less than 0 if `a` is preferred to `b`, as Kubernetes orders versions: v2, v1, v1beta2, v1alpha1,
  * then all other names. */
 int registry_version_compare(const char *a, const char *b);
-
-/* ---- Keys ------------------------------------------------------------------------------------ */
-
-/* The key of an object in the store: "/pods/default/x". `name` NULL: the prefix of all objects of
- * the namespace. `namespace_` "": the prefix of all objects of the kind. */
-char *registry_key(struct arena *arena, const struct kube_kind *kind, const char *namespace_,
-                   const char *name);
 
 #endif

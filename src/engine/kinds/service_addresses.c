@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/kinds/registry.h"
-#include "engine/kinds/stored.h"
+#include "engine/stored/stored.h"
+#include "kube/kinds/kinds.h"
 #include "kube/kinds/rule.h"
-#include "kube/kinds/service_spec.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 
 #include <arpa/inet.h>
@@ -38,8 +38,8 @@ static bool has_address(const struct json *service, const char *text)
 
 static char *service_key(struct arena *arena, const struct json *service)
 {
-    return registry_key(arena, &KUBE_SERVICE_KIND, kube_meta_namespace(service),
-                        kube_meta_name(service));
+    return stored_key(arena, &KUBE_SERVICE_KIND, kube_meta_namespace(service),
+                      kube_meta_name(service));
 }
 
 /* Reads the service of the key, as the store knows it. Returns NULL if there is none. */
@@ -354,7 +354,7 @@ struct service_addresses *service_addresses_new(struct store *store)
     addresses->store = store;
     addresses->next = RANGE_FIRST;
     map_init(&addresses->owners);
-    size_t count = store_list(store, registry_key(arena, &KUBE_SERVICE_KIND, "", NULL), &objects);
+    size_t count = store_list(store, stored_key(arena, &KUBE_SERVICE_KIND, "", NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         learn_service(addresses, objects[i]);
         store_object_unref(objects[i]);

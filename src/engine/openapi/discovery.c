@@ -240,7 +240,7 @@ static bool choose_form(const struct accept *accept, bool has_aggregated, const 
 {
     for (size_t i = 0; i < accept->count; i++) {
         const struct accept_clause *clause = &accept->clauses[i];
-        if (!accept_clause_takes(clause, "application/json"))
+        if (!accept_clause_matches(clause, "application/json"))
             continue;
         *ret_version = has_aggregated ? aggregated_version(clause) : NULL;
         if (*ret_version || clause->as[0] == '\0')

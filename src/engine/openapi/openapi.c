@@ -44,7 +44,7 @@ static const char *choose_openapi_form(struct http_exchange *exchange, const str
         const struct accept_clause *clause = &accept.clauses[i];
         if (str_eq(clause->type, form->asked) || str_eq(clause->type, form->type))
             return form->type;
-        if (accept_clause_takes(clause, JSON_TYPE))
+        if (accept_clause_matches(clause, JSON_TYPE))
             return JSON_TYPE;
     }
     cached_document_refuse(exchange,

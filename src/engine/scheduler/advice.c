@@ -1,14 +1,14 @@
-/* Larger nodes, or more of them; see scheduler_advice.h. */
+/* See advice.h. */
 #include "engine/scheduler/advice.h"
 
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
-#include "kube/object.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The most that `up` takes. */
+/* The maxima of `trainyard up`. */
 enum { NODES_MAX = 64, FAKE_GPUS_MAX = 16 };
 
 struct node_room {
@@ -20,20 +20,20 @@ static bool room_holds(const struct node_room *room, const struct node_usage *as
     return asked->cpu_milli <= room->cpu_milli && asked->memory_bytes <= room->memory_bytes;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t advice_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-/* Of cpu and of memory the most that a node offers. */
+/* The largest cpu and the largest memory that any node offers. */
 static struct node_room largest_node(const struct scheduler_view *view)
 {
     static const struct node_usage nothing = {0};
     struct node_room largest = {0}, offered;
     for (size_t i = 0; i < view->count; i++) {
         node_usage_left(view->nodes[i].node, &nothing, &offered.cpu_milli, &offered.memory_bytes);
-        largest.cpu_milli = larger(largest.cpu_milli, offered.cpu_milli);
-        largest.memory_bytes = larger(largest.memory_bytes, offered.memory_bytes);
+        largest.cpu_milli = advice_larger(largest.cpu_milli, offered.cpu_milli);
+        largest.memory_bytes = advice_larger(largest.memory_bytes, offered.memory_bytes);
     }
     return largest;
 }
@@ -48,8 +48,9 @@ static int compare_largest_first(const void *a, const void *b)
     return 0;
 }
 
-/* How many empty nodes of a size hold the pods, each of which fits on one: each pod goes to the
- * first with room, the large pods first. More than `up` takes counts as NODES_MAX + 1. */
+/* How many empty nodes of a size the pods need; each pod must fit on one. Places each pod on the
+ * first node with room, the large pods first. Returns NODES_MAX + 1 if `up` does not allow as many.
+ */
 static size_t nodes_needed(struct arena *arena, const struct node_room *size,
                            const struct node_usage *asked, size_t count)
 {
@@ -73,7 +74,7 @@ static size_t nodes_needed(struct arena *arena, const struct node_room *size,
     return used;
 }
 
-/* Nodes that an earlier `up` had are still there, but not ready. */
+/* Nodes of an earlier `up` still exist, but are not ready. */
 static size_t count_ready(const struct scheduler_view *view)
 {
     size_t count = 0;
@@ -84,7 +85,8 @@ static size_t count_ready(const struct scheduler_view *view)
     return count;
 }
 
-/* Nodes that `up` has numbered; with `--nodes 3` those that have names of their own would go. */
+/* Whether `up` has numbered the nodes. Nodes with names of their own would be lost with `--nodes
+ * 3`. */
 static bool are_numbered(const struct scheduler_view *view)
 {
     for (size_t i = 0; i < view->count; i++)
@@ -93,7 +95,7 @@ static bool are_numbered(const struct scheduler_view *view)
     return true;
 }
 
-/* "--nodes 2 --cpus 4": what gives the pods room; "" if they have it. */
+/* The options that make the pods fit, "--nodes 2 --cpus 4"; "" if they fit already. */
 static const char *size_options(struct arena *arena, const struct scheduler_view *view,
                                 const struct node_usage *asked, size_t count)
 {
@@ -101,8 +103,8 @@ static const char *size_options(struct arena *arena, const struct scheduler_view
     struct node_room size = offered, sum = {0};
     const char *options = "";
     for (size_t i = 0; i < count; i++) {
-        size.cpu_milli = larger(size.cpu_milli, asked[i].cpu_milli);
-        size.memory_bytes = larger(size.memory_bytes, asked[i].memory_bytes);
+        size.cpu_milli = advice_larger(size.cpu_milli, asked[i].cpu_milli);
+        size.memory_bytes = advice_larger(size.memory_bytes, asked[i].memory_bytes);
         sum.cpu_milli += asked[i].cpu_milli;
         sum.memory_bytes += asked[i].memory_bytes;
     }
@@ -110,8 +112,8 @@ static const char *size_options(struct arena *arena, const struct scheduler_view
     if (needed > ready && needed <= NODES_MAX && are_numbered(view)) {
         options = arena_printf(arena, " --nodes %zu", needed);
     } else if (needed > ready) {
-        size.cpu_milli = larger(size.cpu_milli, sum.cpu_milli);
-        size.memory_bytes = larger(size.memory_bytes, sum.memory_bytes);
+        size.cpu_milli = advice_larger(size.cpu_milli, sum.cpu_milli);
+        size.memory_bytes = advice_larger(size.memory_bytes, sum.memory_bytes);
     }
     if (size.cpu_milli > offered.cpu_milli)
         options = arena_printf(arena, "%s --cpus %s", options,
@@ -122,7 +124,8 @@ static const char *size_options(struct arena *arena, const struct scheduler_view
     return options;
 }
 
-/* How many GPUs the pods ask for where no node has one; 0: a node has, or they ask for none. */
+/* How many GPUs the pods ask for if no node has one; 0 if a node has one, or if they ask for none.
+ */
 static int64_t missing_gpus(const struct scheduler_view *view, const struct node_usage *asked,
                             size_t count)
 {

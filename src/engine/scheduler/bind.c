@@ -1,18 +1,17 @@
-/* From a choice to the API: which pods are thought to be where until the informer shows it,
- * bindings in parallel, and the condition and event of a pod that has no node. See
- * scheduler_internal.h. */
+/* Carries decisions out: assumes pods on their nodes until the informer shows them there, binds in
+ * parallel, and writes the condition and event of a pod without a node. See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
-#include "base/moment.h"
 #include "base/str.h"
 #include "engine/scheduler/pod_affinity.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
 
-/* ---- What is thought to be where ------------------------------------------------------------- */
+/* ---- Assumed nodes --------------------------------------------------------------------------- */
 
 struct node_usage *scheduler_used_on(struct scheduler *scheduler, const char *node)
 {
@@ -38,11 +37,11 @@ void scheduler_forget(struct scheduler *scheduler, const char *key)
     if (!assumption)
         return;
     node_usage_subtract(scheduler_used_on(scheduler, assumption->node), &assumption->usage);
-    scheduler->particular -= assumption->particular;
+    scheduler->affinity_count -= assumption->has_affinity;
     assumption_free(assumption);
 }
 
-/* Where a binding could not be sent and meanwhile the node went, the choice is void. */
+/* An assumption is void if its binding could not be sent and the node is gone since. */
 struct scheduler_assumption *scheduler_assumed(struct scheduler *scheduler, const char *key)
 {
     struct scheduler_assumption *assumption = map_get(&scheduler->assumed, key);
@@ -65,11 +64,11 @@ void scheduler_assume(struct scheduler *scheduler, const char *key, const struct
         const char *devices = scheduler_devices(scheduler, arena, pod, node);
         assumption->devices = devices ? mem_strdup(devices) : NULL;
     }
-    scheduler_mind_overcommit(scheduler, pod, &assumption->usage, node);
+    scheduler_report_overcommit(scheduler, pod, &assumption->usage, node);
     node_usage_add(scheduler_used_on(scheduler, node), &assumption->usage);
-    assumption->particular = pod_affinity_is_given(pod);
-    scheduler->particular += assumption->particular;
-    scheduler_withdraw(scheduler, key);
+    assumption->has_affinity = pod_affinity_is_given(pod);
+    scheduler->affinity_count += assumption->has_affinity;
+    scheduler_withdraw_nomination(scheduler, key);
     map_put(&scheduler->assumed, key, assumption);
 }
 
@@ -85,7 +84,7 @@ void scheduler_bind_release(struct scheduler *scheduler)
     map_release(&scheduler->assumed);
 }
 
-/* ---- Pods under way -------------------------------------------------------------------------- */
+/* ---- Pods in flight -------------------------------------------------------------------------- */
 
 struct scheduler_pass {
     struct scheduler *scheduler;
@@ -112,11 +111,11 @@ void scheduler_pass_unref(struct scheduler_pass *pass)
     free(pass);
 }
 
-/* One pod on its way to a node, or to its condition. */
+/* A pod that is being bound, or whose condition is being written. */
 struct placement {
     struct hub_task task;
     struct scheduler *scheduler;
-    struct scheduler_pass *pass; /* of its group; NULL: it goes alone */
+    struct scheduler_pass *pass; /* the pass of its group; NULL: it has no group */
     char *key;
     char *node; /* NULL: only its condition is written */
     struct kube_object *pod;
@@ -157,7 +156,7 @@ static struct placement *placement_new(struct scheduler *scheduler, const char *
     return placement;
 }
 
-/* Events come from the scheduler the pod asked for: there is one under two names. */
+/* Events name the scheduler that the pod asked for: this scheduler has two names. */
 static const char *component_of(const struct kube_object *pod)
 {
     return json_get_string(json_get(pod->json, "spec"), "schedulerName", "default-scheduler");
@@ -165,10 +164,10 @@ static const char *component_of(const struct kube_object *pod)
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
-/* A pod keeps its room until it is known what became of it: the answer may be lost and not the
- * binding, and of a group none may be left without. The binding is sent again, and the informer
- * tells of one that was bound, by whomever, or is on its way out. */
-static void bound(void *context, struct json *object, const struct err *err)
+/* A failed binding keeps the pod's resources, because the binding may have succeeded and only the
+ * response be lost, and because no member of a group may lose its node. The binding is sent again.
+ * The informer shows if the pod was bound, by any scheduler, or is being deleted. */
+static void on_scheduler_bound(void *context, struct json *object, const struct err *err)
 {
     struct placement *placement = context;
     struct scheduler *scheduler = placement->scheduler;
@@ -185,7 +184,7 @@ static void bound(void *context, struct json *object, const struct err *err)
     placement_end(placement, err && !gone);
 }
 
-/* The binding is a subresource one creates, so to the client it is a resource below the pod. */
+/* A binding is a subresource that is created, so for the client it is a resource below the pod. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass)
 {
@@ -207,7 +206,7 @@ void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_ob
     json_set_string(arena, target, "kind", "Node");
     json_set_string(arena, target, "name", assumption->node);
     assumption->sent = true;
-    kube_create(hub_client(scheduler->hub), &binding, pod->namespace_, body, bound,
+    kube_create(hub_client(scheduler->hub), &binding, pod->namespace_, body, on_scheduler_bound,
                 placement_new(scheduler, key, pod, assumption->node, pass));
 }
 
@@ -218,7 +217,8 @@ static void condition_written(void *context, struct json *object, const struct e
     placement_end(context, err && err->code != ERR_NOT_FOUND);
 }
 
-/* The conditions of the pod with PodScheduled saying why not; NULL if it says so already. */
+/* The pod's conditions with the reason in PodScheduled; NULL if the pod has that condition already.
+ */
 static struct json *unscheduled_conditions(struct arena *arena, const struct json *pod,
                                            const char *message, int64_t now_ms)
 {
@@ -227,19 +227,15 @@ static struct json *unscheduled_conditions(struct arena *arena, const struct jso
         str_eq(json_get_string(old, "message", ""), message))
         return NULL;
     struct json *conditions = json_array(arena);
-    JSON_EACH (other, json_at(pod, "status", "conditions", NULL)) {
-        if (!str_eq(json_get_string(other, "type", ""), "PodScheduled"))
-            json_append(conditions, json_clone(arena, other));
-    }
-    char now[MOMENT_TEXT_MAX];
-    moment_format(now_ms, now);
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", "PodScheduled");
-    json_set_string(arena, condition, "status", "False");
-    json_set_string(arena, condition, "reason", "Unschedulable");
-    json_set_string(arena, condition, "message", message);
-    json_set_string(arena, condition, "lastTransitionTime", now);
-    json_append(conditions, condition);
+    JSON_EACH (other, json_at(pod, "status", "conditions", NULL))
+        json_append(conditions, json_clone(arena, other));
+    const struct kube_condition unscheduled = {.type = "PodScheduled",
+                                               .status = "False",
+                                               .reason = "Unschedulable",
+                                               .message = message,
+                                               .now_ms = now_ms};
+    kube_condition_set(arena, conditions, &unscheduled,
+                       KUBE_CONDITION_MOVE_LAST | KUBE_CONDITION_RESET_TRANSITION);
     return conditions;
 }
 

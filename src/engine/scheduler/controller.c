@@ -1,14 +1,17 @@
-/* Feeds scheduler_pick() with what the informers know and binds pods to what it chose. Bindings run
- * in parallel; a node counts the pods it was just given before the informer has seen them, so that
- * a burst of pods spreads. A pod that fits nowhere says so in its condition and an event, and is
- * looked at again whenever a node changes or a pod ends. Pods of a group are decided on together
- * (scheduler_gang_controller.c). */
+/* Calls scheduler_pick() with the state of the informers and binds pods to the chosen nodes.
+ * Bindings run in parallel. A node counts the pods that it was just given before the informer shows
+ * them, so that many new pods spread over the nodes. A pod that fits on no node gets a condition
+ * and an event, and is tried again whenever a node changes or a pod ends. Pods of a group are
+ * decided on together (gang_controller.c). */
+#include "engine/scheduler/controller.h"
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/scheduler/gang.h"
 #include "engine/scheduler/internal.h"
 #include "engine/scheduler/pod_affinity.h"
 #include "engine/scheduler/preempt.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -28,7 +31,7 @@ const char *scheduler_occupied_node(const struct kube_object *pod)
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-/* What is decided on has been read. */
+/* Whether everything that decisions depend on has been listed. */
 static bool is_synced(struct scheduler *scheduler)
 {
     return kube_informer_synced(hub_informer(scheduler->hub, "nodes")) &&
@@ -42,7 +45,7 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_object *pod = kube_informer_find(hub_informer(scheduler->hub, "pods"), key);
     const struct scheduler_assumption *assumption = scheduler_assumed(scheduler, key);
-    if (!pod || !scheduler_wants(pod->json) || (assumption && assumption->sent) ||
+    if (!pod || !scheduler_is_responsible(pod->json) || (assumption && assumption->sent) ||
         scheduler_gang_key_of(arena, pod)) {
         workqueue_done(scheduler->queue, key, false);
         return;
@@ -59,18 +62,18 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
         scheduler_assume(scheduler, key, pod->json, choice.node);
         scheduler_bind(scheduler, key, pod, NULL);
     } else if (gathered.view.count > 0) {
-        scheduler_make_room(scheduler, key, pod, choice.message);
+        scheduler_try_preempt(scheduler, key, pod, choice.message);
     } else {
         scheduler_report(scheduler, key, pod, choice.message, NULL, NULL);
     }
     scheduler_gathered_release(&gathered);
 }
 
-static void work(void *context, const char *key)
+static void scheduler_work(void *context, const char *key)
 {
     struct scheduler *scheduler = context;
     if (!is_synced(scheduler)) {
-        workqueue_put_off(scheduler->queue, key, UNSYNCED_MS);
+        workqueue_defer(scheduler->queue, key, UNSYNCED_MS);
         return;
     }
     if (!scheduler->resumed)
@@ -82,9 +85,9 @@ static void work(void *context, const char *key)
         work_on_pod(scheduler, key);
 }
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
-static void enqueue(struct scheduler *scheduler, const struct kube_object *pod)
+static void scheduler_enqueue(struct scheduler *scheduler, const struct kube_object *pod)
 {
     const char *group = kube_meta_label(pod->json, SCHEDULER_GANG_LABEL);
     if (!str_is_empty(group)) {
@@ -95,7 +98,7 @@ static void enqueue(struct scheduler *scheduler, const struct kube_object *pod)
     workqueue_add(scheduler->queue, key);
 }
 
-/* The more important first, then those that have waited for longer. */
+/* Sorts by priority, then by age. */
 static int compare_urgency(const void *a, const void *b)
 {
     const struct kube_object *const *x = a, *const *y = b;
@@ -114,8 +117,8 @@ static bool is_any(const struct json *pod)
     return true;
 }
 
-/* Look again at the pods that wait, or at those of them for which `counts` holds. */
-static void recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
+/* Queues the waiting pods for which `counts` returns true. */
+static void scheduler_recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
 {
     const char *key;
     void *pod;
@@ -126,30 +129,30 @@ static void recheck(struct scheduler *scheduler, bool (*counts)(const struct jso
     if (waiting.count > 1)
         qsort(waiting.items, waiting.count, sizeof(*waiting.items), compare_urgency);
     for (size_t i = 0; i < waiting.count; i++)
-        enqueue(scheduler, waiting.items[i]);
+        scheduler_enqueue(scheduler, waiting.items[i]);
     vec_release(&waiting);
 }
 
-/* Count the pod on its node, or no longer. */
+/* Adds the pod to its node's usage, or subtracts it. */
 static void count_pod(struct scheduler *scheduler, const struct json *pod, const char *node,
                       bool there)
 {
     struct node_usage usage;
-    size_t particular = pod_affinity_is_given(pod);
+    size_t has_affinity = pod_affinity_is_given(pod);
     node_usage_of_pod(pod, &usage);
     if (there) {
         node_usage_add(scheduler_used_on(scheduler, node), &usage);
-        scheduler->particular += particular;
+        scheduler->affinity_count += has_affinity;
     } else {
         node_usage_subtract(scheduler_used_on(scheduler, node), &usage);
-        scheduler->particular -= particular;
+        scheduler->affinity_count -= has_affinity;
     }
-    scheduler_rank(scheduler, scheduler_priority(pod), there);
+    scheduler_count_priority(scheduler, scheduler_priority(pod), there);
     node_usage_release(&usage);
 }
 
-/* What an earlier scheduler has made room for. */
-static void renominate(struct scheduler *scheduler, const struct kube_object *pod)
+/* Takes over the nomination of an earlier scheduler. */
+static void scheduler_renominate(struct scheduler *scheduler, const struct kube_object *pod)
 {
     const char *node = json_get_string(json_get(pod->json, "status"), "nominatedNodeName", "");
     _cleanup_free_ char *key = mem_printf("%s/%s", pod->namespace_, pod->name);
@@ -157,19 +160,19 @@ static void renominate(struct scheduler *scheduler, const struct kube_object *po
         scheduler_nominate(scheduler, key, pod->json, node);
 }
 
-/* Keep the newest version of a pod that waits, or forget one that does no longer. */
+/* Keeps the newest version of a waiting pod, or drops a pod that no longer waits. */
 static void note_waiting(struct scheduler *scheduler, const char *key, struct kube_object *pod)
 {
-    struct kube_object *before = pod && scheduler_wants(pod->json)
+    struct kube_object *before = pod && scheduler_is_responsible(pod->json)
                                      ? map_put(&scheduler->waiting, key, kube_object_ref(pod))
                                      : map_remove(&scheduler->waiting, key);
     if (before)
         kube_object_unref(before);
 }
 
-static bool is_choosy(const struct kube_object *pod)
+static bool depends_on_pods(const struct kube_object *pod)
 {
-    return pod && scheduler_wants(pod->json) && scheduler_minds_pods(pod->json);
+    return pod && scheduler_is_responsible(pod->json) && scheduler_depends_on_pods(pod->json);
 }
 
 static bool has_same_place(const struct kube_object *old, const struct kube_object *new_)
@@ -180,9 +183,9 @@ static bool has_same_place(const struct kube_object *old, const struct kube_obje
            (!a || json_equal(a, b));
 }
 
-static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
-                        struct kube_object *new_)
+static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct scheduler *scheduler = self;
     const char *before = scheduler_occupied_node(old), *after = scheduler_occupied_node(new_);
     const struct kube_object *either = new_ ? new_ : old;
     _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
@@ -191,29 +194,31 @@ static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
         count_pod(scheduler, old->json, before, false);
     if (after)
         count_pod(scheduler, new_->json, after, true);
-    scheduler->choosy += is_choosy(new_);
-    scheduler->choosy -= is_choosy(old);
-    if (after && scheduler->choosy > 0 && !has_same_place(old, new_))
-        recheck(scheduler, scheduler_minds_pods); /* a neighbour has come, or is another now */
+    scheduler->dependent_waiting += depends_on_pods(new_);
+    scheduler->dependent_waiting -= depends_on_pods(old);
+    if (after && scheduler->dependent_waiting > 0 && !has_same_place(old, new_))
+        scheduler_recheck(scheduler,
+                          scheduler_depends_on_pods); /* a pod near it is new, or has changed */
     if (before && !after)
-        recheck(scheduler, is_any); /* there is room again */
+        scheduler_recheck(scheduler, is_any); /* resources are free again */
     bool another = old && new_ && !str_eq(old->uid, new_->uid);
-    if (!new_ || another || !scheduler_wants(new_->json)) {
+    if (!new_ || another || !scheduler_is_responsible(new_->json)) {
         scheduler_forget(scheduler, key);
-        scheduler_withdraw(scheduler, key);
+        scheduler_withdraw_nomination(scheduler, key);
     } else if (str_is_empty(kube_meta_label(new_->json, SCHEDULER_GANG_LABEL))) {
-        renominate(scheduler, new_);
+        scheduler_renominate(scheduler, new_);
     }
     const char *left = old && new_ ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
     if (!str_is_empty(left) && !str_eq(left, kube_meta_label(new_->json, SCHEDULER_GANG_LABEL)))
         scheduler_gang_enqueue(scheduler, old->namespace_, left);
-    /* Of a group, every change counts: it may be complete now, or have lost a member. */
-    if ((new_ && scheduler_wants(new_->json)) ||
+    /* Every change of a group's member counts: the group may be complete now, or have lost a
+     * member. */
+    if ((new_ && scheduler_is_responsible(new_->json)) ||
         !str_is_empty(kube_meta_label(either->json, SCHEDULER_GANG_LABEL)))
-        enqueue(scheduler, either);
+        scheduler_enqueue(scheduler, either);
 }
 
-/* A node's heartbeat changes its status all the time; pods care for the rest and for Ready. */
+/* A node's heartbeat changes its status all the time. Only the rest and Ready matter to pods. */
 static bool node_matters(const struct kube_object *old, const struct kube_object *new_)
 {
     if (!old || !new_)
@@ -233,22 +238,24 @@ static bool node_matters(const struct kube_object *old, const struct kube_object
            kube_condition_is_true(new_->json, "Ready");
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_scheduler_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    if (str_eq(resource->storage, "pods"))
-        pod_changed(self, old, new_);
-    else if (str_eq(resource->storage, "nodes") && node_matters(old, new_))
-        recheck(self, is_any);
-    else if (str_eq(resource->storage, "podgroups.scheduling.x-k8s.io"))
-        scheduler_gang_enqueue(self, (new_ ? new_ : old)->namespace_, (new_ ? new_ : old)->name);
+    if (node_matters(old, new_))
+        scheduler_recheck(self, is_any);
 }
 
-static void *start(struct hub *hub)
+static void on_scheduler_group_changed(void *self, struct kube_object *old,
+                                       struct kube_object *new_)
+{
+    const struct kube_object *group = new_ ? new_ : old;
+    scheduler_gang_enqueue(self, group->namespace_, group->name);
+}
+
+static void *scheduler_controller_start(struct hub *hub)
 {
     struct scheduler *scheduler = mem_zalloc(sizeof(*scheduler));
     scheduler->hub = hub;
-    scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, work, scheduler);
+    scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, scheduler_work, scheduler);
     map_init(&scheduler->used);
     map_init(&scheduler->waiting);
     map_init(&scheduler->assumed);
@@ -257,7 +264,7 @@ static void *start(struct hub *hub)
     return scheduler;
 }
 
-static void stop(void *self)
+static void scheduler_controller_stop(void *self)
 {
     struct scheduler *scheduler = self;
     const char *key;
@@ -272,4 +279,15 @@ static void stop(void *self)
     free(scheduler);
 }
 
-const struct controller SCHEDULER_CONTROLLER = {start, changed, stop};
+static const struct controller_watch SCHEDULER_WATCHES[] = {
+    {"pods", on_scheduler_pod_changed},
+    {"nodes", on_scheduler_node_changed},
+    {"podgroups.scheduling.x-k8s.io", on_scheduler_group_changed},
+    {NULL, NULL},
+};
+
+const struct controller SCHEDULER_CONTROLLER = {
+    .start = scheduler_controller_start,
+    .stop = scheduler_controller_stop,
+    .watches = SCHEDULER_WATCHES,
+};

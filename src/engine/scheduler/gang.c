@@ -1,7 +1,7 @@
-/* All of a group or none; see scheduler_gang.h. Layouts are tried from the cheap to the dear:
- * spread as single pods are, packed, and for groups of ordinary size a search that takes choices
- * back, with a limit on its steps: packing is a hard problem, and a group that needs the one layout
- * among millions waits for more room instead. */
+/* See gang.h. Layouts are tried from cheap to expensive: spread like single pods, then packed, and
+ * for groups of ordinary size a search with backtracking and a limit on its steps. Packing is a
+ * hard problem: a group for which only one layout among millions works waits for more room instead.
+ */
 #include "engine/scheduler/gang.h"
 
 #include "base/mem.h"
@@ -17,61 +17,62 @@
 enum {
     SEARCH_MEMBERS_MAX = 128,
     SEARCH_STEPS_MAX = 10000,
-    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each looks at every pod that is placed */
+    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each step looks at every placed pod */
 };
 
 static const size_t NOWHERE = SIZE_MAX;
 
-/* A layout being made. */
+/* A layout under construction. */
 struct layout {
     struct arena *arena;
     const struct scheduler_gang *gang;
-    struct scheduler_view view;    /* with the members laid there */
-    struct scheduler_node *nodes;  /* of the view */
-    struct scheduler_placed *pods; /* of the view: the members behind those that were there */
+    struct scheduler_view view;   /* with the members that are placed so far */
+    struct scheduler_node *nodes; /* the view's nodes */
+    /* The view's pods: the members after the pods that had a node before. */
+    struct scheduler_placed *pods;
     size_t node_count;
-    struct node_usage *used;            /* a node's, with the members laid there */
-    struct node_usage *asked;           /* a member's */
-    struct scheduler_objection *barred; /* [member][node]: why never there */
-    int64_t **likings;                  /* a member's, of the nodes as they were */
-    bool *minds;                        /* of a member: its neighbours count */
+    struct node_usage *used;            /* per node, with the members that are placed there */
+    struct node_usage *asked;           /* per member: its requests */
+    struct scheduler_rejection *barred; /* [member][node]: permanent rejections */
+    int64_t **scores; /* per member: the scores of the nodes without the other members */
+    bool *minds;      /* per member: it depends on other pods */
     bool any_minds;
-    size_t *at;    /* a member's node, or NOWHERE */
-    size_t placed; /* of the members that wait */
-    size_t steps;  /* of the search */
+    size_t *at;    /* per member: its node, or NOWHERE */
+    size_t placed; /* how many waiting members have a node */
+    size_t steps;  /* steps of the search so far */
 };
 
-static const struct scheduler_objection *barred(const struct layout *layout, size_t member,
-                                                size_t node)
+static const struct scheduler_rejection *gang_is_barred(const struct layout *layout, size_t member,
+                                                        size_t node)
 {
     return &layout->barred[member * layout->node_count + node];
 }
 
-/* Whether anything speaks against it, and what. */
-static bool objects(const struct layout *layout, size_t member, size_t node,
-                    struct scheduler_objection *ret)
+/* Whether the node is rejected for the member, and why. */
+static bool gang_check_node(const struct layout *layout, size_t member, size_t node,
+                            struct scheduler_rejection *ret)
 {
-    *ret = *barred(layout, member, node);
+    *ret = *gang_is_barred(layout, member, node);
     if (ret->count > 0 ||
-        scheduler_room_objects(layout->arena, &layout->view, node, &layout->asked[member], ret))
+        scheduler_check_room(layout->arena, &layout->view, node, &layout->asked[member], ret))
         return true;
     if (!layout->minds[member])
         return false;
-    struct scheduler_objection *all =
-        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
-    scheduler_neighbours_object(layout->arena, layout->gang->waiting[member].pod, &layout->view,
-                                all);
+    struct scheduler_rejection *all =
+        ARENA_ARRAY(layout->arena, struct scheduler_rejection, layout->node_count + 1);
+    scheduler_check_neighbours(layout->arena, layout->gang->waiting[member].pod, &layout->view,
+                               all);
     *ret = all[node];
     return ret->count > 0;
 }
 
-static bool fits(const struct layout *layout, size_t member, size_t node)
+static bool gang_fits(const struct layout *layout, size_t member, size_t node)
 {
-    struct scheduler_objection objection;
-    return !objects(layout, member, node, &objection);
+    struct scheduler_rejection rejection;
+    return !gang_check_node(layout, member, node, &rejection);
 }
 
-static void lay(struct layout *layout, size_t member, size_t node)
+static void gang_place_member(struct layout *layout, size_t member, size_t node)
 {
     node_usage_add(&layout->used[node], &layout->asked[member]);
     layout->pods[layout->view.pod_count++] =
@@ -80,7 +81,7 @@ static void lay(struct layout *layout, size_t member, size_t node)
     layout->placed++;
 }
 
-static void take_back(struct layout *layout, size_t member)
+static void gang_take_back(struct layout *layout, size_t member)
 {
     if (layout->at[member] == NOWHERE)
         return;
@@ -95,17 +96,17 @@ static void take_back(struct layout *layout, size_t member)
     layout->placed--;
 }
 
-static void clear(struct layout *layout)
+static void gang_clear(struct layout *layout)
 {
     for (size_t i = layout->gang->waiting_count; i-- > 0;)
-        take_back(layout, i);
+        gang_take_back(layout, i);
 }
 
-/* A member is particular about its neighbours, or one of those that are there is. */
-static bool has_particular(const struct scheduler_gang *gang, const struct scheduler_view *view)
+/* Whether a member depends on other pods, or a placed pod does. */
+static bool has_affinity_pods(const struct scheduler_gang *gang, const struct scheduler_view *view)
 {
     for (size_t i = 0; i < gang->waiting_count; i++)
-        if (scheduler_minds_pods(gang->waiting[i].pod))
+        if (scheduler_depends_on_pods(gang->waiting[i].pod))
             return true;
     return view->pod_count > 0;
 }
@@ -119,9 +120,9 @@ static void layout_init_member(struct layout *layout, size_t member,
     layout->at[member] = NOWHERE;
     layout->minds[member] = layout->any_minds;
     for (size_t node = 0; node < view->count; node++)
-        open[node] = !scheduler_node_objects(layout->arena, pod, view->nodes[node].node,
-                                             &layout->barred[member * view->count + node]);
-    layout->likings[member] = scheduler_likings(layout->arena, pod, view, open);
+        open[node] = !scheduler_check_node(layout->arena, pod, view->nodes[node].node,
+                                           &layout->barred[member * view->count + node]);
+    layout->scores[member] = scheduler_scores(layout->arena, pod, view, open);
 }
 
 static void layout_init(struct layout *layout, struct arena *arena,
@@ -131,13 +132,13 @@ static void layout_init(struct layout *layout, struct arena *arena,
     *layout = (struct layout){.arena = arena, .gang = gang, .view = *view, .node_count = count};
     layout->used = ARENA_ARRAY(arena, struct node_usage, count + 1);
     layout->asked = ARENA_ARRAY(arena, struct node_usage, members + 1);
-    layout->barred = ARENA_ARRAY(arena, struct scheduler_objection, members * count + 1);
-    layout->likings = ARENA_ARRAY(arena, int64_t *, members + 1);
+    layout->barred = ARENA_ARRAY(arena, struct scheduler_rejection, members * count + 1);
+    layout->scores = ARENA_ARRAY(arena, int64_t *, members + 1);
     layout->minds = ARENA_ARRAY(arena, bool, members + 1);
     layout->at = ARENA_ARRAY(arena, size_t, members + 1);
     layout->nodes = ARENA_ARRAY(arena, struct scheduler_node, count + 1);
     layout->pods = ARENA_ARRAY(arena, struct scheduler_placed, view->pod_count + members + 1);
-    layout->any_minds = has_particular(gang, view);
+    layout->any_minds = has_affinity_pods(gang, view);
     for (size_t node = 0; node < count; node++) {
         node_usage_add(&layout->used[node], view->nodes[node].used);
         layout->nodes[node] = view->nodes[node];
@@ -165,11 +166,11 @@ static size_t nodes_open_to(const struct layout *layout, size_t member)
 {
     size_t open = 0;
     for (size_t node = 0; node < layout->node_count; node++)
-        open += barred(layout, member, node)->count == 0;
+        open += gang_is_barred(layout, member, node)->count == 0;
     return open;
 }
 
-/* A member as the orders see it. */
+/* A member's sort key. */
 struct rank {
     size_t member, open;
     const struct node_usage *asked;
@@ -192,8 +193,9 @@ static int compare_member(const struct rank *a, const struct rank *b)
     return a->member < b->member ? -1 : a->member > b->member;
 }
 
-/* Those with the fewest nodes to go to, then the large ones: the way to get all in. */
-static int hardest_first(const void *a, const void *b)
+/* Sorts the members with the fewest possible nodes first, then the large ones: the best order to
+ * place all members. */
+static int compare_hardest_first(const void *a, const void *b)
 {
     const struct rank *x = a, *y = b;
     if (x->open != y->open)
@@ -202,8 +204,8 @@ static int hardest_first(const void *a, const void *b)
     return by_size ? by_size : compare_member(x, y);
 }
 
-/* The small ones: the way to get many in, where not all need to be. */
-static int easiest_first(const void *a, const void *b)
+/* Sorts the small members first: the best order to place many members if not all are needed. */
+static int compare_easiest_first(const void *a, const void *b)
 {
     int by_size = compare_size(a, b);
     return by_size ? by_size : compare_member(a, b);
@@ -212,13 +214,13 @@ static int easiest_first(const void *a, const void *b)
 static size_t *order_by(const struct layout *layout, int (*compare)(const void *, const void *))
 {
     size_t count = layout->gang->waiting_count;
-    struct rank *ranks = ARENA_ARRAY(layout->arena, struct rank, count + 1);
+    struct rank *priority_counts = ARENA_ARRAY(layout->arena, struct rank, count + 1);
     size_t *order = ARENA_ARRAY(layout->arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++)
-        ranks[i] = (struct rank){i, nodes_open_to(layout, i), &layout->asked[i]};
-    qsort(ranks, count, sizeof(*ranks), compare);
+        priority_counts[i] = (struct rank){i, nodes_open_to(layout, i), &layout->asked[i]};
+    qsort(priority_counts, count, sizeof(*priority_counts), compare);
     for (size_t i = 0; i < count; i++)
-        order[i] = ranks[i].member;
+        order[i] = priority_counts[i].member;
     return order;
 }
 
@@ -226,13 +228,13 @@ static size_t *order_by(const struct layout *layout, int (*compare)(const void *
 
 enum manner { SPREAD, PACK };
 
-static bool is_better(const struct layout *layout, enum manner manner, size_t member, size_t a,
-                      size_t b)
+static bool gang_is_better(const struct layout *layout, enum manner manner, size_t member, size_t a,
+                           size_t b)
 {
     const struct node_usage *x = &layout->used[a], *y = &layout->used[b];
-    const int64_t *likings = layout->likings[member];
-    if (manner == SPREAD && likings[a] != likings[b])
-        return likings[a] > likings[b];
+    const int64_t *scores = layout->scores[member];
+    if (manner == SPREAD && scores[a] != scores[b])
+        return scores[a] > scores[b];
     if (manner == PACK) {
         int64_t cpu[2], memory[2];
         node_usage_left(layout->nodes[a].node, x, &cpu[0], &memory[0]);
@@ -247,24 +249,24 @@ static bool is_better(const struct layout *layout, enum manner manner, size_t me
     return strcmp(layout->nodes[a].name, layout->nodes[b].name) < 0;
 }
 
-/* Each in its turn to the best node that has room; who finds none is left out. */
-static void lay_in_turn(struct layout *layout, const size_t *order, enum manner manner)
+/* Places each member on the best node with room, and leaves out members without one. */
+static void gang_place_in_order(struct layout *layout, const size_t *order, enum manner manner)
 {
-    clear(layout);
+    gang_clear(layout);
     for (size_t i = 0; i < layout->gang->waiting_count; i++) {
         size_t best = NOWHERE;
         for (size_t node = 0; node < layout->node_count; node++)
-            if ((best == NOWHERE || is_better(layout, manner, order[i], node, best)) &&
-                fits(layout, order[i], node))
+            if ((best == NOWHERE || gang_is_better(layout, manner, order[i], node, best)) &&
+                gang_fits(layout, order[i], node))
                 best = node;
         if (best != NOWHERE)
-            lay(layout, order[i], best);
+            gang_place_member(layout, order[i], best);
     }
 }
 
-/* Every node in turn for the first of the order, and for each all of that for the rest; `spare` of
- * them may be left out. */
-static bool search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
+/* Tries every node for the first member of the order, and for each node the same for the rest. Up
+ * to `spare` members may be left out. */
+static bool gang_search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
 {
     const size_t most_steps = layout->any_minds ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
     if (depth == layout->gang->waiting_count)
@@ -272,18 +274,18 @@ static bool search(struct layout *layout, const size_t *order, size_t depth, siz
     for (size_t node = 0; node < layout->node_count; node++) {
         if (++layout->steps > most_steps)
             return false;
-        if (!fits(layout, order[depth], node))
+        if (!gang_fits(layout, order[depth], node))
             continue;
-        lay(layout, order[depth], node);
-        if (search(layout, order, depth + 1, spare))
+        gang_place_member(layout, order[depth], node);
+        if (gang_search(layout, order, depth + 1, spare))
             return true;
-        take_back(layout, order[depth]);
+        gang_take_back(layout, order[depth]);
     }
-    return spare > 0 && search(layout, order, depth + 1, spare - 1);
+    return spare > 0 && gang_search(layout, order, depth + 1, spare - 1);
 }
 
-/* What is left on all nodes together is less than all want together. */
-static bool is_hopeless(const struct layout *layout)
+/* Whether all members together request more than is free on all nodes together. */
+static bool lacks_total_room(const struct layout *layout)
 {
     int64_t cpu_left = 0, memory_left = 0, cpu = 0, memory = 0;
     for (size_t i = 0; i < layout->node_count; i++) {
@@ -301,44 +303,43 @@ static bool is_hopeless(const struct layout *layout)
     return cpu > cpu_left || memory > memory_left;
 }
 
-/* "0/3 nodes are available: …" for a member, beside what is laid out. */
-static const char *explain(const struct layout *layout, size_t member)
+/* "0/3 nodes are available: …" for a member, with the other members in place. */
+static const char *gang_explain(const struct layout *layout, size_t member)
 {
-    struct scheduler_objection *why =
-        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
+    struct scheduler_rejection *why =
+        ARENA_ARRAY(layout->arena, struct scheduler_rejection, layout->node_count + 1);
     for (size_t node = 0; node < layout->node_count; node++)
-        if (!objects(layout, member, node, &why[node]))
-            scheduler_object(&why[node], "node(s) were left for others of the group", false);
+        if (!gang_check_node(layout, member, node, &why[node]))
+            scheduler_reject(&why[node], "node(s) were left for others of the group", false);
     return scheduler_explain(layout->arena, why, layout->node_count);
 }
 
-/* The first of the order that has no place. */
+/* The explanation for the first member of the order without a node. */
 static const char *explain_first(const struct layout *layout, const size_t *order)
 {
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
         if (layout->at[order[i]] == NOWHERE)
-            return explain(layout, order[i]);
+            return gang_explain(layout, order[i]);
     return "";
 }
 
-/* The best layout found, in *layout. *ret_why says of a member it has no place for what it lacks.
- */
-static void lay_out(struct layout *layout, size_t needed, const char **ret_why)
+/* Leaves the best layout in *layout. *ret_why explains why a member has no node. */
+static void gang_place_members(struct layout *layout, size_t needed, const char **ret_why)
 {
     static const struct {
         int (*order)(const void *, const void *);
         enum manner manner;
     } tries[] = {
-        {hardest_first, SPREAD},
-        {hardest_first, PACK},
-        {easiest_first, SPREAD},
-        {easiest_first, PACK},
+        {compare_hardest_first, SPREAD},
+        {compare_hardest_first, PACK},
+        {compare_easiest_first, SPREAD},
+        {compare_easiest_first, PACK},
     };
     size_t all = layout->gang->waiting_count, most = 0, best = 0;
     size_t *orders[ARRAY_SIZE(tries)];
     for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
         orders[i] = order_by(layout, tries[i].order);
-        lay_in_turn(layout, orders[i], tries[i].manner);
+        gang_place_in_order(layout, orders[i], tries[i].manner);
         if (layout->placed == all)
             return;
         if (i == 0 || layout->placed > most) {
@@ -347,12 +348,13 @@ static void lay_out(struct layout *layout, size_t needed, const char **ret_why)
             *ret_why = explain_first(layout, orders[i]);
         }
     }
-    clear(layout);
-    if (most < needed && all <= SEARCH_MEMBERS_MAX && !(needed == all && is_hopeless(layout)) &&
-        search(layout, orders[0], 0, all - needed))
+    gang_clear(layout);
+    if (most < needed && all <= SEARCH_MEMBERS_MAX &&
+        !(needed == all && lacks_total_room(layout)) &&
+        gang_search(layout, orders[0], 0, all - needed))
         return;
-    clear(layout);
-    lay_in_turn(layout, orders[best], tries[best].manner);
+    gang_clear(layout);
+    gang_place_in_order(layout, orders[best], tries[best].manner);
 }
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
@@ -371,13 +373,13 @@ static void all_wait(struct scheduler_gang *gang, const char *message)
     }
 }
 
-static void give_out(struct scheduler_gang *gang, const struct layout *layout)
+static void gang_assign_nodes(struct scheduler_gang *gang, const struct layout *layout)
 {
     for (size_t i = 0; i < gang->waiting_count; i++) {
         struct scheduler_member *member = &gang->waiting[i];
         bool has_place = layout->at[i] != NOWHERE;
         member->node = has_place ? layout->nodes[layout->at[i]].name : NULL;
-        member->message = has_place ? NULL : explain(layout, i);
+        member->message = has_place ? NULL : gang_explain(layout, i);
     }
 }
 
@@ -386,15 +388,15 @@ static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
     return is_cpu ? node_usage_cpu_text(arena, value) : node_usage_memory_text(arena, value);
 }
 
-/* spec.minResources of a group that has not started: it must be free on the nodes the group may go
- * to, all together. NULL: it is, or is not asked for. */
-static const char *lacking(const struct layout *layout)
+/* Checks spec.minResources of a group that has not started: the nodes that the group may use must
+ * have it free together. Returns NULL if they do, or if the group does not ask for it. */
+static const char *gang_lacking(const struct layout *layout)
 {
     const struct json *wants = json_at(layout->gang->group, "spec", "minResources", NULL);
     int64_t left[2] = {0, 0};
     for (size_t node = 0; node < layout->node_count && json_count(wants); node++) {
         int64_t more[2];
-        if (barred(layout, 0, node)->count > 0)
+        if (gang_is_barred(layout, 0, node)->count > 0)
             continue;
         node_usage_left(layout->nodes[node].node, &layout->used[node], &more[0], &more[1]);
         for (size_t i = 0; i < ARRAY_SIZE(left); i++)
@@ -416,9 +418,10 @@ static const char *lacking(const struct layout *layout)
     return NULL;
 }
 
-/* That not enough of them fit, and the objections to the first that does not. Where the group needs
- * all of its pods and none is placed, also what would make room for them. */
-static const char *tell_shortage(const struct layout *layout, size_t min_member, const char *why)
+/* Says that too few members fit, and why the first one does not. If the group needs all its pods
+ * and none is placed, adds advice. */
+static const char *gang_shortage_text(const struct layout *layout, size_t min_member,
+                                      const char *why)
 {
     const struct scheduler_gang *gang = layout->gang;
     size_t fit = gang->placed + layout->placed;
@@ -440,18 +443,18 @@ static const char *tell_shortage(const struct layout *layout, size_t min_member,
 static void decide_together(struct scheduler_gang *gang, struct layout *layout, size_t min_member)
 {
     size_t needed = min_member - gang->placed;
-    const char *lacks = gang->placed == 0 ? lacking(layout) : NULL, *why = NULL;
-    lay_out(layout, needed, &why);
-    /* That pods do not fit says more than a sum does, so it comes first. */
+    const char *lacks = gang->placed == 0 ? gang_lacking(layout) : NULL, *why = NULL;
+    gang_place_members(layout, needed, &why);
+    /* The members that do not fit are a better reason than a sum, so they come first. */
     if (layout->placed < needed)
-        all_wait(gang, tell_shortage(layout, min_member, why));
+        all_wait(gang, gang_shortage_text(layout, min_member, why));
     else if (lacks)
         all_wait(gang, lacks);
     else
-        give_out(gang, layout);
+        gang_assign_nodes(gang, layout);
 }
 
-static size_t *as_they_come(const struct layout *layout)
+static size_t *order_by_arrival(const struct layout *layout)
 {
     size_t *order = ARENA_ARRAY(layout->arena, size_t, layout->gang->waiting_count + 1);
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
@@ -480,8 +483,8 @@ void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
     if (gang->placed < min_member) {
         decide_together(gang, &layout, min_member);
     } else {
-        lay_in_turn(&layout, as_they_come(&layout), SPREAD);
-        give_out(gang, &layout);
+        gang_place_in_order(&layout, order_by_arrival(&layout), SPREAD);
+        gang_assign_nodes(gang, &layout);
     }
     layout_release(&layout);
 }

@@ -1,8 +1,8 @@
-/* Groups of pods on the API: gathers the members of a PodGroup, lets scheduler_gang_decide() lay
- * them out, takes the room of the whole layout before the first binding is sent, and sends them
- * all. A binding that fails keeps its room and is sent again. What a group waits for is written
- * into its pods only once it has been the same for a moment: a group that is being made would else
- * be told of by each of its pods for each of them. */
+/* Schedules PodGroups through the API: gathers the members of a group, places them with
+ * scheduler_gang_decide(), assumes all placed members on their nodes before the first binding is
+ * sent, and binds them all. A binding that fails keeps its resources and is sent again. The reason
+ * why a group waits is written into its pods only when it has been the same for a while: else each
+ * new pod of a group would change the reason of all its pods. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/scheduler/gang.h"
@@ -18,11 +18,11 @@ enum { GATHER_MS = 5, SETTLE_MS = 500 };
 static const char PREFIX[] = "group ";
 static const char STORAGE[] = "podgroups.scheduling.x-k8s.io";
 
-/* What is remembered of a group that waits. */
+/* The state of a waiting group. */
 struct scheduler_gang_state {
     char *message;
-    int64_t message_ms; /* since when it is this one */
-    int64_t waits_ms;   /* since when the group waits, or was last told to have waited too long */
+    int64_t message_ms; /* when the message became what it is */
+    int64_t waits_ms;   /* when the group began to wait, or was last reported to have timed out */
 };
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
@@ -50,10 +50,11 @@ void scheduler_gang_enqueue(struct scheduler *scheduler, const char *namespace_,
 /* A group as the informers show it. */
 struct gathered {
     const char *namespace_;
-    struct kube_object *group;        /* NULL: there is none */
-    struct kube_object **waiting;     /* that have no node */
-    struct scheduler_member *members; /* the same, for the decision */
-    struct kube_object **unsent;      /* that have room, but whose binding is not under way */
+    struct kube_object *group;        /* NULL: it does not exist */
+    struct kube_object **waiting;     /* pods that have no node */
+    struct scheduler_member *members; /* the waiting pods, for the decision */
+    /* Pods that are assumed on a node, but whose binding is not in flight. */
+    struct kube_object **unsent;
     struct scheduler_gang gang;
     size_t unsent_count;
 };
@@ -63,15 +64,15 @@ static char *pod_key(struct arena *arena, const struct kube_object *pod)
     return arena_printf(arena, "%s/%s", pod->namespace_, pod->name);
 }
 
-static int compare_names(const void *a, const void *b)
+static int gang_compare_names(const void *a, const void *b)
 {
     const struct kube_object *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Pods that failed have no place and none coming: what replaces them counts. */
-static void sort_in(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered,
-                    struct kube_object *pod)
+/* Failed pods do not count: their replacements do. */
+static void gang_add_pod(struct scheduler *scheduler, struct arena *arena,
+                         struct gathered *gathered, struct kube_object *pod)
 {
     const char *phase = json_get_string(json_get(pod->json, "status"), "phase", "");
     const char *key = pod_key(arena, pod);
@@ -83,12 +84,12 @@ static void sort_in(struct scheduler *scheduler, struct arena *arena, struct gat
     if (assumption || str_eq(phase, "Succeeded") ||
         json_get_string(json_get(pod->json, "spec"), "nodeName", "")[0])
         gathered->gang.placed++;
-    else if (scheduler_wants(pod->json))
+    else if (scheduler_is_responsible(pod->json))
         gathered->waiting[gathered->gang.waiting_count++] = pod;
 }
 
-static void gather(struct scheduler *scheduler, struct arena *arena, const char *key,
-                   struct gathered *ret)
+static void gang_gather(struct scheduler *scheduler, struct arena *arena, const char *key,
+                        struct gathered *ret)
 {
     struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
     const char *from = key + strlen(PREFIX), *slash = strchr(from, '/');
@@ -104,8 +105,8 @@ static void gather(struct scheduler *scheduler, struct arena *arena, const char 
     ret->members = ARENA_ARRAY(arena, struct scheduler_member, count + 1);
     for (size_t at = 0; (pod = kube_informer_next(pods, namespace_, &at));)
         if (str_eq(kube_meta_label(pod->json, SCHEDULER_GANG_LABEL), name))
-            sort_in(scheduler, arena, ret, pod);
-    qsort(ret->waiting, ret->gang.waiting_count, sizeof(struct kube_object *), compare_names);
+            gang_add_pod(scheduler, arena, ret, pod);
+    qsort(ret->waiting, ret->gang.waiting_count, sizeof(struct kube_object *), gang_compare_names);
     for (size_t i = 0; i < ret->gang.waiting_count; i++)
         ret->members[i].pod = ret->waiting[i]->json;
     ret->group = kube_informer_get(hub_informer(scheduler->hub, STORAGE), namespace_, name);
@@ -114,8 +115,9 @@ static void gather(struct scheduler *scheduler, struct arena *arena, const char 
     ret->gang.waiting = ret->members;
 }
 
-/* Lay the group out and take the room of those that go: from here on nobody else gets it. */
-static void decide(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered)
+/* Places the group and assumes the placed members on their nodes, so that no other pod gets these
+ * resources. */
+static void gang_decide(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered)
 {
     if (gathered->gang.waiting_count == 0)
         return;
@@ -153,9 +155,10 @@ static struct scheduler_gang_state *state_of(struct scheduler *scheduler, const 
     return state;
 }
 
-/* Whether the message has been the same for long enough to be told; else it is looked at again. */
-static bool has_settled(struct scheduler *scheduler, const char *key,
-                        struct scheduler_gang_state *state, const char *message)
+/* Whether the message has been the same for long enough to be written. If not, queues the group
+ * again. */
+static bool gang_message_is_stable(struct scheduler *scheduler, const char *key,
+                                   struct scheduler_gang_state *state, const char *message)
 {
     int64_t now_ms = loop_now_ms(hub_loop(scheduler->hub));
     if (!str_eq(state->message, message)) {
@@ -169,11 +172,11 @@ static bool has_settled(struct scheduler *scheduler, const char *key,
     return left_ms <= 0;
 }
 
-/* spec.scheduleTimeoutSeconds. Nothing is held that could be given back: who waited in vain is
- * told, and the group is tried again as before. */
-static void mind_timeout(struct scheduler *scheduler, const char *key,
-                         struct scheduler_gang_state *state, const struct gathered *gathered,
-                         const char *message)
+/* Handles spec.scheduleTimeoutSeconds. A waiting group holds no resources that could be given back,
+ * so this only reports the timeout, and the group is tried again as before. */
+static void gang_check_timeout(struct scheduler *scheduler, const char *key,
+                               struct scheduler_gang_state *state, const struct gathered *gathered,
+                               const char *message)
 {
     int64_t now_ms = loop_now_ms(hub_loop(scheduler->hub));
     int64_t seconds =
@@ -195,9 +198,9 @@ void scheduler_gang_work(struct scheduler *scheduler, const char *key)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct gathered gathered;
-    gather(scheduler, arena, key, &gathered);
-    decide(scheduler, arena, &gathered);
-    const char *message = NULL; /* of the first that waits on */
+    gang_gather(scheduler, arena, key, &gathered);
+    gang_decide(scheduler, arena, &gathered);
+    const char *message = NULL; /* the message of the first member that still waits */
     struct scheduler_pass *pass = scheduler_pass_new(scheduler, key);
     for (size_t i = 0; i < gathered.unsent_count; i++)
         scheduler_bind(scheduler, pod_key(arena, gathered.unsent[i]), gathered.unsent[i], pass);
@@ -205,8 +208,8 @@ void scheduler_gang_work(struct scheduler *scheduler, const char *key)
         message = gathered.members[i].message;
     if (message) {
         struct scheduler_gang_state *state = state_of(scheduler, key);
-        bool settled = has_settled(scheduler, key, state, message);
-        mind_timeout(scheduler, key, state, &gathered, message);
+        bool settled = gang_message_is_stable(scheduler, key, state, message);
+        gang_check_timeout(scheduler, key, state, &gathered, message);
         for (size_t i = 0; settled && i < gathered.gang.waiting_count; i++)
             if (gathered.members[i].message)
                 scheduler_report(scheduler, pod_key(arena, gathered.waiting[i]),
@@ -225,14 +228,14 @@ void scheduler_gang_resume(struct scheduler *scheduler)
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct gathered gathered;
         const char *key = scheduler_gang_key_of(arena, pod);
-        if (!key || !scheduler_wants(pod->json) ||
+        if (!key || !scheduler_is_responsible(pod->json) ||
             scheduler_assumed(scheduler, pod_key(arena, pod)))
             continue;
-        gather(scheduler, arena, key, &gathered);
-        /* A group that has what it needs waits with all others for what is left. */
+        gang_gather(scheduler, arena, key, &gathered);
+        /* A group that has its minimum waits for more resources like any single pod. */
         if (gathered.gang.group && gathered.gang.placed > 0 &&
             gathered.gang.placed < scheduler_gang_min_member(gathered.gang.group))
-            decide(scheduler, arena, &gathered);
+            gang_decide(scheduler, arena, &gathered);
     }
 }
 

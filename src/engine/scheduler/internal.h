@@ -1,38 +1,40 @@
-/* What the files of the scheduler's controller share: what it knows of the nodes, and how a choice
- * becomes a binding or a condition. Only scheduler_*.c include it. */
+/* The state that the files of the scheduler's controller share, and how a decision becomes a
+ * binding or a condition. Included by the files of this folder only. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_INTERNAL_H
 #define TRAINYARD_ENGINE_SCHEDULER_INTERNAL_H
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "engine/scheduler/scheduler.h"
 #include "kube/client/workqueue.h"
 
 struct scheduler {
     struct hub *hub;
-    struct workqueue *queue;          /* "namespace/pod", and "group namespace/name" */
-    struct map used;                  /* node name → struct node_usage */
-    struct map assumed;               /* pod key → struct scheduler_assumption */
-    struct map nominees;              /* pod key → struct scheduler_nominee */
-    VEC(struct scheduler_rank) ranks; /* of the pods that have a node */
-    size_t particular;                /* of them, or about to be: those that mind who comes near */
-    struct map waiting;               /* pod key → its newest version, of those without a node */
-    size_t choosy;                    /* of those: that mind who is where */
-    struct map gangs; /* key of a group that waits → struct scheduler_gang_state */
-    bool resumed;     /* groups an earlier scheduler left half bound have their room */
+    struct workqueue *queue; /* "namespace/pod", and "group namespace/name" */
+    struct map used;         /* node name → struct node_usage */
+    struct map assumed;      /* pod key → struct scheduler_assumption */
+    struct map nominees;     /* pod key → struct scheduler_nominee */
+    VEC(struct scheduler_priority_count) priority_counts; /* counts the pods that have a node */
+    size_t affinity_count;    /* pods with pod affinity that have a node, or are assumed on one */
+    struct map waiting;       /* pod key → its newest version, for pods without a node */
+    size_t dependent_waiting; /* how many pods of `waiting` depend on where other pods are */
+    struct map gangs;         /* key of a waiting group → struct scheduler_gang_state */
+    /* Groups that an earlier scheduler left half bound have their resources reserved. */
+    bool resumed;
 };
 
-/* A pod counts on its node from the choice until the informer shows it there. */
+/* The node of a pod, from the decision until the informer shows the pod there. */
 struct scheduler_assumption {
     char *node;
     struct node_usage usage;
-    char *devices; /* of the machine, as devices.h writes them; NULL: none */
-    bool particular;
-    bool sent; /* its binding is under way, or has been answered well */
+    char *devices; /* the pod's devices of the machine, as devices.h writes them; NULL: none */
+    bool has_affinity;
+    bool sent; /* the binding is in flight, or has succeeded */
 };
 
-/* A pod for which others are leaving a node: its room there is kept from the less important. */
+/* A pod for which other pods are being preempted. Pods of the same or a lower priority cannot have
+ * its resources on that node. */
 struct scheduler_nominee {
     char *node;
     struct node_usage usage;
@@ -40,81 +42,87 @@ struct scheduler_nominee {
 };
 
 /* How many pods of a priority have a node. */
-struct scheduler_rank {
+struct scheduler_priority_count {
     int64_t priority;
     size_t pods;
 };
 
-/* ---- scheduler_bind.c */
+/* ---- bind.c */
 
 struct node_usage *scheduler_used_on(struct scheduler *scheduler, const char *node);
-/* The node the pod is thought to be on; NULL: none, or none that is still there. */
+/* The node that the pod is assumed on; NULL: none, or a node that no longer exists. */
 struct scheduler_assumption *scheduler_assumed(struct scheduler *scheduler, const char *key);
 void scheduler_assume(struct scheduler *scheduler, const char *key, const struct json *pod,
                       const char *node);
 void scheduler_forget(struct scheduler *scheduler, const char *key);
 void scheduler_bind_release(struct scheduler *scheduler);
 
-/* The pods of one group under way together: its key is done when the last of them is. */
+/* The pods of one group that are being bound together. The key of the group is done when the last
+ * pod is. */
 struct scheduler_pass;
 struct scheduler_pass *scheduler_pass_new(struct scheduler *scheduler, const char *key);
 void scheduler_pass_unref(struct scheduler_pass *pass);
 
-/* Bind a pod that is assumed on its node, or write why it has none, and which node is being made
- * free for it (NULL: none). Alone (pass NULL), the pod's key in the queue is done when this is. */
+/* scheduler_bind() binds a pod to its assumed node. scheduler_report() writes why the pod has no
+ * node, and the node that preemption clears for it (`nominated`, NULL: none). `pass` is the pass of
+ * the pod's group; if it is NULL, the call ends the pod's key in the queue. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass);
 void scheduler_report(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                       const char *message, const char *nominated, struct scheduler_pass *pass);
 
-/* ---- scheduler_controller.c */
+/* ---- controller.c */
 
-/* The node a pod takes part of, or NULL. */
+/* The node whose resources the pod uses, or NULL. */
 const char *scheduler_occupied_node(const struct kube_object *pod);
 
-/* ---- scheduler_view.c */
+/* ---- view.c */
 
-/* The cluster as a pod of this key sees it: with the room of nominees that matter as much as it
- * does taken, and with the other pods where it, or one of them, minds those, or `with_pods`. */
+/* The cluster as the pod of this key sees it. Resources that are nominated to pods of the same or a
+ * higher priority count as used. The view has the other pods if the pod or one of them depends on
+ * other pods, or if `with_pods` is set. */
 struct scheduler_gathered {
     struct scheduler_view view;
-    struct node_usage *copies; /* of nodes with nominees */
+    struct node_usage *copies; /* usage of the nodes that have nominees */
     size_t copy_count;
 };
 void scheduler_gather(struct scheduler *scheduler, struct arena *arena, const char *key,
                       const struct json *pod, bool with_pods, struct scheduler_gathered *ret);
 void scheduler_gathered_release(struct scheduler_gathered *gathered);
 
-/* The devices for a pod on its way to the node, as devices.h writes them; NULL: it needs none. */
+/* The devices that the pod gets on the node, as devices.h writes them; NULL: it needs none. */
 const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
                               const struct json *pod, const char *node);
 
-/* The pod is about to be counted on the node: if the machine behind it has not what all its pods
- * ask for then, the pod says so, and the first time the node. */
-void scheduler_mind_overcommit(struct scheduler *scheduler, const struct json *pod,
-                               const struct node_usage *asked, const char *node);
+/* To be called before the pod is counted on the node. If the pods of the machine behind the node
+ * then ask for more than the machine has, writes an event on the pod and, the first time, on the
+ * node. */
+void scheduler_report_overcommit(struct scheduler *scheduler, const struct json *pod,
+                                 const struct node_usage *asked, const char *node);
 
-/* ---- scheduler_preempt_controller.c */
+/* ---- preempt_controller.c */
 
-/* Whether any pod that has a node matters less. */
-bool scheduler_has_lesser(const struct scheduler *scheduler, int64_t priority);
-void scheduler_rank(struct scheduler *scheduler, int64_t priority, bool there);
-/* No node fits: make one free, or say why not; the key is done when that is. */
-void scheduler_make_room(struct scheduler *scheduler, const char *key, struct kube_object *pod,
-                         const char *message);
+/* Whether any pod that has a node has a lower priority. */
+bool scheduler_has_lower_priority(const struct scheduler *scheduler, int64_t priority);
+void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool there);
+/* Called if no node fits: preempts pods, or reports why the pod waits. Ends the pod's key in the
+ * queue. */
+void scheduler_try_preempt(struct scheduler *scheduler, const char *key, struct kube_object *pod,
+                           const char *message);
 void scheduler_nominate(struct scheduler *scheduler, const char *key, const struct json *pod,
                         const char *node);
-void scheduler_withdraw(struct scheduler *scheduler, const char *key);
+void scheduler_withdraw_nomination(struct scheduler *scheduler, const char *key);
 void scheduler_preempt_release(struct scheduler *scheduler);
 
-/* ---- scheduler_gang_controller.c */
+/* ---- gang_controller.c */
 
-/* The key under which the group of a pod is worked on; NULL: it has none. */
+/* The key of the pod's group in the queue; NULL: the pod has no group. */
 char *scheduler_gang_key_of(struct arena *arena, const struct kube_object *pod);
 bool scheduler_gang_is_key(const char *key);
 void scheduler_gang_enqueue(struct scheduler *scheduler, const char *namespace_, const char *name);
 void scheduler_gang_work(struct scheduler *scheduler, const char *key);
-/* Before anything else is decided: room for the rest of groups that were half bound. */
+/* Reserves resources for the rest of the groups that are half bound. Must run before the first
+ * decision. */
 void scheduler_gang_resume(struct scheduler *scheduler);
 void scheduler_gang_release(struct scheduler *scheduler);
 

@@ -1,4 +1,4 @@
-/* Nodes by their labels; see node_affinity.h. */
+/* See node_affinity.h. */
 #include "engine/scheduler/node_affinity.h"
 
 #include "base/buf.h"
@@ -10,14 +10,14 @@
 
 enum { LACKS_MAX = 512 };
 
-/* The beginning of a requirement is enough: it may list a thousand values. */
+/* Adds only the beginning of a requirement: it may list a thousand values. */
 static void add_lack(struct buf *lacks, const char *separator, const char *text)
 {
     buf_printf(lacks, "%s%.200s%s", lacks->size ? separator : "", text,
                strlen(text) > 200 ? "…" : "");
 }
 
-/* Which labels of the pod's nodeSelector the node has not. */
+/* Checks the pod's nodeSelector, and adds the missing labels to `lacks`. */
 static bool matches_node_selector(struct arena *arena, const struct json *pod,
                                   const struct json *node, struct buf *lacks)
 {
@@ -33,9 +33,9 @@ static bool matches_node_selector(struct arena *arena, const struct json *pod,
     return matches;
 }
 
-/* All of the expressions must hold. The first that does not is what the node lacks. */
-static bool matches(struct arena *arena, const struct json *expressions, const struct json *labels,
-                    struct buf *lacks)
+/* Whether all expressions match. The first one that does not is added to `lacks`. */
+static bool node_affinity_term_matches(struct arena *arena, const struct json *expressions,
+                                       const struct json *labels, struct buf *lacks)
 {
     struct kube_selector selector;
     if (json_count(expressions) == 0)
@@ -53,8 +53,8 @@ static bool matches(struct arena *arena, const struct json *expressions, const s
     return !selector.nothing;
 }
 
-/* matchFields know one field, the node's name; it is matched as if it were a label. A term that
- * says nothing matches nothing. */
+/* matchFields has one field, the name of the node, which is matched like a label. An empty term
+ * matches nothing. */
 static bool matches_term(struct arena *arena, const struct json *term, const struct json *node,
                          struct buf *lacks)
 {
@@ -64,8 +64,8 @@ static bool matches_term(struct arena *arena, const struct json *term, const str
         return false;
     struct json *as_labels = json_object(arena);
     json_set_string(arena, as_labels, "metadata.name", kube_meta_name(node));
-    return matches(arena, expressions, kube_meta_labels(node), lacks) &&
-           matches(arena, fields, as_labels, lacks);
+    return node_affinity_term_matches(arena, expressions, kube_meta_labels(node), lacks) &&
+           node_affinity_term_matches(arena, fields, as_labels, lacks);
 }
 
 static const struct json *affinity_of(const struct json *pod)
@@ -73,7 +73,7 @@ static const struct json *affinity_of(const struct json *pod)
     return json_at(pod, "spec", "affinity", "nodeAffinity", NULL);
 }
 
-/* One of the terms must hold. */
+/* Whether one of the terms matches. */
 static bool matches_terms(struct arena *arena, const struct json *pod, const struct json *node,
                           struct buf *lacks)
 {
@@ -88,13 +88,13 @@ static bool matches_terms(struct arena *arena, const struct json *pod, const str
     return false;
 }
 
-bool node_affinity_suits(struct arena *arena, const struct json *pod, const struct json *node)
+bool node_affinity_matches(struct arena *arena, const struct json *pod, const struct json *node)
 {
     return matches_node_selector(arena, pod, node, NULL) && matches_terms(arena, pod, node, NULL);
 }
 
-const char *node_affinity_lacks(struct arena *arena, const struct json *pod,
-                                const struct json *node)
+const char *node_affinity_missing(struct arena *arena, const struct json *pod,
+                                  const struct json *node)
 {
     _cleanup_buf_ struct buf lacks;
     buf_init(&lacks, LACKS_MAX);
@@ -103,7 +103,7 @@ const char *node_affinity_lacks(struct arena *arena, const struct json *pod,
     return arena_printf(arena, "%s%s", lacks.data, lacks.overflowed ? " …" : "");
 }
 
-int64_t node_affinity_liking(struct arena *arena, const struct json *pod, const struct json *node)
+int64_t node_affinity_score(struct arena *arena, const struct json *pod, const struct json *node)
 {
     int64_t sum = 0;
     JSON_EACH (preference,

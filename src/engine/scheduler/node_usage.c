@@ -1,15 +1,15 @@
-/* Counting what pods take; see node_usage.h. */
+/* See node_usage.h. */
 #include "engine/scheduler/node_usage.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/quantity.h"
 
-/* Each is compared with those of every pod of the machine; a manifest may have a hundred thousand,
- * of which the rest is not told apart. */
+/* Each port is compared with those of every pod of the machine. A manifest may have 100000 ports;
+ * those above the limit are ignored. */
 enum { INNER_PORTS_MAX = 1000 };
 
-enum { SCANNED_EXTRAS_MAX = 16 }; /* more have an index */
+enum { SCANNED_EXTRAS_MAX = 16 }; /* with more extras, a map finds them */
 
 static int64_t read_amount(const struct json *value, bool milli)
 {
@@ -19,13 +19,13 @@ static int64_t read_amount(const struct json *value, bool milli)
     return milli ? kube_quantity_milli(&quantity) : kube_quantity_value(&quantity);
 }
 
-static int64_t amount(const struct json *amounts, const char *name, bool milli)
+static int64_t node_usage_amount(const struct json *amounts, const char *name, bool milli)
 {
     return read_amount(json_get(amounts, name), milli);
 }
 
-/* What a container asks for. More than any machine has is counted as so much: then 65,536 of them
- * can be added up, and taken off again. */
+/* Reads a request. An amount larger than any machine has is cut, so that the sum of 65536 of them
+ * does not overflow. */
 static int64_t read_request(const struct json *value, bool milli)
 {
     static const int64_t most = INT64_MAX >> 16;
@@ -33,7 +33,7 @@ static int64_t read_request(const struct json *value, bool milli)
     return asked < most ? asked : most;
 }
 
-static int64_t request(const struct json *container, const char *name, bool milli)
+static int64_t node_usage_request(const struct json *container, const char *name, bool milli)
 {
     return read_request(json_at(container, "resources", "requests", name, NULL), milli);
 }
@@ -45,14 +45,14 @@ static uint32_t port_of(const struct json *port, const char *field)
     return kind << 16 | (uint32_t)json_get_int(port, field, 0);
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t node_usage_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
 /* ---- Other resources ------------------------------------------------------------------------- */
 
-/* Those with a domain in their name; what is cpu, memory or storage of a machine has none. */
+/* Extended resources have a domain in their name; cpu, memory and storage have none. */
 static bool is_extra(const char *name)
 {
     return strchr(name, '/') != NULL;
@@ -92,15 +92,15 @@ bool node_usage_has_extra(const struct json *node, const struct node_usage *used
                           int64_t more)
 {
     const struct json *has = json_at(node, "status", "allocatable", NULL);
-    return node_usage_extra(used, name) + more <= amount(has, name, false);
+    return node_usage_extra(used, name) + more <= node_usage_amount(has, name, false);
 }
 
-/* ---- Of a pod -------------------------------------------------------------------------------- */
+/* ---- Usage of a pod -------------------------------------------------------------------------- */
 
 static void add_container(struct node_usage *usage, const struct json *container)
 {
-    usage->cpu_milli += request(container, "cpu", true);
-    usage->memory_bytes += request(container, "memory", false);
+    usage->cpu_milli += node_usage_request(container, "cpu", true);
+    usage->memory_bytes += node_usage_request(container, "memory", false);
     JSON_EACH (asked, json_at(container, "resources", "requests", NULL)) {
         if (is_extra(asked->name))
             ensure_extra(usage, asked->name)->amount += read_request(asked, false);
@@ -115,13 +115,15 @@ static void add_container(struct node_usage *usage, const struct json *container
 
 static void cover_container(struct node_usage *usage, const struct json *container)
 {
-    usage->cpu_milli = larger(usage->cpu_milli, request(container, "cpu", true));
-    usage->memory_bytes = larger(usage->memory_bytes, request(container, "memory", false));
+    usage->cpu_milli =
+        node_usage_larger(usage->cpu_milli, node_usage_request(container, "cpu", true));
+    usage->memory_bytes =
+        node_usage_larger(usage->memory_bytes, node_usage_request(container, "memory", false));
     JSON_EACH (asked, json_at(container, "resources", "requests", NULL)) {
         if (!is_extra(asked->name))
             continue;
         struct node_extra *extra = ensure_extra(usage, asked->name);
-        extra->amount = larger(extra->amount, read_request(asked, false));
+        extra->amount = node_usage_larger(extra->amount, read_request(asked, false));
     }
 }
 
@@ -147,7 +149,7 @@ void node_usage_release(struct node_usage *usage)
     vec_release(&usage->inner_ports);
 }
 
-/* ---- Of a node ------------------------------------------------------------------------------- */
+/* ---- Usage of a node ------------------------------------------------------------------------- */
 
 void node_usage_add(struct node_usage *total, const struct node_usage *pod)
 {
@@ -162,7 +164,7 @@ void node_usage_add(struct node_usage *total, const struct node_usage *pod)
         ensure_extra(total, pod->extras.items[i]->name)->amount += pod->extras.items[i]->amount;
 }
 
-/* One of that number; each list is a type of its own. */
+/* A macro, because each list is a type of its own. */
 #define SUBTRACT_PORT(list, port)                                                                  \
     do {                                                                                           \
         for (size_t at_ = 0; at_ < (list)->count; at_++) {                                         \
@@ -212,9 +214,9 @@ bool node_usage_ports_clash(const struct node_usage *used, const struct node_usa
     return false;
 }
 
-static void lack(struct node_shortage *shortage, const char *reason, bool hopeless)
+static void node_usage_lack(struct node_shortage *shortage, const char *reason, bool permanent)
 {
-    shortage->hopeless |= hopeless;
+    shortage->permanent |= permanent;
     if (shortage->count < ARRAY_SIZE(shortage->reasons))
         shortage->reasons[shortage->count++] = reason;
 }
@@ -226,23 +228,27 @@ bool node_usage_fits(struct arena *arena, const struct json *node, const struct 
     *ret = (struct node_shortage){0};
     for (size_t i = 0; i < pod->ports.count; i++) {
         if (port_is_taken(used, pod->ports.items[i])) {
-            lack(ret, "node(s) didn't have free ports for the requested pod ports", false);
+            node_usage_lack(ret, "node(s) didn't have free ports for the requested pod ports",
+                            false);
             return false;
         }
     }
-    if (json_get(has, "pods") && (int64_t)(used->pods + pod->pods) > amount(has, "pods", false))
-        lack(ret, "Too many pods", false);
+    if (json_get(has, "pods") &&
+        (int64_t)(used->pods + pod->pods) > node_usage_amount(has, "pods", false))
+        node_usage_lack(ret, "Too many pods", false);
     if (json_get(has, "cpu") && pod->cpu_milli > 0 &&
-        used->cpu_milli + pod->cpu_milli > amount(has, "cpu", true))
-        lack(ret, "Insufficient cpu", pod->cpu_milli > amount(has, "cpu", true));
+        used->cpu_milli + pod->cpu_milli > node_usage_amount(has, "cpu", true))
+        node_usage_lack(ret, "Insufficient cpu",
+                        pod->cpu_milli > node_usage_amount(has, "cpu", true));
     if (json_get(has, "memory") && pod->memory_bytes > 0 &&
-        used->memory_bytes + pod->memory_bytes > amount(has, "memory", false))
-        lack(ret, "Insufficient memory", pod->memory_bytes > amount(has, "memory", false));
+        used->memory_bytes + pod->memory_bytes > node_usage_amount(has, "memory", false))
+        node_usage_lack(ret, "Insufficient memory",
+                        pod->memory_bytes > node_usage_amount(has, "memory", false));
     for (size_t i = 0; i < pod->extras.count; i++) {
         const struct node_extra *asked = pod->extras.items[i];
         if (asked->amount > 0 && !node_usage_has_extra(node, used, asked->name, asked->amount))
-            lack(ret, arena_printf(arena, "Insufficient %s", asked->name),
-                 asked->amount > amount(has, asked->name, false));
+            node_usage_lack(ret, arena_printf(arena, "Insufficient %s", asked->name),
+                            asked->amount > node_usage_amount(has, asked->name, false));
     }
     return ret->count == 0;
 }
@@ -251,9 +257,11 @@ void node_usage_left(const struct json *node, const struct node_usage *used, int
                      int64_t *ret_memory_bytes)
 {
     const struct json *has = json_at(node, "status", "allocatable", NULL);
-    *ret_cpu_milli = json_get(has, "cpu") ? amount(has, "cpu", true) - used->cpu_milli : INT64_MAX;
-    *ret_memory_bytes =
-        json_get(has, "memory") ? amount(has, "memory", false) - used->memory_bytes : INT64_MAX;
+    *ret_cpu_milli =
+        json_get(has, "cpu") ? node_usage_amount(has, "cpu", true) - used->cpu_milli : INT64_MAX;
+    *ret_memory_bytes = json_get(has, "memory")
+                            ? node_usage_amount(has, "memory", false) - used->memory_bytes
+                            : INT64_MAX;
 }
 
 static const char *amount_text(struct arena *arena, struct kube_quantity quantity)
@@ -277,7 +285,7 @@ const char *node_usage_memory_text(struct arena *arena, int64_t memory_bytes)
     return amount_text(arena, quantity);
 }
 
-static int percent(int64_t left, int64_t whole)
+static int node_usage_percent(int64_t left, int64_t whole)
 {
     __extension__ typedef __int128 wide;
     return whole <= 0 || left <= 0 ? 0 : (int)((wide)left * 100 / whole);
@@ -287,8 +295,9 @@ int node_usage_percent_left(const struct json *node, const struct node_usage *us
                             const struct node_usage *pod)
 {
     const struct json *has = json_at(node, "status", "allocatable", NULL);
-    int64_t cpu = amount(has, "cpu", true), memory = amount(has, "memory", false);
-    return (percent(cpu - used->cpu_milli - pod->cpu_milli, cpu) +
-            percent(memory - used->memory_bytes - pod->memory_bytes, memory)) /
+    int64_t cpu = node_usage_amount(has, "cpu", true),
+            memory = node_usage_amount(has, "memory", false);
+    return (node_usage_percent(cpu - used->cpu_milli - pod->cpu_milli, cpu) +
+            node_usage_percent(memory - used->memory_bytes - pod->memory_bytes, memory)) /
            2;
 }

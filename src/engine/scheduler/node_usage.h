@@ -1,4 +1,4 @@
-/* What a pod asks of a node, and what the pods of a node take together. Pure. */
+/* The resources that a pod requests, and the sum of the requests of a node's pods. Pure. */
 #ifndef TRAINYARD_ENGINE_NODE_USAGE_H
 #define TRAINYARD_ENGINE_NODE_USAGE_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So much of a resource that only some nodes have: "nvidia.com/gpu". */
+/* An amount of an extended resource: "nvidia.com/gpu". */
 struct node_extra {
     char *name;
     int64_t amount;
@@ -20,49 +20,49 @@ struct node_usage {
     size_t pods;
     int64_t cpu_milli;
     int64_t memory_bytes;
-    VEC(uint32_t) ports;       /* of the machine: the number, and the protocol above it */
-    VEC(uint32_t) inner_ports; /* of the containers, in the same way */
+    VEC(uint32_t) ports;       /* host ports: the number, and the protocol in the bits above */
+    VEC(uint32_t) inner_ports; /* container ports, in the same form */
     VEC(struct node_extra *) extras;
-    struct map extras_by_name; /* empty while they are few */
+    struct map extras_by_name; /* filled when there are many extras */
 };
 
-/* Of one pod: its containers together, or its largest init container, since those run before. The
- * result is to be released. */
+/* The requests of one pod: the sum of its containers or, per resource, its largest init container,
+ * because init containers run before. The caller releases the result. */
 void node_usage_of_pod(const struct json *pod, struct node_usage *ret);
 void node_usage_release(struct node_usage *usage);
 
 void node_usage_add(struct node_usage *total, const struct node_usage *pod);
 void node_usage_subtract(struct node_usage *total, const struct node_usage *pod);
 int64_t node_usage_extra(const struct node_usage *usage, const char *name);
-/* Whether the node has so much more of it than is used. */
+/* Whether the node has `more` of the resource beside what is used. */
 bool node_usage_has_extra(const struct json *node, const struct node_usage *used, const char *name,
                           int64_t more);
 
-/* This condition is False on nodes whose pods have no network of their own. */
+/* A node's condition that is False if its pods share the network of the machine. */
 #define NODE_USAGE_NAMESPACES "trainyard.dev/Namespaces"
 bool node_usage_shares_ports(const struct json *node);
-/* Whether one that is there listens on a port that the pod has in its containers. */
+/* Whether a pod of the node listens on a container port of this pod. */
 bool node_usage_ports_clash(const struct node_usage *used, const struct node_usage *pod);
 
-/* What a node lacks for a pod, in Kubernetes' words. */
+/* The resources that a node lacks for a pod, in Kubernetes' messages. */
 struct node_shortage {
     const char *reasons[4];
     size_t count;
-    bool hopeless; /* it has not so much even when it is empty */
+    bool permanent; /* the node lacks it even when it is empty */
 };
 
-/* Whether the node has room for the pod beside what it runs. Of cpu, memory and pods that the node
- * does not count there is always enough; of other resources it does not name there is none. */
+/* Whether the node has room for the pod beside the pods that it runs. A node without an amount of
+ * cpu, memory or pods has enough of it; a node without an amount of another resource has none. */
 bool node_usage_fits(struct arena *arena, const struct json *node, const struct node_usage *used,
                      const struct node_usage *pod, struct node_shortage *ret);
 
-/* What is left there of cpu and memory; INT64_MAX of what the node does not count. */
+/* The free cpu and memory of the node; INT64_MAX if the node has no amount. */
 void node_usage_left(const struct json *node, const struct node_usage *used, int64_t *ret_cpu_milli,
                      int64_t *ret_memory_bytes);
-/* Amounts as Kubernetes writes them: "1500m", "8Gi". */
+/* Amounts in Kubernetes' notation: "1500m", "8Gi". */
 const char *node_usage_cpu_text(struct arena *arena, int64_t cpu_milli);
 const char *node_usage_memory_text(struct arena *arena, int64_t memory_bytes);
-/* How much of the two, of 100 and on average, would be left with the pod there. */
+/* The average of free cpu and free memory in percent, with the pod on the node. */
 int node_usage_percent_left(const struct json *node, const struct node_usage *used,
                             const struct node_usage *pod);
 

@@ -1,4 +1,4 @@
-/* Over-commitment; see overcommit.h. */
+/* See overcommit.h. */
 #include "engine/scheduler/overcommit.h"
 
 #include "base/str.h"
@@ -22,7 +22,7 @@ static bool annotated_amount(const struct json *node, const char *annotation,
     return text && kube_quantity_parse(text, ret, NULL) == 0;
 }
 
-/* What the machine of a node has, which is what the node offers unless it says otherwise. */
+/* The size of the node's machine: what the node offers, unless its annotations say otherwise. */
 static void machine_size(const struct json *node, int64_t *ret_cpu_milli, int64_t *ret_memory_bytes)
 {
     static const struct node_usage nothing = {0};
@@ -34,8 +34,8 @@ static void machine_size(const struct json *node, int64_t *ret_cpu_milli, int64_
         *ret_memory_bytes = kube_quantity_value(&quantity);
 }
 
-const char *overcommit_tell(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *more)
+const char *overcommit_message(struct arena *arena, const struct scheduler_view *view, size_t node,
+                               const struct node_usage *more)
 {
     const struct json *here = view->nodes[node].node;
     int64_t cpu = more->cpu_milli, memory = more->memory_bytes, cpu_has, memory_has;

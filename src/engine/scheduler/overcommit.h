@@ -1,20 +1,21 @@
-/* Several nodes may be one machine, and each of them may offer all of it, or more: what their pods
- * ask for together may be more than there is. No pod waits for that; an event tells of it. Pure. */
+/* Several nodes may be one machine, and each node may offer all of the machine or more. So the pods
+ * of a machine may request more than it has. The scheduler lets that happen; an event reports it.
+ * Pure. */
 #ifndef TRAINYARD_ENGINE_OVERCOMMIT_H
 #define TRAINYARD_ENGINE_OVERCOMMIT_H
 
 #include "engine/scheduler/scheduler.h"
 
-/* Annotations of a node that offers another amount than its machine has: the machine's. */
+/* Annotations of a node that offers another amount than its machine has: the machine's amount. */
 #define OVERCOMMIT_MACHINE_CPU    "trainyard.dev/machine-cpu"
 #define OVERCOMMIT_MACHINE_MEMORY "trainyard.dev/machine-memory"
 
-/* Whether two nodes are the same machine: status.nodeInfo.machineID says so. */
+/* Whether both nodes have the same status.nodeInfo.machineID. */
 bool overcommit_is_one_machine(const struct json *a, const struct json *b);
 
-/* Of the machine behind a node, with one more pod there: what all ask for and what there is; NULL
- * where that is enough. */
-const char *overcommit_tell(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *more);
+/* A message that compares the requests of all pods on the machine behind the node, one more pod
+ * included, with what the machine has. NULL if the machine has enough. */
+const char *overcommit_message(struct arena *arena, const struct scheduler_view *view, size_t node,
+                               const struct node_usage *more);
 
 #endif

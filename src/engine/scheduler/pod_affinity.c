@@ -1,5 +1,5 @@
-/* Neighbours; see pod_affinity.h. A term counts the pods it speaks of by the domains of its
- * topology key; what holds for a domain holds for every node in it. */
+/* See pod_affinity.h. A term counts the pods that it selects per domain of its topology key. A
+ * result for a domain holds for every node in it. */
 #include "engine/scheduler/pod_affinity.h"
 
 #include "base/mem.h"
@@ -43,7 +43,7 @@ static void term_init(struct arena *arena, const struct json *json, const struct
         ret->namespaces = (struct kube_selector){.nothing = true};
 }
 
-/* Where a term names no namespace in any way, it is that of its pod. */
+/* A term without namespaces and namespaceSelector means the namespace of its pod. */
 static bool covers_namespace(const struct term *term, const struct scheduler_view *view,
                              const char *namespace_)
 {
@@ -58,30 +58,30 @@ static bool covers_namespace(const struct term *term, const struct scheduler_vie
            str_eq(term->own_namespace, namespace_);
 }
 
-static bool speaks_of(const struct term *term, const struct scheduler_view *view,
-                      const struct json *pod)
+static bool term_selects(const struct term *term, const struct scheduler_view *view,
+                         const struct json *pod)
 {
     return covers_namespace(term, view, kube_meta_namespace(pod)) &&
            kube_selector_matches(&term->labels, kube_meta_labels(pod));
 }
 
-/* ---- What must be ---------------------------------------------------------------------------- */
+/* ---- Required terms -------------------------------------------------------------------------- */
 
-/* The pods that all terms of a required affinity speak of count for each of them. */
-static bool all_speak_of(const struct term *terms, size_t count, const struct scheduler_view *view,
-                         const struct json *pod)
+/* For a required affinity, only pods that all its terms select count. */
+static bool all_terms_select(const struct term *terms, size_t count,
+                             const struct scheduler_view *view, const struct json *pod)
 {
     for (size_t i = 0; i < count; i++)
-        if (!speaks_of(&terms[i], view, pod))
+        if (!term_selects(&terms[i], view, pod))
             return false;
     return true;
 }
 
-/* A pod that wants to be near its like finds none when it is the first of them: it may go anywhere
+/* The first pod of a set that requires affinity to itself finds no such pod. It may go to any node
  * that has the label. */
-static void object_to_strangers(struct arena *arena, const struct json *pod,
-                                const struct scheduler_view *view,
-                                struct scheduler_objection *objections)
+static void reject_missing_affinity(struct arena *arena, const struct json *pod,
+                                    const struct scheduler_view *view,
+                                    struct scheduler_rejection *rejections)
 {
     const struct json *wanted = terms_of(pod, "podAffinity", REQUIRED);
     size_t count = 0, friends = 0;
@@ -94,14 +94,14 @@ static void object_to_strangers(struct arena *arena, const struct json *pod,
         domains[i] = topology_domains(arena, view, terms[i].key);
     for (size_t at = 0; at < view->pod_count && count; at++) {
         const struct scheduler_placed *placed = &view->pods[at];
-        if (!all_speak_of(terms, count, view, placed->pod))
+        if (!all_terms_select(terms, count, view, placed->pod))
             continue;
         friends++;
         for (size_t i = 0; i < count; i++)
             if (domains[i][placed->node] != TOPOLOGY_NONE)
                 near[i * view->count + domains[i][placed->node]] = true;
     }
-    bool is_first = friends == 0 && all_speak_of(terms, count, view, pod);
+    bool is_first = friends == 0 && all_terms_select(terms, count, view, pod);
     for (size_t node = 0; node < view->count; node++) {
         bool suits = true;
         for (size_t i = 0; i < count; i++) {
@@ -109,75 +109,75 @@ static void object_to_strangers(struct arena *arena, const struct json *pod,
             suits =
                 suits && domain != TOPOLOGY_NONE && (is_first || near[i * view->count + domain]);
         }
-        if (!suits && objections[node].count == 0)
-            scheduler_object(&objections[node], "node(s) didn't match pod affinity rules", true);
+        if (!suits && rejections[node].count == 0)
+            scheduler_reject(&rejections[node], "node(s) didn't match pod affinity rules", true);
     }
 }
 
-/* On every node of the domain that the placed pod is in. */
-static void object_in_domain(const struct scheduler_view *view, const size_t *domains, size_t where,
-                             const char *reason, struct scheduler_objection *objections)
+/* Rejects every node of the domain that the placed pod is in. */
+static void reject_domain(const struct scheduler_view *view, const size_t *domains, size_t where,
+                          const char *reason, struct scheduler_rejection *rejections)
 {
     for (size_t node = 0; node < view->count && domains[where] != TOPOLOGY_NONE; node++)
-        if (domains[node] == domains[where] && objections[node].count == 0)
-            scheduler_object(&objections[node], reason, false);
+        if (domains[node] == domains[where] && rejections[node].count == 0)
+            scheduler_reject(&rejections[node], reason, false);
 }
 
-static void object_to_shunned(struct arena *arena, const struct json *pod,
-                              const struct scheduler_view *view,
-                              struct scheduler_objection *objections)
+static void reject_anti_affinity(struct arena *arena, const struct json *pod,
+                                 const struct scheduler_view *view,
+                                 struct scheduler_rejection *rejections)
 {
     JSON_EACH (json, terms_of(pod, "podAntiAffinity", REQUIRED)) {
         struct term term;
         term_init(arena, json, pod, &term);
         const size_t *domains = topology_domains(arena, view, term.key);
         for (size_t at = 0; at < view->pod_count; at++)
-            if (speaks_of(&term, view, view->pods[at].pod))
-                object_in_domain(view, domains, view->pods[at].node,
-                                 "node(s) didn't match pod anti-affinity rules", objections);
+            if (term_selects(&term, view, view->pods[at].pod))
+                reject_domain(view, domains, view->pods[at].node,
+                              "node(s) didn't match pod anti-affinity rules", rejections);
     }
 }
 
-static void object_where_shunned(struct arena *arena, const struct json *pod,
-                                 const struct scheduler_view *view,
-                                 struct scheduler_objection *objections)
+static void reject_existing_anti_affinity(struct arena *arena, const struct json *pod,
+                                          const struct scheduler_view *view,
+                                          struct scheduler_rejection *rejections)
 {
     for (size_t at = 0; at < view->pod_count; at++) {
         const struct scheduler_placed *placed = &view->pods[at];
         JSON_EACH (json, terms_of(placed->pod, "podAntiAffinity", REQUIRED)) {
             struct term term;
             term_init(arena, json, placed->pod, &term);
-            if (speaks_of(&term, view, pod))
-                object_in_domain(view, topology_domains(arena, view, term.key), placed->node,
-                                 "node(s) didn't satisfy existing pods anti-affinity rules",
-                                 objections);
+            if (term_selects(&term, view, pod))
+                reject_domain(view, topology_domains(arena, view, term.key), placed->node,
+                              "node(s) didn't satisfy existing pods anti-affinity rules",
+                              rejections);
         }
     }
 }
 
-void pod_affinity_object(struct arena *arena, const struct json *pod,
-                         const struct scheduler_view *view, struct scheduler_objection *objections)
+void pod_affinity_reject(struct arena *arena, const struct json *pod,
+                         const struct scheduler_view *view, struct scheduler_rejection *rejections)
 {
-    object_to_strangers(arena, pod, view, objections);
-    object_to_shunned(arena, pod, view, objections);
-    object_where_shunned(arena, pod, view, objections);
+    reject_missing_affinity(arena, pod, view, rejections);
+    reject_anti_affinity(arena, pod, view, rejections);
+    reject_existing_anti_affinity(arena, pod, view, rejections);
 }
 
-/* ---- What would be liked --------------------------------------------------------------------- */
+/* ---- Preferred terms ------------------------------------------------------------------------- */
 
 static void add_weight(struct arena *arena, const struct scheduler_view *view, const char *key,
-                       size_t where, int64_t weight, int64_t *likings)
+                       size_t where, int64_t weight, int64_t *scores)
 {
     const size_t *domains = topology_domains(arena, view, key);
     for (size_t node = 0; node < view->count && domains[where] != TOPOLOGY_NONE; node++)
         if (domains[node] == domains[where])
-            likings[node] += weight;
+            scores[node] += weight;
 }
 
-/* The preferences of `owner` about `other`; `where` is the node of the one that is placed. */
+/* Adds the preferences of `owner` about `other`; `where` is the node of the one that is placed. */
 static void add_preferences(struct arena *arena, const struct scheduler_view *view,
                             const struct json *owner, const struct json *other, size_t where,
-                            int64_t *likings)
+                            int64_t *scores)
 {
     static const struct {
         const char *affinity;
@@ -187,33 +187,33 @@ static void add_preferences(struct arena *arena, const struct scheduler_view *vi
         JSON_EACH (preference, terms_of(owner, sides[i].affinity, PREFERRED)) {
             struct term term;
             term_init(arena, json_get(preference, "podAffinityTerm"), owner, &term);
-            if (speaks_of(&term, view, other))
+            if (term_selects(&term, view, other))
                 add_weight(arena, view, term.key, where,
-                           sides[i].sign * json_get_int(preference, "weight", 0), likings);
+                           sides[i].sign * json_get_int(preference, "weight", 0), scores);
         }
     }
 }
 
-/* A pod that had to be near its like is glad of one more, a little. */
+/* The required affinity of a placed pod counts as a weak preference for pods that it selects. */
 static void add_requirements(struct arena *arena, const struct scheduler_view *view,
                              const struct scheduler_placed *placed, const struct json *pod,
-                             int64_t *likings)
+                             int64_t *scores)
 {
     JSON_EACH (json, terms_of(placed->pod, "podAffinity", REQUIRED)) {
         struct term term;
         term_init(arena, json, placed->pod, &term);
-        if (speaks_of(&term, view, pod))
-            add_weight(arena, view, term.key, placed->node, 1, likings);
+        if (term_selects(&term, view, pod))
+            add_weight(arena, view, term.key, placed->node, 1, scores);
     }
 }
 
-void pod_affinity_like(struct arena *arena, const struct json *pod,
-                       const struct scheduler_view *view, int64_t *likings)
+void pod_affinity_score(struct arena *arena, const struct json *pod,
+                        const struct scheduler_view *view, int64_t *scores)
 {
     for (size_t at = 0; at < view->pod_count; at++) {
         const struct scheduler_placed *placed = &view->pods[at];
-        add_preferences(arena, view, pod, placed->pod, placed->node, likings);
-        add_preferences(arena, view, placed->pod, pod, placed->node, likings);
-        add_requirements(arena, view, placed, pod, likings);
+        add_preferences(arena, view, pod, placed->pod, placed->node, scores);
+        add_preferences(arena, view, placed->pod, pod, placed->node, scores);
+        add_requirements(arena, view, placed, pod, scores);
     }
 }

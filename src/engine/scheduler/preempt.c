@@ -1,4 +1,4 @@
-/* Preemption; see scheduler_preempt.h. */
+/* See preempt.h. */
 #include "engine/scheduler/preempt.h"
 
 #include "base/str.h"
@@ -76,19 +76,19 @@ static void trial_put_back(struct trial *trial, const struct json *pod)
         (struct scheduler_placed){.pod = pod, .node = trial->node};
 }
 
-static bool trial_fits(struct trial *trial, struct scheduler_objection *ret)
+static bool trial_fits(struct trial *trial, struct scheduler_rejection *ret)
 {
-    *ret = (struct scheduler_objection){0};
-    if (scheduler_room_objects(trial->arena, &trial->view, trial->node, &trial->asked, ret))
+    *ret = (struct scheduler_rejection){0};
+    if (scheduler_check_room(trial->arena, &trial->view, trial->node, &trial->asked, ret))
         return false;
-    struct scheduler_objection *all =
-        ARENA_ARRAY(trial->arena, struct scheduler_objection, trial->view.count + 1);
-    scheduler_neighbours_object(trial->arena, trial->pod, &trial->view, all);
+    struct scheduler_rejection *all =
+        ARENA_ARRAY(trial->arena, struct scheduler_rejection, trial->view.count + 1);
+    scheduler_check_neighbours(trial->arena, trial->pod, &trial->view, all);
     *ret = all[trial->node];
     return ret->count == 0;
 }
 
-/* The more important first: of equals the one that has run for longer, then by name. */
+/* Sorts by priority, then the pod that has run longer first, then by name. */
 static int compare_importance(const void *a, const void *b)
 {
     const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
@@ -99,9 +99,9 @@ static int compare_importance(const void *a, const void *b)
     return by_start ? by_start : strcmp(kube_meta_name(x), kube_meta_name(y));
 }
 
-/* Those on the node that matter less than the pod, without those that are leaving anyway. */
-static size_t gather_lesser(struct trial *trial, const struct scheduler_view *view,
-                            const struct json **ret, size_t *ret_leaving)
+/* Gathers the node's pods with a lower priority, without those that are being deleted already. */
+static size_t gather_lower_priority(struct trial *trial, const struct scheduler_view *view,
+                                    const struct json **ret, size_t *ret_leaving)
 {
     size_t count = 0;
     *ret_leaving = 0;
@@ -120,20 +120,20 @@ static size_t gather_lesser(struct trial *trial, const struct scheduler_view *vi
     return count;
 }
 
-/* Whether the node can be made to fit; else *ret_why says what is in the way. */
+/* Whether preemption makes the node fit; if not, *ret_why says why. */
 static bool clear_node(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view, size_t node,
-                       struct scheduler_preemption *ret, struct scheduler_objection *ret_why)
+                       struct scheduler_preemption *ret, struct scheduler_rejection *ret_why)
 {
     struct trial trial;
     trial_init(&trial, arena, pod, view, node);
     const struct json **lesser = ARENA_ARRAY(arena, const struct json *, view->pod_count + 1);
-    size_t leaving, count = gather_lesser(&trial, view, lesser, &leaving);
+    size_t leaving, count = gather_lower_priority(&trial, view, lesser, &leaving);
     bool can = false;
     if (count + leaving == 0) {
-        scheduler_object(ret_why, "No preemption victims found for incoming pod", true);
+        scheduler_reject(ret_why, "No preemption victims found for incoming pod", true);
     } else if (trial_fits(&trial, ret_why)) {
-        struct scheduler_objection unused;
+        struct scheduler_rejection unused;
         can = true;
         *ret = (struct scheduler_preemption){.node = view->nodes[node].name, .victims = lesser};
         for (size_t i = 0; i < count; i++) {
@@ -154,12 +154,14 @@ static int64_t sum_of(const struct scheduler_preemption *preemption)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < preemption->count; i++)
-        sum += scheduler_priority(preemption->victims[i]) - INT32_MIN; /* none counts for less */
+        /* So that every victim adds to the sum. */
+        sum += scheduler_priority(preemption->victims[i]) - INT32_MIN;
     return sum;
 }
 
-/* The victims are sorted: the first of them is the most important. */
-static bool is_better(const struct scheduler_preemption *a, const struct scheduler_preemption *b)
+/* The victims are sorted: the first one has the highest priority. */
+static bool preempt_is_better(const struct scheduler_preemption *a,
+                              const struct scheduler_preemption *b)
 {
     if (!b->node)
         return true;
@@ -178,7 +180,7 @@ static bool is_better(const struct scheduler_preemption *a, const struct schedul
 
 void scheduler_preempt(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view,
-                       const struct scheduler_objection *objections,
+                       const struct scheduler_rejection *rejections,
                        struct scheduler_preemption *ret)
 {
     *ret = (struct scheduler_preemption){0};
@@ -186,13 +188,14 @@ void scheduler_preempt(struct arena *arena, const struct json *pod,
         ret->message = "preemption: not eligible due to preemptionPolicy=Never.";
         return;
     }
-    struct scheduler_objection *why =
-        ARENA_ARRAY(arena, struct scheduler_objection, view->count + 1);
+    struct scheduler_rejection *why =
+        ARENA_ARRAY(arena, struct scheduler_rejection, view->count + 1);
     for (size_t node = 0; node < view->count; node++) {
         struct scheduler_preemption made;
-        if (objections[node].lasting)
-            scheduler_object(&why[node], "Preemption is not helpful for scheduling", true);
-        else if (clear_node(arena, pod, view, node, &made, &why[node]) && is_better(&made, ret))
+        if (rejections[node].permanent)
+            scheduler_reject(&why[node], "Preemption is not helpful for scheduling", true);
+        else if (clear_node(arena, pod, view, node, &made, &why[node]) &&
+                 preempt_is_better(&made, ret))
             *ret = made;
     }
     if (!ret->node)

@@ -1,24 +1,24 @@
-/* Which less important pods must go so that a pod finds room. Pure: scheduler_preempt_controller.c
- * deletes them. */
+/* Chooses the pods of lower priority that must be deleted so that a pod gets a node. Pure;
+ * preempt_controller.c deletes them. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_PREEMPT_H
 #define TRAINYARD_ENGINE_SCHEDULER_PREEMPT_H
 
 #include "engine/scheduler/scheduler.h"
 
 struct scheduler_preemption {
-    const char *node;            /* that is to be made free; NULL: none can be */
-    const struct json **victims; /* none where enough are on their way out already */
+    const char *node;            /* the node to clear; NULL: preemption does not help */
+    const struct json **victims; /* empty if enough pods are being deleted already */
     size_t count;
-    const char *message; /* why not: "preemption: …" */
+    const char *message; /* why preemption does not help: "preemption: …" */
 };
 
 int64_t scheduler_priority(const struct json *pod);
 
-/* `objections` are those of the choice that found no node. On a node as few as possible go, the
- * least important first; of the nodes the one whose victims matter least is taken. */
+/* `rejections` are those of the decision that found no node. Chooses as few victims per node as
+ * possible, the lowest priority first, and then the node whose victims have the lowest priority. */
 void scheduler_preempt(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view,
-                       const struct scheduler_objection *objections,
+                       const struct scheduler_rejection *rejections,
                        struct scheduler_preemption *ret);
 
 #endif

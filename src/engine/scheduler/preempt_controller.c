@@ -1,36 +1,36 @@
-/* Makes room for a pod that fits nowhere: the pods that scheduler_preempt() names are told why and
- * deleted gracefully, and the node is kept for the pod until it is bound there or finds another. If
- * this scheduler dies meanwhile, the next one reads status.nominatedNodeName. */
+/* Preempts pods for a pod that fits on no node: the victims of scheduler_preempt() get a condition
+ * and are deleted gracefully. The node is nominated to the pod until the pod is bound. If this
+ * scheduler dies meanwhile, the next one reads status.nominatedNodeName. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/disruption.h"
+#include "engine/scheduler/disruption.h"
 #include "engine/scheduler/preempt.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
 
-/* ---- How important the pods are that have a node --------------------------------------------- */
+/* ---- Priorities of placed pods --------------------------------------------------------------- */
 
-void scheduler_rank(struct scheduler *scheduler, int64_t priority, bool there)
+void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool there)
 {
-    for (size_t i = 0; i < scheduler->ranks.count; i++) {
-        struct scheduler_rank *rank = &scheduler->ranks.items[i];
-        if (rank->priority != priority)
+    for (size_t i = 0; i < scheduler->priority_counts.count; i++) {
+        struct scheduler_priority_count *count = &scheduler->priority_counts.items[i];
+        if (count->priority != priority)
             continue;
-        rank->pods += there ? 1 : -1;
-        if (rank->pods == 0)
-            vec_remove(&scheduler->ranks, i);
+        count->pods += there ? 1 : -1;
+        if (count->pods == 0)
+            vec_remove(&scheduler->priority_counts, i);
         return;
     }
-    vec_push(&scheduler->ranks, ((struct scheduler_rank){priority, 1}));
+    vec_push(&scheduler->priority_counts, ((struct scheduler_priority_count){priority, 1}));
 }
 
-bool scheduler_has_lesser(const struct scheduler *scheduler, int64_t priority)
+bool scheduler_has_lower_priority(const struct scheduler *scheduler, int64_t priority)
 {
-    for (size_t i = 0; i < scheduler->ranks.count; i++)
-        if (scheduler->ranks.items[i].priority < priority)
+    for (size_t i = 0; i < scheduler->priority_counts.count; i++)
+        if (scheduler->priority_counts.items[i].priority < priority)
             return true;
     return false;
 }
@@ -56,7 +56,7 @@ void scheduler_nominate(struct scheduler *scheduler, const char *key, const stru
     nominee_free(map_put(&scheduler->nominees, key, nominee));
 }
 
-void scheduler_withdraw(struct scheduler *scheduler, const char *key)
+void scheduler_withdraw_nomination(struct scheduler *scheduler, const char *key)
 {
     nominee_free(map_remove(&scheduler->nominees, key));
 }
@@ -68,12 +68,12 @@ void scheduler_preempt_release(struct scheduler *scheduler)
     for (size_t at = 0; map_next(&scheduler->nominees, &at, &key, &value);)
         nominee_free(value);
     map_release(&scheduler->nominees);
-    vec_release(&scheduler->ranks);
+    vec_release(&scheduler->priority_counts);
 }
 
 /* ---- Victims --------------------------------------------------------------------------------- */
 
-/* A victim whose condition is being written; then it is deleted. */
+/* A victim whose condition is being written; it is deleted afterwards. */
 struct victim {
     struct hub_task task;
     struct scheduler *scheduler;
@@ -87,24 +87,25 @@ static void victim_free(struct hub_task *task)
     free(victim);
 }
 
-/* If the deletion is lost, the pod that waits is still unscheduled and names its victims again. */
-static void on_deleted(void *context, struct json *object, const struct err *err)
+/* If the deletion fails, the waiting pod is still unscheduled, and the next decision names its
+ * victims again. */
+static void on_preempt_deleted(void *context, struct json *object, const struct err *err)
 {
     struct victim *victim = context;
     hub_task_end(&victim->task);
 }
 
-/* That the condition could not be written does not save it. */
-static void on_told(void *context, struct json *object, const struct err *err)
+/* Deletes the victim even if its condition could not be written. */
+static void on_preempt_condition_written(void *context, struct json *object, const struct err *err)
 {
     struct victim *victim = context;
     struct kube_delete_options options = {.grace_period_seconds = -1, .uid = victim->pod->uid};
     kube_delete(hub_client(victim->scheduler->hub), &KUBE_PODS, victim->pod->namespace_,
-                victim->pod->name, &options, on_deleted, victim);
+                victim->pod->name, &options, on_preempt_deleted, victim);
 }
 
-static void preempt(struct scheduler *scheduler, const char *by, const char *node,
-                    const struct json *pod)
+static void preempt_start(struct scheduler *scheduler, const char *by, const char *node,
+                          const struct json *pod)
 {
     struct kube_client *client = hub_client(scheduler->hub);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -123,27 +124,27 @@ static void preempt(struct scheduler *scheduler, const char *by, const char *nod
         disruption_patch(arena, pod, "PreemptionByScheduler",
                          "default-scheduler: preempting to accommodate a higher priority pod",
                          loop_wall_ms(hub_loop(scheduler->hub))),
-        on_told, victim);
+        on_preempt_condition_written, victim);
 }
 
-void scheduler_make_room(struct scheduler *scheduler, const char *key, struct kube_object *pod,
-                         const char *message)
+void scheduler_try_preempt(struct scheduler *scheduler, const char *key, struct kube_object *pod,
+                           const char *message)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct scheduler_gathered gathered;
     struct scheduler_choice choice;
     struct scheduler_preemption preemption;
-    bool any = scheduler_has_lesser(scheduler, scheduler_priority(pod->json));
+    bool any = scheduler_has_lower_priority(scheduler, scheduler_priority(pod->json));
     scheduler_gather(scheduler, arena, key, pod->json, any, &gathered);
     scheduler_pick(arena, pod->json, &gathered.view, &choice);
-    scheduler_preempt(arena, pod->json, &gathered.view, choice.objections, &preemption);
+    scheduler_preempt(arena, pod->json, &gathered.view, choice.rejections, &preemption);
     if (preemption.node) {
         scheduler_nominate(scheduler, key, pod->json, preemption.node);
         for (size_t i = 0; i < preemption.count; i++)
-            preempt(scheduler, key, preemption.node, preemption.victims[i]);
+            preempt_start(scheduler, key, preemption.node, preemption.victims[i]);
         scheduler_report(scheduler, key, pod, message, preemption.node, NULL);
     } else {
-        scheduler_withdraw(scheduler, key);
+        scheduler_withdraw_nomination(scheduler, key);
         scheduler_report(scheduler, key, pod,
                          arena_printf(arena, "%s %s%s%s", message, preemption.message,
                                       choice.advice ? " " : "", choice.advice ? choice.advice : ""),

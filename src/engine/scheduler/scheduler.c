@@ -1,4 +1,4 @@
-/* The scheduler's choice; see scheduler.h. */
+/* See scheduler.h. */
 #include "engine/scheduler/scheduler.h"
 
 #include "base/buf.h"
@@ -11,6 +11,7 @@
 #include "engine/scheduler/score.h"
 #include "engine/scheduler/taints.h"
 #include "engine/scheduler/topology_spread.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 
@@ -19,7 +20,7 @@
 
 enum { MESSAGE_MAX = 4096 };
 
-bool scheduler_wants(const struct json *pod)
+bool scheduler_is_responsible(const struct json *pod)
 {
     const struct json *spec = json_get(pod, "spec");
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
@@ -30,53 +31,54 @@ bool scheduler_wants(const struct json *pod)
             str_eq(scheduler, "scheduler-plugins-scheduler"));
 }
 
-bool scheduler_minds_pods(const struct json *pod)
+bool scheduler_depends_on_pods(const struct json *pod)
 {
     return pod_affinity_is_given(pod) ||
            json_count(json_at(pod, "spec", "topologySpreadConstraints", NULL)) > 0;
 }
 
-/* ---- Objections ------------------------------------------------------------------------------ */
+/* ---- Rejections ------------------------------------------------------------------------------ */
 
-void scheduler_object(struct scheduler_objection *objection, const char *reason, bool lasting)
+void scheduler_reject(struct scheduler_rejection *rejection, const char *reason, bool permanent)
 {
-    objection->lasting |= lasting;
-    if (objection->count < ARRAY_SIZE(objection->reasons))
-        objection->reasons[objection->count++] = reason;
+    rejection->permanent |= permanent;
+    if (rejection->count < ARRAY_SIZE(rejection->reasons))
+        rejection->reasons[rejection->count++] = reason;
 }
 
-/* In Kubernetes' words, and the labels that are missing. */
-static const char *affinity_objection(struct arena *arena, const struct json *pod,
+/* Kubernetes' message, with the missing labels. */
+static const char *affinity_rejection(struct arena *arena, const struct json *pod,
                                       const struct json *node)
 {
-    const char *lacks = node_affinity_lacks(arena, pod, node);
+    const char *lacks = node_affinity_missing(arena, pod, node);
     return arena_printf(arena, "node(s) didn't match Pod's node affinity/selector%s%s%s",
                         lacks[0] ? " (the pod wants " : "", lacks, lacks[0] ? ")" : "");
 }
 
-bool scheduler_node_objects(struct arena *arena, const struct json *pod, const struct json *node,
-                            struct scheduler_objection *ret)
+bool scheduler_check_node(struct arena *arena, const struct json *pod, const struct json *node,
+                          struct scheduler_rejection *ret)
 {
     const struct json *ready = kube_condition_get(node, "Ready");
     const struct json *taint = taints_untolerated(pod, node);
     if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
         !taints_tolerates_cordon(pod))
-        scheduler_object(ret, "node(s) were unschedulable", true);
+        scheduler_reject(ret, "node(s) were unschedulable", true);
     else if (kube_meta_is_deleting(node) ||
              (!taint && ready && !str_eq(json_get_string(ready, "status", ""), "True")))
-        scheduler_object(ret, "node(s) were not ready", true);
+        scheduler_reject(ret, "node(s) were not ready", true);
     else if (taint)
-        scheduler_object(ret,
+        scheduler_reject(ret,
                          arena_printf(arena, "node(s) had untolerated taint {%s: %s}",
                                       json_get_string(taint, "key", ""),
                                       json_get_string(taint, "value", "")),
                          true);
-    else if (!node_affinity_suits(arena, pod, node))
-        scheduler_object(ret, affinity_objection(arena, pod, node), true);
+    else if (!node_affinity_matches(arena, pod, node))
+        scheduler_reject(ret, affinity_rejection(arena, pod, node), true);
     return ret->count > 0;
 }
 
-/* Pods without a network of their own share the ports of a machine, whatever node they are on. */
+/* Pods without a network of their own share the ports of the machine, whichever of its nodes they
+ * are on. */
 static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
                                  const struct node_usage *asked)
 {
@@ -90,37 +92,37 @@ static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
     return false;
 }
 
-bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *asked, struct scheduler_objection *ret)
+bool scheduler_check_room(struct arena *arena, const struct scheduler_view *view, size_t node,
+                          const struct node_usage *asked, struct scheduler_rejection *ret)
 {
     const struct scheduler_node *at = &view->nodes[node];
     struct node_shortage shortage = {0};
     int64_t gpus = node_usage_extra(asked, KUBE_DEVICES_RESOURCE);
     if (!node_usage_fits(arena, at->node, at->used, asked, &shortage))
         for (size_t i = 0; i < shortage.count; i++)
-            scheduler_object(ret, shortage.reasons[i], shortage.hopeless);
+            scheduler_reject(ret, shortage.reasons[i], shortage.permanent);
     if (ret->count == 0 && shared_port_is_taken(view, node, asked))
-        scheduler_object(ret,
+        scheduler_reject(ret,
                          "node(s) didn't have free ports for the requested pod ports (pods share "
                          "the ports of this machine, which forbids namespaces)",
                          false);
-    /* Unlike time on its cpus a machine's devices cannot be shared by its nodes. */
+    /* Unlike cpu time, the devices of a machine cannot be shared by its nodes. */
     if (ret->count == 0 && gpus > 0) {
         for (size_t i = 0; i < view->count; i++)
             if (i != node && overcommit_is_one_machine(view->nodes[i].node, at->node))
                 gpus += node_usage_extra(view->nodes[i].used, KUBE_DEVICES_RESOURCE);
         if (!node_usage_has_extra(at->node, at->used, KUBE_DEVICES_RESOURCE, gpus))
-            scheduler_object(ret, "Insufficient " KUBE_DEVICES_RESOURCE, false);
+            scheduler_reject(ret, "Insufficient " KUBE_DEVICES_RESOURCE, false);
     }
     return ret->count > 0;
 }
 
-void scheduler_neighbours_object(struct arena *arena, const struct json *pod,
-                                 const struct scheduler_view *view,
-                                 struct scheduler_objection *objections)
+void scheduler_check_neighbours(struct arena *arena, const struct json *pod,
+                                const struct scheduler_view *view,
+                                struct scheduler_rejection *rejections)
 {
-    topology_spread_object(arena, pod, view, objections);
-    pod_affinity_object(arena, pod, view, objections);
+    topology_spread_reject(arena, pod, view, rejections);
+    pod_affinity_reject(arena, pod, view, rejections);
 }
 
 static int compare_text(const void *a, const void *b)
@@ -128,15 +130,15 @@ static int compare_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Each reason with the number of nodes that give it, as "2 Insufficient cpu". */
-static size_t count_reasons(struct arena *arena, const struct scheduler_objection *objections,
+/* Counts the nodes per reason: "2 Insufficient cpu". */
+static size_t count_reasons(struct arena *arena, const struct scheduler_rejection *rejections,
                             size_t count, const char ***ret)
 {
     const char **given = ARENA_ARRAY(arena, const char *, 4 * count + 1);
     size_t total = 0, distinct = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t at = 0; at < objections[i].count; at++)
-            given[total++] = objections[i].reasons[at];
+        for (size_t at = 0; at < rejections[i].count; at++)
+            given[total++] = rejections[i].reasons[at];
     qsort(given, total, sizeof(*given), compare_text);
     for (size_t i = 0; i < total;) {
         size_t same = 1;
@@ -151,13 +153,13 @@ static size_t count_reasons(struct arena *arena, const struct scheduler_objectio
     return distinct;
 }
 
-const char *scheduler_explain(struct arena *arena, const struct scheduler_objection *objections,
+const char *scheduler_explain(struct arena *arena, const struct scheduler_rejection *rejections,
                               size_t count)
 {
     if (count == 0)
         return "no nodes available to schedule pods";
     const char **reasons;
-    size_t distinct = count_reasons(arena, objections, count, &reasons);
+    size_t distinct = count_reasons(arena, rejections, count, &reasons);
     _cleanup_buf_ struct buf text;
     buf_init(&text, MESSAGE_MAX);
     buf_printf(&text, "0/%zu nodes are available:", count);
@@ -169,12 +171,12 @@ const char *scheduler_explain(struct arena *arena, const struct scheduler_object
 
 /* ---- The choice ------------------------------------------------------------------------------ */
 
-static bool is_better(const struct scheduler_view *view, const int64_t *likings,
-                      const struct node_usage *asked, size_t a, size_t b)
+static bool scheduler_is_better(const struct scheduler_view *view, const int64_t *scores,
+                                const struct node_usage *asked, size_t a, size_t b)
 {
     const struct scheduler_node *x = &view->nodes[a], *y = &view->nodes[b];
-    if (likings[a] != likings[b])
-        return likings[a] > likings[b];
+    if (scores[a] != scores[b])
+        return scores[a] > scores[b];
     int left_x = node_usage_percent_left(x->node, x->used, asked);
     int left_y = node_usage_percent_left(y->node, y->used, asked);
     if (left_x != left_y)
@@ -187,25 +189,26 @@ static bool is_better(const struct scheduler_view *view, const int64_t *likings,
 void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_view *view,
                     struct scheduler_choice *ret)
 {
-    struct scheduler_objection *objections =
-        ARENA_ARRAY(arena, struct scheduler_objection, view->count + 1);
+    struct scheduler_rejection *rejections =
+        ARENA_ARRAY(arena, struct scheduler_rejection, view->count + 1);
     bool *open = ARENA_ARRAY(arena, bool, view->count + 1);
     const struct scheduler_node *best = NULL;
     struct node_usage asked;
     node_usage_of_pod(pod, &asked);
     for (size_t i = 0; i < view->count; i++)
-        if (!scheduler_node_objects(arena, pod, view->nodes[i].node, &objections[i]))
-            scheduler_room_objects(arena, view, i, &asked, &objections[i]);
-    scheduler_neighbours_object(arena, pod, view, objections);
+        if (!scheduler_check_node(arena, pod, view->nodes[i].node, &rejections[i]))
+            scheduler_check_room(arena, view, i, &asked, &rejections[i]);
+    scheduler_check_neighbours(arena, pod, view, rejections);
     for (size_t i = 0; i < view->count; i++)
-        open[i] = objections[i].count == 0;
-    const int64_t *likings = scheduler_likings(arena, pod, view, open);
+        open[i] = rejections[i].count == 0;
+    const int64_t *scores = scheduler_scores(arena, pod, view, open);
     for (size_t i = 0; i < view->count; i++)
-        if (open[i] && (!best || is_better(view, likings, &asked, i, (size_t)(best - view->nodes))))
+        if (open[i] &&
+            (!best || scheduler_is_better(view, scores, &asked, i, (size_t)(best - view->nodes))))
             best = &view->nodes[i];
-    *ret = (struct scheduler_choice){.node = best ? best->name : NULL, .objections = objections};
+    *ret = (struct scheduler_choice){.node = best ? best->name : NULL, .rejections = rejections};
     if (!best) {
-        ret->message = scheduler_explain(arena, objections, view->count);
+        ret->message = scheduler_explain(arena, rejections, view->count);
         ret->advice = scheduler_advice(arena, view, &asked, 1);
     }
     node_usage_release(&asked);

@@ -1,5 +1,5 @@
-/* Which node a pod goes to. Pure: a pod and what the cluster looks like in, a choice or the reason
- * against each node out; scheduler_controller.c feeds it and binds. */
+/* Chooses the node of a pod. Pure: the input is the pod and a view of the cluster, the output a
+ * node, or a rejection per node. controller.c calls it and binds the pod. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_H
 #define TRAINYARD_ENGINE_SCHEDULER_H
 
@@ -10,66 +10,65 @@
 struct scheduler_node {
     const char *name;
     const struct json *node;
-    const struct node_usage *used; /* by the pods that run there or are about to */
+    const struct node_usage *used; /* by the pods that run there or are assumed there */
 };
 
-/* A pod that has a node, or is about to. */
+/* A pod that has a node, or is assumed on one. */
 struct scheduler_placed {
     const struct json *pod;
-    size_t node; /* its position in the view */
+    size_t node; /* the node's position in the view */
 };
 
 struct scheduler_view {
     const struct scheduler_node *nodes;
     size_t count;
-    const struct scheduler_placed *pods; /* may be left out where nobody minds the others */
+    const struct scheduler_placed *pods; /* may be empty if no pod depends on other pods */
     size_t pod_count;
     const struct json *namespaces; /* name → labels */
 };
 
-/* Why a node does not get the pod, in the words of Kubernetes. */
-struct scheduler_objection {
+/* Why a node is rejected for the pod, in Kubernetes' messages. */
+struct scheduler_rejection {
     const char *reasons[4];
     size_t count;
-    bool lasting; /* it would hold without any of the pods that are there */
+    bool permanent; /* the node would be rejected without any of its pods, too */
 };
 
 struct scheduler_choice {
-    const char *node;                             /* NULL: none fits */
-    const char *message;                          /* why not: "0/3 nodes are available: …" */
-    const char *advice;                           /* what would help; or NULL */
-    const struct scheduler_objection *objections; /* one per node, where none fits */
+    const char *node;    /* NULL: no node fits */
+    const char *message; /* why no node fits: "0/3 nodes are available: …" */
+    const char *advice;  /* what the user can do about it, or NULL */
+    const struct scheduler_rejection *rejections; /* one per node if no node fits */
 };
 
-/* Of the nodes that fit the one the pod likes best (scheduler_score.h), then the one with the most
- * left, then with the fewest pods; among equals the first by name, so the same state gives the same
- * choice. */
+/* Chooses the node with the highest score (score.h), then with the most free resources, then with
+ * the fewest pods, then the first by name. So the same state gives the same choice. */
 void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_view *view,
                     struct scheduler_choice *ret);
 
-/* Whether a scheduler has anything to say about the pod: alive, unbound, not held back by a gate,
- * and ours. Ours are those that name no scheduler, the default one, or the one of the
- * scheduler-plugins, whose PodGroups are served (scheduler_gang.h). */
-bool scheduler_wants(const struct json *pod);
+/* Whether this scheduler decides on the pod: it is alive, unbound, has no scheduling gate, and
+ * names no scheduler, the default scheduler, or that of the scheduler-plugins, whose PodGroups are
+ * served (gang.h). */
+bool scheduler_is_responsible(const struct json *pod);
 
-/* Whether it matters to the pod which others are where. Of one that is placed: whether it matters
- * to it who comes. */
-bool scheduler_minds_pods(const struct json *pod);
+/* Whether the nodes that the pod may have depend on where other pods are. For a placed pod: whether
+ * it restricts which pods may come near. */
+bool scheduler_depends_on_pods(const struct json *pod);
 
-/* What speaks against a node, from the lasting to what depends on the pods there: the node itself,
- * its room, and the neighbours of the pod. Each says whether anything does. */
-bool scheduler_node_objects(struct arena *arena, const struct json *pod, const struct json *node,
-                            struct scheduler_objection *ret);
-bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *asked, struct scheduler_objection *ret);
-void scheduler_neighbours_object(struct arena *arena, const struct json *pod,
-                                 const struct scheduler_view *view,
-                                 struct scheduler_objection *objections); /* one a node */
+/* The checks of a node, from permanent reasons to those that depend on its pods: the node itself,
+ * its free resources, and the pods near it. The first two return true if they reject the node. */
+bool scheduler_check_node(struct arena *arena, const struct json *pod, const struct json *node,
+                          struct scheduler_rejection *ret);
+bool scheduler_check_room(struct arena *arena, const struct scheduler_view *view, size_t node,
+                          const struct node_usage *asked, struct scheduler_rejection *ret);
+void scheduler_check_neighbours(struct arena *arena, const struct json *pod,
+                                const struct scheduler_view *view,
+                                struct scheduler_rejection *rejections); /* one per node */
 
-void scheduler_object(struct scheduler_objection *objection, const char *reason, bool lasting);
+void scheduler_reject(struct scheduler_rejection *rejection, const char *reason, bool permanent);
 
-/* "0/3 nodes are available: …" out of one objection a node. */
-const char *scheduler_explain(struct arena *arena, const struct scheduler_objection *objections,
+/* Makes "0/3 nodes are available: …" of one rejection per node. */
+const char *scheduler_explain(struct arena *arena, const struct scheduler_rejection *rejections,
                               size_t count);
 
 #endif

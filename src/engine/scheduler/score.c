@@ -1,4 +1,4 @@
-/* Likings; see scheduler_score.h. */
+/* See score.h. */
 #include "engine/scheduler/score.h"
 
 #include "engine/scheduler/node_affinity.h"
@@ -8,9 +8,9 @@
 
 enum { FULL = 100, WEIGHT_TAINTS = 3, WEIGHT_NODES = 2, WEIGHT_NEIGHBOURS = 2, WEIGHT_SPREAD = 2 };
 
-/* Bring the raw figures of the open nodes to 0 … 100 and add them with their weight. */
-static void add(const struct scheduler_view *view, const bool *open, const int64_t *raw, int weight,
-                int64_t *likings)
+/* Scales the raw scores of the open nodes to 0 … 100 and adds them with their weight. */
+static void score_add(const struct scheduler_view *view, const bool *open, const int64_t *raw,
+                      int weight, int64_t *scores)
 {
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (size_t node = 0; node < view->count; node++) {
@@ -21,26 +21,26 @@ static void add(const struct scheduler_view *view, const bool *open, const int64
     }
     for (size_t node = 0; node < view->count && most > least; node++)
         if (open[node])
-            likings[node] += weight * (FULL * (raw[node] - least) / (most - least));
+            scores[node] += weight * (FULL * (raw[node] - least) / (most - least));
 }
 
-int64_t *scheduler_likings(struct arena *arena, const struct json *pod,
-                           const struct scheduler_view *view, const bool *open)
+int64_t *scheduler_scores(struct arena *arena, const struct json *pod,
+                          const struct scheduler_view *view, const bool *open)
 {
-    int64_t *likings = ARENA_ARRAY(arena, int64_t, view->count + 1);
+    int64_t *scores = ARENA_ARRAY(arena, int64_t, view->count + 1);
     int64_t *by_taints = ARENA_ARRAY(arena, int64_t, view->count + 1);
     int64_t *by_labels = ARENA_ARRAY(arena, int64_t, view->count + 1);
     int64_t *by_neighbours = ARENA_ARRAY(arena, int64_t, view->count + 1);
     int64_t *by_spread = ARENA_ARRAY(arena, int64_t, view->count + 1);
     for (size_t node = 0; node < view->count; node++) {
-        by_taints[node] = -(int64_t)taints_disliked(pod, view->nodes[node].node);
-        by_labels[node] = node_affinity_liking(arena, pod, view->nodes[node].node);
+        by_taints[node] = -(int64_t)taints_count_prefer_no_schedule(pod, view->nodes[node].node);
+        by_labels[node] = node_affinity_score(arena, pod, view->nodes[node].node);
     }
-    pod_affinity_like(arena, pod, view, by_neighbours);
-    topology_spread_like(arena, pod, view, by_spread);
-    add(view, open, by_taints, WEIGHT_TAINTS, likings);
-    add(view, open, by_labels, WEIGHT_NODES, likings);
-    add(view, open, by_neighbours, WEIGHT_NEIGHBOURS, likings);
-    add(view, open, by_spread, WEIGHT_SPREAD, likings);
-    return likings;
+    pod_affinity_score(arena, pod, view, by_neighbours);
+    topology_spread_score(arena, pod, view, by_spread);
+    score_add(view, open, by_taints, WEIGHT_TAINTS, scores);
+    score_add(view, open, by_labels, WEIGHT_NODES, scores);
+    score_add(view, open, by_neighbours, WEIGHT_NEIGHBOURS, scores);
+    score_add(view, open, by_spread, WEIGHT_SPREAD, scores);
+    return scores;
 }

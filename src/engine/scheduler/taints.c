@@ -1,13 +1,13 @@
-/* The taints of nodes; see taints.h. */
+/* See taints.h. */
 #include "engine/scheduler/taints.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
 
-/* A condition with this status makes that taint. */
+/* A node whose condition has this status gets this taint. */
 static const struct row {
     const char *condition, *status, *taint;
 } ROWS[] = {
@@ -37,8 +37,8 @@ static void add_taint(struct arena *arena, struct json *taints, const char *key)
     json_append(taints, taint);
 }
 
-/* A node that has not said yet how it is keeps the taint it was made with; upstream takes it away
- * until its patience with a silent node is over. */
+/* A node that has not reported yet keeps the taint that it was created with. Kubernetes removes
+ * that taint until the node's monitoring grace period is over. */
 static bool is_wanted(const struct json *node, const struct row *row)
 {
     const struct json *condition = kube_condition_get(node, row->condition);
@@ -48,7 +48,7 @@ static bool is_wanted(const struct json *node, const struct row *row)
     return str_eq(json_get_string(condition, "status", ""), row->status);
 }
 
-/* Of those that are decided here. */
+/* Whether a taint of the node stays as it is. */
 static bool is_kept(const struct json *node, const struct json *taint)
 {
     const char *key = json_get_string(taint, "key", "");
@@ -89,8 +89,8 @@ struct json *taints_wanted(struct arena *arena, const struct json *node)
 
 /* ---- Tolerations ----------------------------------------------------------------------------- */
 
-static bool tolerates(const struct json *toleration, const char *key, const char *value,
-                      const char *effect)
+static bool taints_tolerates(const struct json *toleration, const char *key, const char *value,
+                             const char *effect)
 {
     const char *its_effect = json_get_string(toleration, "effect", "");
     const char *its_key = json_get_string(toleration, "key", "");
@@ -104,12 +104,13 @@ static bool tolerates(const struct json *toleration, const char *key, const char
     return its_key[0] && str_eq(json_get_string(toleration, "value", ""), value);
 }
 
-/* The first of the pod's tolerations that fits, or NULL. */
+/* The first toleration of the pod that matches the taint, or NULL. */
 static const struct json *toleration_of(const struct json *pod, const struct json *taint)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-        if (tolerates(toleration, json_get_string(taint, "key", ""),
-                      json_get_string(taint, "value", ""), json_get_string(taint, "effect", "")))
+        if (taints_tolerates(toleration, json_get_string(taint, "key", ""),
+                             json_get_string(taint, "value", ""),
+                             json_get_string(taint, "effect", "")))
             return toleration;
     }
     return NULL;
@@ -133,13 +134,13 @@ const struct json *taints_untolerated(const struct json *pod, const struct json 
 bool taints_tolerates_cordon(const struct json *pod)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-        if (tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
+        if (taints_tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
             return true;
     }
     return false;
 }
 
-size_t taints_disliked(const struct json *pod, const struct json *node)
+size_t taints_count_prefer_no_schedule(const struct json *pod, const struct json *node)
 {
     size_t count = 0;
     JSON_EACH (taint, json_at(node, "spec", "taints", NULL))
@@ -147,7 +148,7 @@ size_t taints_disliked(const struct json *pod, const struct json *node)
     return count;
 }
 
-int64_t taints_patience_s(const struct json *pod, const struct json *node)
+int64_t taints_toleration_s(const struct json *pod, const struct json *node)
 {
     int64_t least = TAINTS_FOR_EVER;
     JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {

@@ -1,6 +1,6 @@
-/* The taints of nodes: which of them say how a node is, and which pods put up with which. A node is
- * made with the first of them, and loses it when it says that it is ready; taint_controller.c sees
- * to that. Pure. */
+/* The taints of nodes: which taints follow from the state of a node, and which pods tolerate which
+ * taints. A node is created with the taint not-ready and loses it when it reports that it is ready;
+ * taint_controller.c writes that. Pure. */
 #ifndef TRAINYARD_ENGINE_TAINTS_H
 #define TRAINYARD_ENGINE_TAINTS_H
 
@@ -9,22 +9,22 @@
 
 #include <stddef.h>
 
-/* The taints the node is to have, or NULL where it has just these: what its conditions and a cordon
- * say as NoSchedule, and all others as they are. */
+/* The taints that the node should have: NoSchedule taints for its conditions and a cordon, and all
+ * other taints as they are. NULL if the node has them already. */
 struct json *taints_wanted(struct arena *arena, const struct json *node);
 
-/* The first taint of the node that keeps the pod away (NoSchedule, NoExecute), or NULL. */
+/* The first taint (NoSchedule, NoExecute) that the pod does not tolerate, or NULL. */
 const struct json *taints_untolerated(const struct json *pod, const struct json *node);
 
-/* Whether the pod would be let onto a cordoned node. */
+/* Whether the pod may be scheduled on a cordoned node. */
 bool taints_tolerates_cordon(const struct json *pod);
 
-/* How many taints the node has that the pod would rather not have (PreferNoSchedule). */
-size_t taints_disliked(const struct json *pod, const struct json *node);
+/* How many PreferNoSchedule taints of the node the pod does not tolerate. */
+size_t taints_count_prefer_no_schedule(const struct json *pod, const struct json *node);
 
-/* How long the pod may stay on the node, in seconds from the moment its taints are what they are
- * (NoExecute): 0 where it must go at once, TAINTS_FOR_EVER where nothing drives it away. */
+/* How long the pod may stay on the node with its present NoExecute taints, in seconds: 0 if it must
+ * be evicted at once, TAINTS_FOR_EVER if it may stay. */
 #define TAINTS_FOR_EVER (-1)
-int64_t taints_patience_s(const struct json *pod, const struct json *node);
+int64_t taints_toleration_s(const struct json *pod, const struct json *node);
 
 #endif

@@ -1,4 +1,4 @@
-/* Domains of nodes; see topology.h. */
+/* See topology.h. */
 #include "engine/scheduler/topology.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Spreading pods; see topology_spread.h. */
+/* See topology_spread.h. */
 #include "engine/scheduler/topology_spread.h"
 
 #include "base/str.h"
@@ -12,11 +12,11 @@ static const char ONE_TOO_MANY[] = "node(s) didn't match pod topology spread con
 static const char NO_LABEL[] =
     "node(s) didn't match pod topology spread constraints (missing required label)";
 
-/* A constraint, counted. */
+/* A constraint with its counts. */
 struct spread {
     const size_t *domains;
-    int64_t *counts; /* of a domain: pods of its like */
-    bool *counted;   /* of a node: it is one of those the pod may be spread over */
+    int64_t *counts; /* per domain: pods that the selector matches */
+    bool *counted;   /* per node: the node counts for the constraint */
     struct kube_selector selector;
 };
 
@@ -41,13 +41,16 @@ static bool has_every_label(const struct json *pod, const struct json *node)
     return true;
 }
 
-/* Nodes the pod can never go to do not count, unless it says so; of taints it is the other way. */
-static bool counts(struct arena *arena, const struct json *pod, const struct json *constraint,
-                   const struct json *node)
+/* Whether a node counts. By default, nodes that the pod's node affinity excludes do not count
+ * (nodeAffinityPolicy), and nodes with taints that the pod does not tolerate do (nodeTaintsPolicy).
+ */
+static bool topology_spread_counts(struct arena *arena, const struct json *pod,
+                                   const struct json *constraint, const struct json *node)
 {
     bool by_affinity = str_eq(json_get_string(constraint, "nodeAffinityPolicy", "Honor"), "Honor");
     bool by_taints = str_eq(json_get_string(constraint, "nodeTaintsPolicy", "Ignore"), "Honor");
-    return has_every_label(pod, node) && (!by_affinity || node_affinity_suits(arena, pod, node)) &&
+    return has_every_label(pod, node) &&
+           (!by_affinity || node_affinity_matches(arena, pod, node)) &&
            (!by_taints || !taints_untolerated(pod, node));
 }
 
@@ -59,7 +62,7 @@ static void spread_init(struct arena *arena, const struct json *pod, const struc
     ret->counted = ARENA_ARRAY(arena, bool, view->count + 1);
     topology_selector(arena, constraint, pod, &ret->selector);
     for (size_t node = 0; node < view->count; node++)
-        ret->counted[node] = counts(arena, pod, constraint, view->nodes[node].node);
+        ret->counted[node] = topology_spread_counts(arena, pod, constraint, view->nodes[node].node);
     for (size_t at = 0; at < view->pod_count; at++) {
         const struct scheduler_placed *placed = &view->pods[at];
         if (ret->domains[placed->node] != TOPOLOGY_NONE && ret->counted[placed->node] &&
@@ -70,9 +73,9 @@ static void spread_init(struct arena *arena, const struct json *pod, const struc
     }
 }
 
-/* Of the emptiest domain; none at all where there are fewer domains than there should be. */
-static int64_t fewest(struct arena *arena, const struct spread *spread,
-                      const struct scheduler_view *view, int64_t min_domains)
+/* The smallest count of a domain; 0 if there are fewer domains than minDomains. */
+static int64_t topology_spread_fewest(struct arena *arena, const struct spread *spread,
+                                      const struct scheduler_view *view, int64_t min_domains)
 {
     int64_t least = INT64_MAX, domains = 0;
     bool *seen = ARENA_ARRAY(arena, bool, view->count + 1);
@@ -87,32 +90,33 @@ static int64_t fewest(struct arena *arena, const struct spread *spread,
     return domains == 0 || domains < min_domains ? 0 : least;
 }
 
-void topology_spread_object(struct arena *arena, const struct json *pod,
+void topology_spread_reject(struct arena *arena, const struct json *pod,
                             const struct scheduler_view *view,
-                            struct scheduler_objection *objections)
+                            struct scheduler_rejection *rejections)
 {
     JSON_EACH (constraint, constraints_of(pod)) {
         struct spread spread;
         if (!is_binding(constraint))
             continue;
         spread_init(arena, pod, constraint, view, &spread);
-        int64_t least = fewest(arena, &spread, view, json_get_int(constraint, "minDomains", 1));
+        int64_t least =
+            topology_spread_fewest(arena, &spread, view, json_get_int(constraint, "minDomains", 1));
         int64_t self = kube_selector_matches(&spread.selector, kube_meta_labels(pod));
         int64_t most = json_get_int(constraint, "maxSkew", 1);
         for (size_t node = 0; node < view->count; node++) {
             size_t domain = spread.domains[node];
-            if (objections[node].count > 0)
+            if (rejections[node].count > 0)
                 continue;
             if (domain == TOPOLOGY_NONE)
-                scheduler_object(&objections[node], NO_LABEL, true);
+                scheduler_reject(&rejections[node], NO_LABEL, true);
             else if (spread.counts[domain] + self - least > most)
-                scheduler_object(&objections[node], ONE_TOO_MANY, false);
+                scheduler_reject(&rejections[node], ONE_TOO_MANY, false);
         }
     }
 }
 
-void topology_spread_like(struct arena *arena, const struct json *pod,
-                          const struct scheduler_view *view, int64_t *likings)
+void topology_spread_score(struct arena *arena, const struct json *pod,
+                           const struct scheduler_view *view, int64_t *scores)
 {
     JSON_EACH (constraint, constraints_of(pod)) {
         struct spread spread;
@@ -121,8 +125,8 @@ void topology_spread_like(struct arena *arena, const struct json *pod,
         spread_init(arena, pod, constraint, view, &spread);
         for (size_t node = 0; node < view->count; node++) {
             size_t domain = spread.domains[node];
-            /* Outside of all domains is worse than in the fullest of them. */
-            likings[node] -=
+            /* A node without the label scores lower than the fullest domain. */
+            scores[node] -=
                 domain == TOPOLOGY_NONE ? (int64_t)view->pod_count + 1 : spread.counts[domain];
         }
     }

@@ -1,17 +1,19 @@
-/* spec.topologySpreadConstraints: pods like this one, evenly over zones or nodes. Pure. */
+/* spec.topologySpreadConstraints: spreads the pods that a selector matches evenly over zones or
+ * nodes. Pure. */
 #ifndef TRAINYARD_ENGINE_TOPOLOGY_SPREAD_H
 #define TRAINYARD_ENGINE_TOPOLOGY_SPREAD_H
 
 #include "engine/scheduler/scheduler.h"
 
-/* Says on each node that nobody objects to yet where the pod would be one too many (DoNotSchedule).
- */
-void topology_spread_object(struct arena *arena, const struct json *pod,
+/* Adds a rejection to each node that has none yet and where the pod would exceed maxSkew
+ * (DoNotSchedule). */
+void topology_spread_reject(struct arena *arena, const struct json *pod,
                             const struct scheduler_view *view,
-                            struct scheduler_objection *objections);
+                            struct scheduler_rejection *rejections);
 
-/* Takes from each node as many as there are of its like in its domains (ScheduleAnyway). */
-void topology_spread_like(struct arena *arena, const struct json *pod,
-                          const struct scheduler_view *view, int64_t *likings);
+/* Subtracts from the score of each node the number of matching pods in its domain (ScheduleAnyway).
+ */
+void topology_spread_score(struct arena *arena, const struct json *pod,
+                           const struct scheduler_view *view, int64_t *scores);
 
 #endif

@@ -1,5 +1,5 @@
-/* The cluster as the informers show it and the scheduler has decided since, for the pure functions
- * to look at. See scheduler_internal.h. */
+/* Builds the view for the pure functions from the informers and the scheduler's own decisions
+ * since. See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -26,12 +26,14 @@ static void gather_nodes(struct scheduler *scheduler, struct arena *arena,
     ret->view.count = filled;
 }
 
-/* The room of those for whom others are leaving. It is kept from whoever matters no more. */
-static void reserve(struct scheduler *scheduler, struct arena *arena, const char *key,
-                    int64_t priority, struct scheduler_gathered *ret)
+/* Counts the resources of nominees as used, unless the pod has a higher priority than the nominee.
+ */
+static void view_reserve(struct scheduler *scheduler, struct arena *arena, const char *key,
+                         int64_t priority, struct scheduler_gathered *ret)
 {
     struct scheduler_node *nodes = (struct scheduler_node *)ret->view.nodes;
-    size_t *copy_of = ARENA_ARRAY(arena, size_t, ret->view.count + 1); /* its number, from 1 */
+    /* The number of its copy, from 1; 0: none. */
+    size_t *copy_of = ARENA_ARRAY(arena, size_t, ret->view.count + 1);
     const char *whose;
     void *value;
     ret->copies = ARENA_ARRAY(arena, struct node_usage, ret->view.count + 1);
@@ -52,8 +54,8 @@ static void reserve(struct scheduler *scheduler, struct arena *arena, const char
     }
 }
 
-static void place(struct scheduler_view *view, const struct map *positions, const char *node,
-                  const struct json *pod)
+static void view_place_pod(struct scheduler_view *view, const struct map *positions,
+                           const char *node, const struct json *pod)
 {
     const struct scheduler_node *at = map_get(positions, node);
     struct scheduler_placed *pods = (struct scheduler_placed *)view->pods;
@@ -62,8 +64,8 @@ static void place(struct scheduler_view *view, const struct map *positions, cons
             (struct scheduler_placed){.pod = pod, .node = (size_t)(at - view->nodes)};
 }
 
-static void gather_pods(struct scheduler *scheduler, struct arena *arena,
-                        struct scheduler_view *view)
+static void view_gather_pods(struct scheduler *scheduler, struct arena *arena,
+                             struct scheduler_view *view)
 {
     struct kube_informer *informer = hub_informer(scheduler->hub, "pods");
     struct map positions;
@@ -77,12 +79,13 @@ static void gather_pods(struct scheduler *scheduler, struct arena *arena,
     for (size_t at = 0; (pod = kube_informer_next(informer, NULL, &at));) {
         const char *node = scheduler_occupied_node(pod);
         if (node)
-            place(view, &positions, node, pod->json);
+            view_place_pod(view, &positions, node, pod->json);
     }
     for (size_t at = 0; map_next(&scheduler->assumed, &at, &key, &value);) {
         pod = kube_informer_find(informer, key);
         if (pod && !scheduler_occupied_node(pod))
-            place(view, &positions, ((struct scheduler_assumption *)value)->node, pod->json);
+            view_place_pod(view, &positions, ((struct scheduler_assumption *)value)->node,
+                           pod->json);
     }
     map_release(&positions);
 }
@@ -105,10 +108,10 @@ void scheduler_gather(struct scheduler *scheduler, struct arena *arena, const ch
     *ret = (struct scheduler_gathered){0};
     gather_nodes(scheduler, arena, ret);
     if (scheduler->nominees.count > 0)
-        reserve(scheduler, arena, key, scheduler_priority(pod), ret);
-    if (!with_pods && scheduler->particular == 0 && !scheduler_minds_pods(pod))
+        view_reserve(scheduler, arena, key, scheduler_priority(pod), ret);
+    if (!with_pods && scheduler->affinity_count == 0 && !scheduler_depends_on_pods(pod))
         return;
-    gather_pods(scheduler, arena, &ret->view);
+    view_gather_pods(scheduler, arena, &ret->view);
     ret->view.namespaces = gather_namespaces(scheduler, arena);
 }
 
@@ -128,7 +131,8 @@ static const struct json *find_node(struct scheduler *scheduler, const char *nam
     return node ? node->json : NULL;
 }
 
-/* What pods of the same machine have is taken, by those that are there and those on their way. */
+/* Devices of other pods on the same machine are taken, whether the pods run there or are assumed
+ * there. */
 const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
                               const struct json *pod, const char *node)
 {
@@ -153,10 +157,10 @@ const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
     return kube_devices_assign(arena, pod, &devices);
 }
 
-/* ---- More than there is ---------------------------------------------------------------------- */
+/* ---- Overcommitment -------------------------------------------------------------------------- */
 
-void scheduler_mind_overcommit(struct scheduler *scheduler, const struct json *pod,
-                               const struct node_usage *asked, const char *node)
+void scheduler_report_overcommit(struct scheduler *scheduler, const struct json *pod,
+                                 const struct node_usage *asked, const char *node)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct node_usage nothing = {0};
@@ -166,10 +170,10 @@ void scheduler_mind_overcommit(struct scheduler *scheduler, const struct json *p
     for (size_t i = 0; i < gathered.view.count; i++) {
         if (!str_eq(gathered.view.nodes[i].name, node))
             continue;
-        const char *told = overcommit_tell(arena, &gathered.view, i, asked);
+        const char *told = overcommit_message(arena, &gathered.view, i, asked);
         if (told && (asked->cpu_milli > 0 || asked->memory_bytes > 0))
             kube_event(client, pod, "default-scheduler", "Warning", "OverCommitted", "%s", told);
-        if (told && !overcommit_tell(arena, &gathered.view, i, &nothing))
+        if (told && !overcommit_message(arena, &gathered.view, i, &nothing))
             kube_event(client, gathered.view.nodes[i].node, "default-scheduler", "Warning",
                        "OverCommitted", "%s", told);
     }

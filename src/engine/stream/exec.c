@@ -1,28 +1,35 @@
-/* GET and POST pods/NAME/exec and pods/NAME/attach: the question is checked here, the connection's
- * protocol changed, and the session left to remote_spdy.c or remote_websocket.c. */
+/* GET and POST pods/NAME/exec and pods/NAME/attach: checks the request, changes the protocol of the
+ * connection, and passes it to remote_spdy.c or remote_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/stream/remote_carriers.h"
+#include "engine/api/call.h"
+#include "engine/stream/handlers.h"
+#include "engine/stream/remote_session.h"
 #include "kube/pod_container.h"
-#include "net/stream/websocket_handshake.h"
+#include "net/http/websocket_handshake.h"
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 
-/* The newest first: the first that the caller offers, too, is spoken. */
+/* The newest first. The first one that the client offers is used. */
 static const struct protocol {
     const char *name;
     bool websocket, spdy;
-    bool plain_errors; /* no Status on the error channel */
+    bool plain_errors; /* the error channel has a sentence instead of a Status */
     bool resizes;
-    struct remote_websocket_form form;
+    struct remote_websocket_variant variant;
 } PROTOCOLS[] = {
-    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .form.half_closes = true},
+    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .variant.half_closes = true},
     {.name = "v4.channel.k8s.io", .websocket = true, .spdy = true, .resizes = true},
-    {.name = "v4.base64.channel.k8s.io", .websocket = true, .resizes = true, .form.base64 = true},
+    {.name = "v4.base64.channel.k8s.io",
+     .websocket = true,
+     .resizes = true,
+     .variant.base64 = true},
     {.name = "v3.channel.k8s.io", .spdy = true, .plain_errors = true, .resizes = true},
     {.name = "v2.channel.k8s.io", .spdy = true, .plain_errors = true},
-    {.name = "base64.channel.k8s.io", .websocket = true, .plain_errors = true, .form.base64 = true},
+    {.name = "base64.channel.k8s.io",
+     .websocket = true,
+     .plain_errors = true,
+     .variant.base64 = true},
     {.name = "channel.k8s.io", .websocket = true, .spdy = true, .plain_errors = true},
 };
 
@@ -30,7 +37,7 @@ static int choose_protocol(const struct http_request *request, const struct prot
                            struct err *err)
 {
     const struct http_header *headers = request->headers;
-    bool websocket = websocket_is_asked(request);
+    bool websocket = websocket_is_requested(request);
     const char *header = websocket ? "Sec-WebSocket-Protocol" : OFFER;
     if (!websocket && (!http_header_has_word(headers, "Connection", "Upgrade") ||
                        !http_header_has_word(headers, "Upgrade", SPDY)))
@@ -41,7 +48,7 @@ static int choose_protocol(const struct http_request *request, const struct prot
     for (size_t i = 0; i < ARRAY_SIZE(PROTOCOLS); i++) {
         const struct protocol *protocol = &PROTOCOLS[i];
         bool offered = http_header_has_word(headers, header, protocol->name) ||
-                       /* Whoever offers nothing is as old as the first. */
+                       /* A client without an offer speaks the oldest protocol. */
                        (!http_header_get(headers, header) && i == ARRAY_SIZE(PROTOCOLS) - 1);
         if (offered && (websocket ? protocol->websocket : protocol->spdy)) {
             *ret = protocol;
@@ -55,7 +62,8 @@ static int choose_protocol(const struct http_request *request, const struct prot
                    http_header_get(headers, header) ? http_header_get(headers, header) : "");
 }
 
-static const struct json *find_container(const struct json *pod, const char *list, const char *name)
+static const struct json *exec_find_container(const struct json *pod, const char *list,
+                                              const char *name)
 {
     JSON_EACH (container, json_at(pod, "spec", list, NULL)) {
         if (!name || str_eq(json_get_string(container, "name", ""), name))
@@ -64,38 +72,38 @@ static const struct json *find_container(const struct json *pod, const char *lis
     return NULL;
 }
 
-/* As kubectl itself, and the API server, choose: the one that is named, or the first. */
-static int choose_container(struct rest *rest, const struct json *pod,
+/* Chooses as kubectl and Kubernetes do: the named container, or the first. */
+static int choose_container(struct api_call *call, const struct json *pod,
                             const struct json **ret_container, struct err *err)
 {
-    const char *asked = rest_query(rest, "container");
+    const char *asked = api_query(call, "container");
     if (str_is_empty(asked))
         asked = NULL;
-    *ret_container = find_container(pod, "containers", asked);
+    *ret_container = exec_find_container(pod, "containers", asked);
     if (!*ret_container && asked)
-        *ret_container = find_container(pod, "initContainers", asked);
+        *ret_container = exec_find_container(pod, "initContainers", asked);
     return *ret_container ? 0
                           : err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s",
-                                    asked ? asked : "", rest->route.name);
+                                    asked ? asked : "", call->route.name);
 }
 
-static int check_pod(struct rest *rest, const struct json *pod, const char *container,
-                     struct err *err)
+static int exec_check_pod(struct api_call *call, const struct json *pod, const char *container,
+                          struct err *err)
 {
     const char *phase = json_at(pod, "status", "phase", NULL)
                             ? json_get_string(json_get(pod, "status"), "phase", "")
                             : "Pending";
-    if (!engine_backend(rest->engine)->run)
+    if (!engine_backend(call->engine)->run)
         return err_set(err, ERR_UNAVAILABLE,
                        "no node of this server runs pods, so nothing can be run in pod \"%s\"",
-                       rest->route.name);
+                       call->route.name);
     if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed"))
         return err_set(err, ERR_INTERNAL,
                        "cannot exec into a container in a completed pod; current phase is %s",
                        phase);
     if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
         return err_set(err, ERR_BAD_REQUEST, "pod %s does not have a host assigned",
-                       rest->route.name);
+                       call->route.name);
     if (json_at(kube_pod_container_status(pod, container), "state", "running", NULL))
         return 0;
     return err_set(err, ERR_INTERNAL,
@@ -103,10 +111,10 @@ static int check_pod(struct rest *rest, const struct json *pod, const char *cont
                    container);
 }
 
-static int read_command(struct rest *rest, const struct json *container, bool attach,
+static int read_command(struct api_call *call, const struct json *container, bool attach,
                         struct engine_pod_command *ret, struct err *err)
 {
-    const char *query = rest->exchange->request->query;
+    const char *query = call->exchange->request->query;
     *ret = (struct engine_pod_command){
         .container = json_get_string(container, "name", ""),
         .in = http_query_flag(query, "stdin"),
@@ -118,7 +126,7 @@ static int read_command(struct rest *rest, const struct json *container, bool at
         return err_set(err, ERR_BAD_REQUEST,
                        "you must specify at least 1 of stdin, stdout, stderr");
     if (ret->terminal)
-        ret->err = false; /* one that has a terminal says all of it there */
+        ret->err = false; /* a terminal has no separate error stream */
     if (attach) {
         if (ret->terminal && !json_get_bool(container, "tty", false))
             return err_set(err, ERR_BAD_REQUEST,
@@ -129,49 +137,49 @@ static int read_command(struct rest *rest, const struct json *container, bool at
         return 0;
     }
     size_t count = 0;
-    while (http_query_get_nth(rest->arena, query, "command", count))
+    while (http_query_get_nth(call->arena, query, "command", count))
         count++;
     if (count == 0)
         return err_set(err, ERR_BAD_REQUEST, "you must specify at least one command");
-    const char **words = arena_zalloc(rest->arena, (count + 1) * sizeof(*words));
+    const char **words = arena_zalloc(call->arena, (count + 1) * sizeof(*words));
     for (size_t i = 0; i < count; i++)
-        words[i] = http_query_get_nth(rest->arena, query, "command", i);
+        words[i] = http_query_get_nth(call->arena, query, "command", i);
     ret->arguments = words;
     return 0;
 }
 
-static int upgrade(struct rest *rest, const struct protocol *protocol, struct stream **ret,
-                   struct err *err)
+static int exec_upgrade(struct api_call *call, const struct protocol *protocol, struct stream **ret,
+                        struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = protocol->name};
-    if (!websocket_is_asked(rest->exchange->request))
-        return http_upgrade(rest->exchange, SPDY, &chosen, ret, err);
-    return websocket_upgrade(rest->exchange, protocol->name, ret, err);
+    if (!websocket_is_requested(call->exchange->request))
+        return http_upgrade(call->exchange, SPDY, &chosen, ret, err);
+    return websocket_upgrade(call->exchange, protocol->name, ret, err);
 }
 
-void rest_exec(struct rest *rest)
+void exec_handle(struct api_call *call)
 {
     struct err err = ERR_INIT;
-    const bool attach = rest->route.sub == SUB_ATTACH;
+    const bool attach = call->route.sub == SUB_ATTACH;
     struct json *pod = NULL;
     const struct json *container = NULL;
     int64_t revision;
     const struct protocol *protocol = NULL;
     struct engine_pod_command command;
-    struct stream *line = NULL;
-    if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
-        choose_container(rest, pod, &container, &err) < 0 ||
-        read_command(rest, container, attach, &command, &err) < 0 ||
-        check_pod(rest, pod, command.container, &err) < 0 ||
-        choose_protocol(rest->exchange->request, &protocol, &err) < 0 ||
-        upgrade(rest, protocol, &line, &err) < 0) {
-        rest_respond_error(rest, &err);
+    struct stream *stream = NULL;
+    if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
+        choose_container(call, pod, &container, &err) < 0 ||
+        read_command(call, container, attach, &command, &err) < 0 ||
+        exec_check_pod(call, pod, command.container, &err) < 0 ||
+        choose_protocol(call->exchange->request, &protocol, &err) < 0 ||
+        exec_upgrade(call, protocol, &stream, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
     const struct remote_request request = {
         .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
-    if (websocket_is_asked(rest->exchange->request))
-        remote_websocket_new(rest->engine, line, &request, &protocol->form);
+    if (websocket_is_requested(call->exchange->request))
+        remote_websocket_new(call->engine, stream, &request, &protocol->variant);
     else
-        remote_spdy_new(rest->engine, line, &request, protocol->resizes);
+        remote_spdy_new(call->engine, stream, &request, protocol->resizes);
 }

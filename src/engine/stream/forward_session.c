@@ -1,35 +1,37 @@
-/* Sessions of port forwarding; see forward_session.h. */
+/* See forward_session.h. */
 #include "engine/stream/forward_session.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/open_calls.h"
+#include "engine/internal.h"
+#include "engine/stored/stored.h"
 
-enum { END_GRACE_MS = 5 * 1000 }; /* for what an ended pod said to be read */
+enum { END_GRACE_MS = 5 * 1000 }; /* time to read the last bytes of a pod that has ended */
 
-static void free_if_done(struct forward_session *self)
+static void forward_session_free_if_done(struct forward_session *self)
 {
-    if (!self->peer_gone || self->lines)
+    if (!self->peer_gone || !list_is_empty(&self->connections))
         return;
     arena_free(self->arena);
     self->ops->free(self);
 }
 
-/* From here on the engine may go: only streams that close are waited for. */
-static void detach(struct forward_session *self)
+/* Afterwards the engine may be freed; only streams that close are left. */
+static void forward_session_detach(struct forward_session *self)
 {
     if (self->over)
         return;
     self->over = true;
     loop_timer_stop(&self->end_timer);
-    watcher_link_remove(&self->link);
+    open_call_remove(&self->link);
     store_watch_stop(TAKE(self->watch));
 }
 
-static void close_session(struct forward_session *self)
+static void forward_session_close(struct forward_session *self)
 {
-    detach(self);
+    forward_session_detach(self);
     if (!self->peer_gone)
         self->ops->close(self);
 }
@@ -38,36 +40,32 @@ void forward_session_end(struct forward_session *self, const struct err *err)
 {
     if (err && err->code != ERR_CANCELED)
         log_debug("port-forward", "%s: %s", self->key, err->message);
-    detach(self);
+    forward_session_detach(self);
 }
 
 void forward_session_peer_gone(struct forward_session *self)
 {
     self->peer_gone = true;
-    detach(self);
-    free_if_done(self);
+    forward_session_detach(self);
+    forward_session_free_if_done(self);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
-static size_t pending(void *context)
+static size_t forward_session_pending(void *context)
 {
     const struct forward_session *self = context;
     return self->peer_gone ? 0 : self->ops->pending(self);
 }
 
-static void on_line_gone(void *context, struct forward_line *line)
+static void on_forward_connection_gone(void *context, struct forward_connection *connection)
 {
     struct forward_session *self = context;
-    if (line->next)
-        line->next->previous = line->previous;
-    if (line->previous)
-        line->previous->next = line->next;
-    else
-        self->lines = line->next;
-    if ((self->end_timer.running || self->ops->channel.ends_together) && !self->lines)
-        close_session(self);
-    free_if_done(self);
+    list_remove(&connection->link);
+    if ((self->end_timer.running || self->ops->channel.ends_together) &&
+        list_is_empty(&self->connections))
+        forward_session_close(self);
+    forward_session_free_if_done(self);
 }
 
 bool forward_session_is_open(const struct forward_session *self)
@@ -75,45 +73,43 @@ bool forward_session_is_open(const struct forward_session *self)
     return !self->over && !self->end_timer.running;
 }
 
-struct forward_line *forward_session_add(struct forward_session *self, const char *request_id,
-                                         int port)
+struct forward_connection *forward_session_add(struct forward_session *self, const char *request_id,
+                                               int port)
 {
-    struct forward_line *line = forward_line_new(&self->site, request_id, port);
-    line->next = self->lines;
-    if (self->lines)
-        self->lines->previous = line;
-    self->lines = line;
-    return line;
+    struct forward_connection *connection = forward_connection_new(&self->owner, request_id, port);
+    list_push(&self->connections, &connection->link);
+    return connection;
 }
 
 void forward_session_drained(struct forward_session *self)
 {
-    for (struct forward_line *line = self->lines; line; line = line->next)
-        forward_line_resume(line);
+    LIST_EACH (struct forward_connection, connection, &self->connections, link)
+        forward_connection_resume(connection);
 }
 
-/* ---- the pod's side -------------------------------------------------------------------------- */
+/* ---- The pod's side -------------------------------------------------------------------------- */
 
-/* kubectl says "lost connection to pod" and ends, after it was given what the pod still said. */
-static void begin_end(struct forward_session *self)
+/* Gives kubectl the last bytes of the pod, and then closes: kubectl prints "lost connection to pod"
+ * and ends. */
+static void forward_session_begin_end(struct forward_session *self)
 {
-    if (self->lines)
+    if (!list_is_empty(&self->connections))
         loop_timer_start(&self->end_timer, END_GRACE_MS);
     else
-        close_session(self);
+        forward_session_close(self);
 }
 
-static void on_end_timer(struct loop_timer *timer)
+static void on_forward_session_timer(struct loop_timer *timer)
 {
-    close_session(CONTAINER_OF(timer, struct forward_session, end_timer));
+    forward_session_close(CONTAINER_OF(timer, struct forward_session, end_timer));
 }
 
-static void end_link(struct watcher_link *link)
+static void on_forward_session_end(struct open_call *link)
 {
-    close_session(CONTAINER_OF(link, struct forward_session, link));
+    forward_session_close(CONTAINER_OF(link, struct forward_session, link));
 }
 
-static bool has_ended(struct store_object *stored)
+static bool forward_session_pod_has_ended(struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *pod;
@@ -123,13 +119,14 @@ static bool has_ended(struct store_object *stored)
     return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
 }
 
-static void on_pod_event(void *context, const struct store_event *event)
+static void on_forward_session_pod_event(void *context, const struct store_event *event)
 {
     struct forward_session *self = context;
-    /* The watch is of a prefix, which other pods' names may share. */
+    /* The watch is on a prefix, which names of other pods may share. */
     if (str_eq(event->object->key, self->key) &&
-        (event->type == STORE_DELETED || has_ended(event->object)) && !self->end_timer.running)
-        begin_end(self);
+        (event->type == STORE_DELETED || forward_session_pod_has_ended(event->object)) &&
+        !self->end_timer.running)
+        forward_session_begin_end(self);
 }
 
 void forward_session_init(struct forward_session *self, struct engine *engine,
@@ -139,17 +136,18 @@ void forward_session_init(struct forward_session *self, struct engine *engine,
     self->ops = ops;
     self->arena = arena_new();
     self->key = arena_strdup(self->arena, key);
-    self->site = (struct forward_site){
+    self->owner = (struct forward_owner){
         .loop = engine_loop(engine),
         .backend = *engine_backend(engine),
         .pod = json_clone(self->arena, pod),
         .ops = &ops->channel,
-        .pending = pending,
-        .gone = on_line_gone,
+        .pending = forward_session_pending,
+        .gone = on_forward_connection_gone,
         .context = self,
     };
-    loop_timer_init(self->site.loop, &self->end_timer, on_end_timer);
-    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
-    /* From now on: cannot fail, for that needs no history. */
-    (void)store_watch(engine_store(engine), self->key, -1, on_pod_event, self, &self->watch, NULL);
+    loop_timer_init(self->owner.loop, &self->end_timer, on_forward_session_timer);
+    open_call_add(engine_open_calls(engine), &self->link, "pods", on_forward_session_end);
+    /* A watch from now on needs no history, so it cannot fail. */
+    (void)store_watch(engine_store(engine), self->key, -1, on_forward_session_pod_event, self,
+                      &self->watch, NULL);
 }

@@ -1,10 +1,11 @@
-/* GET and POST pods/NAME/portforward: the question is checked here, the connection's protocol
- * changed, and the session left to port_forward_spdy.c or port_forward_websocket.c. */
+/* GET and POST pods/NAME/portforward: checks the request, changes the protocol of the connection,
+ * and passes it to port_forward_spdy.c or port_forward_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
+#include "engine/stream/handlers.h"
 #include "engine/stream/port_forward.h"
-#include "net/stream/websocket_handshake.h"
+#include "net/http/websocket_handshake.h"
 #include "net/stream/websocket_stream.h"
 
 #include <string.h>
@@ -12,8 +13,8 @@
 static const char SPDY[] = "SPDY/3.1", PROTOCOL[] = "portforward.k8s.io",
                   OFFER[] = "X-Stream-Protocol-Version";
 
-/* What WebSocket may carry, the most wanted first: SPDY in its messages, as kubectl since 1.31 asks
- * for it, or channels, as other clients do. */
+/* The protocols over WebSocket, the preferred ones first: SPDY in its messages, which kubectl uses
+ * since 1.31, or channels, which other clients use. */
 static const struct websocket_protocol {
     const char *name;
     bool channels, half_closes;
@@ -42,13 +43,13 @@ static int choose_websocket(const struct http_request *request,
                    offer ? offer : "");
 }
 
-/* Newer versions of kubectl fall back to bare SPDY where WebSocket is refused; `ret` is NULL for
- * it. */
+/* Chooses the protocol; *ret is NULL for SPDY without WebSocket, to which newer versions of kubectl
+ * fall back. */
 static int check_upgrade(const struct http_request *request, const struct websocket_protocol **ret,
                          struct err *err)
 {
     const struct http_header *headers = request->headers;
-    if (websocket_is_asked(request))
+    if (websocket_is_requested(request))
         return choose_websocket(request, ret, err);
     if (!http_header_has_word(headers, "Connection", "Upgrade") ||
         !http_header_has_word(headers, "Upgrade", SPDY))
@@ -65,15 +66,15 @@ static int check_upgrade(const struct http_request *request, const struct websoc
     return 0;
 }
 
-/* The ports of the query: "ports=80,81", also repeated. */
-static int read_ports(struct rest *rest, struct port_forward_ports *ret, struct err *err)
+/* Reads the ports of the query: "ports=80,81", which may be repeated. */
+static int read_ports(struct api_call *call, struct port_forward_ports *ret, struct err *err)
 {
     const char *text;
-    for (size_t i = 0; (text = http_query_get_nth(rest->arena, rest->exchange->request->query,
+    for (size_t i = 0; (text = http_query_get_nth(call->arena, call->exchange->request->query,
                                                   "ports", i)) != NULL;
          i++) {
         for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-            const char *word = arena_strndup(rest->arena, at, strcspn(at, ","));
+            const char *word = arena_strndup(call->arena, at, strcspn(at, ","));
             int64_t port;
             if (str_to_int64(word, 1, 65535, &port, NULL) < 0)
                 return err_set(err, ERR_BAD_REQUEST,
@@ -90,21 +91,21 @@ static int read_ports(struct rest *rest, struct port_forward_ports *ret, struct 
     return ret->count ? 0 : err_set(err, ERR_BAD_REQUEST, "query parameter \"ports\" is required");
 }
 
-static int upgrade(struct rest *rest, const struct websocket_protocol *protocol,
-                   struct stream **ret, struct err *err)
+static int port_forward_upgrade(struct api_call *call, const struct websocket_protocol *protocol,
+                                struct stream **ret, struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = PROTOCOL};
-    return protocol ? websocket_upgrade(rest->exchange, protocol->name, ret, err)
-                    : http_upgrade(rest->exchange, SPDY, &chosen, ret, err);
+    return protocol ? websocket_upgrade(call->exchange, protocol->name, ret, err)
+                    : http_upgrade(call->exchange, SPDY, &chosen, ret, err);
 }
 
-static int check_pod(struct rest *rest, const struct json *pod, struct err *err)
+static int port_forward_check_pod(struct api_call *call, const struct json *pod, struct err *err)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
-    if (!engine_backend(rest->engine)->connect)
+    if (!engine_backend(call->engine)->connect)
         return err_set(err, ERR_UNAVAILABLE,
                        "no node of this server runs pods, so pod \"%s\" has no ports",
-                       rest->route.name);
+                       call->route.name);
     if (!str_eq(phase, "Running"))
         return err_set(err, ERR_BAD_REQUEST,
                        "unable to forward port because pod is not running. Current status=%s",
@@ -112,37 +113,37 @@ static int check_pod(struct rest *rest, const struct json *pod, struct err *err)
     return 0;
 }
 
-static void begin_session(struct rest *rest, const struct websocket_protocol *protocol,
-                          struct stream *line, const struct json *pod,
+static void begin_session(struct api_call *call, const struct websocket_protocol *protocol,
+                          struct stream *stream, const struct json *pod,
                           const struct port_forward_ports *ports)
 {
     const char *key =
-        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     if (protocol && protocol->channels) {
-        port_forward_websocket_new(rest->engine, line, key, pod, ports);
+        port_forward_websocket_new(call->engine, stream, key, pod, ports);
         return;
     }
     if (protocol)
-        line = websocket_stream_new(engine_loop(rest->engine), line);
-    port_forward_spdy_new(rest->engine, line, key, pod);
+        stream = websocket_stream_new(engine_loop(call->engine), stream);
+    port_forward_spdy_new(call->engine, stream, key, pod);
 }
 
-void rest_port_forward(struct rest *rest)
+void port_forward_handle(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct json *pod = NULL;
     int64_t revision;
     const struct websocket_protocol *protocol = NULL;
     struct port_forward_ports ports = {0};
-    struct stream *line = NULL;
-    if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
-        check_upgrade(rest->exchange->request, &protocol, &err) < 0 ||
-        check_pod(rest, pod, &err) < 0 ||
-        (protocol && protocol->channels && read_ports(rest, &ports, &err) < 0) ||
-        upgrade(rest, protocol, &line, &err) < 0) {
-        rest_respond_error(rest, &err);
+    struct stream *stream = NULL;
+    if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
+        check_upgrade(call->exchange->request, &protocol, &err) < 0 ||
+        port_forward_check_pod(call, pod, &err) < 0 ||
+        (protocol && protocol->channels && read_ports(call, &ports, &err) < 0) ||
+        port_forward_upgrade(call, protocol, &stream, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
     ports.half_closes = protocol && protocol->half_closes;
-    begin_session(rest, protocol, line, pod, &ports);
+    begin_session(call, protocol, stream, pod, &ports);
 }

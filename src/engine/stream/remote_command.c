@@ -1,32 +1,32 @@
-/* Sessions of exec and attach; see remote_command.h. */
+/* See remote_command.h. */
 #include "engine/stream/remote_command.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/internal.h"
 #include "engine/stream/remote_status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TO_POD_HIGH = 256 * 1024,  /* not taken by the command: the caller waits */
-    TO_PEER_HIGH = 256 * 1024, /* not taken by the caller: the command waits */
-    EARLY_HIGH = 64 * 1024,    /* before there is a command; then the caller waits */
+    TO_POD_HIGH = 256 * 1024,  /* bytes that the command has not read: the caller pauses */
+    TO_PEER_HIGH = 256 * 1024, /* bytes that the caller has not read: the command pauses */
+    EARLY_HIGH = 64 * 1024,    /* bytes before the command runs: the caller pauses */
     EARLY_MAX = 16 * 1024 * 1024,
 };
 
-/* One line of the command's, and where what it says goes. */
-struct line {
+/* One standard stream of the command, and the channel for its output. */
+struct remote_stdio {
     struct remote_command *session;
     enum remote_channel channel;
-    struct stream *stream; /* NULL: none, or gone */
+    struct stream *stream; /* NULL: none, or closed */
     bool open, ended, closing;
 };
 
-enum { IN, OUT, ERRORS, LINES };
+enum { IN, OUT, ERRORS, STDIO_COUNT };
 
 struct remote_command {
     struct loop *loop;
@@ -35,35 +35,36 @@ struct remote_command {
     struct json *pod;
     struct engine_pod_command command;
     bool plain_errors;
-    const struct remote_carrier *carrier; /* NULL: the caller is gone, or was told all */
+    /* NULL: the caller is gone, or has received everything */
+    const struct remote_transport *transport;
     void *context;
-    void *run; /* the backend's; NULL: not yet, or ended */
-    struct line lines[LINES];
-    struct buf early; /* input, before there is a line for it */
+    void *run; /* the backend's handle; NULL: not started yet, or ended */
+    struct remote_stdio stdio[STDIO_COUNT];
+    struct buf early; /* input before the command has a stream for it */
     bool input_ended;
-    bool started, over; /* over: the command's end is known */
-    int columns, rows;  /* said before there was a terminal */
+    bool started, over; /* over: the exit code is known */
+    int columns, rows;  /* a terminal size that arrived before there was a terminal */
     int exit_code;
     char message[ERR_MESSAGE_MAX];
     struct err err;
 };
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
-static void close_line(struct line *line)
+static void remote_stdio_close(struct remote_stdio *stdio)
 {
-    if (line->stream && !line->closing) {
-        line->closing = true;
-        stream_close(line->stream);
+    if (stdio->stream && !stdio->closing) {
+        stdio->closing = true;
+        stream_close(stdio->stream);
     }
 }
 
-static void free_if_done(struct remote_command *self)
+static void remote_command_free_if_done(struct remote_command *self)
 {
-    if (self->carrier || self->run)
+    if (self->transport || self->run)
         return;
-    for (int i = 0; i < LINES; i++)
-        if (self->lines[i].stream)
+    for (int i = 0; i < STDIO_COUNT; i++)
+        if (self->stdio[i].stream)
             return;
     buf_release(&self->early);
     arena_free(self->arena);
@@ -74,120 +75,122 @@ static void close_all(struct remote_command *self)
 {
     if (self->run)
         self->backend.run_close(TAKE(self->run));
-    for (int i = 0; i < LINES; i++)
-        close_line(&self->lines[i]);
-    free_if_done(self);
+    for (int i = 0; i < STDIO_COUNT; i++)
+        remote_stdio_close(&self->stdio[i]);
+    remote_command_free_if_done(self);
 }
 
-/* A new command's terminal is one line for both ways. */
-static bool speaks(const struct remote_command *self, int line)
+/* Whether the command writes to the stream: the terminal of a new command is one stream for both
+ * directions. */
+static bool remote_stdio_writes(const struct remote_command *self, int stdio)
 {
-    return line != IN || (self->command.terminal && self->command.arguments);
+    return stdio != IN || (self->command.terminal && self->command.arguments);
 }
 
-/* The command has ended and all it said was passed on: say how, and close. */
-static void finish_if_said(struct remote_command *self)
+/* If the command has ended and all its output was passed on, sends the Status and closes. */
+static void remote_command_finish_if_done(struct remote_command *self)
 {
-    if (!self->over || !self->carrier)
+    if (!self->over || !self->transport)
         return;
-    for (int i = 0; i < LINES; i++) {
-        const struct line *line = &self->lines[i];
-        if (line->stream && speaks(self, i) && !line->ended && !line->closing)
+    for (int i = 0; i < STDIO_COUNT; i++) {
+        const struct remote_stdio *stdio = &self->stdio[i];
+        if (stdio->stream && remote_stdio_writes(self, i) && !stdio->ended && !stdio->closing)
             return;
     }
     _cleanup_buf_ struct buf text;
     buf_init(&text, REMOTE_STATUS_MAX);
     remote_status_write(&self->command, self->exit_code, self->err.code ? &self->err : NULL,
                         self->plain_errors, &text);
-    const struct remote_carrier *carrier = TAKE(self->carrier);
+    const struct remote_transport *transport = TAKE(self->transport);
     if (text.size)
-        carrier->write(self->context, REMOTE_ERROR, text.data, text.size);
-    carrier->finish(self->context);
+        transport->write(self->context, REMOTE_ERROR, text.data, text.size);
+    transport->finish(self->context);
     close_all(self);
 }
 
 void remote_command_leave(struct remote_command *self)
 {
-    self->carrier = NULL;
+    self->transport = NULL;
     close_all(self);
 }
 
-/* ---- the command's side ---------------------------------------------------------------------- */
+/* ---- The command's side ---------------------------------------------------------------------- */
 
-static void on_open(void *context)
+static void on_remote_stdio_open(void *context)
 {
-    struct line *line = context;
-    struct remote_command *self = line->session;
-    line->open = true;
-    if (line != &self->lines[IN])
+    struct remote_stdio *stdio = context;
+    struct remote_command *self = stdio->session;
+    stdio->open = true;
+    if (stdio != &self->stdio[IN])
         return;
     if (self->early.size)
-        stream_write(line->stream, self->early.data, self->early.size);
+        stream_write(stdio->stream, self->early.data, self->early.size);
     buf_clear(&self->early);
     if (self->input_ended)
-        stream_shut(line->stream);
+        stream_shut(stdio->stream);
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_remote_stdio_data(void *context, const char *data, size_t size)
 {
-    struct line *line = context;
-    struct remote_command *self = line->session;
-    if (!self->carrier)
+    struct remote_stdio *stdio = context;
+    struct remote_command *self = stdio->session;
+    if (!self->transport)
         return;
-    self->carrier->write(self->context, line->channel, data, size);
-    if (self->carrier->pending(self->context) > TO_PEER_HIGH)
-        stream_pause(line->stream, true);
+    self->transport->write(self->context, stdio->channel, data, size);
+    if (self->transport->pending(self->context) > TO_PEER_HIGH)
+        stream_pause(stdio->stream, true);
 }
 
-static void on_sent(void *context)
+static void on_remote_stdio_sent(void *context)
 {
-    const struct line *line = context;
-    const struct remote_command *self = line->session;
-    if (self->carrier && line == &self->lines[IN])
-        self->carrier->pause(self->context, false);
+    const struct remote_stdio *stdio = context;
+    const struct remote_command *self = stdio->session;
+    if (self->transport && stdio == &self->stdio[IN])
+        self->transport->pause(self->context, false);
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_remote_stdio_end(void *context, const struct err *err)
 {
-    struct line *line = context;
-    line->ended = true;
-    close_line(line);
-    if (line->session->carrier && line == &line->session->lines[IN])
-        line->session->carrier->pause(line->session->context, false); /* heard by nobody */
-    finish_if_said(line->session);
+    struct remote_stdio *stdio = context;
+    stdio->ended = true;
+    remote_stdio_close(stdio);
+    if (stdio->session->transport && stdio == &stdio->session->stdio[IN])
+        /* The command reads no more input: drops what the caller sends. */
+        stdio->session->transport->pause(stdio->session->context, false);
+    remote_command_finish_if_done(stdio->session);
 }
 
-static void on_closed(void *context)
+static void on_remote_stdio_closed(void *context)
 {
-    struct line *line = context;
-    line->stream = NULL;
-    free_if_done(line->session);
+    struct remote_stdio *stdio = context;
+    stdio->stream = NULL;
+    remote_command_free_if_done(stdio->session);
 }
 
-static const struct stream_handler LINE_HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
+static const struct stream_handler STDIO_HANDLER = {
+    .on_open = on_remote_stdio_open,
+    .on_data = on_remote_stdio_data,
+    .on_sent = on_remote_stdio_sent,
+    .on_end = on_remote_stdio_end,
+    .on_closed = on_remote_stdio_closed,
 };
 
 static void on_started(void *context, const struct engine_pod_lines *lines)
 {
     struct remote_command *self = context;
-    struct stream *const streams[LINES] = {lines->in, lines->out, lines->err};
+    struct stream *const streams[STDIO_COUNT] = {lines->in, lines->out, lines->err};
     self->started = true;
-    for (int i = 0; i < LINES; i++) {
-        struct line *line = &self->lines[i];
-        line->stream = streams[i];
-        if (line->stream)
-            stream_start(line->stream, &LINE_HANDLER, line);
+    for (int i = 0; i < STDIO_COUNT; i++) {
+        struct remote_stdio *stdio = &self->stdio[i];
+        stdio->stream = streams[i];
+        if (stdio->stream)
+            stream_start(stdio->stream, &STDIO_HANDLER, stdio);
     }
     if (self->columns)
         self->backend.run_resize(self->run, self->columns, self->rows);
-    if (!lines->in) { /* nobody will hear what came */
+    if (!lines->in) { /* the command does not read input */
         buf_clear(&self->early);
-        self->carrier->pause(self->context, false);
+        self->transport->pause(self->context, false);
     }
 }
 
@@ -199,20 +202,20 @@ static void on_ended(void *context, int exit_code, const char *message, const st
     self->exit_code = exit_code;
     if (err)
         self->err = *err;
-    /* Why a command never ran is told where its own complaints would stand. */
-    if (self->carrier && !str_is_empty(message)) {
+    /* The reason why a command never ran goes where its own errors would go. */
+    if (self->transport && !str_is_empty(message)) {
         enum remote_channel channel =
             self->command.err && !self->command.terminal ? REMOTE_STDERR : REMOTE_STDOUT;
-        self->carrier->write(self->context, channel, message, strlen(message));
-        self->carrier->write(self->context, channel, self->command.terminal ? "\r\n" : "\n",
-                             self->command.terminal ? 2 : 1);
+        self->transport->write(self->context, channel, message, strlen(message));
+        self->transport->write(self->context, channel, self->command.terminal ? "\r\n" : "\n",
+                               self->command.terminal ? 2 : 1);
     }
-    if (!speaks(self, IN))
-        close_line(&self->lines[IN]);
-    for (int i = OUT; i < LINES; i++)
-        if (self->lines[i].stream && !self->lines[i].closing)
-            self->backend.run_last_words(self->lines[i].stream);
-    finish_if_said(self);
+    if (!remote_stdio_writes(self, IN))
+        remote_stdio_close(&self->stdio[IN]);
+    for (int i = OUT; i < STDIO_COUNT; i++)
+        if (self->stdio[i].stream && !self->stdio[i].closing)
+            self->backend.run_last_words(self->stdio[i].stream);
+    remote_command_finish_if_done(self);
 }
 
 static const struct engine_pod_command_handler COMMAND_HANDLER = {
@@ -220,33 +223,33 @@ static const struct engine_pod_command_handler COMMAND_HANDLER = {
     .ended = on_ended,
 };
 
-/* ---- the caller's side ----------------------------------------------------------------------- */
+/* ---- The caller's side ----------------------------------------------------------------------- */
 
 void remote_command_input(struct remote_command *self, const char *data, size_t size)
 {
-    struct line *line = &self->lines[IN];
+    struct remote_stdio *stdio = &self->stdio[IN];
     bool full = false;
     if (!self->command.in || self->input_ended)
         return;
-    if (line->open && line->stream && !line->closing) {
-        stream_write(line->stream, data, size);
-        full = stream_pending(line->stream) > TO_POD_HIGH;
-    } else if (!line->open && !self->over && (!self->started || line->stream)) {
+    if (stdio->open && stdio->stream && !stdio->closing) {
+        stream_write(stdio->stream, data, size);
+        full = stream_pending(stdio->stream) > TO_POD_HIGH;
+    } else if (!stdio->open && !self->over && (!self->started || stdio->stream)) {
         buf_append(&self->early, data, size);
         full = self->early.size > EARLY_HIGH;
-    } /* else there is nobody to hear it */
+    } /* else no reader is left */
     if (full)
-        self->carrier->pause(self->context, true);
+        self->transport->pause(self->context, true);
 }
 
 void remote_command_input_end(struct remote_command *self)
 {
-    const struct line *line = &self->lines[IN];
+    const struct remote_stdio *stdio = &self->stdio[IN];
     if (self->input_ended || !self->command.in)
         return;
     self->input_ended = true;
-    if (line->open && line->stream && !line->closing)
-        stream_shut(line->stream);
+    if (stdio->open && stdio->stream && !stdio->closing)
+        stream_shut(stdio->stream);
 }
 
 void remote_command_resize(struct remote_command *self, const char *text, size_t size)
@@ -266,12 +269,12 @@ void remote_command_resize(struct remote_command *self, const char *text, size_t
 
 void remote_command_drained(struct remote_command *self)
 {
-    for (int i = 0; i < LINES; i++)
-        if (self->lines[i].stream && !self->lines[i].closing)
-            stream_pause(self->lines[i].stream, false);
+    for (int i = 0; i < STDIO_COUNT; i++)
+        if (self->stdio[i].stream && !self->stdio[i].closing)
+            stream_pause(self->stdio[i].stream, false);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static const char *const *copy_words(struct arena *arena, const char *const *words)
 {
@@ -288,10 +291,10 @@ static const char *const *copy_words(struct arena *arena, const char *const *wor
 
 struct remote_command *remote_command_new(struct engine *engine,
                                           const struct remote_request *request,
-                                          const struct remote_carrier *carrier, void *context)
+                                          const struct remote_transport *transport, void *context)
 {
-    static const enum remote_channel CHANNELS[LINES] = {REMOTE_STDOUT, REMOTE_STDOUT,
-                                                        REMOTE_STDERR};
+    static const enum remote_channel CHANNELS[STDIO_COUNT] = {REMOTE_STDOUT, REMOTE_STDOUT,
+                                                              REMOTE_STDERR};
     struct remote_command *self = mem_zalloc(sizeof(*self));
     self->loop = engine_loop(engine);
     self->arena = arena_new();
@@ -301,11 +304,12 @@ struct remote_command *remote_command_new(struct engine *engine,
     self->command.container = arena_strdup(self->arena, request->command.container);
     self->command.arguments = copy_words(self->arena, request->command.arguments);
     self->plain_errors = request->plain_errors;
-    self->carrier = carrier;
+    self->transport = transport;
     self->context = context;
-    buf_init(&self->early, EARLY_MAX); /* a pause takes effect after what was read at once */
-    for (int i = 0; i < LINES; i++)
-        self->lines[i] = (struct line){.session = self, .channel = CHANNELS[i]};
+    /* Larger than EARLY_HIGH: a pause takes effect after the bytes that were read already. */
+    buf_init(&self->early, EARLY_MAX);
+    for (int i = 0; i < STDIO_COUNT; i++)
+        self->stdio[i] = (struct remote_stdio){.session = self, .channel = CHANNELS[i]};
     return self;
 }
 

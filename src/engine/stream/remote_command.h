@@ -1,9 +1,9 @@
-/* A session of `kubectl exec` or `attach`, whatever protocol carries it: bytes between the caller's
- * channels and the lines of a command in a pod, the size of its terminal, and at the end a Status
- * that says how it ended. A slow side slows the other one; nothing is kept but what is on its way.
+/* A command of `kubectl exec` or `attach`: passes bytes between the caller's channels and the
+ * standard streams of a process in a pod, sets the size of its terminal, and sends a Status about
+ * its end. A slow side slows the other one down.
  *
- * The protocol's side (a carrier: remote_spdy.c, remote_websocket.c) makes the session, feeds it,
- * and is told what to send. */
+ * The transport (remote_spdy.c, remote_websocket.c) creates the command, passes the caller's bytes
+ * to it, and sends what the command writes. */
 #ifndef TRAINYARD_ENGINE_REMOTE_COMMAND_H
 #define TRAINYARD_ENGINE_REMOTE_COMMAND_H
 
@@ -12,7 +12,7 @@
 
 struct remote_command;
 
-/* Their numbers are those on the wire of WebSocket. */
+/* The values are the channel numbers of the WebSocket protocol. */
 enum remote_channel {
     REMOTE_STDIN,
     REMOTE_STDOUT,
@@ -22,34 +22,35 @@ enum remote_channel {
     REMOTE_CHANNELS,
 };
 
-struct remote_carrier {
+struct remote_transport {
     void (*write)(void *context, enum remote_channel channel, const void *data, size_t size);
-    size_t (*pending)(void *context);          /* bytes that the caller has not taken */
-    void (*pause)(void *context, bool paused); /* the caller's input */
-    /* All is said: send what is pending, and close. The session is gone with this call. */
+    size_t (*pending)(void *context);          /* bytes that the caller has not read yet */
+    void (*pause)(void *context, bool paused); /* pauses the caller's input */
+    /* Everything was written: sends what is pending, and closes. The command is gone with this
+     * call. */
     void (*finish)(void *context);
 };
 
-/* What is asked for; all of it is copied. */
+/* All of it is copied. */
 struct remote_request {
     const struct json *pod;
     struct engine_pod_command command;
-    bool plain_errors; /* in sentences, as the oldest callers read them, not as a Status */
+    bool plain_errors; /* errors as sentences, which the oldest clients read, instead of a Status */
 };
 
-/* A session, and with remote_command_start() its command. */
+/* Creates a command; remote_command_start() starts it. */
 struct remote_command *remote_command_new(struct engine *engine,
                                           const struct remote_request *request,
-                                          const struct remote_carrier *carrier, void *context);
+                                          const struct remote_transport *transport, void *context);
 const struct engine_pod_command *remote_command_asked(const struct remote_command *self);
 void remote_command_start(struct remote_command *self);
 
-/* What the caller says: input, its end, the terminal's size as JSON. */
+/* The caller sends input, ends it, or sends the size of its terminal as JSON. */
 void remote_command_input(struct remote_command *self, const char *data, size_t size);
 void remote_command_input_end(struct remote_command *self);
 void remote_command_resize(struct remote_command *self, const char *text, size_t size);
-void remote_command_drained(struct remote_command *self); /* nothing is pending any more */
-/* The caller is gone: the command ends, and the session with it. */
+void remote_command_drained(struct remote_command *self); /* everything has been sent */
+/* The caller is gone: ends the command and frees it. */
 void remote_command_leave(struct remote_command *self);
 
 #endif

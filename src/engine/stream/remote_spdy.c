@@ -1,37 +1,29 @@
-/* Exec and attach over SPDY: the caller opens a stream for each channel; see remote_carriers.h. */
-#include "engine/stream/remote_carriers.h"
+/* Exec and attach over SPDY/3.1: the caller opens a stream per channel; see remote_session.h. */
+#include "engine/stream/remote_session.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/internal.h"
 #include "net/stream/spdy_session.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    STREAMS_TIMEOUT_MS = 30 * 1000, /* for all of the caller's streams to come */
-    SIZE_MAX_BYTES = 1024,          /* of one size of a terminal */
-};
+enum { STREAMS_TIMEOUT_MS = 30 * 1000 }; /* for all of the caller's streams to arrive */
 
 struct remote_spdy;
 
-struct channel {
+struct remote_spdy_channel {
     struct remote_spdy *self;
-    struct spdy_stream *stream; /* NULL: not there yet, or no more */
+    struct spdy_stream *stream; /* NULL: not there yet, or gone */
     bool expected, came;
 };
 
 struct remote_spdy {
+    struct remote_session base;
     struct spdy_session *session;
-    struct remote_command *command; /* NULL: gone */
-    struct channel channels[REMOTE_CHANNELS];
+    struct remote_spdy_channel channels[REMOTE_CHANNELS];
     struct loop_timer timer;
-    struct watcher_link link;
-    struct buf size; /* of the terminal, as far as it came */
-    bool started, over;
+    bool started;
 };
 
 static const char *const STREAM_TYPES[REMOTE_CHANNELS] = {[REMOTE_STDIN] = "stdin",
@@ -40,180 +32,169 @@ static const char *const STREAM_TYPES[REMOTE_CHANNELS] = {[REMOTE_STDIN] = "stdi
                                                           [REMOTE_ERROR] = "error",
                                                           [REMOTE_RESIZE] = "resize"};
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
-/* From here on the engine may go. */
-static void detach(struct remote_spdy *self)
+static void remote_spdy_detach(struct remote_spdy *self)
 {
-    if (self->over)
-        return;
-    self->over = true;
     loop_timer_stop(&self->timer);
-    watcher_link_remove(&self->link);
-    if (self->command)
-        remote_command_leave(TAKE(self->command));
+    remote_session_detach(&self->base);
 }
 
-static void close_session(struct remote_spdy *self)
+static void remote_spdy_close(struct remote_session *base)
 {
-    detach(self);
+    struct remote_spdy *self = CONTAINER_OF(base, struct remote_spdy, base);
+    remote_spdy_detach(self);
     for (int i = 0; i < REMOTE_CHANNELS; i++)
         if (self->channels[i].stream)
             spdy_stream_end(self->channels[i].stream);
     spdy_session_close(self->session);
 }
 
-static void end_link(struct watcher_link *link)
+static void on_remote_spdy_timeout(struct loop_timer *timer)
 {
-    close_session(CONTAINER_OF(link, struct remote_spdy, link));
+    remote_spdy_close(&CONTAINER_OF(timer, struct remote_spdy, timer)->base);
 }
 
-static void on_timeout(struct loop_timer *timer)
-{
-    close_session(CONTAINER_OF(timer, struct remote_spdy, timer));
-}
+/* ---- Calls of the command -------------------------------------------------------------------- */
 
-/* ---- the session's command ------------------------------------------------------------------- */
-
-static void write_channel(void *context, enum remote_channel channel, const void *data, size_t size)
+static void remote_spdy_write(void *context, enum remote_channel channel, const void *data,
+                              size_t size)
 {
     struct remote_spdy *self = context;
     if (self->channels[channel].stream)
         spdy_stream_write(self->channels[channel].stream, data, size);
 }
 
-static size_t pending(void *context)
+static size_t remote_spdy_pending(void *context)
 {
     struct remote_spdy *self = context;
     return spdy_session_pending(self->session);
 }
 
-static void pause_input(void *context, bool paused)
+static void remote_spdy_pause(void *context, bool paused)
 {
     struct remote_spdy *self = context;
     if (self->channels[REMOTE_STDIN].stream)
         spdy_stream_pause(self->channels[REMOTE_STDIN].stream, paused);
 }
 
-static void finish(void *context)
+static void remote_spdy_finish(void *context)
 {
     struct remote_spdy *self = context;
-    self->command = NULL;
-    close_session(self);
+    self->base.command = NULL;
+    remote_spdy_close(&self->base);
 }
 
-static const struct remote_carrier CARRIER = {
-    .write = write_channel,
-    .pending = pending,
-    .pause = pause_input,
-    .finish = finish,
+static const struct remote_transport TRANSPORT = {
+    .write = remote_spdy_write,
+    .pending = remote_spdy_pending,
+    .pause = remote_spdy_pause,
+    .finish = remote_spdy_finish,
 };
 
-/* ---- streams --------------------------------------------------------------------------------- */
+/* ---- The caller's streams -------------------------------------------------------------------- */
 
-/* Sizes come as JSON, one a line. */
-static void take_size(struct remote_spdy *self, const char *data, size_t size)
+/* Each line is one size, as JSON. */
+static void remote_spdy_take_size(struct remote_spdy *self, const char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (data[i] != '\n') {
-            buf_append_char(&self->size, data[i]);
-            continue;
-        }
-        if (!self->size.overflowed)
-            remote_command_resize(self->command, self->size.data, self->size.size);
-        buf_clear(&self->size);
+        if (data[i] != '\n')
+            buf_append_char(&self->base.size, data[i]);
+        else
+            remote_session_resize(&self->base);
     }
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_remote_spdy_data(void *context, const char *data, size_t size)
 {
-    struct channel *channel = context;
+    struct remote_spdy_channel *channel = context;
     struct remote_spdy *self = channel->self;
-    if (!self->command)
+    if (!self->base.command)
         return;
     if (channel == &self->channels[REMOTE_STDIN])
-        remote_command_input(self->command, data, size);
+        remote_command_input(self->base.command, data, size);
     else if (channel == &self->channels[REMOTE_RESIZE])
-        take_size(self, data, size);
+        remote_spdy_take_size(self, data, size);
 }
 
-static void on_end(void *context)
+static void on_remote_spdy_stream_end(void *context)
 {
-    struct channel *channel = context;
+    struct remote_spdy_channel *channel = context;
     struct remote_spdy *self = channel->self;
-    if (self->command && channel == &self->channels[REMOTE_STDIN])
-        remote_command_input_end(self->command);
+    if (self->base.command && channel == &self->channels[REMOTE_STDIN])
+        remote_command_input_end(self->base.command);
 }
 
-static void on_reset(void *context)
+static void on_remote_spdy_reset(void *context)
 {
-    struct channel *channel = context;
+    struct remote_spdy_channel *channel = context;
     channel->stream = spdy_stream_free(channel->stream);
-    on_end(channel);
+    on_remote_spdy_stream_end(channel);
 }
 
 static const struct spdy_stream_handler STREAM_HANDLER = {
-    .on_data = on_data,
-    .on_end = on_end,
-    .on_reset = on_reset,
+    .on_data = on_remote_spdy_data,
+    .on_end = on_remote_spdy_stream_end,
+    .on_reset = on_remote_spdy_reset,
 };
 
-static void start_if_complete(struct remote_spdy *self)
+static void remote_spdy_start_if_complete(struct remote_spdy *self)
 {
     for (int i = 0; i < REMOTE_CHANNELS; i++)
         if (self->channels[i].expected && !self->channels[i].came)
             return;
     loop_timer_stop(&self->timer);
     self->started = true;
-    remote_command_start(self->command);
+    remote_command_start(self->base.command);
 }
 
-static void on_stream(void *context, struct spdy_stream *stream, const struct http_header *headers)
+/* A stream that is not accepted here is refused by the session. */
+static void on_remote_spdy_stream(void *context, struct spdy_stream *stream,
+                                  const struct http_header *headers)
 {
     struct remote_spdy *self = context;
     const char *type = http_header_get(headers, "streamtype");
-    for (int i = 0; i < REMOTE_CHANNELS && !self->over && !self->started; i++) {
-        struct channel *channel = &self->channels[i];
+    for (int i = 0; i < REMOTE_CHANNELS && !self->base.detached && !self->started; i++) {
+        struct remote_spdy_channel *channel = &self->channels[i];
         if (!str_eq(type, STREAM_TYPES[i]) || !channel->expected || channel->came)
             continue;
         channel->came = true;
         channel->stream = stream;
         spdy_stream_accept(stream, &STREAM_HANDLER, channel);
-        start_if_complete(self);
+        remote_spdy_start_if_complete(self);
         return;
-    } /* else it is refused */
+    }
 }
 
-/* ---- the session ----------------------------------------------------------------------------- */
+/* ---- The session ----------------------------------------------------------------------------- */
 
-static void on_drain(void *context)
-{
-    const struct remote_spdy *self = context;
-    if (self->command)
-        remote_command_drained(self->command);
-}
-
-static void on_session_end(void *context, const struct err *err)
-{
-    detach(context);
-}
-
-static void on_closed(void *context)
+static void on_remote_spdy_drain(void *context)
 {
     struct remote_spdy *self = context;
-    detach(self);
-    buf_release(&self->size);
+    remote_session_drained(&self->base);
+}
+
+static void on_remote_spdy_end(void *context, const struct err *err)
+{
+    remote_spdy_detach(context);
+}
+
+static void on_remote_spdy_closed(void *context)
+{
+    struct remote_spdy *self = context;
+    remote_spdy_detach(self);
+    remote_session_release(&self->base);
     free(self);
 }
 
 static const struct spdy_session_handler SESSION_HANDLER = {
-    .on_stream = on_stream,
-    .on_drain = on_drain,
-    .on_end = on_session_end,
-    .on_closed = on_closed,
+    .on_stream = on_remote_spdy_stream,
+    .on_drain = on_remote_spdy_drain,
+    .on_end = on_remote_spdy_end,
+    .on_closed = on_remote_spdy_closed,
 };
 
-void remote_spdy_new(struct engine *engine, struct stream *line,
+void remote_spdy_new(struct engine *engine, struct stream *stream,
                      const struct remote_request *request, bool resizes)
 {
     struct remote_spdy *self = mem_zalloc(sizeof(*self));
@@ -226,11 +207,9 @@ void remote_spdy_new(struct engine *engine, struct stream *line,
         [REMOTE_RESIZE] = command->terminal && resizes,
     };
     for (int i = 0; i < REMOTE_CHANNELS; i++)
-        self->channels[i] = (struct channel){.self = self, .expected = expected[i]};
-    buf_init(&self->size, SIZE_MAX_BYTES);
-    loop_timer_init(engine_loop(engine), &self->timer, on_timeout);
+        self->channels[i] = (struct remote_spdy_channel){.self = self, .expected = expected[i]};
+    loop_timer_init(engine_loop(engine), &self->timer, on_remote_spdy_timeout);
     loop_timer_start(&self->timer, STREAMS_TIMEOUT_MS);
-    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
-    self->command = remote_command_new(engine, request, &CARRIER, self);
-    self->session = spdy_session_new(line, &SESSION_HANDLER, self);
+    remote_session_init(&self->base, engine, request, &TRANSPORT, remote_spdy_close);
+    self->session = spdy_session_new(stream, &SESSION_HANDLER, self);
 }

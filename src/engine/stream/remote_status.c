@@ -1,4 +1,4 @@
-/* The last word of exec and attach; see remote_status.h. */
+/* See remote_status.h. */
 #include "engine/stream/remote_status.h"
 
 #include "base/json/json.h"

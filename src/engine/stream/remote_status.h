@@ -1,5 +1,5 @@
-/* How a command in a pod ended, as the last word of a session says it: in the words of Kubernetes,
- * of which kubectl makes its exit code. */
+/* The Status about the end of a command in a pod, with Kubernetes' messages. kubectl takes its exit
+ * code from it. */
 #ifndef TRAINYARD_ENGINE_REMOTE_STATUS_H
 #define TRAINYARD_ENGINE_REMOTE_STATUS_H
 
@@ -8,8 +8,8 @@
 
 enum { REMOTE_STATUS_MAX = 128 * 1024 };
 
-/* A metav1.Status; with `plain` a sentence, and nothing for a success. `err` where nothing was
- * started. Of an attached container the end is no failure, whatever its exit code. */
+/* Writes a metav1.Status, or with `plain` a sentence, which is empty for a success. `err` says why
+ * nothing was started, or is NULL. For attach, the exit code of the container is no failure. */
 void remote_status_write(const struct engine_pod_command *command, int exit_code,
                          const struct err *err, bool plain, struct buf *buf);
 

@@ -1,61 +1,47 @@
-/* Exec and attach over WebSocket: each message is a channel's number and its bytes, or both as text
- * for clients that have no bytes; see remote_carriers.h. */
-#include "engine/stream/remote_carriers.h"
+/* Exec and attach over WebSocket: each message is the number of a channel and its bytes, or both as
+ * text for clients that cannot send bytes; see remote_session.h. */
+#include "engine/stream/remote_session.h"
 
 #include "base/arena.h"
 #include "base/base64.h"
-#include "base/buf.h"
 #include "base/mem.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/internal.h"
+#include "engine/stream/channel_message.h"
 #include "net/stream/websocket.h"
 #include "net/stream/websocket_session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CLOSES = 0xFF,          /* v5: "no more comes on the channel that is named next" */
-    SIZE_MAX_BYTES = 1024,  /* of one size of a terminal */
-    TEXT_MAX = 1024 * 1024, /* of one message in base64, which is kept until it is whole */
-};
+enum { TEXT_MAX = 1024 * 1024 }; /* of one message in base64, which is kept until it is whole */
 
 struct remote_websocket {
+    struct remote_session base;
     struct websocket_session *session;
-    struct remote_command *command; /* NULL: gone */
-    struct remote_websocket_form form;
-    struct watcher_link link;
-    int channel; /* of the message that is being read; -1: not known yet */
-    struct buf size;
+    struct remote_websocket_variant variant;
+    int channel;     /* of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN */
     struct buf text; /* the message that is being read, where it is in base64 */
-    bool over;
 };
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
-/* From here on the engine may go. */
-static void detach(struct remote_websocket *self)
+static void remote_websocket_close(struct remote_websocket *self, int code, const char *reason)
 {
-    if (self->over)
-        return;
-    self->over = true;
-    watcher_link_remove(&self->link);
-    if (self->command)
-        remote_command_leave(TAKE(self->command));
+    remote_session_detach(&self->base);
+    websocket_session_close(self->session, code, reason);
 }
 
-static void end_link(struct watcher_link *link)
+static void remote_websocket_server_ends(struct remote_session *base)
 {
-    struct remote_websocket *self = CONTAINER_OF(link, struct remote_websocket, link);
-    detach(self);
-    websocket_session_close(self->session, WEBSOCKET_GOING_AWAY, "");
+    remote_websocket_close(CONTAINER_OF(base, struct remote_websocket, base), WEBSOCKET_GOING_AWAY,
+                           "");
 }
 
-/* ---- the session's command ------------------------------------------------------------------- */
+/* ---- Calls of the command -------------------------------------------------------------------- */
 
-/* In pieces that are whole groups of base64. */
-static void write_text(struct remote_websocket *self, enum remote_channel channel,
-                       const char *bytes, size_t size)
+/* Writes pieces that are whole groups of base64. */
+static void remote_websocket_write_text(struct remote_websocket *self, enum remote_channel channel,
+                                        const char *bytes, size_t size)
 {
     enum { PIECE = 12 * 1024 };
     for (size_t at = 0; at < size; at += PIECE) {
@@ -66,80 +52,75 @@ static void write_text(struct remote_websocket *self, enum remote_channel channe
     }
 }
 
-static void write_channel(void *context, enum remote_channel channel, const void *data, size_t size)
+static void remote_websocket_write(void *context, enum remote_channel channel, const void *data,
+                                   size_t size)
 {
     struct remote_websocket *self = context;
-    if (self->form.base64)
-        write_text(self, channel, data, size);
+    if (self->variant.base64)
+        remote_websocket_write_text(self, channel, data, size);
     else
         websocket_session_write_channel(self->session, channel, data, size);
 }
 
-static size_t pending(void *context)
+static size_t remote_websocket_pending(void *context)
 {
     struct remote_websocket *self = context;
     return websocket_session_pending(self->session);
 }
 
-static void pause_input(void *context, bool paused)
+static void remote_websocket_pause(void *context, bool paused)
 {
     struct remote_websocket *self = context;
     websocket_session_pause(self->session, paused);
 }
 
-static void finish(void *context)
+static void remote_websocket_finish(void *context)
 {
     struct remote_websocket *self = context;
-    self->command = NULL;
-    detach(self);
-    websocket_session_close(self->session, WEBSOCKET_NORMAL, "");
+    self->base.command = NULL;
+    remote_websocket_close(self, WEBSOCKET_NORMAL, "");
 }
 
-static const struct remote_carrier CARRIER = {
-    .write = write_channel,
-    .pending = pending,
-    .pause = pause_input,
-    .finish = finish,
+static const struct remote_transport TRANSPORT = {
+    .write = remote_websocket_write,
+    .pending = remote_websocket_pending,
+    .pause = remote_websocket_pause,
+    .finish = remote_websocket_finish,
 };
 
-/* ---- the caller's messages ------------------------------------------------------------------- */
+/* ---- The caller's messages ------------------------------------------------------------------- */
 
-static void on_open(void *context)
+static void on_remote_websocket_open(void *context)
 {
     const struct remote_websocket *self = context;
-    if (self->command)
-        remote_command_start(self->command);
+    if (self->base.command)
+        remote_command_start(self->base.command);
 }
 
-static void take_bytes(struct remote_websocket *self, const char *data, size_t size, bool last)
+static void remote_websocket_take_bytes(struct remote_websocket *self, const char *data,
+                                        size_t size, bool last)
 {
     switch (self->channel) {
     case REMOTE_STDIN:
         if (size)
-            remote_command_input(self->command, data, size);
+            remote_command_input(self->base.command, data, size);
         break;
     case REMOTE_RESIZE:
-        buf_append(&self->size, data, size);
-        if (last && !self->size.overflowed)
-            remote_command_resize(self->command, self->size.data, self->size.size);
+        buf_append(&self->base.size, data, size);
+        if (last)
+            remote_session_resize(&self->base);
         break;
-    case CLOSES:
-        if (self->form.half_closes && size && data[0] == REMOTE_STDIN)
-            remote_command_input_end(self->command);
+    case CHANNEL_MESSAGE_CLOSE:
+        if (self->variant.half_closes && size && data[0] == REMOTE_STDIN)
+            remote_command_input_end(self->base.command);
         break;
-    default: /* nothing is expected on the others */
+    default: /* no input is expected on other channels */
         break;
     }
 }
 
-static void refuse_text(struct remote_websocket *self, int code, const char *reason)
-{
-    detach(self);
-    websocket_session_close(self->session, code, reason);
-}
-
-/* A whole message of text as the bytes it stands for. */
-static void take_text(struct remote_websocket *self)
+/* Decodes a whole message in base64. */
+static void remote_websocket_take_text(struct remote_websocket *self)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct buf *text = &self->text;
@@ -149,91 +130,83 @@ static void take_text(struct remote_websocket *self)
         return;
     if (memchr(text->data, '\0', text->size) || text->data[0] < '0' || text->data[0] > '9' ||
         base64_decode(arena, text->data + 1, &bytes, &size, NULL) < 0) {
-        refuse_text(self, WEBSOCKET_UNSUPPORTED,
-                    "a message is the digit of a channel and base64 behind it");
+        remote_websocket_close(self, WEBSOCKET_UNSUPPORTED,
+                               "a message is the digit of a channel and base64 behind it");
         return;
     }
     self->channel = text->data[0] - '0';
-    take_bytes(self, bytes, size, true);
+    remote_websocket_take_bytes(self, bytes, size, true);
 }
 
-static void on_text(struct remote_websocket *self, const char *data, size_t size, bool first,
-                    bool last)
+static void remote_websocket_take_piece(struct remote_websocket *self, const char *data,
+                                        size_t size, bool first, bool last)
 {
-    if (!self->command)
+    if (!self->base.command)
         return;
     if (first) {
         buf_clear(&self->text);
-        buf_clear(&self->size);
+        buf_clear(&self->base.size);
     }
     buf_append(&self->text, data, size);
     if (self->text.overflowed)
-        refuse_text(self, WEBSOCKET_TOO_LARGE, "a message in base64 has at most 1 MiB");
+        remote_websocket_close(self, WEBSOCKET_TOO_LARGE, "a message in base64 has at most 1 MiB");
     else if (last)
-        take_text(self);
+        remote_websocket_take_text(self);
 }
 
-static void on_data(void *context, const char *data, size_t size, bool first, bool last)
+static void on_remote_websocket_data(void *context, const char *data, size_t size, bool first,
+                                     bool last)
 {
     struct remote_websocket *self = context;
-    if (self->form.base64) {
-        on_text(self, data, size, first, last);
+    if (self->variant.base64) {
+        remote_websocket_take_piece(self, data, size, first, last);
         return;
     }
-    if (first) {
-        self->channel = -1;
-        buf_clear(&self->size);
-    }
-    if (self->channel < 0 && size) {
-        self->channel = (unsigned char)data[0];
-        data++;
-        size--;
-    }
-    if (self->command && self->channel >= 0)
-        take_bytes(self, data, size, last);
+    if (first)
+        buf_clear(&self->base.size);
+    channel_message_read(&self->channel, first, &data, &size);
+    if (self->base.command && self->channel != CHANNEL_MESSAGE_UNKNOWN)
+        remote_websocket_take_bytes(self, data, size, last);
 }
 
-static void on_drain(void *context)
-{
-    const struct remote_websocket *self = context;
-    if (self->command)
-        remote_command_drained(self->command);
-}
-
-static void on_end(void *context, const struct err *err)
-{
-    detach(context);
-}
-
-static void on_closed(void *context)
+static void on_remote_websocket_drain(void *context)
 {
     struct remote_websocket *self = context;
-    detach(self);
-    buf_release(&self->size);
+    remote_session_drained(&self->base);
+}
+
+static void on_remote_websocket_end(void *context, const struct err *err)
+{
+    struct remote_websocket *self = context;
+    remote_session_detach(&self->base);
+}
+
+static void on_remote_websocket_closed(void *context)
+{
+    struct remote_websocket *self = context;
+    remote_session_release(&self->base);
     buf_release(&self->text);
     free(self);
 }
 
 static const struct websocket_session_handler SESSION_HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_drain = on_drain,
-    .on_end = on_end,
-    .on_closed = on_closed,
+    .on_open = on_remote_websocket_open,
+    .on_data = on_remote_websocket_data,
+    .on_drain = on_remote_websocket_drain,
+    .on_end = on_remote_websocket_end,
+    .on_closed = on_remote_websocket_closed,
 };
 
-void remote_websocket_new(struct engine *engine, struct stream *line,
+void remote_websocket_new(struct engine *engine, struct stream *stream,
                           const struct remote_request *request,
-                          const struct remote_websocket_form *form)
+                          const struct remote_websocket_variant *variant)
 {
     struct remote_websocket *self = mem_zalloc(sizeof(*self));
-    self->form = *form;
-    self->channel = -1;
-    buf_init(&self->size, SIZE_MAX_BYTES);
+    self->variant = *variant;
+    self->channel = CHANNEL_MESSAGE_UNKNOWN;
     buf_init(&self->text, TEXT_MAX);
-    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
-    self->command = remote_command_new(engine, request, &CARRIER, self);
-    self->session = websocket_session_new(engine_loop(engine), line, &SESSION_HANDLER, self);
-    if (form->base64)
+    remote_session_init(&self->base, engine, request, &TRANSPORT, remote_websocket_server_ends);
+    self->session = websocket_session_new(engine_loop(engine), stream, &SESSION_HANDLER, self);
+    if (variant->base64)
         websocket_session_write_text(self->session);
 }

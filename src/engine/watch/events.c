@@ -1,4 +1,4 @@
-/* Encoded events and the backlogs that share them; see watch_events.h. */
+/* See events.h. */
 #include "engine/watch/events.h"
 
 #include "base/list.h"
@@ -10,23 +10,23 @@
 
 enum {
     BUCKETS = 256,
-    FORMS_HELD = 16, /* of one change; more are encoded again */
+    FORMS_HELD = 16, /* encodings of one change that are kept; more are encoded again */
     QUEUE_MIN = 8,
 };
 
 struct watch_events {
     struct loop *loop;
-    struct budget bytes;          /* of all events */
-    struct budget_group backlogs; /* by user, each event counted for every backlog it is in */
-    struct watch_event *buckets[BUCKETS];
-    /* The forms of the change that is being delivered: the watch that is next may want them. */
+    struct budget bytes;               /* all kept events */
+    struct budget_group backlogs;      /* per user; an event counts for every backlog that has it */
+    struct list_head buckets[BUCKETS]; /* struct watch_event */
+    /* The encodings of the change that is being delivered, for the watches that get it next. */
     struct watch_event *held[FORMS_HELD];
     size_t held_count;
-    struct loop_task forget; /* at the end of the turn */
+    struct loop_task forget; /* drops them at the end of the turn */
     uint64_t ended;
 };
 
-/* ---- events ---------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 struct watch_event *watch_event_unref(struct watch_event *event)
 {
@@ -34,7 +34,7 @@ struct watch_event *watch_event_unref(struct watch_event *event)
         return NULL;
     budget_give_back(&event->events->bytes, event->size);
     if (event->shared)
-        list_remove(event);
+        list_remove(&event->link);
     free(event);
     return NULL;
 }
@@ -51,9 +51,9 @@ static void on_forget(struct loop_task *task)
     forget_held(CONTAINER_OF(task, struct watch_events, forget));
 }
 
-static void hold(struct watch_events *events, struct watch_event *event)
+static void watch_events_hold(struct watch_events *events, struct watch_event *event)
 {
-    if (events->held_count && events->held[0]->form.revision != event->form.revision)
+    if (events->held_count && events->held[0]->key.revision != event->key.revision)
         forget_held(events);
     if (events->held_count == FORMS_HELD)
         return;
@@ -62,21 +62,23 @@ static void hold(struct watch_events *events, struct watch_event *event)
     loop_defer(events->loop, &events->forget);
 }
 
-static bool is_same(const struct watch_form *a, const struct watch_form *b)
+static bool watch_event_key_is_same(const struct watch_event_key *a,
+                                    const struct watch_event_key *b)
 {
     return a->revision == b->revision && a->second == b->second && a->columns == b->columns &&
-           str_eq(a->type, b->type) && str_eq(a->look, b->look);
+           str_eq(a->type, b->type) && str_eq(a->options, b->options);
 }
 
-static struct watch_event **bucket_of(struct watch_events *events, const struct watch_form *form)
+static struct list_head *bucket_of(struct watch_events *events, const struct watch_event_key *key)
 {
-    return &events->buckets[(uint64_t)form->revision % BUCKETS];
+    return &events->buckets[(uint64_t)key->revision % BUCKETS];
 }
 
-struct watch_event *watch_events_find(struct watch_events *events, const struct watch_form *form)
+struct watch_event *watch_events_find(struct watch_events *events,
+                                      const struct watch_event_key *key)
 {
-    for (struct watch_event *each = *bucket_of(events, form); each; each = each->next) {
-        if (is_same(&each->form, form)) {
+    LIST_EACH (struct watch_event, each, bucket_of(events, key), link) {
+        if (watch_event_key_is_same(&each->key, key)) {
             each->references++;
             return each;
         }
@@ -84,14 +86,14 @@ struct watch_event *watch_events_find(struct watch_events *events, const struct 
     return NULL;
 }
 
-static void note_end(struct watch_backlog *backlog)
+static void watch_backlog_note_end(struct watch_backlog *backlog)
 {
     backlog->events->ended += !backlog->ended;
     backlog->ended = true;
 }
 
-/* End backlogs until there is room; where none is left the event is kept all the same. */
-static void charge(struct watch_events *events, size_t size)
+/* Ends backlogs until there is room. If no backlog is left, the event is kept nevertheless. */
+static void watch_events_charge(struct watch_events *events, size_t size)
 {
     while (budget_charge(&events->bytes, size)) {
         const struct budget *payer = budget_largest(&events->backlogs.total);
@@ -101,28 +103,28 @@ static void charge(struct watch_events *events, size_t size)
             return;
         }
         struct watch_backlog *backlog = CONTAINER_OF(bytes, struct watch_backlog, bytes);
-        note_end(backlog);
+        watch_backlog_note_end(backlog);
         backlog->end(backlog);
     }
 }
 
-struct watch_event *watch_events_add(struct watch_events *events, const struct watch_form *form,
+struct watch_event *watch_events_add(struct watch_events *events, const struct watch_event_key *key,
                                      const void *data, size_t size)
 {
-    size_t look_size = form ? strlen(form->look) + 1 : 0;
-    struct watch_event *event = mem_alloc(sizeof(*event) + size + look_size);
-    if (form)
-        charge(events, size);
+    size_t options_size = key ? strlen(key->options) + 1 : 0;
+    struct watch_event *event = mem_alloc(sizeof(*event) + size + options_size);
+    if (key)
+        watch_events_charge(events, size);
     else
         budget_force(&events->bytes, size);
     *event = (struct watch_event){
-        .events = events, .references = 1, .shared = form != NULL, .size = size};
+        .events = events, .references = 1, .shared = key != NULL, .size = size};
     memcpy(event->data, data, size);
-    if (form) {
-        event->form = *form;
-        event->form.look = memcpy(event->data + size, form->look, look_size);
-        list_push(bucket_of(events, form), event);
-        hold(events, event);
+    if (key) {
+        event->key = *key;
+        event->key.options = memcpy(event->data + size, key->options, options_size);
+        list_push(bucket_of(events, key), &event->link);
+        watch_events_hold(events, event);
     }
     return event;
 }
@@ -158,7 +160,7 @@ struct watch_events *watch_events_free(struct watch_events *events)
     return NULL;
 }
 
-/* ---- backlogs -------------------------------------------------------------------------------- */
+/* ---- Backlogs -------------------------------------------------------------------------------- */
 
 void watch_backlog_init(struct watch_backlog *backlog, struct watch_events *events,
                         const char *payer, void (*end)(struct watch_backlog *backlog))
@@ -204,7 +206,7 @@ void watch_backlog_clear(struct watch_backlog *backlog)
     backlog->current = watch_event_unref(backlog->current);
 }
 
-static void grow(struct watch_backlog *backlog)
+static void watch_backlog_grow(struct watch_backlog *backlog)
 {
     size_t capacity = backlog->capacity ? 2 * backlog->capacity : QUEUE_MIN;
     struct watch_event **queue = mem_alloc(capacity * sizeof(struct watch_event *));
@@ -218,16 +220,16 @@ static void grow(struct watch_backlog *backlog)
 
 bool watch_backlog_push(struct watch_backlog *backlog, struct watch_event *event)
 {
-    /* An event that is larger than the limit must be possible where it is the only one. */
+    /* An event that is larger than the limit is accepted if it is the only one. */
     bool alone = !backlog->current && !backlog->count;
     if (alone) {
         budget_force(&backlog->bytes, event->size);
     } else if (budget_charge(&backlog->bytes, event->size)) {
-        note_end(backlog);
+        watch_backlog_note_end(backlog);
         return false;
     }
     if (backlog->count == backlog->capacity)
-        grow(backlog);
+        watch_backlog_grow(backlog);
     backlog->queue[(backlog->first + backlog->count++) % backlog->capacity] = event;
     return true;
 }

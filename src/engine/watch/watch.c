@@ -1,10 +1,12 @@
-/* WATCH: the changes of a resource as a stream of JSON lines, which rest_watch_event.c makes.
- *
- * What a client has not read waits as shared events (watch_events.h), and the present state that a
- * watch begins with as references to stored objects; a connection itself holds little. A watcher
- * that falls too far behind is ended with 410 Gone, and lists again. */
+/* WATCH: the changes of a resource as a stream of JSON lines, which event.c makes. What a client
+ * has not read yet is kept as shared events (events.h), and the initial state of a watch as
+ * references to stored objects; a connection itself holds little. A watcher that is too far behind
+ * is ended with 410 Gone, and its client lists again. */
+#include "engine/watch/watch.h"
+
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/api/open_calls.h"
 #include "engine/watch/internal.h"
 #include "kube/status.h"
 
@@ -12,22 +14,22 @@
 #include <stdlib.h>
 
 enum {
-    /* What a connection holds unread: one record of TLS waits, the next is being sent. A buffer of
-     * that size takes 32 KiB. */
+    /* Unread bytes that a connection holds: one TLS record waits while the next is being sent. A
+     * buffer of that size takes 32 KiB. */
     STREAM_HIGH = 24 * 1024,
-    /* The same of a watch of this process, where an event is larger than that: smaller ones are
-     * taken whole in the next turn. */
+    /* Limit of a watch of this process, for an event that is larger than this. Smaller events are
+     * read whole in the next turn. */
     LOCAL_HIGH = 256 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
-    NOBODYS_REVISION = 1, /* written before the server listened: no list was ever of it */
+    FIRST_REVISION = 1, /* written before the server listened: no list has this revision */
 };
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* No further event is put into the backlog. */
-static void stop(struct rest_watcher *watcher)
+/* Stops adding events to the backlog. */
+static void watcher_stop(struct watcher *watcher)
 {
     if (watcher->watch)
         store_watch_stop(TAKE(watcher->watch));
@@ -39,48 +41,48 @@ static void stop(struct rest_watcher *watcher)
     watcher->initial_end = false;
 }
 
-static void release(struct rest_watcher *watcher)
+static void watcher_release(struct watcher *watcher)
 {
-    stop(watcher);
-    watcher_link_remove(&watcher->link);
+    watcher_stop(watcher);
+    open_call_remove(&watcher->link);
     watch_backlog_release(&watcher->backlog);
     watcher->scratch = arena_free(watcher->scratch);
 }
 
-static void canceled(struct http_exchange *exchange)
+static void on_watch_canceled(struct http_exchange *exchange)
 {
-    release(exchange->context);
+    watcher_release(exchange->context);
 }
 
-static void finish(struct rest_watcher *watcher)
+static void watcher_finish(struct watcher *watcher)
 {
-    struct http_exchange *exchange = watcher->rest->exchange;
-    release(watcher);
+    struct http_exchange *exchange = watcher->call->exchange;
+    watcher_release(watcher);
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
-    http_end(exchange); /* the watcher's memory goes with it */
+    http_end(exchange); /* frees the watcher, too */
 }
 
-static void end_link(struct watcher_link *link)
+static void on_watch_server_end(struct open_call *link)
 {
-    finish(CONTAINER_OF(link, struct rest_watcher, link));
+    watcher_finish(CONTAINER_OF(link, struct watcher, link));
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
-/* The next object of the present state, or the mark of its end, becomes the current event. */
-static void begin_initial(struct rest_watcher *watcher)
+/* Makes the next object of the initial state, or the bookmark at its end, the current event. */
+static void begin_initial(struct watcher *watcher)
 {
     struct watch_event *event = NULL;
     while (!event && watcher->initial_at < watcher->initial_count) {
         struct store_object *stored = watcher->initial[watcher->initial_at++];
-        if (rest_watch_matches(watcher, stored))
-            event = rest_watch_event_of(watcher, "ADDED", stored, stored->revision);
+        if (watch_matches(watcher, stored))
+            event = watch_event_of_object(watcher, "ADDED", stored, stored->revision);
         store_object_unref(stored);
     }
     if (!event && watcher->initial_end) {
         watcher->initial_end = false;
-        event = rest_watch_make_bookmark(watcher, watcher->initial_revision, true);
+        event = watch_bookmark_new(watcher, watcher->initial_revision, true);
     }
     if (event && watcher->ending)
         watch_event_unref(event);
@@ -88,10 +90,10 @@ static void begin_initial(struct rest_watcher *watcher)
         watch_backlog_begin(&watcher->backlog, event);
 }
 
-/* Give the connection what it takes. The watcher may be gone afterwards. */
-static void pump(struct rest_watcher *watcher)
+/* Writes as much as the connection takes. May free the watcher. */
+static void watcher_pump(struct watcher *watcher)
 {
-    struct http_exchange *exchange = watcher->rest->exchange;
+    struct http_exchange *exchange = watcher->call->exchange;
     struct watch_backlog *backlog = &watcher->backlog;
     const char *data;
     for (;;) {
@@ -113,19 +115,19 @@ static void pump(struct rest_watcher *watcher)
         watch_backlog_take(backlog, size);
     }
     if (watcher->ending)
-        finish(watcher);
+        watcher_finish(watcher);
 }
 
-static void on_drain(struct http_exchange *exchange)
+static void on_watch_drain(struct http_exchange *exchange)
 {
-    pump(exchange->context);
+    watcher_pump(exchange->context);
 }
 
-/* The client is too far behind. What it has begun to read it may read to its end. */
-static void expire(struct rest_watcher *watcher)
+/* The client is too far behind. It still gets the whole current event. */
+static void watcher_expire(struct watcher *watcher)
 {
     struct err err = ERR_INIT;
-    stop(watcher);
+    watcher_stop(watcher);
     watcher->ending = true;
     watch_backlog_drop(&watcher->backlog);
     err_set(&err, ERR_EXPIRED,
@@ -133,68 +135,69 @@ static void expire(struct rest_watcher *watcher)
             "again)",
             watcher->seen);
     arena_reset(watcher->scratch);
-    struct watch_event *event = rest_watch_event_of_json(
-        watcher, "ERROR", kube_status_from_err(watcher->scratch, &err, NULL));
+    struct watch_event *event =
+        watch_event_of_json(watcher, "ERROR", kube_status_from_err(watcher->scratch, &err, NULL));
     if (!watch_backlog_push(&watcher->backlog, event))
         watch_event_unref(event);
 }
 
-/* The server needs the memory: called when any watcher adds an event. */
+/* The server needs the memory. Called when any watcher adds an event. */
 static void end_backlog(struct watch_backlog *backlog)
 {
-    struct rest_watcher *watcher = CONTAINER_OF(backlog, struct rest_watcher, backlog);
+    struct watcher *watcher = CONTAINER_OF(backlog, struct watcher, backlog);
     if (!watcher->ending)
-        expire(watcher);
+        watcher_expire(watcher);
     else if (watcher->encoding)
         watch_backlog_clear(backlog);
     else
-        finish(watcher);
+        watcher_finish(watcher);
 }
 
-/* Put the event behind all others, unless the watch has ended meanwhile. The watcher may be gone
- * afterwards. */
-static void send_event(struct rest_watcher *watcher, struct watch_event *event)
+/* Adds the event to the backlog, unless the watch has ended. May free the watcher. */
+static void send_event(struct watcher *watcher, struct watch_event *event)
 {
     if (event && watcher->ending) {
         watch_event_unref(event);
     } else if (event && !watch_backlog_push(&watcher->backlog, event)) {
         watch_event_unref(event);
-        expire(watcher);
+        watcher_expire(watcher);
     }
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_watch_timeout(struct loop_timer *timer)
 {
-    struct rest_watcher *watcher = CONTAINER_OF(timer, struct rest_watcher, timeout);
-    stop(watcher);
+    struct watcher *watcher = CONTAINER_OF(timer, struct watcher, timeout);
+    watcher_stop(watcher);
     watcher->ending = true;
-    watch_backlog_drop(&watcher->backlog); /* the client goes on behind what it has read */
-    pump(watcher);
+    /* The client continues after the last event that it has read. */
+    watch_backlog_drop(&watcher->backlog);
+    watcher_pump(watcher);
 }
 
-static void on_event(void *context, const struct store_event *event)
+static void on_watch_event(void *context, const struct store_event *event)
 {
     static const char *const types[] = {
         [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
-    struct rest_watcher *watcher = context;
+    struct watcher *watcher = context;
     int64_t revision = event->object->revision;
     struct watch_event *encoded = NULL;
     if (!watcher->filter.all)
-        encoded = rest_watch_filtered_event(watcher, event);
+        encoded = watch_event_of_change(watcher, event);
     else if (stored_is_readable(event->object))
-        encoded = rest_watch_event_of(watcher, types[event->type], event->object, revision);
+        encoded = watch_event_of_object(watcher, types[event->type], event->object, revision);
     watcher->seen = revision;
     send_event(watcher, encoded);
 }
 
 static void on_bookmark(struct loop_timer *timer)
 {
-    struct rest_watcher *watcher = CONTAINER_OF(timer, struct rest_watcher, bookmark);
-    /* A change is delivered in the turn in which it is committed, so all of them have been. */
-    watcher->seen = store_revision(engine_store(watcher->rest->engine));
+    struct watcher *watcher = CONTAINER_OF(timer, struct watcher, bookmark);
+    /* Every change is delivered in the turn in which it is committed, so the backlog has all of
+     * them. */
+    watcher->seen = store_revision(engine_store(watcher->call->engine));
     loop_timer_start(timer, BOOKMARK_MS);
-    send_event(watcher, rest_watch_make_bookmark(watcher, watcher->seen, false));
+    send_event(watcher, watch_bookmark_new(watcher, watcher->seen, false));
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
@@ -205,17 +208,17 @@ struct watch_options {
     bool initial_end; /* mark the end of the initial state */
 };
 
-static int read_options(struct rest *rest, struct watch_options *ret, struct err *err)
+static int watch_read_options(struct api_call *call, struct watch_options *ret, struct err *err)
 {
-    const char *query = rest->exchange->request->query;
-    const char *version = rest_query(rest, "resourceVersion");
-    const char *timeout = rest_query(rest, "timeoutSeconds");
+    const char *query = call->exchange->request->query;
+    const char *version = api_query(call, "resourceVersion");
+    const char *timeout = api_query(call, "timeoutSeconds");
     struct watch_options options = {.since = -1, .timeout_s = TIMEOUT_DEFAULT_S};
     options.initial_end = http_query_flag(query, "sendInitialEvents");
     int64_t asked = 0;
-    int r = str_is_empty(version) ? 0 : rest_read_version(version, &asked, err);
-    if (r < 0)
-        return r;
+    int result = str_is_empty(version) ? 0 : api_parse_version(version, &asked, err);
+    if (result < 0)
+        return result;
     if (asked > 0 && !options.initial_end)
         options.since = asked;
     if (!str_is_empty(timeout) &&
@@ -230,87 +233,86 @@ static int read_options(struct rest *rest, struct watch_options *ret, struct err
     return 0;
 }
 
-/* History that is gone or yet to come is told inside the stream, where every client looks for it.
+/* A revision that is too old or too new is reported inside of the stream, where clients expect it.
  */
-static void answer_refused(struct rest_watcher *watcher, const struct err *err)
+static void answer_refused(struct watcher *watcher, const struct err *err)
 {
     struct json *status = err->code == ERR_TIMEOUT
-                              ? rest_too_new_status(watcher->scratch, err)
+                              ? api_too_new_status(watcher->scratch, err)
                               : kube_status_from_err(watcher->scratch, err, NULL);
-    watch_backlog_begin(&watcher->backlog, rest_watch_event_of_json(watcher, "ERROR", status));
+    watch_backlog_begin(&watcher->backlog, watch_event_of_json(watcher, "ERROR", status));
     watcher->ending = true;
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
-static int open_watch(struct rest_watcher *watcher, const char *prefix, int64_t since,
-                      struct err *err)
+static int open_watch(struct watcher *watcher, const char *prefix, int64_t since, struct err *err)
 {
-    struct store *store = engine_store(watcher->rest->engine);
+    struct store *store = engine_store(watcher->call->engine);
     int64_t current = store_revision(store);
-    if (since >= 0 && since <= NOBODYS_REVISION)
+    if (since >= 0 && since <= FIRST_REVISION)
         return err_set(err, ERR_EXPIRED, "too old resource version: %" PRId64 " (%" PRId64 ")",
                        since, current);
-    /* Upstream such a watch waits for the version in silence. Here revisions never repeat, so who
-     * knows a later one knew another store, and is sent to look what there is in this one. */
+    /* In Kubernetes such a watch waits for the revision without a response. Here revisions never
+     * repeat, so a client that knows a later one has seen another store, and must list again. */
     if (since > current)
         return err_set(err, ERR_EXPIRED,
                        "resource version %" PRId64 " is newer than this server's %" PRId64
                        ": list again",
                        since, current);
     watcher->seen = since >= 0 ? since : current;
-    return store_watch(store, prefix, watcher->seen, on_event, watcher, &watcher->watch, err);
+    return store_watch(store, prefix, watcher->seen, on_watch_event, watcher, &watcher->watch, err);
 }
 
-static void start(struct rest_watcher *watcher, const struct watch_options *options)
+static void watcher_start(struct watcher *watcher, const struct watch_options *options)
 {
-    struct rest *rest = watcher->rest;
+    struct api_call *call = watcher->call;
     struct err err = ERR_INIT;
     const char *prefix =
-        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
-    http_begin(rest->exchange, 200, "application/json", NULL, -1);
-    if ((options->initial_end && rest_check_version(rest, &(int64_t){0}, &err) < 0) ||
+        stored_key(call->arena, call->route.resource, call->route.namespace_, NULL);
+    http_begin(call->exchange, 200, "application/json", NULL, -1);
+    if ((options->initial_end && api_check_version(call, &(int64_t){0}, &err) < 0) ||
         open_watch(watcher, prefix, options->since, &err) < 0) {
         answer_refused(watcher, &err);
         return;
     }
-    if (options->since < 0) /* everything there is, as if it had just been made */
-        watcher->initial_count = store_list(engine_store(rest->engine), prefix, &watcher->initial);
+    if (options->since < 0) /* sends all objects as ADDED */
+        watcher->initial_count = store_list(engine_store(call->engine), prefix, &watcher->initial);
     watcher->initial_end = options->initial_end;
     watcher->initial_revision = watcher->seen;
     loop_timer_start(&watcher->timeout, options->timeout_s * 1000);
     if (watcher->bookmarks)
         loop_timer_start(&watcher->bookmark, BOOKMARK_MS);
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
-void rest_watch(struct rest *rest)
+void watch_handle(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct watch_options options = {0};
-    struct rest_watcher *watcher = ARENA_NEW(rest->arena, struct rest_watcher);
-    watcher->rest = rest;
-    if (read_options(rest, &options, &err) < 0 ||
-        rest_filter_of(rest, &watcher->filter, &err) < 0 ||
-        kube_include_parse(rest_query(rest, "includeObject"), &watcher->include, &err) < 0) {
-        rest_respond_error(rest, &err);
+    struct watcher *watcher = ARENA_NEW(call->arena, struct watcher);
+    watcher->call = call;
+    if (watch_read_options(call, &options, &err) < 0 ||
+        api_filter_of(call, &watcher->filter, &err) < 0 ||
+        kube_include_parse(api_query(call, "includeObject"), &watcher->include, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    struct loop *loop = engine_loop(rest->engine);
-    watcher->table = rest->table;
-    watcher->bookmarks = http_query_flag(rest->exchange->request->query, "allowWatchBookmarks");
+    struct loop *loop = engine_loop(call->engine);
+    watcher->table = call->table;
+    watcher->bookmarks = http_query_flag(call->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();
-    watcher->look = arena_printf(rest->arena, "%s %s %d %d %p", rest_api_version(rest),
-                                 rest->partial ? rest->partial : "", watcher->table,
-                                 (int)watcher->include, (const void *)rest->route.resource);
-    const char *payer = rest->exchange->user ? rest->exchange->user : rest->exchange->request->peer;
-    watch_backlog_init(&watcher->backlog, engine_watch_events(rest->engine),
-                       rest->exchange->in_process ? NULL : payer, end_backlog);
-    loop_timer_init(loop, &watcher->timeout, on_timeout);
+    watcher->options = arena_printf(call->arena, "%s %s %d %d %p", api_call_version(call),
+                                    call->partial ? call->partial : "", watcher->table,
+                                    (int)watcher->include, (const void *)call->route.resource);
+    const char *payer = call->exchange->user ? call->exchange->user : call->exchange->request->peer;
+    watch_backlog_init(&watcher->backlog, engine_watch_events(call->engine),
+                       call->exchange->in_process ? NULL : payer, end_backlog);
+    loop_timer_init(loop, &watcher->timeout, on_watch_timeout);
     loop_timer_init(loop, &watcher->bookmark, on_bookmark);
-    watcher_link_add(engine_watchers(rest->engine), &watcher->link, rest->route.resource->storage,
-                     end_link);
-    rest->exchange->context = watcher;
-    rest->exchange->on_cancel = canceled;
-    rest->exchange->on_drain = on_drain;
-    start(watcher, &options);
+    open_call_add(engine_open_calls(call->engine), &watcher->link, call->route.resource->storage,
+                  on_watch_server_end);
+    call->exchange->context = watcher;
+    call->exchange->on_cancel = on_watch_canceled;
+    call->exchange->on_drain = on_watch_drain;
+    watcher_start(watcher, &options);
 }

@@ -1,9 +1,8 @@
-/* One request, one answer: the calls of the client; see client.h. Watches are in client_watch.c,
- * events in event.c. Whatever happens to a call, its `done` comes exactly once and never from
- * within the function that started it, unless the client is freed first. */
+/* The calls of the client, one request and one answer each; see client.h. Watches are in
+ * client_watch.c, events in event.c. The `done` of a call runs exactly once, and never from within
+ * the function that started it, unless the client is freed first. */
 #include "kube/client/client.h"
 
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client/client_internal.h"
@@ -15,22 +14,22 @@
 enum {
     CALL_TIMEOUT_MS = 30 * 1000,
     LIST_TIMEOUT_MS = 120 * 1000,
-    ANSWER_MAX = 256 << 20, /* bytes; the largest is a list of everything */
-    RETRIES_MAX = 10,       /* of a call that the server has no time for */
+    ANSWER_MAX = 256 << 20, /* bytes of an answer; a list of all objects is the largest */
+    RETRIES_MAX = 10,       /* of a call that is answered with 429 */
     RETRY_AFTER_MAX_MS = 60 * 1000,
 };
 
 struct kube_call {
     struct kube_client *client;
-    struct kube_call *next, **link;
+    struct list_link link; /* in kube_client.calls */
     struct http_call *http;
-    struct loop_task refusal; /* for a call that is wrong before it is sent */
+    struct loop_task rejection; /* reports a call that is invalid before it is sent */
     struct err refusal_err;
     struct arena *arena;
     struct http_request request; /* in the arena */
     int64_t timeout_ms;
     struct loop_timer retry;
-    int64_t retry_ms; /* how long the server asks to wait; -1: it does not */
+    int64_t retry_ms; /* the Retry-After of the answer; -1: none */
     int retries;
     struct buf body;
     int status;
@@ -50,7 +49,8 @@ struct kube_client *kube_client_new(struct loop *loop, struct http_transport *tr
     map_init(&client->events);
     hash_key_draw(&client->event_key);
     kube_event_budget_init(&client->event_budget);
-    /* In virtual time the same start gives the same run; on a machine no two clients agree. */
+    /* In virtual time the seed is the same in every run; on a machine it differs between clients.
+     */
     uint64_t seed = (uint64_t)loop_wall_ms(loop);
     if (loop_uv(loop))
         rand_secure(&seed, sizeof(seed));
@@ -63,7 +63,7 @@ void kube_client_set_timeout(struct kube_client *client, int64_t timeout_ms)
     client->timeout_ms = timeout_ms;
 }
 
-static void call_free(struct kube_call *call)
+static void client_call_free(struct kube_call *call)
 {
     buf_release(&call->body);
     arena_free(call->arena);
@@ -72,22 +72,20 @@ static void call_free(struct kube_call *call)
 
 void kube_call_cancel(struct kube_call *call)
 {
-    list_remove(call);
+    list_remove(&call->link);
     if (call->http)
         http_cancel(call->client->transport, call->http);
-    loop_defer_cancel(call->client->loop, &call->refusal);
+    loop_defer_cancel(call->client->loop, &call->rejection);
     loop_timer_stop(&call->retry);
-    call_free(call);
+    client_call_free(call);
 }
 
 struct kube_client *kube_client_free(struct kube_client *client)
 {
     if (!client)
         return NULL;
-    for (struct kube_call *call = client->calls, *next; call; call = next) {
-        next = call->next;
+    LIST_EACH_SAFE (struct kube_call, call, &client->calls, link)
         kube_call_cancel(call);
-    }
     kube_client_stop_watches(client);
     kube_client_forget_events(client);
     map_release(&client->events);
@@ -97,22 +95,22 @@ struct kube_client *kube_client_free(struct kube_client *client)
     return NULL;
 }
 
-/* The last of a call. Unlinked first: `done` may free the client. */
-static void finish(struct kube_call *call, struct json *object, const struct err *err)
+/* Ends a call. The call is unlinked first, because `done` may free the client. */
+static void client_call_finish(struct kube_call *call, struct json *object, const struct err *err)
 {
-    list_remove(call);
+    list_remove(&call->link);
     call->done(call->context, object, err);
-    call_free(call);
+    client_call_free(call);
 }
 
-static void on_head(void *context, int status, const struct http_header *headers)
+static void on_client_head(void *context, int status, const struct http_header *headers)
 {
     struct kube_call *call = context;
     call->status = status;
     call->retry_ms = status == 429 ? http_retry_after_ms(headers, RETRY_AFTER_MAX_MS) : -1;
 }
 
-static void on_data(void *context, const void *data, size_t size)
+static void on_client_data(void *context, const void *data, size_t size)
 {
     struct kube_call *call = context;
     buf_append(&call->body, data, size);
@@ -126,17 +124,18 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     if (call->status >= 400)
         return kube_status_of_answer(call->status, call->body.data, call->body.size, call->what,
                                      err);
-    /* A list holds many objects: its bytes are the limit, and a value has two at least. */
+    /* The size of the answer limits a list, and each value has at least two bytes. */
     static const struct json_limits limits = {.nodes = ANSWER_MAX / 2};
     if (json_parse(call->arena, call->body.data, call->body.size, &limits, ret, err) < 0) {
-        err->code = ERR_INTERNAL; /* it is the server that is wrong, not our caller */
+        err->code = ERR_INTERNAL; /* the server is at fault, not the caller */
         return err_wrap(err, "%s: the answer is no JSON", call->what);
     }
     return 0;
 }
 
-/* A server that has too much to do says when to come back, and has not looked at the call. Those
- * who were sent away together do not come back together. */
+/* Repeats a call that the server answered with 429, after the time the server named plus a random
+ * part, so that clients that were rejected together do not return together. The server has not
+ * processed the call. */
 static bool retry_later(struct kube_call *call)
 {
     if (call->retry_ms < 0 || call->retries == RETRIES_MAX)
@@ -148,7 +147,7 @@ static bool retry_later(struct kube_call *call)
     return true;
 }
 
-static void on_end(void *context, const struct err *transport_err)
+static void on_client_end(void *context, const struct err *transport_err)
 {
     struct kube_call *call = context;
     call->http = NULL;
@@ -160,18 +159,18 @@ static void on_end(void *context, const struct err *transport_err)
         err = *transport_err;
     else
         read_answer(call, &object, &err);
-    finish(call, err.code ? NULL : object, err.code ? &err : NULL);
+    client_call_finish(call, err.code ? NULL : object, err.code ? &err : NULL);
 }
 
-static void on_refusal(struct loop_task *task)
+static void on_call_rejected(struct loop_task *task)
 {
-    struct kube_call *call = CONTAINER_OF(task, struct kube_call, refusal);
-    finish(call, NULL, &call->refusal_err);
+    struct kube_call *call = CONTAINER_OF(task, struct kube_call, rejection);
+    client_call_finish(call, NULL, &call->refusal_err);
 }
 
 static void start_http(struct kube_call *call)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_client_head, on_client_data, on_client_end};
     buf_clear(&call->body);
     call->status = 0;
     call->retry_ms = -1;
@@ -179,7 +178,7 @@ static void start_http(struct kube_call *call)
         http_start(call->client->transport, &call->request, call->timeout_ms, &LISTENER, call);
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_client_retry(struct loop_timer *timer)
 {
     start_http(CONTAINER_OF(timer, struct kube_call, retry));
 }
@@ -208,12 +207,12 @@ static struct kube_call *call_new(struct kube_client *client, kube_done *done, v
     struct kube_call *call = mem_zalloc(sizeof(*call));
     call->client = client;
     call->arena = arena_new();
-    call->refusal.callback = on_refusal;
-    loop_timer_init(client->loop, &call->retry, on_retry);
+    call->rejection.callback = on_call_rejected;
+    loop_timer_init(client->loop, &call->retry, on_client_retry);
     buf_init(&call->body, ANSWER_MAX);
     call->done = done;
     call->context = context;
-    list_push(&client->calls, call);
+    list_push(&client->calls, &call->link);
     return call;
 }
 
@@ -227,12 +226,12 @@ struct request {
     const struct json *body;
     const char *content_type;
     const char *accept; /* NULL: the whole object */
-    bool strict;        /* unknown fields are to be refused */
+    bool strict;        /* the server must reject unknown fields */
     int64_t timeout_ms;
 };
 
-/* An empty name would ask for the collection, and a '/' for something else altogether. */
-static int check_names(const struct request *request, struct err *err)
+/* An empty name would address the collection, and a '/' another path. */
+static int request_check_names(const struct request *request, struct err *err)
 {
     const char *pieces[] = {request->name ? request->name : "x",
                             str_is_empty(request->namespace_) ? "x" : request->namespace_};
@@ -251,8 +250,8 @@ static int check_names(const struct request *request, struct err *err)
 static void send_request(struct kube_call *call, const struct request *request)
 {
     struct kube_client *client = call->client;
-    if (check_names(request, &call->refusal_err) < 0) {
-        loop_defer(client->loop, &call->refusal);
+    if (request_check_names(request, &call->refusal_err) < 0) {
+        loop_defer(client->loop, &call->rejection);
         return;
     }
     const char *path = kube_resource_path(call->arena, request->resource, request->namespace_,
@@ -318,7 +317,7 @@ void kube_list_paged(struct kube_client *client, const struct kube_resource *res
     kube_call_list(client, resource, namespace_, NULL, NULL, page, done, context);
 }
 
-/* A request that carries an object and names who writes it. */
+/* Sends a request with an object and the field manager. */
 static void send_write(struct kube_client *client, struct request request, kube_done *done,
                        void *context)
 {
@@ -330,10 +329,11 @@ static void send_write(struct kube_client *client, struct request request, kube_
     send_request(call, &request);
 }
 
-static void write_object(struct kube_client *client, const char *method,
-                         const struct kube_resource *resource, const char *namespace_,
-                         const char *name, const char *subresource, const struct json *object,
-                         const char *content_type, kube_done *done, void *context)
+static void client_write_object(struct kube_client *client, const char *method,
+                                const struct kube_resource *resource, const char *namespace_,
+                                const char *name, const char *subresource,
+                                const struct json *object, const char *content_type,
+                                kube_done *done, void *context)
 {
     struct request request = {
         .method = method,
@@ -350,13 +350,13 @@ static void write_object(struct kube_client *client, const char *method,
 void kube_create(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const struct json *object, kube_done *done, void *context)
 {
-    write_object(client, "POST", resource, namespace_, NULL, NULL, object, "application/json", done,
-                 context);
+    client_write_object(client, "POST", resource, namespace_, NULL, NULL, object,
+                        "application/json", done, context);
 }
 
-void kube_create_brief(struct kube_client *client, const struct kube_resource *resource,
-                       const char *namespace_, const struct json *object, bool strict,
-                       kube_done *done, void *context)
+void kube_create_metadata_only(struct kube_client *client, const struct kube_resource *resource,
+                               const char *namespace_, const struct json *object, bool strict,
+                               kube_done *done, void *context)
 {
     struct request request = {
         .method = "POST",
@@ -374,32 +374,32 @@ void kube_update(struct kube_client *client, const struct kube_resource *resourc
                  const char *namespace_, const char *name, const struct json *object,
                  kube_done *done, void *context)
 {
-    write_object(client, "PUT", resource, namespace_, name ? name : "", NULL, object,
-                 "application/json", done, context);
+    client_write_object(client, "PUT", resource, namespace_, name ? name : "", NULL, object,
+                        "application/json", done, context);
 }
 
 void kube_update_status(struct kube_client *client, const struct kube_resource *resource,
                         const char *namespace_, const char *name, const struct json *object,
                         kube_done *done, void *context)
 {
-    write_object(client, "PUT", resource, namespace_, name ? name : "", "status", object,
-                 "application/json", done, context);
+    client_write_object(client, "PUT", resource, namespace_, name ? name : "", "status", object,
+                        "application/json", done, context);
 }
 
 void kube_patch(struct kube_client *client, const struct kube_resource *resource,
                 const char *namespace_, const char *name, const char *subresource,
                 const struct json *merge_patch, kube_done *done, void *context)
 {
-    write_object(client, "PATCH", resource, namespace_, name ? name : "", subresource, merge_patch,
-                 "application/merge-patch+json", done, context);
+    client_write_object(client, "PATCH", resource, namespace_, name ? name : "", subresource,
+                        merge_patch, "application/merge-patch+json", done, context);
 }
 
 void kube_strategic_patch(struct kube_client *client, const struct kube_resource *resource,
                           const char *namespace_, const char *name, const struct json *patch,
                           kube_done *done, void *context)
 {
-    write_object(client, "PATCH", resource, namespace_, name, NULL, patch,
-                 "application/strategic-merge-patch+json", done, context);
+    client_write_object(client, "PATCH", resource, namespace_, name, NULL, patch,
+                        "application/strategic-merge-patch+json", done, context);
 }
 
 void kube_delete(struct kube_client *client, const struct kube_resource *resource,

@@ -1,7 +1,8 @@
-/* What the files of the client share and nobody else sees. */
+/* Shared by the files of the client; not for other modules. */
 #ifndef TRAINYARD_KUBE_CLIENT_INTERNAL_H
 #define TRAINYARD_KUBE_CLIENT_INTERNAL_H
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/rand.h"
 #include "kube/client/client.h"
@@ -14,36 +15,39 @@ struct kube_client {
     struct loop *loop;
     struct http_transport *transport;
     char *agent;
-    int64_t timeout_ms; /* of a call that is no list */
-    struct rand rand;   /* spreads retries and names events */
-    struct kube_call *calls;
-    struct kube_watch *watches;
-    struct map events; /* what was recorded, by content: struct kube_event_entry */
+    int64_t timeout_ms;       /* for a call other than a list */
+    struct rand rand;         /* spreads retries in time and names events */
+    struct list_head calls;   /* struct kube_call */
+    struct list_head watches; /* struct kube_watch */
+    struct map events;        /* recorded events by content: struct kube_event_entry */
     struct hash_key event_key;
-    struct kube_event_entry *oldest_event, *newest_event;
+    struct list_head events_by_age; /* struct kube_event_entry, the oldest first */
     struct kube_event_budget event_budget;
-    struct kube_event_entry *first_in_line, *last_in_line; /* to be written */
-    size_t line_length, events_under_way;
-    int64_t event_ms;     /* when the newest was made … */
-    uint64_t event_place; /* … and how many in that millisecond before it */
+    struct kube_event_entry *first_queued, *last_queued; /* events that wait to be written */
+    size_t queue_length, events_under_way;
+    int64_t event_ms; /* when the newest event was created */
+    uint64_t
+        event_place; /* the number of events that were created earlier in the same millisecond */
 };
 
-/* kube_list() that can be taken back, and page by page (`page` NULL: all at once): after
- * kube_call_cancel() no `done` comes. */
+/* Like kube_list(), but can be cancelled, and lists one page if `page` is not NULL. After
+ * kube_call_cancel(), `done` does not run. */
 struct kube_call *kube_call_list(struct kube_client *client, const struct kube_resource *resource,
                                  const char *namespace_, const char *label_selector,
                                  const char *field_selector, const struct kube_list_page *page,
                                  kube_done *done, void *context);
 void kube_call_cancel(struct kube_call *call);
 
-/* Append "name=value" to a query in the arena; a NULL or empty value leaves it as it is. */
+/* Returns the query with "name=value" appended, in the arena. A NULL or empty value leaves the
+ * query unchanged. */
 char *kube_query_add(struct arena *arena, char *query, const char *name, const char *value);
 
-/* The headers every request has. */
+/* Returns the headers that every request has, in the arena. */
 struct http_header *kube_client_headers(struct kube_client *client, struct arena *arena,
                                         const char *accept, const char *content_type);
 
-/* Stop without a word; the watch frees itself as soon as nobody is inside it. */
+/* Stops all watches without calling their `end`. A watch that is inside a callback frees itself
+ * when the callback returns. */
 void kube_client_stop_watches(struct kube_client *client);
 void kube_client_forget_events(struct kube_client *client);
 

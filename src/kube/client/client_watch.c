@@ -1,7 +1,6 @@
-/* A watch on the client's transport; see client.h. The server is asked to end it after some
- * minutes, each at another time, so that a server that comes back is not met by all watchers at
- * once; a connection that died without a word is given up a little later. */
-#include "base/list.h"
+/* Watches on the client's transport; see client.h. Each watch asks the server to end it after some
+ * minutes, at a random time, so that a restarted server is not met by all watchers at once. A
+ * connection that is silent for longer is treated as broken. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client/client_internal.h"
@@ -14,15 +13,15 @@ enum {
     WATCH_MIN_S = 300,
     WATCH_SPREAD_S = 300,
     WATCH_GRACE_S = 30,
-    WATCH_SILENCE_MS = 150 * 1000, /* a server sends a bookmark every minute */
-    REFUSAL_MAX = 64 * 1024,       /* bytes kept of an answer that is no watch */
-    WAITING_MAX = 64 << 20,        /* bytes that may come while a large event is decoded */
+    WATCH_SILENCE_MS = 150 * 1000, /* the server sends a bookmark every minute */
+    ERROR_BODY_MAX = 64 * 1024,    /* bytes kept of an error answer */
+    WAITING_MAX = 64 << 20,        /* bytes that may arrive while a large event is decoded */
 };
 
-/* A large event, decoded by a thread of the pool. */
+/* A large event that a pool thread decodes. */
 struct decoding {
     struct loop_work work;
-    struct kube_watch *watch; /* NULL: stopped meanwhile */
+    struct kube_watch *watch; /* NULL: the watch was stopped in the meantime */
     struct buf line;
     struct arena *arena;
     struct watch_event event;
@@ -32,19 +31,19 @@ struct decoding {
 
 struct kube_watch {
     struct kube_client *client; /* NULL once stopped */
-    struct kube_watch *next, **link;
-    struct http_call *http; /* NULL once it ended */
+    struct list_link link;      /* in kube_client.watches */
+    struct http_call *http;     /* NULL after the request has ended */
     int status;
-    struct buf refusal;
+    struct buf error_body;
     struct watch_decoder decoder;
-    struct decoding *decoding; /* under way, or NULL */
-    struct buf waiting;        /* came meanwhile */
-    bool ended;                /* … and this is how it ended: */
+    struct decoding *decoding; /* the large event that is being decoded, or NULL */
+    struct buf waiting;        /* data that arrived while the event is decoded */
+    bool ended;                /* the request ended while the event is decoded */
     struct err end_err;
-    struct arena *event_arena; /* of the large object being given out, or NULL */
+    struct arena *event_arena; /* the arena of the large object that is being given out, or NULL */
     char *what;
     struct loop_timer silence;
-    bool busy; /* a callback is running: keep the memory */
+    bool busy; /* a callback runs: the memory must stay */
     kube_watch_event *event;
     kube_watch_end *end;
     void *context;
@@ -56,7 +55,7 @@ static void watch_free(struct kube_watch *watch)
         watch->decoding->watch = NULL;
     buf_release(&watch->waiting);
     arena_free(watch->event_arena);
-    buf_release(&watch->refusal);
+    buf_release(&watch->error_body);
     watch_decoder_release(&watch->decoder);
     free(watch->what);
     free(watch);
@@ -70,7 +69,7 @@ static void watch_detach(struct kube_watch *watch)
     if (watch->http)
         http_cancel(watch->client->transport, watch->http);
     watch->http = NULL;
-    list_remove(watch);
+    list_remove(&watch->link);
     watch->client = NULL;
 }
 
@@ -85,10 +84,8 @@ void kube_watch_stop(struct kube_watch *watch)
 
 void kube_client_stop_watches(struct kube_client *client)
 {
-    for (struct kube_watch *watch = client->watches, *next; watch; watch = next) {
-        next = watch->next;
+    LIST_EACH_SAFE (struct kube_watch, watch, &client->watches, link)
         kube_watch_stop(watch);
-    }
 }
 
 static void give_end(struct kube_watch *watch, const struct err *err)
@@ -99,7 +96,7 @@ static void give_end(struct kube_watch *watch, const struct err *err)
     watch_free(watch);
 }
 
-static bool on_event(void *context, const char *type, struct json *object)
+static bool on_watch_event(void *context, const char *type, struct json *object)
 {
     struct kube_watch *watch = context;
     watch->busy = true;
@@ -108,7 +105,7 @@ static bool on_event(void *context, const char *type, struct json *object)
     return watch->client != NULL;
 }
 
-static void on_head(void *context, int status, const struct http_header *headers)
+static void on_watch_head(void *context, int status, const struct http_header *headers)
 {
     struct kube_watch *watch = context;
     watch->status = status;
@@ -123,7 +120,7 @@ struct arena *kube_watch_take_arena(struct kube_watch *watch)
     return arena;
 }
 
-static void decode(struct loop_work *work)
+static void watch_decode_line(struct loop_work *work)
 {
     struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
@@ -141,11 +138,11 @@ static void decode(struct loop_work *work)
 
 static void on_decoded(struct loop_work *work);
 
-/* The line is what the decoder has and `data`. */
+/* Decodes a line that consists of the decoder's beginning and `data`. */
 static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
 {
     struct decoding *decoding = mem_zalloc(sizeof(*decoding));
-    decoding->work = (struct loop_work){.work = decode, .done = on_decoded};
+    decoding->work = (struct loop_work){.work = watch_decode_line, .done = on_decoded};
     decoding->watch = watch;
     decoding->arena = arena_new();
     decoding->line = watch->decoder.line;
@@ -155,8 +152,8 @@ static void start_decoding(struct kube_watch *watch, const char *data, size_t si
     loop_work_start(watch->client->loop, &decoding->work);
 }
 
-/* Decode line by line up to a large one; what is behind it waits. */
-static int feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
+/* Decodes line by line up to a large event; the data behind it waits. */
+static int watch_feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
 {
     const char *end = data + size;
     int result = 0;
@@ -169,17 +166,17 @@ static int feed(struct kube_watch *watch, const char *data, size_t size, struct 
             buf_append(&watch->waiting, newline + 1, (size_t)(end - newline - 1));
             return 0;
         }
-        result = watch_decoder_feed(&watch->decoder, data, piece, on_event, watch, err);
+        result = watch_decoder_feed(&watch->decoder, data, piece, on_watch_event, watch, err);
         data += piece;
     }
     return result;
 }
 
-/* Feed, and see what has become of the watch: false if it is gone. */
-static bool take_data(struct kube_watch *watch, const char *data, size_t size)
+/* Feeds the data. Returns false if the watch is gone afterwards. */
+static bool watch_take_data(struct kube_watch *watch, const char *data, size_t size)
 {
     struct err err = ERR_INIT;
-    int result = feed(watch, data, size, &err);
+    int result = watch_feed(watch, data, size, &err);
     if (watch->client && result == 0)
         return true;
     if (watch->client)
@@ -189,7 +186,7 @@ static bool take_data(struct kube_watch *watch, const char *data, size_t size)
     return false;
 }
 
-static void finish(struct kube_watch *watch)
+static void watch_finish(struct kube_watch *watch)
 {
     struct err err = watch->end_err;
     if (!err.code)
@@ -217,27 +214,27 @@ static void on_decoded(struct loop_work *work)
         give_end(watch, &err);
         return;
     }
-    if (event.object && !on_event(watch, event.type, event.object)) {
+    if (event.object && !on_watch_event(watch, event.type, event.object)) {
         watch_free(watch);
         return;
     }
     watch->event_arena = arena_free(watch->event_arena);
     struct buf waiting = watch->waiting;
     buf_init(&watch->waiting, WAITING_MAX);
-    bool lives = take_data(watch, waiting.data, waiting.size);
+    bool lives = watch_take_data(watch, waiting.data, waiting.size);
     buf_release(&waiting);
     if (lives && watch->ended && !watch->decoding)
-        finish(watch);
+        watch_finish(watch);
 }
 
-static void on_data(void *context, const void *data, size_t size)
+static void on_watch_data(void *context, const void *data, size_t size)
 {
     struct kube_watch *watch = context;
     loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
     if (watch->status >= 400) {
-        buf_append(&watch->refusal, data, size);
+        buf_append(&watch->error_body, data, size);
     } else if (!watch->decoding) {
-        take_data(watch, data, size);
+        watch_take_data(watch, data, size);
     } else {
         buf_append(&watch->waiting, data, size);
         if (watch->waiting.overflowed) {
@@ -249,14 +246,14 @@ static void on_data(void *context, const void *data, size_t size)
     }
 }
 
-/* Nothing came for so long that the line is taken for dead, whatever it looks like: as if the
- * server had ended the watch. */
+/* The connection was silent for too long and counts as broken: the watch ends as if the server had
+ * ended it. */
 static void on_silence(struct loop_timer *timer)
 {
     give_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);
 }
 
-static void on_end(void *context, const struct err *transport_err)
+static void on_watch_end(void *context, const struct err *transport_err)
 {
     struct kube_watch *watch = context;
     struct err err = ERR_INIT;
@@ -264,12 +261,12 @@ static void on_end(void *context, const struct err *transport_err)
     if (transport_err)
         err = *transport_err;
     else if (watch->status >= 400)
-        kube_status_of_answer(watch->status, watch->refusal.data, watch->refusal.size, watch->what,
-                              &err);
+        kube_status_of_answer(watch->status, watch->error_body.data, watch->error_body.size,
+                              watch->what, &err);
     watch->ended = true;
     watch->end_err = err;
     if (!watch->decoding)
-        finish(watch);
+        watch_finish(watch);
 }
 
 struct kube_watch *kube_watch_start(struct kube_client *client,
@@ -278,7 +275,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
                                     const char *resource_version, kube_watch_event *event,
                                     kube_watch_end *end, void *context)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_watch_head, on_watch_data, on_watch_end};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     int64_t seconds = WATCH_MIN_S + (int64_t)rand_below(&client->rand, WATCH_SPREAD_S);
     char *query = arena_printf(arena, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%lld",
@@ -290,8 +287,8 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
 
     struct kube_watch *watch = mem_zalloc(sizeof(*watch));
     watch->client = client;
-    list_push(&client->watches, watch);
-    buf_init(&watch->refusal, REFUSAL_MAX);
+    list_push(&client->watches, &watch->link);
+    buf_init(&watch->error_body, ERROR_BODY_MAX);
     watch_decoder_init(&watch->decoder);
     buf_init(&watch->waiting, WAITING_MAX);
     watch->what = mem_printf("watch %s", path);

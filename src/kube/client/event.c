@@ -1,8 +1,7 @@
-/* Recording core/v1 Events; see client.h. The same news again raises the count of the event that
- * told it first. Repetitions are written some seconds after they happened, or when the budget
- * (event_budget.h) allows it, all of them at once: so no flood of news becomes a flood of
- * requests. New events stand in line, and one is under way at a time: what a controller does goes
- * before what it tells. */
+/* Records core/v1 Events; see client.h. A repeated event raises the count of the first one.
+ * Repetitions are written together, some seconds later or when the budget (event_budget.h) allows
+ * it, so that many repetitions cause few requests. New events wait in a queue, and one is written
+ * at a time, so that the controller's own calls come first. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -15,81 +14,77 @@
 #include <string.h>
 
 enum {
-    EVENTS_KEPT = 1024,  /* remembered for counting; the oldest are forgotten */
+    EVENTS_KEPT = 1024,  /* events kept for counting; the oldest are dropped */
     MESSAGE_MAX = 1024,  /* bytes that the API allows */
-    NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
+    NAME_BASE_MAX = 236, /* bytes of the object's name in the event's name: 253 less ".%016x" */
     COUNT_DELAY_MS = 5000,
-    UNDER_WAY_MAX = 1,         /* new events; more would take the time of what they tell of */
-    LINE_MAX = 512,            /* waiting; further ones are dropped … */
-    LINE_IMPORTANT_MAX = 4096, /* … unless they are warnings or the first of their reason */
+    UNDER_WAY_MAX =
+        1, /* new events that are written at once; more would delay the controller's calls */
+    LINE_MAX = 512, /* queued events; further ones are dropped */
+    LINE_IMPORTANT_MAX =
+        4096, /* queued events, if the new one is a warning or the first of its reason */
 };
 
-/* Who tells what about which object. */
-struct news {
+/* The content of an event: reporting component, object, reason and message. */
+struct content {
     const char *api_version, *kind, *namespace_, *name, *uid, *resource_version, *field_path;
     const char *component, *type, *reason, *message;
-    bool combined; /* several messages are told as one event: the newest of them */
+    bool combined; /* several messages share one event, which has the newest */
 };
 
 struct kube_event_entry {
     struct kube_client *client;
-    struct kube_event_entry *next, *previous; /* by age */
-    struct arena *arena;                      /* holds the texts of `news` and the name */
-    struct news news;
+    struct list_link link; /* in kube_client.events_by_age */
+    struct arena *arena;   /* holds the texts of `content` and the name */
+    struct content content;
     const char *name;
-    char *newest_message; /* instead of the one in `news`, or NULL */
+    char *newest_message; /* the message instead of the one in `content`, or NULL */
     int64_t first_ms, last_ms;
     int64_t count;                   /* how often it happened */
-    int64_t written_count;           /* of which the server knows, or is being told */
-    bool under_way;                  /* being written, or in line for it */
-    struct kube_event_entry *behind; /* in line */
+    int64_t written_count;           /* the count that the server has or is being sent */
+    bool under_way;                  /* being written, or queued */
+    struct kube_event_entry *behind; /* next in the queue */
     struct loop_timer timer;         /* until the count is written */
 };
 
-/* A short name for a long text: thousands of events are remembered. Two texts share one once in
- * 2^64, and what an attacker writes does not help it. */
-static const char *digest(struct arena *arena, const struct kube_client *client, const char *text)
+/* A short key for a long text, because thousands of events are kept. Two texts share a key with
+ * probability 2^-64; the hash is keyed, so that an attacker cannot choose texts that do. */
+static const char *event_digest(struct arena *arena, const struct kube_client *client,
+                                const char *text)
 {
     return arena_printf(arena, "%016" PRIx64, hash_bytes(&client->event_key, text, strlen(text)));
 }
 
-/* Whose budget it takes from: an object's, for who tells about it; and there a reason's. */
+/* The budget of an event: per object and reporting component, and in it per reason. */
 static const char *budget_object(struct arena *arena, const struct kube_client *client,
-                                 const struct news *news)
+                                 const struct content *content)
 {
-    return digest(arena, client,
-                  arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
-                               news->component));
+    return event_digest(arena, client,
+                        arena_printf(arena, "%s/%s/%s\n%s", content->namespace_, content->name,
+                                     content->uid, content->component));
 }
 
-static const char *budget_reason(struct arena *arena, const struct news *news)
+static const char *budget_reason(struct arena *arena, const struct content *content)
 {
-    return arena_printf(arena, "%s\n%s", news->type, news->reason);
+    return arena_printf(arena, "%s\n%s", content->type, content->reason);
 }
 
-/* The same news have the same key. */
-static const char *news_key(struct arena *arena, const struct kube_client *client,
-                            const struct news *news)
+/* Equal events have equal keys. */
+static const char *content_key(struct arena *arena, const struct kube_client *client,
+                               const struct content *content)
 {
-    return digest(arena, client,
-                  arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, news),
-                               news->field_path, budget_reason(arena, news),
-                               news->combined ? "\ncombined" : news->message));
+    return event_digest(arena, client,
+                        arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, content),
+                                     content->field_path, budget_reason(arena, content),
+                                     content->combined ? "\ncombined" : content->message));
 }
 
-static void entry_free(struct kube_event_entry *entry)
+static void event_entry_free(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
-    if (entry->previous)
-        entry->previous->next = entry->next;
-    else
-        client->oldest_event = entry->next;
-    if (entry->next)
-        entry->next->previous = entry->previous;
-    else
-        client->newest_event = entry->previous;
-    map_remove(&client->events, news_key(arena, client, &entry->news));
+    list_remove(&entry->link);
+    map_remove(&client->events, content_key(arena, client, &entry->content));
     loop_timer_stop(&entry->timer);
     arena_free(entry->arena);
     free(entry->newest_message);
@@ -98,40 +93,37 @@ static void entry_free(struct kube_event_entry *entry)
 
 void kube_client_forget_events(struct kube_client *client)
 {
-    for (struct kube_event_entry *entry = client->oldest_event, *next; entry; entry = next) {
-        next = entry->next;
-        entry_free(entry);
-    }
-    client->first_in_line = client->last_in_line = NULL;
+    LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link)
+        event_entry_free(entry);
+    client->first_queued = client->last_queued = NULL;
 }
 
-/* Room for one more. Who is written, or stands in line for it, stays: then there are more for a
- * while. Behind the first in line all stand in it. */
+/* Makes room for one more event. Entries that are being written or queued stay, so that there may
+ * be too many for a while. All entries newer than the first queued one are queued too. */
 static void forget_oldest(struct kube_client *client)
 {
-    struct kube_event_entry *entry = client->oldest_event, *next;
-    for (; entry && entry != client->first_in_line && client->events.count >= EVENTS_KEPT;
-         entry = next) {
-        next = entry->next;
+    LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link) {
+        if (entry == client->first_queued || client->events.count < EVENTS_KEPT)
+            break;
         if (!entry->under_way)
-            entry_free(entry);
+            event_entry_free(entry);
     }
 }
 
 static const char *message_of(const struct kube_event_entry *entry)
 {
-    return entry->newest_message ? entry->newest_message : entry->news.message;
+    return entry->newest_message ? entry->newest_message : entry->content.message;
 }
 
-/* An event lives in a namespace even where its object does not. */
+/* An event has a namespace even if its object has none. */
 static const char *namespace_of(const struct kube_event_entry *entry)
 {
-    return *entry->news.namespace_ ? entry->news.namespace_ : "default";
+    return *entry->content.namespace_ ? entry->content.namespace_ : "default";
 }
 
 static struct json *make_event(struct arena *arena, const struct kube_event_entry *entry)
 {
-    const struct news *news = &entry->news;
+    const struct content *content = &entry->content;
     char first[MOMENT_TEXT_MAX];
     moment_format(entry->first_ms, first);
     struct json *event = kube_object_make(arena, &KUBE_EVENTS, namespace_of(entry), entry->name);
@@ -139,88 +131,88 @@ static struct json *make_event(struct arena *arena, const struct kube_event_entr
     const struct {
         const char *name, *text;
     } FIELDS[] = {
-        {"apiVersion", news->api_version},
-        {"kind", news->kind},
-        {"namespace", news->namespace_},
-        {"name", news->name},
-        {"uid", news->uid},
-        {"resourceVersion", news->resource_version},
-        {"fieldPath", news->field_path},
+        {"apiVersion", content->api_version},
+        {"kind", content->kind},
+        {"namespace", content->namespace_},
+        {"name", content->name},
+        {"uid", content->uid},
+        {"resourceVersion", content->resource_version},
+        {"fieldPath", content->field_path},
     };
     for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
         if (*FIELDS[i].text)
             json_set_string(arena, reference, FIELDS[i].name, FIELDS[i].text);
-    json_set_string(arena, event, "reason", news->reason);
+    json_set_string(arena, event, "reason", content->reason);
     json_set_string(arena, event, "message", message_of(entry));
     json_set_string(arena, json_ensure_object(arena, event, "source"), "component",
-                    news->component);
+                    content->component);
     json_set_string(arena, event, "firstTimestamp", first);
     json_set_string(arena, event, "lastTimestamp", first);
     json_set_int(arena, event, "count", entry->count);
-    json_set_string(arena, event, "type", news->type);
-    json_set_string(arena, event, "reportingComponent", news->component);
+    json_set_string(arena, event, "type", content->type);
+    json_set_string(arena, event, "reportingComponent", content->component);
     json_set_string(arena, event, "reportingInstance", "");
     return event;
 }
 
 static void send_next(struct kube_client *client);
 
-static void settle(struct kube_event_entry *entry, const struct err *err)
+static void event_entry_settle(struct kube_event_entry *entry, const struct err *err)
 {
     entry->under_way = false;
-    /* Not made, or gone since (events expire): the next time makes a new one. */
+    /* The event was not created, or has expired: the next repetition creates a new one. */
     if (err)
-        entry_free(entry);
+        event_entry_free(entry);
     else if (entry->count > entry->written_count)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
-static void on_made(void *context, struct json *object, const struct err *err)
+static void on_event_created(void *context, struct json *object, const struct err *err)
 {
     struct kube_event_entry *entry = context;
     struct kube_client *client = entry->client;
     client->events_under_way--;
-    settle(entry, err);
+    event_entry_settle(entry, err);
     send_next(client);
 }
 
-static void send(struct kube_event_entry *entry)
+static void event_entry_send(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     entry->written_count = entry->count;
-    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry), on_made,
-                entry);
+    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry),
+                on_event_created, entry);
 }
 
 static void send_next(struct kube_client *client)
 {
-    while (client->first_in_line && client->events_under_way < UNDER_WAY_MAX) {
-        struct kube_event_entry *entry = client->first_in_line;
-        client->first_in_line = entry->behind;
-        if (!client->first_in_line)
-            client->last_in_line = NULL;
-        client->line_length--;
+    while (client->first_queued && client->events_under_way < UNDER_WAY_MAX) {
+        struct kube_event_entry *entry = client->first_queued;
+        client->first_queued = entry->behind;
+        if (!client->first_queued)
+            client->last_queued = NULL;
+        client->queue_length--;
         client->events_under_way++;
-        send(entry);
+        event_entry_send(entry);
     }
 }
 
-static void stand_in_line(struct kube_event_entry *entry)
+static void event_enqueue(struct kube_event_entry *entry)
 {
     struct kube_client *client = entry->client;
     entry->under_way = true;
-    if (client->last_in_line)
-        client->last_in_line->behind = entry;
+    if (client->last_queued)
+        client->last_queued->behind = entry;
     else
-        client->first_in_line = entry;
-    client->last_in_line = entry;
-    client->line_length++;
+        client->first_queued = entry;
+    client->last_queued = entry;
+    client->queue_length++;
     send_next(client);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void on_event_written(void *context, struct json *object, const struct err *err)
 {
-    settle(context, err);
+    event_entry_settle(context, err);
 }
 
 static void write_count(struct kube_event_entry *entry)
@@ -231,22 +223,22 @@ static void write_count(struct kube_event_entry *entry)
     struct json *patch = json_object(arena);
     json_set_int(arena, patch, "count", entry->count);
     json_set_string(arena, patch, "lastTimestamp", last);
-    if (entry->news.combined)
+    if (entry->content.combined)
         json_set_string(arena, patch, "message", message_of(entry));
     entry->written_count = entry->count;
     entry->under_way = true;
     kube_patch(entry->client, &KUBE_EVENTS, namespace_of(entry), entry->name, NULL, patch,
-               on_written, entry);
+               on_event_written, entry);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_event_timer(struct loop_timer *timer)
 {
     struct kube_event_entry *entry = CONTAINER_OF(timer, struct kube_event_entry, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
     int64_t wait_ms =
-        kube_event_budget_take(&client->event_budget, budget_object(arena, client, &entry->news),
-                               budget_reason(arena, &entry->news), loop_now_ms(client->loop));
+        kube_event_budget_take(&client->event_budget, budget_object(arena, client, &entry->content),
+                               budget_reason(arena, &entry->content), loop_now_ms(client->loop));
     if (wait_ms > 0)
         loop_timer_start(&entry->timer, wait_ms);
     else
@@ -261,8 +253,8 @@ static void raise_count(struct kube_event_entry *entry)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
-/* In the order in which things happened, as events of one object are listed by their names: the
- * time, the place within its millisecond, and what tells it from the events of others. */
+/* Names sort in the order of the events, because events are listed by name: the time, the position
+ * within its millisecond, and a random part. */
 static unsigned long long event_number(struct kube_client *client)
 {
     int64_t now = loop_wall_ms(client->loop);
@@ -272,20 +264,20 @@ static unsigned long long event_number(struct kube_client *client)
            (rand_next(&client->rand) & 0xffff);
 }
 
-/* The texts of the news and the event's name, in memory of exactly their size. */
-static void copy_texts(struct kube_event_entry *entry, const struct news *news)
+/* Copies the texts of the content and the event's name into memory of exactly their size. */
+static void copy_texts(struct kube_event_entry *entry, const struct content *content)
 {
     const char **texts[] = {
-        &entry->news.api_version, &entry->news.kind,       &entry->news.namespace_,
-        &entry->news.name,        &entry->news.uid,        &entry->news.resource_version,
-        &entry->news.component,   &entry->news.type,       &entry->news.reason,
-        &entry->news.message,     &entry->news.field_path, &entry->name,
+        &entry->content.api_version, &entry->content.kind,       &entry->content.namespace_,
+        &entry->content.name,        &entry->content.uid,        &entry->content.resource_version,
+        &entry->content.component,   &entry->content.type,       &entry->content.reason,
+        &entry->content.message,     &entry->content.field_path, &entry->name,
     };
     char name[NAME_BASE_MAX + 32];
     size_t size = 0;
-    snprintf(name, sizeof(name), "%.*s.%016llx", (int)NAME_BASE_MAX, news->name,
+    snprintf(name, sizeof(name), "%.*s.%016llx", (int)NAME_BASE_MAX, content->name,
              event_number(entry->client));
-    entry->news = *news;
+    entry->content = *content;
     entry->name = name;
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         size += strlen(*texts[i]) + 1;
@@ -295,26 +287,21 @@ static void copy_texts(struct kube_event_entry *entry, const struct news *news)
 }
 
 static struct kube_event_entry *entry_new(struct kube_client *client, const char *key,
-                                          const struct news *news)
+                                          const struct content *content)
 {
     struct kube_event_entry *entry = mem_zalloc(sizeof(*entry));
     forget_oldest(client);
     entry->client = client;
-    copy_texts(entry, news);
+    copy_texts(entry, content);
     entry->first_ms = loop_wall_ms(client->loop);
     entry->count = 1;
-    loop_timer_init(client->loop, &entry->timer, on_timer);
-    entry->previous = client->newest_event;
-    if (entry->previous)
-        entry->previous->next = entry;
-    else
-        client->oldest_event = entry;
-    client->newest_event = entry;
+    loop_timer_init(client->loop, &entry->timer, on_event_timer);
+    list_append(&client->events_by_age, &entry->link);
     map_put(&client->events, key, entry);
     return entry;
 }
 
-/* Cut at the start of a character, so that what is left is UTF-8. */
+/* Cuts the message at a character boundary, so that it stays UTF-8. */
 static void cut_message(char *message)
 {
     if (strlen(message) <= MESSAGE_MAX)
@@ -326,39 +313,40 @@ static void cut_message(char *message)
     memcpy(message + size, mark, sizeof(mark));
 }
 
-static void tell_new(struct kube_client *client, const char *key, const char *object,
-                     const char *reason, const struct news *news)
+static void event_add_new(struct kube_client *client, const char *key, const char *object,
+                          const char *reason, const struct content *content)
 {
-    bool important = str_eq(news->type, "Warning") ||
+    bool important = str_eq(content->type, "Warning") ||
                      kube_event_budget_is_first(&client->event_budget, object, reason);
-    if (client->line_length >= (important ? LINE_IMPORTANT_MAX : LINE_MAX))
+    if (client->queue_length >= (important ? LINE_IMPORTANT_MAX : LINE_MAX))
         return;
     if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
         return;
-    stand_in_line(entry_new(client, key, news));
+    event_enqueue(entry_new(client, key, content));
 }
 
-static void tell(struct kube_client *client, struct arena *arena, struct news *news)
+static void event_record(struct kube_client *client, struct arena *arena, struct content *content)
 {
-    const char *object = budget_object(arena, client, news), *reason = budget_reason(arena, news);
-    const char *key = news_key(arena, client, news);
+    const char *object = budget_object(arena, client, content),
+               *reason = budget_reason(arena, content);
+    const char *key = content_key(arena, client, content);
     struct kube_event_entry *entry = map_get(&client->events, key);
     if (!entry && kube_event_budget_combines(&client->event_budget, object, reason,
                                              loop_now_ms(client->loop))) {
-        char *message = arena_printf(arena, "(combined from similar events): %s", news->message);
+        char *message = arena_printf(arena, "(combined from similar events): %s", content->message);
         cut_message(message);
-        news->message = message;
-        news->combined = true;
-        key = news_key(arena, client, news);
+        content->message = message;
+        content->combined = true;
+        key = content_key(arena, client, content);
         entry = map_get(&client->events, key);
     }
     if (!entry) {
-        tell_new(client, key, object, reason, news);
+        event_add_new(client, key, object, reason, content);
         return;
     }
-    if (news->combined) {
+    if (content->combined) {
         free(entry->newest_message);
-        entry->newest_message = mem_strdup(news->message);
+        entry->newest_message = mem_strdup(content->message);
     }
     raise_count(entry);
 }
@@ -371,7 +359,7 @@ tell_about(struct kube_client *client, const struct json *about, const char *fie
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *message = arena_vprintf(arena, format, args);
     cut_message(message);
-    struct news news = {
+    struct content content = {
         .api_version = json_get_string(about, "apiVersion", ""),
         .kind = json_get_string(about, "kind", ""),
         .namespace_ = kube_meta_namespace(about),
@@ -384,7 +372,7 @@ tell_about(struct kube_client *client, const struct json *about, const char *fie
         .reason = reason,
         .message = message,
     };
-    tell(client, arena, &news);
+    event_record(client, arena, &content);
 }
 
 void kube_event(struct kube_client *client, const struct json *about, const char *component,

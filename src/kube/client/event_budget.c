@@ -6,15 +6,15 @@
 
 #include <stdlib.h>
 
-/* An object, or a reason of one. */
+/* The budget of an object, or of a reason of an object. */
 struct kube_event_topic {
-    struct kube_event_topic *next, *previous; /* by last use */
+    struct list_link link; /* in kube_event_budget.by_use */
     char *key;
     double tokens;
     int64_t filled_ms;
-    int64_t heard_ms; /* of a reason: when it last had news */
-    int told_apart;   /* of a reason: messages with an event of their own */
-    bool spent;       /* something was written */
+    int64_t heard_ms; /* for a reason: time of the last event */
+    int told_apart;   /* for a reason: number of messages with an event of their own */
+    bool spent;       /* an event was written */
 };
 
 void kube_event_budget_init(struct kube_event_budget *budget)
@@ -23,32 +23,9 @@ void kube_event_budget_init(struct kube_event_budget *budget)
     map_init(&budget->topics);
 }
 
-static void unlink_topic(struct kube_event_budget *budget, struct kube_event_topic *topic)
-{
-    if (topic->previous)
-        topic->previous->next = topic->next;
-    else
-        budget->oldest = topic->next;
-    if (topic->next)
-        topic->next->previous = topic->previous;
-    else
-        budget->newest = topic->previous;
-}
-
-static void link_newest(struct kube_event_budget *budget, struct kube_event_topic *topic)
-{
-    topic->next = NULL;
-    topic->previous = budget->newest;
-    if (topic->previous)
-        topic->previous->next = topic;
-    else
-        budget->oldest = topic;
-    budget->newest = topic;
-}
-
 static void topic_free(struct kube_event_budget *budget, struct kube_event_topic *topic)
 {
-    unlink_topic(budget, topic);
+    list_remove(&topic->link);
     map_remove(&budget->topics, topic->key);
     free(topic->key);
     free(topic);
@@ -56,10 +33,8 @@ static void topic_free(struct kube_event_budget *budget, struct kube_event_topic
 
 void kube_event_budget_release(struct kube_event_budget *budget)
 {
-    for (struct kube_event_topic *topic = budget->oldest, *next; topic; topic = next) {
-        next = topic->next;
+    LIST_EACH_SAFE (struct kube_event_topic, topic, &budget->by_use, link)
         topic_free(budget, topic);
-    }
     map_release(&budget->topics);
 }
 
@@ -68,7 +43,7 @@ static struct kube_event_topic *topic_get(struct kube_event_budget *budget, cons
 {
     struct kube_event_topic *topic = map_get(&budget->topics, key);
     if (topic) {
-        unlink_topic(budget, topic);
+        list_remove(&topic->link);
     } else {
         topic = mem_zalloc(sizeof(*topic));
         topic->key = mem_strdup(key);
@@ -76,7 +51,7 @@ static struct kube_event_topic *topic_get(struct kube_event_budget *budget, cons
         topic->filled_ms = now_ms;
         map_put(&budget->topics, key, topic);
     }
-    link_newest(budget, topic);
+    list_append(&budget->by_use, &topic->link);
     topic->tokens += (double)(now_ms - topic->filled_ms) / KUBE_EVENT_REFILL_MS;
     if (topic->tokens > burst)
         topic->tokens = burst;
@@ -91,13 +66,13 @@ static struct kube_event_topic *reason_get(struct kube_event_budget *budget, con
     return topic_get(budget, key, KUBE_EVENT_REASON_BURST, now_ms);
 }
 
-/* For an object and a reason that may be new. Before they are asked for: what is forgotten must not
- * be one of them. */
+/* Makes room for an object and a reason. Must run before their budgets are looked up, so that it
+ * drops neither of them. */
 static void make_room(struct kube_event_budget *budget)
 {
-    for (struct kube_event_topic *topic = budget->oldest, *next;
-         topic && budget->topics.count + 2 > KUBE_EVENT_TOPICS_MAX; topic = next) {
-        next = topic->next;
+    LIST_EACH_SAFE (struct kube_event_topic, topic, &budget->by_use, link) {
+        if (budget->topics.count + 2 <= KUBE_EVENT_TOPICS_MAX)
+            break;
         topic_free(budget, topic);
     }
 }
@@ -107,10 +82,10 @@ bool kube_event_budget_combines(struct kube_event_budget *budget, const char *ob
 {
     make_room(budget);
     struct kube_event_topic *topic = reason_get(budget, object, reason, now_ms);
-    if (now_ms - topic->heard_ms > KUBE_EVENT_SILENCE_MS)
+    if (now_ms - topic->heard_ms > KUBE_EVENT_FORGET_MS)
         topic->told_apart = 0;
     topic->heard_ms = now_ms;
-    if (topic->told_apart == KUBE_EVENT_TOLD_APART_MAX)
+    if (topic->told_apart == KUBE_EVENT_MESSAGES_MAX)
         return true;
     topic->told_apart++;
     return false;
@@ -124,7 +99,7 @@ bool kube_event_budget_is_first(const struct kube_event_budget *budget, const ch
     return !topic || !topic->spent;
 }
 
-static int64_t wait_ms(const struct kube_event_topic *topic)
+static int64_t topic_wait_ms(const struct kube_event_topic *topic)
 {
     return topic->tokens >= 1 ? 0 : (int64_t)((1 - topic->tokens) * KUBE_EVENT_REFILL_MS) + 1;
 }
@@ -135,7 +110,7 @@ int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *obj
     make_room(budget);
     struct kube_event_topic *whole = topic_get(budget, object, KUBE_EVENT_OBJECT_BURST, now_ms);
     struct kube_event_topic *part = reason_get(budget, object, reason, now_ms);
-    int64_t whole_ms = wait_ms(whole), part_ms = wait_ms(part);
+    int64_t whole_ms = topic_wait_ms(whole), part_ms = topic_wait_ms(part);
     if (part->spent && (whole_ms || part_ms))
         return whole_ms > part_ms ? whole_ms : part_ms;
     part->spent = true;

@@ -1,19 +1,21 @@
-/* How many events may be written about an object: asked by event.c before each write. Events are
- * read by people, and a job of a thousand replicas must not cost two thousand writes, nor push
- * everything else out of the server's memory.
+/* Limits how many events are written about an object. event.c asks before each write. People read
+ * events, and a job of a thousand replicas must not cost two thousand writes, nor push other
+ * objects out of the server's memory.
  *
- * As in client-go an object has a budget for each component that tells about it: 25 writes, and one
- * more every five minutes. Ours differs in two places, for there the last word about a job, that it
- * failed, is what a flood of created pods leaves no room for:
- *   - a reason takes at most 12 writes of the object's budget, and is refilled at the same pace;
+ * As in client-go, each pair of an object and a reporting component has a budget of 25 writes,
+ * refilled by one write per five minutes. Two rules differ from client-go, because a flood of
+ * "created pod" events would otherwise leave no room for the event that the job failed:
+ *   - one reason uses at most 12 writes of the object's budget, and is refilled at the same rate;
  *   - the first event of a reason is always written.
- * Of one reason, 9 messages are told apart; further ones go into one event, "(combined from similar
- * events): …" with a count. A reason that was silent for ten minutes starts anew.
+ * Up to 9 different messages of one reason get an event each. Further messages are combined into
+ * one event, "(combined from similar events): …", with a count. A reason without events for ten
+ * minutes starts again.
  *
- * No I/O and no clock here: `now_ms` is the loop's. */
+ * Pure: no I/O and no clock. `now_ms` is the loop's time. */
 #ifndef TRAINYARD_KUBE_EVENT_BUDGET_H
 #define TRAINYARD_KUBE_EVENT_BUDGET_H
 
+#include "base/list.h"
 #include "base/map.h"
 
 #include <stdint.h>
@@ -22,31 +24,30 @@ enum {
     KUBE_EVENT_OBJECT_BURST = 25,
     KUBE_EVENT_REASON_BURST = 12,
     KUBE_EVENT_REFILL_MS = 5 * 60 * 1000,
-    KUBE_EVENT_TOLD_APART_MAX = 9,
-    KUBE_EVENT_SILENCE_MS = 10 * 60 * 1000,
-    KUBE_EVENT_TOPICS_MAX = 4096, /* objects and reasons remembered; the oldest are forgotten */
+    KUBE_EVENT_MESSAGES_MAX = 9,
+    KUBE_EVENT_FORGET_MS = 10 * 60 * 1000,
+    KUBE_EVENT_TOPICS_MAX = 4096, /* objects and reasons kept; the oldest are dropped */
 };
-
-struct kube_event_topic;
 
 struct kube_event_budget {
     struct map topics;
-    struct kube_event_topic *oldest, *newest;
+    struct list_head by_use; /* struct kube_event_topic, the one used last at the end */
 };
 
 void kube_event_budget_init(struct kube_event_budget *budget);
 void kube_event_budget_release(struct kube_event_budget *budget);
 
-/* A message of this reason that was not told before: is it to be combined with others? `object`
- * names the object and who tells; `reason` the kind of event. */
+/* Returns whether a new message of this reason is to be combined with earlier ones. `object` names
+ * the object and the reporting component; `reason` the type and reason of the event. */
 bool kube_event_budget_combines(struct kube_event_budget *budget, const char *object,
                                 const char *reason, int64_t now_ms);
 
-/* Nothing of this reason was written yet. */
+/* Returns whether no event of this reason has been written yet. */
 bool kube_event_budget_is_first(const struct kube_event_budget *budget, const char *object,
                                 const char *reason);
 
-/* Take what one write costs; 0 on success, else the milliseconds until it may be had. */
+/* Takes one write from the budgets. Returns 0, or the milliseconds until a write is available; then
+ * nothing is taken. */
 int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *object,
                                const char *reason, int64_t now_ms);
 

@@ -1,5 +1,5 @@
-/* Credential plugins as text: their field in a kubeconfig, what they are told, what they answer;
- * see exec_plugin.h. Pure. */
+/* Parses the `exec` field of a kubeconfig and the output of a credential plugin, and writes its
+ * input; see exec_plugin.h. Pure. */
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-enum { LIST_MAX = 1000 }; /* arguments, variables */
+enum { LIST_MAX = 1000 }; /* of arguments and of variables */
 
 /* ---- the kubeconfig's field ------------------------------------------------------------------ */
 
-static int fault(const char *command, struct err *err, const char *what)
+static int exec_credential_fail(const char *command, struct err *err, const char *what)
 {
     return err_set(err, ERR_INVALID, "credential plugin '%.100s': %s", command, what);
 }
@@ -65,8 +65,10 @@ static int read_interactive(const struct json *exec, bool required, enum exec_in
     return -1;
 }
 
-/* A path in it is relative to the kubeconfig; a mere name is looked for in $PATH. */
-static const char *resolve(struct arena *arena, const char *path, const char *command)
+/* Returns the path of the command: a relative path starts at the kubeconfig, and a name without '/'
+ * is searched in $PATH. */
+static const char *exec_credential_command_path(struct arena *arena, const char *path,
+                                                const char *command)
 {
     const char *slash = strrchr(path, '/');
     if (*command == '/' || !strchr(command, '/') || !slash)
@@ -74,25 +76,25 @@ static const char *resolve(struct arena *arena, const char *path, const char *co
     return arena_printf(arena, "%.*s/%s", (int)(slash - path), path, command);
 }
 
-/* The cluster's entry as plugins know it: the same names, without what stays between us and files,
- * and with the setting that the kubeconfig keeps for plugins. */
+/* Returns the cluster as plugins get it: the same names, without the paths of files, and with the
+ * kubeconfig's setting for plugins. */
 static struct json *describe_cluster(struct arena *arena, const struct json *cluster)
 {
     static const char *const KEPT[] = {"server", "tls-server-name", "insecure-skip-tls-verify",
                                        "certificate-authority-data", "proxy-url"};
-    struct json *told = json_object(arena);
+    struct json *info = json_object(arena);
     for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++) {
         const struct json *value = json_get(cluster, KEPT[i]);
         if (value)
-            json_set(arena, told, KEPT[i], json_clone(arena, value));
+            json_set(arena, info, KEPT[i], json_clone(arena, value));
     }
     JSON_EACH (extension, json_get(cluster, "extensions")) {
         const struct json *value = json_get(extension, "extension");
         if (str_eq(json_get_string(extension, "name", ""), "client.authentication.k8s.io/exec") &&
             value)
-            json_set(arena, told, "config", json_clone(arena, value));
+            json_set(arena, info, "config", json_clone(arena, value));
     }
-    return told;
+    return info;
 }
 
 int exec_plugin_read(struct arena *arena, const char *path, const struct json *exec,
@@ -111,13 +113,14 @@ int exec_plugin_read(struct arena *arena, const char *path, const struct json *e
                        "newer plugin",
                        command, plugin.api_version);
     if (read_args(arena, json_get(exec, "args"), &plugin.args) < 0)
-        return fault(command, err, "args must be a list of strings");
+        return exec_credential_fail(command, err, "args must be a list of strings");
     if (read_env(arena, json_get(exec, "env"), &plugin.env) < 0)
-        return fault(command, err, "env must be a list of name and value");
+        return exec_credential_fail(command, err, "env must be a list of name and value");
     if (read_interactive(exec, v1, &plugin.interactive) < 0)
-        return fault(command, err,
-                     "interactiveMode must be Never, IfAvailable or Always, and is needed with v1");
-    plugin.command = resolve(arena, path, command);
+        return exec_credential_fail(
+            command, err,
+            "interactiveMode must be Never, IfAvailable or Always, and is needed with v1");
+    plugin.command = exec_credential_command_path(arena, path, command);
     plugin.install_hint = *hint ? hint : NULL;
     if (json_get_bool(exec, "provideClusterInfo", false))
         plugin.cluster = describe_cluster(arena, cluster);

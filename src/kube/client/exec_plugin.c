@@ -1,4 +1,4 @@
-/* Running a credential plugin; see exec_plugin.h. */
+/* Runs a credential plugin; see exec_plugin.h. */
 #include "kube/client/exec_plugin.h"
 
 #include "base/buf.h"
@@ -16,15 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 1024 * 1024, WORDS_MAX = 16 * 1024, SAID_MAX = 300 };
+enum { ANSWER_MAX = 1024 * 1024, STDERR_MAX = 16 * 1024, LINE_TEXT_MAX = 300 };
 
-/* One that runs. */
+/* A running plugin. */
 struct run {
     const struct exec_plugin *plugin;
-    bool interactive; /* it has the user's terminal */
+    bool interactive; /* the plugin uses the user's terminal */
     pid_t pid;
     int pid_fd, out_fd, err_fd;
-    struct buf answer, words; /* what it printed, and what it said on standard error */
+    struct buf answer, stderr_text; /* its standard output and standard error */
 };
 
 /* ---- starting -------------------------------------------------------------------------------- */
@@ -37,7 +37,8 @@ static char **make_environment(struct arena *arena, const struct exec_plugin *pl
         count++;
     while (plugin->env[more])
         more++;
-    /* The first of a name counts for most programs: ours come before those of this process. */
+    /* Most programs use the first variable of a name: the plugin's variables come before those of
+     * this process. */
     char **all = arena_alloc(arena, (count + more + 2) * sizeof(*all));
     all[at++] = arena_printf(arena, "KUBERNETES_EXEC_INFO=%s",
                              exec_plugin_info(arena, plugin, interactive));
@@ -66,8 +67,9 @@ static char **make_arguments(struct arena *arena, const struct exec_plugin *plug
     return all;
 }
 
-/* Its children end with it; but only what is of the terminal's own group may read of it. */
-static int spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
+/* The plugin gets a process group of its own, so that its children can be killed too, unless it
+ * uses the terminal: only the terminal's group may read from it. */
+static int plugin_run_spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
 {
     const struct spawn how = {
         .arguments = make_arguments(arena, run->plugin),
@@ -80,11 +82,11 @@ static int spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
     return spawn_process(&how, &run->pid);
 }
 
-static int start(struct arena *arena, struct run *run, struct err *err)
+static int plugin_run_start(struct arena *arena, struct run *run, struct err *err)
 {
     const struct exec_plugin *plugin = run->plugin;
-    int out[2] = {-1, -1}, words[2] = {-1, -1};
-    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(words, O_CLOEXEC) < 0) {
+    int out[2] = {-1, -1}, err_pipe[2] = {-1, -1};
+    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err_pipe, O_CLOEXEC) < 0) {
         int errnum = errno;
         if (out[0] >= 0) {
             close(out[0]);
@@ -92,18 +94,18 @@ static int start(struct arena *arena, struct run *run, struct err *err)
         }
         return err_set_errno(err, errnum, "cannot make a pipe for a credential plugin");
     }
-    int error = spawn(arena, run, out[1], words[1]);
+    int errnum = plugin_run_spawn(arena, run, out[1], err_pipe[1]);
     close(out[1]);
-    close(words[1]);
+    close(err_pipe[1]);
     run->out_fd = out[0];
-    run->err_fd = words[0];
-    if (error == ENOENT)
+    run->err_fd = err_pipe[0];
+    if (errnum == ENOENT)
         return err_set(err, ERR_NOT_FOUND, "credential plugin '%.200s' is not there%s%.500s",
                        plugin->command,
                        plugin->install_hint ? ": " : "; install it, or put it into $PATH",
                        plugin->install_hint ? plugin->install_hint : "");
-    if (error)
-        return err_set_errno(err, error, "credential plugin '%.200s' cannot be started",
+    if (errnum)
+        return err_set_errno(err, errnum, "credential plugin '%.200s' cannot be started",
                              plugin->command);
     fcntl(run->out_fd, F_SETFL, O_NONBLOCK);
     fcntl(run->err_fd, F_SETFL, O_NONBLOCK);
@@ -113,8 +115,9 @@ static int start(struct arena *arena, struct run *run, struct err *err)
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-/* A piece of what is there; its size, 0 if there is none now. Closes the descriptor at its end. */
-static size_t take(int *fd, char *data, size_t size)
+/* Reads some of the available data. Returns its size, or 0 if there is none now. Closes the
+ * descriptor at the end of file. */
+static size_t plugin_read_some(int *fd, char *data, size_t size)
 {
     ssize_t got = *fd < 0 ? 0 : read(*fd, data, size);
     if (*fd >= 0 && (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))) {
@@ -127,12 +130,12 @@ static size_t take(int *fd, char *data, size_t size)
 static void take_all(struct run *run)
 {
     char data[4096];
-    for (size_t size; (size = take(&run->out_fd, data, sizeof(data))) > 0;)
+    for (size_t size; (size = plugin_read_some(&run->out_fd, data, sizeof(data))) > 0;)
         buf_append(&run->answer, data, size);
-    for (size_t size; (size = take(&run->err_fd, data, sizeof(data))) > 0;) {
-        if (run->words.size > WORDS_MAX) /* its last line counts */
-            buf_consume(&run->words, run->words.size - WORDS_MAX / 2);
-        buf_append(&run->words, data, size);
+    for (size_t size; (size = plugin_read_some(&run->err_fd, data, sizeof(data))) > 0;) {
+        if (run->stderr_text.size > STDERR_MAX) /* only the last line is used */
+            buf_consume(&run->stderr_text, run->stderr_text.size - STDERR_MAX / 2);
+        buf_append(&run->stderr_text, data, size);
         if (run->interactive)
             (void)!write(STDERR_FILENO, data, size);
     }
@@ -143,7 +146,7 @@ static void kill_run(struct run *run)
     kill(run->interactive ? run->pid : -run->pid, SIGKILL);
 }
 
-/* Until it has ended: a child that it leaves behind with its pipes is not waited for. */
+/* Waits until the plugin has ended, but not for a child that it left with its pipes open. */
 static int listen_to(struct run *run, int cancel_fd, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + EXEC_TIMEOUT_MS;
@@ -154,7 +157,7 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
                                  {.fd = cancel_fd, .events = POLLIN}};
         int64_t left = deadline - moment_monotonic_ms();
         int ready = poll(polls, 4, run->interactive ? -1 : left > 0 ? (int)left : 0);
-        /* Looked at before its pipes are read: what it said is in them by then. */
+        /* The end is checked before the pipes are read, so that all its output is read. */
         bool ended = ready > 0 && polls[0].revents;
         take_all(run);
         if (run->answer.overflowed)
@@ -162,7 +165,7 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
                            "credential plugin '%.200s' printed more than %d bytes",
                            run->plugin->command, ANSWER_MAX);
         if (ended || (run->pid_fd < 0 && run->out_fd < 0 && run->err_fd < 0))
-            break; /* the second where the kernel has no descriptors of processes */
+            break; /* the second condition is for kernels without pidfd */
         if (ready > 0 && polls[3].revents)
             return err_set(err, ERR_CANCELED, "credential plugin '%.200s': not waited for any more",
                            run->plugin->command);
@@ -176,28 +179,29 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The last line that says something, shortened; "" if there is none. */
-static void last_line(const struct buf *words, char line[SAID_MAX])
+/* Returns the last line that is not blank, shortened; "" if there is none. */
+static void last_line(const struct buf *stderr_text, char line[LINE_TEXT_MAX])
 {
-    const char *end = words->data + words->size, *start;
-    while (end > words->data && strchr(" \t\r\n", end[-1]))
+    const char *end = stderr_text->data + stderr_text->size, *start;
+    while (end > stderr_text->data && strchr(" \t\r\n", end[-1]))
         end--;
-    for (start = end; start > words->data && start[-1] != '\n';)
+    for (start = end; start > stderr_text->data && start[-1] != '\n';)
         start--;
-    snprintf(line, SAID_MAX, "%.*s", (int)(end - start < SAID_MAX ? end - start : SAID_MAX), start);
+    snprintf(line, LINE_TEXT_MAX, "%.*s",
+             (int)(end - start < LINE_TEXT_MAX ? end - start : LINE_TEXT_MAX), start);
     for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ') /* colours, and worse */
+        if ((unsigned char)*c < ' ') /* escape sequences */
             *c = ' ';
 }
 
-static int judge(const struct run *run, int status, struct err *err)
+static int plugin_run_judge(const struct run *run, int status, struct err *err)
 {
-    char line[SAID_MAX] = "";
+    char line[LINE_TEXT_MAX] = "";
     const struct exec_plugin *plugin = run->plugin;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    if (run->words.size)
-        last_line(&run->words, line);
+    if (run->stderr_text.size)
+        last_line(&run->stderr_text, line);
     bool signaled = WIFSIGNALED(status);
     return err_set(err, ERR_UNAUTHORIZED, "credential plugin '%.200s' ended with %s %d%s%s%s%.300s",
                    plugin->command, signaled ? "signal" : "exit code",
@@ -209,7 +213,7 @@ static int judge(const struct run *run, int status, struct err *err)
 static int run_plugin(struct arena *arena, struct run *run, int cancel_fd, struct err *err)
 {
     int status = 0;
-    int result = start(arena, run, err);
+    int result = plugin_run_start(arena, run, err);
     if (result < 0)
         return result;
     result = listen_to(run, cancel_fd, err);
@@ -217,7 +221,7 @@ static int run_plugin(struct arena *arena, struct run *run, int cancel_fd, struc
         kill_run(run);
     while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    return result < 0 ? result : judge(run, status, err);
+    return result < 0 ? result : plugin_run_judge(run, status, err);
 }
 
 int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool asks, int cancel_fd,
@@ -237,7 +241,7 @@ int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool 
                        "(interactiveMode: Always), and there is none",
                        plugin->command);
     buf_init(&run.answer, ANSWER_MAX);
-    buf_init(&run.words, 2 * WORDS_MAX);
+    buf_init(&run.stderr_text, 2 * STDERR_MAX);
     int result = run_plugin(arena, &run, cancel_fd, err);
     if (result == 0)
         result = exec_credential_parse(arena, plugin, run.answer.data, run.answer.size, ret, err);
@@ -246,6 +250,6 @@ int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool 
         if (*fds[i] >= 0)
             close(*fds[i]);
     buf_release(&run.answer);
-    buf_release(&run.words);
+    buf_release(&run.stderr_text);
     return result;
 }

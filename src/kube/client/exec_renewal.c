@@ -1,4 +1,4 @@
-/* Running a credential plugin again; see exec_renewal.h. */
+/* Runs a credential plugin again; see exec_renewal.h. */
 #include "kube/client/exec_renewal.h"
 
 #include "base/mem.h"
@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 enum {
-    AHEAD_MAX_MS = 60 * 1000, /* before it expires; of a short life, a fifth of it */
-    GAP_MIN_MS = 5 * 1000,    /* between two runs, however the server answers */
+    AHEAD_MAX_MS = 60 * 1000, /* the most time before the expiry; a short-lived credential is
+                                 renewed after four fifths */
+    GAP_MIN_MS = 5 * 1000,    /* least time between two runs */
     GAP_MAX_MS = 5 * 60 * 1000,
 };
 
@@ -19,27 +20,27 @@ struct exec_renewal {
     exec_renewed *renewed;
     void *context;
     struct loop_timer timer;
-    int64_t ran_ms; /* the last time */
-    int64_t gap_ms; /* to the next try, while it fails */
+    int64_t ran_ms; /* time of the last run */
+    int64_t gap_ms; /* time to the next run after a failure */
     int cancel_fd;
     bool running, freed;
 
-    struct loop_work work; /* and what it writes: the pool's while it runs */
+    struct loop_work work; /* the pool thread writes the members below while the plugin runs */
     struct arena *arena;
     struct exec_credential credential;
     struct err err;
     int result;
 };
 
-static void release(struct exec_renewal *renewal)
+static void renewal_free(struct exec_renewal *renewal)
 {
     arena_free(renewal->arena);
     close(renewal->cancel_fd);
     free(renewal);
 }
 
-/* The next run, for a credential that lives so long. */
-static void plan(struct exec_renewal *renewal, int64_t expires_ms)
+/* Schedules the next run for a credential that expires at that time. */
+static void renewal_schedule(struct exec_renewal *renewal, int64_t expires_ms)
 {
     int64_t now = loop_wall_ms(renewal->loop);
     if (expires_ms == INT64_MAX)
@@ -50,7 +51,7 @@ static void plan(struct exec_renewal *renewal, int64_t expires_ms)
     loop_timer_start(&renewal->timer, delay > GAP_MIN_MS ? delay : GAP_MIN_MS);
 }
 
-static void run(struct loop_work *work)
+static void renewal_run_plugin(struct loop_work *work)
 {
     struct exec_renewal *renewal = CONTAINER_OF(work, struct exec_renewal, work);
     renewal->result = exec_plugin_run(renewal->arena, renewal->plugin, false, renewal->cancel_fd,
@@ -62,7 +63,7 @@ static void on_done(struct loop_work *work)
     struct exec_renewal *renewal = CONTAINER_OF(work, struct exec_renewal, work);
     renewal->running = false;
     if (renewal->freed) {
-        release(renewal);
+        renewal_free(renewal);
         return;
     }
     renewal->ran_ms = loop_now_ms(renewal->loop);
@@ -73,11 +74,11 @@ static void on_done(struct loop_work *work)
         return;
     }
     renewal->gap_ms = GAP_MIN_MS;
-    plan(renewal, renewal->credential.expires_ms);
+    renewal_schedule(renewal, renewal->credential.expires_ms);
     renewal->renewed(renewal->context, &renewal->credential, NULL);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_renewal_timer(struct loop_timer *timer)
 {
     struct exec_renewal *renewal = CONTAINER_OF(timer, struct exec_renewal, timer);
     renewal->running = true;
@@ -85,7 +86,7 @@ static void on_timer(struct loop_timer *timer)
     loop_work_start(renewal->loop, &renewal->work);
 }
 
-void exec_renewal_doubt(struct exec_renewal *renewal)
+void exec_renewal_rejected(struct exec_renewal *renewal)
 {
     int64_t now = loop_now_ms(renewal->loop);
     int64_t due = renewal->ran_ms + renewal->gap_ms > now ? renewal->ran_ms + renewal->gap_ms : now;
@@ -105,13 +106,13 @@ struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugi
         .ran_ms = loop_now_ms(loop),
         .gap_ms = GAP_MIN_MS,
         .cancel_fd = eventfd(0, EFD_CLOEXEC),
-        .work = {.work = run, .done = on_done},
+        .work = {.work = renewal_run_plugin, .done = on_done},
         .arena = arena_new(),
     };
     if (renewal->cancel_fd < 0)
         mem_panic("credential plugin: no descriptor is left");
-    loop_timer_init(loop, &renewal->timer, on_timer);
-    plan(renewal, expires_ms);
+    loop_timer_init(loop, &renewal->timer, on_renewal_timer);
+    renewal_schedule(renewal, expires_ms);
     return renewal;
 }
 
@@ -123,6 +124,6 @@ struct exec_renewal *exec_renewal_free(struct exec_renewal *renewal)
     renewal->freed = true;
     eventfd_write(renewal->cancel_fd, 1);
     if (!renewal->running)
-        release(renewal);
+        renewal_free(renewal);
     return NULL;
 }

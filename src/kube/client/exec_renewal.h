@@ -1,6 +1,6 @@
-/* A credential of a plugin in a process that lives longer than it: the plugin is run again on the
- * pool, before the credential expires, or once the server did not take it. The loop never waits for
- * it, and what was good last is used until there is something better. */
+/* Renews a plugin's credential in a process that outlives it: runs the plugin on the thread pool
+ * before the credential expires, or after the server rejected it. The loop thread never waits for
+ * the plugin, and the last good credential stays in use until a new one arrives. */
 #ifndef TRAINYARD_KUBE_EXEC_RENEWAL_H
 #define TRAINYARD_KUBE_EXEC_RENEWAL_H
 
@@ -9,18 +9,18 @@
 
 struct exec_renewal;
 
-/* The plugin was run: its credential until this returns, or why there is none (then it is run again
- * after a while). */
+/* The plugin has run. `credential` is valid until the callback returns; NULL on failure, and `err`
+ * says why. After a failure the plugin is run again later. */
 typedef void exec_renewed(void *context, const struct exec_credential *credential,
                           const struct err *err);
 
-/* `expires_ms`: of the credential that there is. The plugin must outlive it. */
+/* `expires_ms` is the end of the present credential. The plugin must outlive the renewal. */
 struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugin *plugin,
                                       int64_t expires_ms, exec_renewed *renewed, void *context);
-/* Kills a plugin that runs; nothing is reported any more. NULL-safe. */
+/* Kills a running plugin; `renewed` does not run afterwards. NULL-safe. */
 struct exec_renewal *exec_renewal_free(struct exec_renewal *renewal);
 
-/* The server did not take the credential: run the plugin, but not in a circle. */
-void exec_renewal_doubt(struct exec_renewal *renewal);
+/* The server rejected the credential: runs the plugin now, unless it ran a short time ago. */
+void exec_renewal_rejected(struct exec_renewal *renewal);
 
 #endif

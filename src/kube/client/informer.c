@@ -1,11 +1,11 @@
-/* The local copy of a resource; see informer.h. Its life: list, watch from there, and when the
- * watch ends watch again, or list again if history is gone or the server said something odd.
- * Between attempts that bring nothing it waits, each time longer and each informer at another
- * moment.
+/* The local copy of a resource; see informer.h. An informer lists, watches from the list's version,
+ * and watches again when the watch ends. It lists again if the history has expired or the server's
+ * answer is unexpected. Between attempts without result it waits with a backoff that doubles and
+ * has a random part.
  *
- * Objects stand in the order of their arrival besides in the map, so that visiting them is the same
- * in every run of a simulation. A change is told after the whole of what came with it is in the
- * copy. */
+ * Objects are also kept in the order of their arrival, so that they are visited in the same order
+ * in every run of a simulation. A change is reported after everything that came with it has been
+ * stored. */
 #include "kube/client/informer.h"
 
 #include "base/map.h"
@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "kube/client/client_internal.h"
 #include "kube/object.h"
-#include "kube/patch/pick.h"
+#include "kube/patch/projection.h"
 
 #include <stdio.h>
 
@@ -23,8 +23,8 @@ enum {
     WAIT_FIRST_MS = 200,
     WAIT_MAX_MS = 30 * 1000,
     KEY_MAX = 384,
-    LIST_LIMIT = 250,      /* objects a page */
-    WATCH_SHORT_MS = 1000, /* a watch that ends sooner without an event has failed */
+    LIST_LIMIT = 250,      /* objects per page */
+    WATCH_SHORT_MS = 1000, /* a watch that ends sooner without an event counts as failed */
 };
 
 /* ---- The copy ---- */
@@ -39,8 +39,8 @@ static const struct state_row STATES[] = {
 
 struct slot {
     struct kube_object *object;
-    size_t position; /* in the informer's vector */
-    uint64_t list;   /* the number of the last list that had it */
+    size_t position; /* position in the informer's vector */
+    uint64_t list;   /* number of the last list that had the object */
 };
 
 struct change {
@@ -51,26 +51,26 @@ struct kube_informer {
     struct kube_client *client;
     const struct kube_resource *resource;
     char *namespace_, *label_selector, *field_selector;
-    const char *const *fields; /* of the objects; NULL: all */
+    const char *const *fields; /* the fields to keep; NULL: all */
     kube_informer_change *change;
     void *context;
 
     struct state_machine machine;
-    struct kube_call *list; /* under way, or NULL */
+    struct kube_call *list; /* the running list call, or NULL */
     struct kube_watch *watch;
-    char *resource_version; /* to watch from; NULL: list first */
+    char *resource_version; /* the version to watch from; NULL: list first */
     int64_t watch_start_ms;
-    bool watch_useful;  /* it brought something */
-    int failures;       /* in a row */
-    struct err failure; /* of the last list */
+    bool watch_useful;  /* the watch brought an event */
+    int failures;       /* failed attempts in a row */
+    struct err failure; /* error of the last list */
     struct loop_timer retry;
     uint64_t lists;
     bool synced;
 
-    struct map slots; /* by "namespace/name" */
-    struct kube_siblings siblings;
+    struct map slots; /* objects by "namespace/name" */
+    struct kube_object_families families;
     VEC(struct slot *) order;
-    VEC(struct change) changes; /* made, not yet told */
+    VEC(struct change) changes; /* changes that were made but not reported yet */
     bool telling, freed;
 };
 
@@ -78,7 +78,8 @@ static void start_list(struct kube_informer *informer);
 static void list_page(struct kube_informer *informer, const char *continue_);
 static void start_watch(struct kube_informer *informer);
 
-/* "namespace/name". What does not fit is no name of Kubernetes (63 and 253 bytes): false. */
+/* Writes "namespace/name". Returns false for names longer than Kubernetes allows (63 and 253
+ * bytes). */
 static bool make_key(char key[KEY_MAX], const char *namespace_, const char *name)
 {
     int size = snprintf(key, KEY_MAX, "%s/%s", namespace_ ? namespace_ : "", name);
@@ -104,12 +105,12 @@ static void slot_remove(struct kube_informer *informer, struct slot *slot)
     free(slot);
 }
 
-/* The fields to keep, and those by which we know an object. */
+/* Returns the object with the fields to keep and its identity. */
 static struct json *pick_fields(struct arena *arena, const struct json *json,
                                 const char *const *fields)
 {
     static const char *const identity[] = {"name", "namespace", "uid", "resourceVersion"};
-    struct json *object = kube_pick(arena, json, fields);
+    struct json *object = kube_project_fields(arena, json, fields);
     struct json *metadata = json_ensure_object(arena, object, "metadata");
     for (size_t i = 0; i < ARRAY_SIZE(identity); i++) {
         const char *text = json_get_string(json_get(json, "metadata"), identity[i], NULL);
@@ -127,23 +128,23 @@ static bool wants_kind(const char *const *fields)
     return !fields;
 }
 
-/* In a list the items do not say what they are. */
+/* Items of a list have no apiVersion and kind. */
 static struct kube_object *make_object(struct kube_informer *informer, struct json *json)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *metadata = json_get(json, "metadata");
     if (metadata && metadata->type == JSON_OBJECT)
-        json_remove(metadata, "managedFields"); /* half of an object, and of no use here */
+        json_remove(metadata, "managedFields"); /* not used here, and half of many objects */
     struct json *object =
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
     if (wants_kind(informer->fields))
         kube_object_set_kind(arena, object, informer->resource);
-    return kube_siblings_add(&informer->siblings, object);
+    return kube_object_families_add(&informer->families, object);
 }
 
-/* Put what the server says into the copy. The same name with another uid is another object: the old
- * one's end is told before the new one. `arena` is the informer's to free if the tree lies alone in
- * it, else NULL. */
+/* Stores an object of the server. An object with the same name and another uid is a different
+ * object: its predecessor is reported as gone first. `arena`, if not NULL, holds only this tree and
+ * is freed by the informer. */
 static void put_object(struct kube_informer *informer, struct json *json, struct arena *arena)
 {
     _cleanup_(cleanup_arena) struct arena *alone = arena;
@@ -182,7 +183,7 @@ static void put_object(struct kube_informer *informer, struct json *json, struct
     slot->object = object;
 }
 
-static void remove_object(struct kube_informer *informer, const struct json *json)
+static void informer_remove_object(struct kube_informer *informer, const struct json *json)
 {
     char key[KEY_MAX];
     struct slot *slot = make_key(key, kube_meta_namespace(json), kube_meta_name(json))
@@ -205,7 +206,7 @@ static void informer_release(struct kube_informer *informer)
     vec_release(&informer->changes);
     vec_release(&informer->order);
     map_release(&informer->slots);
-    kube_siblings_release(&informer->siblings);
+    kube_object_families_release(&informer->families);
     state_machine_release(&informer->machine);
     free(informer->namespace_);
     free(informer->label_selector);
@@ -214,7 +215,7 @@ static void informer_release(struct kube_informer *informer)
     free(informer);
 }
 
-/* Tell all changes noted. A listener may free the informer: false, and it is gone. */
+/* Reports all noted changes. Returns false if a listener freed the informer. */
 static bool tell_changes(struct kube_informer *informer)
 {
     informer->telling = true;
@@ -226,7 +227,7 @@ static bool tell_changes(struct kube_informer *informer)
         kube_object_unref(change->new_);
         *change = (struct change){0};
         if (is_gone)
-            kube_siblings_tidy(&informer->siblings);
+            kube_object_families_drop_unused(&informer->families);
     }
     informer->telling = false;
     if (informer->freed) {
@@ -245,7 +246,7 @@ static void set_resource_version(struct kube_informer *informer, const char *ver
     informer->resource_version = version ? mem_strdup(version) : NULL;
 }
 
-/* Try again later: half of the doubled time for sure, the other half by chance. */
+/* Retries after a backoff that doubles; half of it is random. */
 static void wait_and_retry(struct kube_informer *informer)
 {
     int64_t wait_ms = WAIT_FIRST_MS;
@@ -259,7 +260,7 @@ static void wait_and_retry(struct kube_informer *informer)
     loop_timer_start(&informer->retry, wait_ms / 2 + (int64_t)spread);
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_informer_retry(struct loop_timer *timer)
 {
     struct kube_informer *informer = CONTAINER_OF(timer, struct kube_informer, retry);
     if (informer->resource_version)
@@ -268,7 +269,7 @@ static void on_retry(struct loop_timer *timer)
         start_list(informer);
 }
 
-static void on_event(void *context, const char *type, struct json *object)
+static void on_informer_event(void *context, const char *type, struct json *object)
 {
     struct kube_informer *informer = context;
     informer->watch_useful = true;
@@ -278,13 +279,13 @@ static void on_event(void *context, const char *type, struct json *object)
     if (str_eq(type, "BOOKMARK"))
         return;
     if (str_eq(type, "DELETED"))
-        remove_object(informer, object);
+        informer_remove_object(informer, object);
     else
         put_object(informer, object, kube_watch_take_arena(informer->watch));
     tell_changes(informer);
 }
 
-/* A connection that broke says nothing about what we know; anything else the server says may. */
+/* A broken connection does not invalidate the known version; any other error may. */
 static bool may_resume(const struct err *err)
 {
     return !err || err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
@@ -315,12 +316,13 @@ static void start_watch(struct kube_informer *informer)
         state_machine_move(&informer->machine, WATCHING);
     informer->watch_start_ms = loop_now_ms(informer->client->loop);
     informer->watch_useful = false;
-    informer->watch = kube_watch_start(
-        informer->client, informer->resource, informer->namespace_, informer->label_selector,
-        informer->field_selector, informer->resource_version, on_event, on_watch_end, informer);
+    informer->watch =
+        kube_watch_start(informer->client, informer->resource, informer->namespace_,
+                         informer->label_selector, informer->field_selector,
+                         informer->resource_version, on_informer_event, on_watch_end, informer);
 }
 
-void kube_informer_doubt(struct kube_informer *informer)
+void kube_informer_resync(struct kube_informer *informer)
 {
     int64_t lasted_ms = loop_now_ms(informer->client->loop) - informer->watch_start_ms;
     if (!informer->watch || lasted_ms < WATCH_SHORT_MS)
@@ -365,7 +367,7 @@ static void on_list(void *context, struct json *list, const struct err *err)
         start_watch(informer);
 }
 
-/* A page at a time, so that a large list is never in memory as a whole. */
+/* Lists page by page, so that a large list is never in memory as a whole. */
 static void list_page(struct kube_informer *informer, const char *continue_)
 {
     struct kube_list_page page = {.limit = LIST_LIMIT, .continue_ = continue_};
@@ -402,7 +404,7 @@ kube_informer_new_of_fields(struct kube_client *client, const struct kube_resour
     informer->context = context;
     map_init(&informer->slots);
     state_machine_init(&informer->machine, "informer", STATES, ARRAY_SIZE(STATES), LISTING);
-    loop_timer_init(client->loop, &informer->retry, on_retry);
+    loop_timer_init(client->loop, &informer->retry, on_informer_retry);
     start_list(informer);
     return informer;
 }

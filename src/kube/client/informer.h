@@ -1,6 +1,7 @@
-/* A local copy of one resource kept true by list and watch: read again when history is gone, tried
- * again with back-off when the server is away. Objects are immutable and refcounted, and without
- * metadata.managedFields: nobody here decides on them, and they are half of many an object. */
+/* Keeps a local copy of one resource with list and watch. It lists again when the watch history has
+ * expired, and retries with backoff when the server is unreachable. Objects are immutable and
+ * reference-counted. They have no metadata.managedFields: no controller here needs them, and they
+ * are half of many objects. */
 #ifndef TRAINYARD_KUBE_INFORMER_H
 #define TRAINYARD_KUBE_INFORMER_H
 
@@ -9,45 +10,47 @@
 
 struct kube_informer;
 
-/* `old` is NULL for a new object, `new_` for one that is gone. Called from the loop. */
+/* Runs on the loop thread. `old` is NULL for a new object, `new_` for a deleted one. */
 typedef void kube_informer_change(void *context, struct kube_object *old, struct kube_object *new_);
 
 struct kube_informer *kube_informer_new(struct kube_client *client,
                                         const struct kube_resource *resource,
                                         const char *namespace_, const char *label_selector,
                                         kube_informer_change *change, void *context);
-/* The same of those objects only whose fields are so ("spec.nodeName!="). */
+/* Like kube_informer_new(), but only for objects that match the field selector ("spec.nodeName!=").
+ */
 struct kube_informer *kube_informer_new_of_fields(struct kube_client *client,
                                                   const struct kube_resource *resource,
                                                   const char *namespace_,
                                                   const char *label_selector,
                                                   const char *field_selector,
                                                   kube_informer_change *change, void *context);
-/* Keep only these fields of each object, and what makes it an object: its name, namespace, uid and
- * resourceVersion. Listeners see no others; "kind" stands for apiVersion too. Called right after it
+/* Keeps only these fields of each object, and its name, namespace, uid and resourceVersion. "kind"
+ * keeps apiVersion too. `change` does not see other fields. Must be called right after the informer
  * was made; the list ends with NULL and must outlive the informer. */
 void kube_informer_keep(struct kube_informer *informer, const char *const *fields);
-/* Before its client is freed. May be called from within `change`. */
+/* Must be called before the client is freed. May be called from within `change`. */
 struct kube_informer *kube_informer_free(struct kube_informer *informer);
 
-/* Something should have been shown and was not: begin the watch anew from where it stands, unless
- * that was done just now. */
-void kube_informer_doubt(struct kube_informer *informer);
+/* Restarts the watch at its last version, because an expected change has not arrived. Does nothing
+ * if it was restarted a short time ago. */
+void kube_informer_resync(struct kube_informer *informer);
 
-bool kube_informer_synced(const struct kube_informer *informer); /* the first list has arrived */
-/* What the last list failed with; NULL where it did not. It is tried again all the same. */
+bool kube_informer_synced(const struct kube_informer *informer); /* the first list is complete */
+/* Returns the error of the last list; NULL if it succeeded. The informer retries in any case. */
 const struct err *kube_informer_failure(const struct kube_informer *informer);
 
 size_t kube_informer_count(const struct kube_informer *informer);
 
-/* A borrowed reference, or NULL. */
+/* Returns a borrowed reference, or NULL. */
 struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,
                                       const char *name);
 
-/* … by its key in a queue, "namespace/name". */
+/* Like kube_informer_get(), by the key "namespace/name" of a work queue. */
 struct kube_object *kube_informer_find(struct kube_informer *informer, const char *key);
 
-/* Visit all, of one namespace or NULL for every, in no order: start with *position = 0. */
+/* Visits all objects, of one namespace or of all (NULL), in no order. Start with *position = 0.
+ * Returns NULL at the end. */
 struct kube_object *kube_informer_next(struct kube_informer *informer, const char *namespace_,
                                        size_t *position);
 

@@ -1,5 +1,5 @@
-/* Finding kubeconfigs and reading the files they name; see kubeconfig.h. What stands in them is
- * kubeconfig_parse.c's, writing them kubeconfig_write.c's. */
+/* Finds kubeconfigs and reads the files that they name; see kubeconfig.h. kubeconfig_parse.c parses
+ * their content, kubeconfig_write.c writes them. */
 #include "kube/client/kubeconfig.h"
 
 #include "base/source.h"
@@ -14,7 +14,8 @@ enum { FILE_SIZE_MAX = 4 << 20 };
 
 static const char SERVICE_ACCOUNT[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-static int read_text(struct arena *arena, const char *path, const char **ret, struct err *err)
+static int kubeconfig_read_file(struct arena *arena, const char *path, const char **ret,
+                                struct err *err)
 {
     _cleanup_buf_ struct buf buf;
     buf_init(&buf, FILE_SIZE_MAX);
@@ -25,11 +26,11 @@ static int read_text(struct arena *arena, const char *path, const char **ret, st
     return 0;
 }
 
-/* A token's file ends with a newline as often as not. */
+/* A token file may end with a newline. */
 static int read_token(struct arena *arena, const char *path, const char **ret, struct err *err)
 {
     const char *text = NULL;
-    int result = read_text(arena, path, &text, err);
+    int result = kubeconfig_read_file(arena, path, &text, err);
     if (result < 0)
         return result;
     const char *start = text + strspn(text, " \t\r\n");
@@ -46,13 +47,13 @@ static int load_pem(struct arena *arena, const struct kubeconfig *config, const 
 {
     if (*pem || !path)
         return 0;
-    int result = read_text(arena, path, pem, err);
+    int result = kubeconfig_read_file(arena, path, pem, err);
     if (result < 0)
         err_wrap(err, "kubeconfig '%s': %s", config->path, field);
     return result;
 }
 
-/* What the kubeconfig only names. */
+/* Reads the files that the kubeconfig names. */
 static int load_files(struct arena *arena, struct kubeconfig *config, struct err *err)
 {
     int result =
@@ -72,7 +73,7 @@ static int load_files(struct arena *arena, struct kubeconfig *config, struct err
     return result;
 }
 
-/* Those of the paths that exist; all of them where `all_must`. */
+/* Reads the existing files of the paths. all_must: a missing file is an error. */
 static int read_files(struct arena *arena, char *const *paths, size_t count, bool all_must,
                       const char *context, struct kubeconfig *ret, struct err *err)
 {
@@ -83,7 +84,7 @@ static int read_files(struct arena *arena, char *const *paths, size_t count, boo
         const char *text = NULL;
         if (!all_must && (!*paths[i] || !file_exists(paths[i])))
             continue;
-        int result = read_text(arena, paths[i], &text, err);
+        int result = kubeconfig_read_file(arena, paths[i], &text, err);
         if (result < 0) {
             err_wrap(err, "kubeconfig");
             return result;
@@ -140,7 +141,8 @@ int kubeconfig_read_service_account(struct arena *arena, const char *directory, 
     config.token_file = arena_printf(arena, "%s/token", directory);
     int result = read_token(arena, config.token_file, &config.token, err);
     if (result == 0)
-        result = read_text(arena, arena_printf(arena, "%s/ca.crt", directory), &config.ca_pem, err);
+        result = kubeconfig_read_file(arena, arena_printf(arena, "%s/ca.crt", directory),
+                                      &config.ca_pem, err);
     if (result < 0) {
         err_wrap(err, "service account");
         return result;
@@ -184,7 +186,7 @@ int kubeconfig_find(struct arena *arena, const char *path, const char *context,
 
 /* ---- What to do where the server does not know us ---- */
 
-const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config)
+const char *kubeconfig_rejection_text(struct arena *arena, const struct kubeconfig *config)
 {
     const char *path = config->path;
     if (!path)

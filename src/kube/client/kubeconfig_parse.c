@@ -1,5 +1,4 @@
-/* What stands in kubeconfigs; see kubeconfig.h. Pure: of the files that they name it gives the
- * paths. */
+/* Parses kubeconfigs; see kubeconfig.h. Pure: returns the paths of the files that they name. */
 #include "base/base64.h"
 #include "base/json/json.h"
 #include "base/json/yaml.h"
@@ -20,11 +19,11 @@ struct reading {
     struct arena *arena;
     struct file *files;
     size_t count;
-    const struct source *source; /* of the entry that is read now */
+    const struct source *source; /* the file of the entry that is being read */
     struct err *err;
 };
 
-/* About `where` in the file that is read now; the whole of it where NULL. */
+/* Reports an error at `where` in the present file; NULL: about the whole file. */
 static __attribute__((format(printf, 4, 5))) int refuse(struct reading *reading, enum err_code code,
                                                         const struct json *where,
                                                         const char *format, ...)
@@ -42,7 +41,7 @@ static __attribute__((format(printf, 4, 5))) int refuse(struct reading *reading,
 }
 #define refuse(...) ERR_IS_NEGATIVE(refuse(__VA_ARGS__))
 
-static const char *beside(struct reading *reading, const char *path)
+static const char *kubeconfig_relative_path(struct reading *reading, const char *path)
 {
     const char *slash = strrchr(reading->source->name, '/');
     if (*path == '/' || !slash)
@@ -51,8 +50,9 @@ static const char *beside(struct reading *reading, const char *path)
                         reading->source->name, path);
 }
 
-/* The member `what` of the first entry called `name` in the lists `what`s: {name, cluster: {…}}.
- * From here on its file is the one that is read. `asked` is where the name stands, or NULL. */
+/* Returns the member `what` of the first entry called `name` in the lists `what`s: {name, cluster:
+ * {…}}. Its file becomes the present file. `asked` is the place that refers to the name, or NULL.
+ */
 static int find_entry(struct reading *reading, const char *what, const char *name,
                       const struct json *asked, const struct json **ret)
 {
@@ -71,7 +71,8 @@ static int find_entry(struct reading *reading, const char *what, const char *nam
     return refuse(reading, ERR_NOT_FOUND, asked, "no %s is called '%.200s'", what, name);
 }
 
-/* The text of `name`-data (base64), else the path that `name` has; NULL where it is not there. */
+/* Returns the text of `name`-data (base64), or else the path in `name`; NULL if both are missing.
+ */
 static int read_pem(struct reading *reading, const struct json *object, const char *name,
                     const char **ret, const char **ret_path)
 {
@@ -87,18 +88,19 @@ static int read_pem(struct reading *reading, const struct json *object, const ch
         return refuse(reading, why.code, json_get(object, data_name), "%s: %s", data_name,
                       why.message);
     *ret = text;
-    *ret_path = *path && !*data ? beside(reading, path) : NULL;
+    *ret_path = *path && !*data ? kubeconfig_relative_path(reading, path) : NULL;
     return 0;
 }
 
-/* NULL where it is not there or empty. */
+/* Returns NULL if the member is missing or empty. */
 static const char *read_string(const struct json *object, const char *name)
 {
     const char *text = json_get_string(object, name, "");
     return *text ? text : NULL;
 }
 
-/* Where to look for what is wrong with a member that may be missing. */
+/* Returns the member, or the object itself if the member is missing: the place to report an error
+ * at. */
 static const struct json *member_or(const struct json *object, const char *name)
 {
     const struct json *member = json_get(object, name);
@@ -139,7 +141,7 @@ static int read_cluster(struct reading *reading, const struct json *cluster,
 
 /* ---- users ----------------------------------------------------------------------------------- */
 
-/* In whose name requests are made: "as" and its kin, as header lines. */
+/* Reads the user to impersonate ("as" and related fields) as header lines. */
 static int read_impersonation(struct reading *reading, const struct json *user,
                               struct kubeconfig *config)
 {
@@ -176,7 +178,7 @@ static int read_exec(struct reading *reading, const struct json *user, const str
     if (exec_plugin_read(reading->arena, reading->source->name, exec, cluster, &plugin, &why) < 0)
         return refuse(reading, why.code, exec, "exec: %s", why.message);
     bool has_own = config->token || config->token_file || config->cert_pem || config->cert_file;
-    if (!has_own) /* what stands there itself goes before it */
+    if (!has_own) /* inline credentials take precedence */
         config->exec = plugin;
     return 0;
 }
@@ -191,7 +193,7 @@ static int read_user(struct reading *reading, const struct json *user, const str
                       "token or a client certificate");
     const char *token_file = json_get_string(user, "tokenFile", "");
     if (*token_file)
-        config->token_file = beside(reading, token_file);
+        config->token_file = kubeconfig_relative_path(reading, token_file);
     else
         config->token = read_string(user, "token");
     config->username = read_string(user, "username");
@@ -240,21 +242,22 @@ static int read_context(struct reading *reading, const char *name, const struct 
     config->namespace_ = read_string(context, "namespace");
     if (!config->namespace_)
         config->namespace_ = "default";
-    const struct source *source = reading->source; /* the context's own: entries may be elsewhere */
+    const struct source *source =
+        reading->source; /* the context's file; its entries may be in other files */
     result = find_entry(reading, "cluster", json_get_string(context, "cluster", ""),
                         member_or(context, "cluster"), &cluster);
     if (result == 0)
         result = read_cluster(reading, cluster, config);
     const char *user_name = json_get_string(context, "user", "");
     if (result < 0 || *user_name == '\0')
-        return result; /* nobody in particular: the server decides what that may do */
+        return result; /* no user: the server decides what an anonymous client may do */
     reading->source = source;
     result = find_entry(reading, "user", user_name, json_get(context, "user"), &user);
-    config->path = reading->source->name; /* whoever is refused looks there */
+    config->path = reading->source->name; /* errors about the credential name this file */
     return result < 0 ? result : read_user(reading, user, cluster, config);
 }
 
-static int read_text(struct reading *reading, const struct source *source)
+static int kubeconfig_parse_text(struct reading *reading, const struct source *source)
 {
     struct json *documents = NULL;
     struct file *file = &reading->files[reading->count];
@@ -286,7 +289,7 @@ int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t cou
     if (count == 0)
         return err_set(err, ERR_NOT_FOUND, "kubeconfig: there is none");
     for (size_t i = 0; i < count; i++) {
-        int result = read_text(&reading, &texts[i]);
+        int result = kubeconfig_parse_text(&reading, &texts[i]);
         if (result < 0)
             return result;
     }

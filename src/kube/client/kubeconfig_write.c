@@ -1,4 +1,4 @@
-/* Writing kubeconfigs; see kubeconfig.h. */
+/* Writes kubeconfigs; see kubeconfig.h. */
 #include "kube/client/kubeconfig.h"
 
 #include "base/base64.h"
@@ -32,8 +32,8 @@ static void set_data(struct arena *arena, struct json *object, const char *name,
         json_set_string(arena, object, name, base64_encode(arena, pem, strlen(pem)));
 }
 
-/* The namespace that somebody chose in the file that is there (`kubectl config set-context`), if it
- * is of the same cluster: another one need not have it. */
+/* Returns the namespace that the user chose in the existing file (`kubectl config set-context`), if
+ * it is for the same cluster: another cluster need not have it. */
 static const char *namespace_to_write(struct arena *arena, const char *path, const char *name,
                                       const struct kubeconfig *config)
 {
@@ -44,8 +44,8 @@ static const char *namespace_to_write(struct arena *arena, const char *path, con
     return config->namespace_;
 }
 
-/* A file that is there is written over where it stands, as kubectl does it. A new file in its place
- * would not be the one that pods have covered, and the cover would be gone with the old one. */
+/* An existing file is overwritten in place, as kubectl does. A new file in its place would not be
+ * the file that is mounted over in pods, and the mount would be lost with the old one. */
 static int write_over(const char *path, const struct buf *text, struct err *err)
 {
     _cleanup_buf_ struct buf before;

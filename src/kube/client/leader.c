@@ -1,6 +1,5 @@
-/* Leader election; see leader.h for the protocol and lease.h for its decisions. One call is under
- * way at a time. What the answer to a write would have been is never guessed: after a failure the
- * lease is read again. */
+/* Leader election; see leader.h for the protocol and lease.h for its decisions. One call is in
+ * flight at a time. The result of a failed write is never guessed: the lease is read again. */
 #include "kube/client/leader.h"
 
 #include "base/mem.h"
@@ -22,52 +21,52 @@ struct kube_leader {
     char *namespace_, *name, *identity;
     int64_t lease_ms, renew_ms, retry_ms;
 
-    struct arena *arena; /* of the lease */
-    struct json *lease;  /* as last seen; NULL: none, or not known */
-    char *record;        /* of the lease that was seen last, and when it was first */
+    struct arena *arena; /* holds the lease */
+    struct json *lease;  /* the lease as last seen; NULL: none, or unknown */
+    char *record; /* the record of the lease that was seen last, and when it was first seen */
     int64_t seen_ms;
-    bool others; /* it named somebody else */
-    bool gone;   /* it was there and is not any more; since gone_ms */
+    bool others; /* the record named another holder */
+    bool gone;   /* the lease existed and was deleted, since gone_ms */
     int64_t gone_ms;
-    char *news; /* said last */
+    char *last_message; /* the last message */
 
     bool leading, resigned, under_way;
-    int64_t sent_ms; /* of the write that is under way */
+    int64_t sent_ms; /* when the present write was sent */
     struct loop_timer retry, deadline;
     struct loop_task resign_task;
     void (*resign_done)(void *context);
 };
 
-static void attempt(struct kube_leader *leader);
+static void leader_attempt(struct kube_leader *leader);
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-static void say(struct kube_leader *leader, bool trouble, const char *format, ...)
+static void leader_log(struct kube_leader *leader, bool is_warning, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void say(struct kube_leader *leader, bool trouble, const char *format, ...)
+static void leader_log(struct kube_leader *leader, bool is_warning, const char *format, ...)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     va_list args;
     va_start(args, format);
-    const char *sentence = arena_vprintf(arena, format, args);
+    const char *message = arena_vprintf(arena, format, args);
     va_end(args);
-    if (str_eq(leader->news, sentence) || leader->resigned)
+    if (str_eq(leader->last_message, message) || leader->resigned)
         return;
-    free(leader->news);
-    leader->news = mem_strdup(sentence);
-    leader->listener.on_news(leader->context, trouble, sentence);
+    free(leader->last_message);
+    leader->last_message = mem_strdup(message);
+    leader->listener.on_leader_message(leader->context, is_warning, message);
 }
 
-static void forget(struct kube_leader *leader)
+static void leader_forget_lease(struct kube_leader *leader)
 {
     arena_reset(leader->arena);
     leader->lease = NULL;
 }
 
-static void remember(struct kube_leader *leader, const struct json *lease)
+static void leader_remember_lease(struct kube_leader *leader, const struct json *lease)
 {
-    forget(leader);
+    leader_forget_lease(leader);
     leader->lease = json_clone(leader->arena, lease);
     char *record = kube_lease_record(leader->arena, lease);
     const char *holder = kube_lease_holder(lease);
@@ -80,7 +79,7 @@ static void remember(struct kube_leader *leader, const struct json *lease)
     leader->seen_ms = loop_now_ms(leader->loop);
 }
 
-static void lose(struct kube_leader *leader, const char *why)
+static void leader_lose(struct kube_leader *leader, const char *why)
 {
     if (!leader->leading)
         return;
@@ -89,11 +88,11 @@ static void lose(struct kube_leader *leader, const char *why)
     leader->listener.on_lose(leader->context, why);
 }
 
-static void lead(struct kube_leader *leader)
+static void leader_take_office(struct kube_leader *leader)
 {
     int64_t left_ms = leader->sent_ms + leader->renew_ms - loop_now_ms(leader->loop);
     if (left_ms <= 0)
-        return; /* too late an answer to build on */
+        return; /* the answer came too late to lead on it */
     loop_timer_start(&leader->deadline, left_ms);
     if (leader->leading)
         return;
@@ -109,7 +108,7 @@ static void on_deadline(struct loop_timer *timer)
     _cleanup_free_ char *why =
         mem_printf("the lease %s/%s could not be renewed for %lld s", leader->namespace_,
                    leader->name, (long long)(leader->renew_ms / 1000));
-    lose(leader, why);
+    leader_lose(leader, why);
 }
 
 /* ---- resigning ------------------------------------------------------------------------------- */
@@ -128,7 +127,7 @@ static void on_resign_task(struct loop_task *task)
         return;
     }
     struct json *object =
-        kube_lease_give_away(leader->arena, leader->lease, loop_wall_ms(leader->loop));
+        kube_lease_release(leader->arena, leader->lease, loop_wall_ms(leader->loop));
     kube_update(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, object, on_resigned,
                 leader);
 }
@@ -140,13 +139,13 @@ void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context))
     leader->resign_done = done;
     loop_timer_stop(&leader->retry);
     loop_timer_stop(&leader->deadline);
-    if (!leader->under_way) /* else when that is answered: it may be what makes us holder */
+    if (!leader->under_way) /* else when the present call is answered: it may make us the holder */
         loop_defer(leader->loop, &leader->resign_task);
 }
 
 /* ---- asking and writing ---------------------------------------------------------------------- */
 
-/* A call has ended, and the next one comes later. */
+/* A call has ended; schedules the next one. */
 static void pause_attempts(struct kube_leader *leader)
 {
     leader->under_way = false;
@@ -155,30 +154,30 @@ static void pause_attempts(struct kube_leader *leader)
         return;
     }
     uint64_t spread_ms = (uint64_t)leader->retry_ms / 5 + 1;
-    /* Those who stand by do not come all at once; who leads keeps its pace. */
+    /* Candidates retry at random times; a leader keeps its interval. */
     int64_t more_ms = leader->leading ? 0 : (int64_t)rand_below(&leader->client->rand, spread_ms);
     loop_timer_start(&leader->retry, leader->retry_ms + more_ms);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void on_lease_written(void *context, struct json *object, const struct err *err)
 {
     struct kube_leader *leader = context;
     if (!err) {
-        remember(leader, object);
+        leader_remember_lease(leader, object);
         if (!leader->resigned)
-            lead(leader);
+            leader_take_office(leader);
         pause_attempts(leader);
         return;
     }
-    forget(leader);
+    leader_forget_lease(leader);
     bool passed_by = err->code == ERR_CONFLICT || err->code == ERR_EXISTS;
     if (err->code == ERR_NOT_FOUND)
-        lose(leader, "the lease was deleted");
+        leader_lose(leader, "the lease was deleted");
     if (!passed_by)
-        say(leader, true, "cannot write the lease %s/%s: %s", leader->namespace_, leader->name,
-            err->message);
+        leader_log(leader, true, "cannot write the lease %s/%s: %s", leader->namespace_,
+                   leader->name, err->message);
     if (passed_by && leader->leading && !leader->resigned)
-        attempt(leader); /* who was it? */
+        leader_attempt(leader); /* who was it? */
     else
         pause_attempts(leader);
 }
@@ -191,13 +190,14 @@ static void write_lease(struct kube_leader *leader)
                          leader->identity, leader->lease_ms, loop_wall_ms(leader->loop));
     leader->sent_ms = loop_now_ms(leader->loop);
     if (is_new)
-        kube_create(leader->client, &KUBE_LEASES, leader->namespace_, object, on_written, leader);
+        kube_create(leader->client, &KUBE_LEASES, leader->namespace_, object, on_lease_written,
+                    leader);
     else
         kube_update(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, object,
-                    on_written, leader);
+                    on_lease_written, leader);
 }
 
-static void decide(struct kube_leader *leader)
+static void leader_decide(struct kube_leader *leader)
 {
     struct kube_lease_view view = {
         .lease = leader->lease,
@@ -207,17 +207,17 @@ static void decide(struct kube_leader *leader)
     };
     enum kube_lease_step step = kube_lease_decide(&view);
     if (step != KUBE_LEASE_RENEW)
-        lose(leader, "the lease is not ours any more");
+        leader_lose(leader, "the lease is not ours any more");
     if (step == KUBE_LEASE_WAIT) {
-        say(leader, false, "standing by: %s leads", kube_lease_holder(leader->lease));
+        leader_log(leader, false, "standing by: %s leads", kube_lease_holder(leader->lease));
         pause_attempts(leader);
     } else {
         write_lease(leader);
     }
 }
 
-/* Somebody deleted the lease under its holder, who may not know yet: wait as for any holder. Only
- * who held it makes it again at once. */
+/* The lease was deleted while another process held it, and the holder may not know yet: wait as for
+ * any holder. Only its last holder creates it again at once. */
 static bool may_still_be_held(struct kube_leader *leader)
 {
     int64_t now_ms = loop_now_ms(leader->loop);
@@ -233,37 +233,37 @@ static void on_read(void *context, struct json *object, const struct err *err)
     struct kube_leader *leader = context;
     if (leader->resigned || (err && err->code != ERR_NOT_FOUND)) {
         if (err)
-            say(leader, true, "cannot read the lease %s/%s: %s", leader->namespace_, leader->name,
-                err->message);
+            leader_log(leader, true, "cannot read the lease %s/%s: %s", leader->namespace_,
+                       leader->name, err->message);
         else
-            remember(leader, object);
+            leader_remember_lease(leader, object);
         pause_attempts(leader);
         return;
     }
     if (!err) {
-        remember(leader, object);
-        decide(leader);
+        leader_remember_lease(leader, object);
+        leader_decide(leader);
         return;
     }
-    forget(leader);
+    leader_forget_lease(leader);
     if (may_still_be_held(leader))
         pause_attempts(leader);
     else
-        decide(leader);
+        leader_decide(leader);
 }
 
-static void attempt(struct kube_leader *leader)
+static void leader_attempt(struct kube_leader *leader)
 {
     leader->under_way = true;
-    if (leader->leading && leader->lease) /* nobody writes it but us */
+    if (leader->leading && leader->lease) /* no other process writes the lease */
         write_lease(leader);
     else
         kube_get(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, on_read, leader);
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_leader_retry(struct loop_timer *timer)
 {
-    attempt(CONTAINER_OF(timer, struct kube_leader, retry));
+    leader_attempt(CONTAINER_OF(timer, struct kube_leader, retry));
 }
 
 struct kube_leader *kube_leader_new(struct loop *loop, struct http_transport *transport,
@@ -287,7 +287,7 @@ struct kube_leader *kube_leader_new(struct loop *loop, struct http_transport *tr
     /* A call that hangs must leave time for another one before the deadline. */
     kube_client_set_timeout(leader->client, leader->renew_ms / 2);
     leader->resign_task.callback = on_resign_task;
-    loop_timer_init(loop, &leader->retry, on_retry);
+    loop_timer_init(loop, &leader->retry, on_leader_retry);
     loop_timer_init(loop, &leader->deadline, on_deadline);
     loop_timer_start(&leader->retry, 0);
     return leader;
@@ -306,7 +306,7 @@ struct kube_leader *kube_leader_free(struct kube_leader *leader)
     free(leader->name);
     free(leader->identity);
     free(leader->record);
-    free(leader->news);
+    free(leader->last_message);
     free(leader);
     return NULL;
 }

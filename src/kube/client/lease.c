@@ -34,7 +34,8 @@ char *kube_lease_record(struct arena *arena, const struct json *lease)
                         (long long)json_get_int(spec, "leaseTransitions", 0));
 }
 
-static void set_time(struct arena *arena, struct json *spec, const char *name, int64_t wall_ms)
+static void lease_set_time(struct arena *arena, struct json *spec, const char *name,
+                           int64_t wall_ms)
 {
     char text[MOMENT_TEXT_MAX];
     moment_format_micro(wall_ms * 1000, text);
@@ -54,19 +55,19 @@ struct json *kube_lease_write(struct arena *arena, const struct json *lease, con
     json_set_string(arena, spec, "holderIdentity", identity);
     json_set_int(arena, spec, "leaseDurationSeconds", (duration_ms + 999) / 1000);
     if (!renew)
-        set_time(arena, spec, "acquireTime", wall_ms);
-    set_time(arena, spec, "renewTime", wall_ms);
+        lease_set_time(arena, spec, "acquireTime", wall_ms);
+    lease_set_time(arena, spec, "renewTime", wall_ms);
     json_set_int(arena, spec, "leaseTransitions", transitions + (lease && !renew));
     return object;
 }
 
-struct json *kube_lease_give_away(struct arena *arena, const struct json *lease, int64_t wall_ms)
+struct json *kube_lease_release(struct arena *arena, const struct json *lease, int64_t wall_ms)
 {
     struct json *object = json_clone(arena, lease);
     struct json *spec = json_ensure_object(arena, object, "spec");
     json_set_string(arena, spec, "holderIdentity", "");
     json_set_int(arena, spec, "leaseDurationSeconds", 1);
-    set_time(arena, spec, "acquireTime", wall_ms);
-    set_time(arena, spec, "renewTime", wall_ms);
+    lease_set_time(arena, spec, "acquireTime", wall_ms);
+    lease_set_time(arena, spec, "renewTime", wall_ms);
     return object;
 }

@@ -1,4 +1,4 @@
-/* Waiting for one's own writes to be seen; see own_writes.h. */
+/* Waits for own writes to be shown; see own_writes.h. */
 #include "kube/client/own_writes.h"
 
 #include "base/str.h"
@@ -23,8 +23,9 @@ void kube_own_writes_forget(struct kube_own_writes *writes)
     kube_own_writes_init(writes);
 }
 
-/* Versions of one resource are numbers that grow; one that is no number is not waited for. */
-static int64_t version_of(const struct json *object)
+/* Versions of one resource are increasing numbers. Returns 0 for a version that is no number, which
+ * is not waited for. */
+static int64_t own_write_version(const struct json *object)
 {
     int64_t version;
 
@@ -33,43 +34,43 @@ static int64_t version_of(const struct json *object)
     return version;
 }
 
-void kube_own_writes_made(struct kube_own_writes *writes, const char *uid, int64_t now_ms)
+void kube_own_writes_add_created(struct kube_own_writes *writes, const char *uid, int64_t now_ms)
 {
     map_put(&writes->uids, uid, &writes->uids);
-    writes->doubted = false;
+    writes->resync_requested = false;
     writes->until_ms = now_ms + AWAIT_MS;
 }
 
-void kube_own_writes_wrote(struct kube_own_writes *writes, const struct json *workload,
-                           int64_t now_ms)
+void kube_own_writes_add_updated(struct kube_own_writes *writes, const struct json *workload,
+                                 int64_t now_ms)
 {
-    int64_t version = version_of(workload);
+    int64_t version = own_write_version(workload);
 
     if (version <= writes->version)
         return;
     writes->version = version;
-    writes->doubted = false;
+    writes->resync_requested = false;
     writes->until_ms = now_ms + AWAIT_MS;
 }
 
-void kube_own_writes_saw(struct kube_own_writes *writes, const char *uid)
+void kube_own_writes_observe(struct kube_own_writes *writes, const char *uid)
 {
     map_remove(&writes->uids, uid);
 }
 
 static bool are_shown(const struct kube_own_writes *writes, const struct json *workload)
 {
-    int64_t version = version_of(workload);
+    int64_t version = own_write_version(workload);
 
     return writes->uids.count == 0 && (version == 0 || version >= writes->version);
 }
 
-bool kube_own_writes_are_late(struct kube_own_writes *writes, const struct json *workload,
-                              int64_t now_ms)
+bool kube_own_writes_are_overdue(struct kube_own_writes *writes, const struct json *workload,
+                                 int64_t now_ms)
 {
-    if (writes->doubted || now_ms < writes->until_ms || are_shown(writes, workload))
+    if (writes->resync_requested || now_ms < writes->until_ms || are_shown(writes, workload))
         return false;
-    writes->doubted = true;
+    writes->resync_requested = true;
     writes->until_ms = now_ms + AWAIT_MS;
     return true;
 }

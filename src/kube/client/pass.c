@@ -1,5 +1,5 @@
-/* Carrying out a pass; see pass.h. Called by controllers, on their loop. It knows no plan: which
- * call is next, and what a failure means for the stages after it, is asked of the controller. */
+/* Carries out a pass; see pass.h. Used by controllers on their loop thread. It knows no plan: the
+ * controller chooses the next call and decides what a failure means for later stages. */
 #include "kube/client/pass.h"
 
 #include "base/mem.h"
@@ -8,40 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void on_end(struct loop_task *task)
+static void on_pass_end(struct loop_task *task)
 {
     struct kube_pass *pass = CONTAINER_OF(task, struct kube_pass, end);
 
     pass->done(pass->context, pass);
 }
 
-void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube_object *workload)
+void kube_pass_init(struct kube_pass *pass, struct list_head *list, struct kube_object *workload)
 {
     *pass = (struct kube_pass){
         .workload = kube_object_ref(workload),
         .arena = arena_new(),
-        .end.callback = on_end,
-        .list = list,
-        .next = *list,
+        .end.callback = on_pass_end,
     };
-    if (pass->next)
-        pass->next->previous = pass;
-    *list = pass;
-}
-
-static void unlink_pass(struct kube_pass *pass)
-{
-    if (pass->previous)
-        pass->previous->next = pass->next;
-    else
-        *pass->list = pass->next;
-    if (pass->next)
-        pass->next->previous = pass->previous;
+    list_push(list, &pass->link);
 }
 
 void kube_pass_release(struct kube_pass *pass)
 {
-    unlink_pass(pass);
+    list_remove(&pass->link);
     loop_defer_cancel(pass->loop, &pass->end);
     for (size_t i = 0; i < pass->held.count; i++)
         kube_object_unref(pass->held.items[i]);
@@ -66,7 +52,7 @@ const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_objec
     return trees;
 }
 
-static int compare_names(const void *a, const void *b)
+static int pass_compare_objects(const void *a, const void *b)
 {
     return strcmp((*(struct kube_object *const *)a)->name, (*(struct kube_object *const *)b)->name);
 }
@@ -82,12 +68,12 @@ const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map 
 
     for (size_t i = 0; map_next(objects, &i, &name, &object);)
         sorted[count++] = object;
-    qsort(sorted, count, sizeof(sorted[0]), compare_names);
+    qsort(sorted, count, sizeof(sorted[0]), pass_compare_objects);
     *ret_count = count;
     return kube_pass_hold_all(pass, sorted, count);
 }
 
-/* Keep calls of the stage under way; false when all have been answered. */
+/* Starts calls of the stage up to the limit. Returns false when all have been answered. */
 static bool keep_calling(struct kube_pass *pass)
 {
     size_t calls_max = pass->probes ? 1 : pass->calls_max;
@@ -97,7 +83,7 @@ static bool keep_calling(struct kube_pass *pass)
     return pass->under_way > 0;
 }
 
-static void advance(struct kube_pass *pass)
+static void pass_advance(struct kube_pass *pass)
 {
     while (pass->stage < pass->stages->count) {
         if (keep_calling(pass))
@@ -111,14 +97,14 @@ static void advance(struct kube_pass *pass)
 
 void kube_pass_start(struct kube_pass *pass)
 {
-    advance(pass);
+    pass_advance(pass);
 }
 
 void kube_pass_answered(struct kube_pass *pass)
 {
     pass->under_way--;
     pass->probes = false;
-    advance(pass);
+    pass_advance(pass);
 }
 
 bool kube_pass_has_answer(const struct err *err)
@@ -126,21 +112,21 @@ bool kube_pass_has_answer(const struct err *err)
     return err->code != ERR_UNAVAILABLE && err->code != ERR_TIMEOUT && err->code != ERR_CANCELED;
 }
 
-void kube_pass_give_up(struct kube_pass *pass, const struct err *err)
+void kube_pass_abort(struct kube_pass *pass, const struct err *err)
 {
     pass->failed = err->code != ERR_NOT_FOUND;
     pass->unreachable = !kube_pass_has_answer(err);
     pass->stage = pass->stages->count;
 }
 
-void kube_pass_wrote(struct kube_pass *pass, const struct json *workload)
+void kube_pass_add_write(struct kube_pass *pass, const struct json *workload)
 {
     if (pass->writes)
-        kube_own_writes_wrote(pass->writes, workload, loop_now_ms(pass->loop));
+        kube_own_writes_add_updated(pass->writes, workload, loop_now_ms(pass->loop));
 }
 
-void kube_pass_tell(struct kube_pass *pass, bool warning, const char *reason, const char *format,
-                    ...)
+void kube_pass_event(struct kube_pass *pass, bool warning, const char *reason, const char *format,
+                     ...)
 {
     const char *message;
     va_list args;

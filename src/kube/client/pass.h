@@ -1,11 +1,12 @@
-/* One pass of a controller over a workload: the calls that carry out what it decided, in numbered
- * stages, at most so many under way, and all that must be held until the last is answered. A stage
- * begins when every call of the one before has been answered. Controllers embed it in what they
- * know of the plan; what the stages are is theirs. */
+/* One pass of a controller over a workload: the API calls that carry out its decision, in numbered
+ * stages, with a limit of calls in flight, and references to the objects that the calls use. A
+ * stage begins when every call of the stage before has been answered. A controller embeds struct
+ * kube_pass in its own struct and defines the stages. */
 #ifndef TRAINYARD_KUBE_PASS_H
 #define TRAINYARD_KUBE_PASS_H
 
 #include "base/arena.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "kube/client/client.h"
@@ -16,74 +17,74 @@ struct kube_pass;
 
 struct kube_pass_stages {
     int count;
-    /* Start the next call of pass->stage, if there is one: its answer ends in a
-     * kube_pass_answered(). pass->position is there to count with, and 0 when a stage begins. */
+    /* Starts the next call of pass->stage and returns true, or returns false if there is none. Each
+     * call ends with kube_pass_answered(). pass->position is a counter for this function; it is 0
+     * when a stage begins. */
     bool (*start_next)(struct kube_pass *pass);
-    /* The stage is through: which is next? NULL: the one after it. */
+    /* Runs at the end of a stage and returns the next stage. NULL: the following number. */
     int (*after)(struct kube_pass *pass);
 };
 
-/* Every stage is through, or the pass was given up. It is the callee's to release. */
+/* All stages have ended, or the pass was aborted. The callee releases the pass. */
 typedef void kube_pass_done(void *context, struct kube_pass *pass);
 
 struct kube_pass {
     const struct kube_pass_stages *stages;
     struct loop *loop;
     struct kube_client *client;
-    const char *component; /* in whose name events are told */
+    const char *component; /* the reporting component of events */
     size_t calls_max;
-    kube_pass_done *done; /* comes from the loop, never from within */
+    kube_pass_done *done; /* runs on the loop thread, never from within a call of this interface */
     void *context;
-    struct kube_own_writes *writes; /* of the workload; NULL: nobody waits for them */
+    struct kube_own_writes *writes; /* writes of the workload; NULL: they are not tracked */
 
     struct kube_object *workload;
-    struct arena *arena; /* the plan's */
-
-    struct kube_pass *next; /* of its list */
+    struct arena *arena; /* holds the plan */
 
     int stage;
     size_t position;
-    bool failed;      /* to be tried again; does not end it by itself */
-    bool unreachable; /* it was given up because the server did not answer */
-    /* One call at a time until the first has ended, since the server did not answer before. The
-     * caller's to set. */
+    bool failed;      /* the pass is to be repeated; this does not end it */
+    bool unreachable; /* the pass was aborted because the server did not answer */
+    /* One call in flight until the first has been answered. The caller sets it if the server did
+     * not answer the pass before. */
     bool probes;
 
     /* Private. */
     VEC(struct kube_object *) held;
     size_t under_way;
     struct loop_task end;
-    struct kube_pass **list, *previous;
+    struct list_link link; /* in the list of its controller */
 };
 
-/* The first block of members is the caller's to set afterwards. `list` starts as NULL and has the
- * passes of a controller that are not released, in no order. */
-void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube_object *workload);
-/* Also with calls under way, if the client has been freed before. */
+/* The caller sets the first block of members afterwards. `list` starts empty; it has all passes of
+ * a controller that are not released, in no order. */
+void kube_pass_init(struct kube_pass *pass, struct list_head *list, struct kube_object *workload);
+/* May be called with calls in flight if the client was freed before. */
 void kube_pass_release(struct kube_pass *pass);
 
-/* Keep what the plan points into: a reference for the pass. */
+/* Keeps a reference to the object until the pass is released. Returns its tree. */
 const struct json *kube_pass_hold(struct kube_pass *pass, struct kube_object *object);
 const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_object *const *objects,
                                        size_t count);
-/* … all of a map of objects by name, in the order of their names. */
+/* Like kube_pass_hold(), for all objects of a map, sorted by name. */
 const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map *objects,
                                        size_t *ret_count);
 
 void kube_pass_start(struct kube_pass *pass);
-void kube_pass_answered(struct kube_pass *pass); /* one call; it may have failed */
+void kube_pass_answered(struct kube_pass *pass); /* one call has ended, with or without success */
 
-/* Whether the server answered at all. No answer says nothing about what was asked. */
+/* Returns whether the error is the server's answer. Without an answer it is unknown whether the
+ * call had an effect. */
 bool kube_pass_has_answer(const struct err *err);
-/* The workload itself could not be written, or a call got no answer, which those after it would not
- * get either. The pass is to be tried again, unless the workload is gone. No stage follows;
- * kube_pass_answered() does. */
-void kube_pass_give_up(struct kube_pass *pass, const struct err *err);
-/* The workload was written, and is now so. */
-void kube_pass_wrote(struct kube_pass *pass, const struct json *workload);
+/* Ends the pass after the present calls, because the workload could not be written or a call got no
+ * answer. The pass is to be repeated unless the workload is gone. The caller still calls
+ * kube_pass_answered(). */
+void kube_pass_abort(struct kube_pass *pass, const struct err *err);
+/* The workload was written; `workload` is the server's answer. */
+void kube_pass_add_write(struct kube_pass *pass, const struct json *workload);
 
-/* An event about the workload. */
-void kube_pass_tell(struct kube_pass *pass, bool warning, const char *reason, const char *format,
-                    ...) __attribute__((format(printf, 4, 5)));
+/* Records an event about the workload. */
+void kube_pass_event(struct kube_pass *pass, bool warning, const char *reason, const char *format,
+                     ...) __attribute__((format(printf, 4, 5)));
 
 #endif

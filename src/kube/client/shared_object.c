@@ -1,5 +1,5 @@
-/* Counting who shares an object, and what it shares; see shared_object.h. A base is whole itself,
- * and stays as long as somebody shares with it: at most one for every object. */
+/* Reference counts of objects, and sharing between them; see shared_object.h. A base shares nothing
+ * itself and stays as long as another object shares with it. */
 #include "kube/client/shared_object.h"
 
 #include "base/hash.h"
@@ -10,19 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About what a copy takes that shares nothing: enough to tell whether sharing pays. */
-static size_t weigh(const struct json *json)
+/* Estimates the size of a copy that shares nothing: enough to decide whether sharing saves memory.
+ */
+static size_t object_estimate_size(const struct json *json)
 {
     size_t weight = sizeof(*json) + (json->name ? strlen(json->name) + 1 : 0);
     if (json->type == JSON_STRING || json->type == JSON_REAL)
         return weight + json->size + 1;
     JSON_EACH (item, json)
-        weight += weigh(item);
+        weight += object_estimate_size(item);
     return weight;
 }
 
-/* The bytes a copy takes. */
-static size_t measure(const struct json *json, const struct kube_object *base)
+/* Returns the bytes that a copy takes. */
+static size_t object_copy_size(const struct json *json, const struct kube_object *base)
 {
     _cleanup_(cleanup_arena) struct arena *draft = arena_new();
     json_clone_beside(draft, json, base ? base->json : NULL);
@@ -41,7 +42,7 @@ struct kube_object *kube_object_adopt(struct arena *arena, struct json *json)
     return object;
 }
 
-/* Thousands of these live long: each has memory of exactly its size. */
+/* Thousands of objects live long, so each has memory of exactly its size. */
 static struct kube_object *object_new(const struct json *json, struct kube_object *base,
                                       size_t size)
 {
@@ -54,7 +55,7 @@ static struct kube_object *object_new(const struct json *json, struct kube_objec
 
 struct kube_object *kube_object_new(const struct json *json)
 {
-    return object_new(json, NULL, measure(json, NULL));
+    return object_new(json, NULL, object_copy_size(json, NULL));
 }
 
 struct kube_object *kube_object_ref(struct kube_object *object)
@@ -74,21 +75,23 @@ void kube_object_unref(struct kube_object *object)
 
 /* ---- Families -------------------------------------------------------------------------------- */
 
-static struct kube_object **family_of(struct kube_siblings *siblings, const struct json *json)
+static struct kube_object **family_of(struct kube_object_families *families,
+                                      const struct json *json)
 {
     const char *namespace_ = kube_meta_namespace(json), *name = kube_meta_name(json);
     const char *dash = strrchr(name, '-');
     uint64_t hash = hash_fnv1a(HASH_FNV_START, namespace_, strlen(namespace_) + 1);
     hash = hash_fnv1a(hash, name, dash ? (size_t)(dash - name) : strlen(name));
     hash = hash_fnv1a(hash, &(size_t){json_count(json_get(json, "status"))}, sizeof(size_t));
-    return &siblings->bases[hash % KUBE_FAMILIES];
+    return &families->bases[hash % KUBE_OBJECT_FAMILIES_MAX];
 }
 
-struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json)
+struct kube_object *kube_object_families_add(struct kube_object_families *families,
+                                             const struct json *json)
 {
-    struct kube_object **base = family_of(siblings, json);
-    size_t beside = *base ? measure(json, *base) : SIZE_MAX;
-    if (beside <= weigh(json) / 2)
+    struct kube_object **base = family_of(families, json);
+    size_t beside = *base ? object_copy_size(json, *base) : SIZE_MAX;
+    if (beside <= object_estimate_size(json) / 2)
         return object_new(json, *base, beside);
     struct kube_object *object = kube_object_new(json);
     kube_object_unref(*base);
@@ -96,10 +99,10 @@ struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const stru
     return object;
 }
 
-void kube_siblings_tidy(struct kube_siblings *siblings)
+void kube_object_families_drop_unused(struct kube_object_families *families)
 {
-    for (size_t i = 0; i < KUBE_FAMILIES; i++) {
-        struct kube_object **base = &siblings->bases[i];
+    for (size_t i = 0; i < KUBE_OBJECT_FAMILIES_MAX; i++) {
+        struct kube_object **base = &families->bases[i];
         if (*base && (*base)->references == 1) {
             kube_object_unref(*base);
             *base = NULL;
@@ -107,9 +110,9 @@ void kube_siblings_tidy(struct kube_siblings *siblings)
     }
 }
 
-void kube_siblings_release(struct kube_siblings *siblings)
+void kube_object_families_release(struct kube_object_families *families)
 {
-    for (size_t i = 0; i < KUBE_FAMILIES; i++)
-        kube_object_unref(siblings->bases[i]);
-    *siblings = (struct kube_siblings){0};
+    for (size_t i = 0; i < KUBE_OBJECT_FAMILIES_MAX; i++)
+        kube_object_unref(families->bases[i]);
+    *families = (struct kube_object_families){0};
 }

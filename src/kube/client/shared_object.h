@@ -1,5 +1,5 @@
-/* An object of the API that many hold and nobody changes: an informer's copy, its listeners and
- * what they have under way. Whoever keeps one beyond a call takes a reference. One thread only. */
+/* An immutable, reference-counted API object, shared by an informer, its listeners and their calls.
+ * A user that keeps an object beyond a call takes a reference. Not thread-safe. */
 #ifndef TRAINYARD_KUBE_SHARED_OBJECT_H
 #define TRAINYARD_KUBE_SHARED_OBJECT_H
 
@@ -8,34 +8,37 @@
 
 struct kube_object {
     int references;
-    struct arena *arena;      /* holds the tree … */
-    struct kube_object *base; /* … but for what it shares with this one, if not NULL */
+    struct arena *arena;      /* holds the tree, except for the parts that are shared with `base` */
+    struct kube_object *base; /* the object that parts of the tree are shared with; or NULL */
     struct json *json;
-    const char *namespace_; /* "" if cluster-wide */
+    const char *namespace_; /* "" for a cluster-wide object */
     const char *name;
     const char *uid;
 };
 
-/* A deep copy. */
+/* Makes an object with a deep copy of the tree. */
 struct kube_object *kube_object_new(const struct json *json);
-/* The tree itself, which lies alone in the arena: the object frees it. */
+/* Makes an object from the tree itself. The object takes over the arena, which must hold nothing
+ * else. */
 struct kube_object *kube_object_adopt(struct arena *arena, struct json *json);
 struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object);
 
-/* Objects of one kind, of which families are much alike: the pods of a job. One of each is whole,
- * and the others share with it what is the same. A family is told by its names, which differ behind
- * the last dash, and by how much there is in the status: what runs is like what runs. Only so many
- * fit here; one that is taken for another shares less, or nothing. */
-enum { KUBE_FAMILIES = 64 };
-struct kube_siblings { /* starts zeroed */
-    struct kube_object *bases[KUBE_FAMILIES];
+/* Saves memory for objects that are similar, such as the pods of a job. Of each family one object
+ * is stored whole, and the others share with it what is the same. Objects belong to one family if
+ * their names differ only behind the last dash and their status has the same number of members. The
+ * table has a fixed number of slots; a collision only means that less is shared. */
+enum { KUBE_OBJECT_FAMILIES_MAX = 64 };
+struct kube_object_families { /* zero-initialized */
+    struct kube_object *bases[KUBE_OBJECT_FAMILIES_MAX];
 };
-void kube_siblings_release(struct kube_siblings *siblings);
+void kube_object_families_release(struct kube_object_families *families);
 
-/* A deep copy, or one that shares. */
-struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json);
-/* An object is gone: let go of what nobody else holds. */
-void kube_siblings_tidy(struct kube_siblings *siblings);
+/* Makes an object with a copy of the tree that shares parts with its family if that saves memory.
+ */
+struct kube_object *kube_object_families_add(struct kube_object_families *families,
+                                             const struct json *json);
+/* Releases stored objects that only this table references. */
+void kube_object_families_drop_unused(struct kube_object_families *families);
 
 #endif

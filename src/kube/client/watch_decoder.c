@@ -1,4 +1,4 @@
-/* Decoding the stream of a watch; see watch_decoder.h. */
+/* Decodes the stream of a watch; see watch_decoder.h. */
 #include "kube/client/watch_decoder.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ void watch_decoder_release(struct watch_decoder *decoder)
     decoder->arena = arena_free(decoder->arena);
 }
 
-static bool is_blank(const char *line, size_t size)
+static bool line_is_blank(const char *line, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         if (!strchr(" \t\r", line[i]))
@@ -32,7 +32,7 @@ int watch_decoder_read(struct arena *arena, const char *line, size_t size, struc
 {
     static const char *const TYPES[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"};
     *ret = (struct watch_event){0};
-    if (is_blank(line, size))
+    if (line_is_blank(line, size))
         return 0;
     struct json *json = NULL;
     if (json_parse(arena, line, size, NULL, &json, err) < 0) {
@@ -58,7 +58,7 @@ int watch_decoder_read(struct arena *arena, const char *line, size_t size, struc
     return err_set(err, ERR_INTERNAL, "watch: unknown event type '%.32s'", type);
 }
 
-/* *ret_stop: the receiver wants no more. */
+/* *ret_stop: the receiver wants no further events. */
 static int decode_line(struct watch_decoder *decoder, const char *line, size_t size,
                        watch_decoder_event *event, void *context, bool *ret_stop, struct err *err)
 {
@@ -82,7 +82,7 @@ int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t s
     const char *at = data, *end = at + size;
     for (const char *newline; at < end && (newline = memchr(at, '\n', (size_t)(end - at)));
          at = newline + 1) {
-        /* A line that came in one piece is read where it lies. */
+        /* A line that arrived in one piece is decoded without a copy. */
         const char *line = at;
         size_t length = (size_t)(newline - at);
         bool stop = false;
@@ -104,7 +104,7 @@ int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t s
 
 int watch_decoder_end(const struct watch_decoder *decoder, struct err *err)
 {
-    if (is_blank(decoder->line.data, decoder->line.size))
+    if (line_is_blank(decoder->line.data, decoder->line.size))
         return 0;
     return err_set(err, ERR_UNAVAILABLE, "watch: the stream ended within an event");
 }

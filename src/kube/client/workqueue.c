@@ -1,6 +1,6 @@
-/* The queue of keys; see workqueue.h. A key has an entry from its first addition until nothing is
- * left to remember of it. Workers are started from a turn of their own, never from within an
- * addition or the end of another's work. */
+/* The queue of keys; see workqueue.h. A key has an entry from its first addition until it has no
+ * work and no backoff. Workers are started from a loop task, never from within an addition or the
+ * end of other work. */
 #include "kube/client/workqueue.h"
 
 #include "base/map.h"
@@ -13,12 +13,12 @@ enum { BACKOFF_FIRST_MS = 5, BACKOFF_MAX_MS = 30 * 1000, FAILURES_MAX = 32 };
 struct entry {
     struct workqueue *queue;
     char *key;
-    struct entry *next; /* of those that wait */
+    struct entry *next; /* next waiting entry */
     bool waiting;
     bool running;
-    bool again;   /* added while it ran */
-    bool called;  /* within the worker's call: the key's text must stay */
-    int failures; /* in a row */
+    bool again;   /* added while its work runs */
+    bool called;  /* the worker is being called: the key's text must stay valid */
+    int failures; /* failures in a row */
     struct loop_timer delay;
 };
 
@@ -28,13 +28,13 @@ struct workqueue {
     workqueue_worker *worker;
     void *context;
     struct map entries;
-    struct entry *first, **last; /* waiting, in the order of their addition */
+    struct entry *first, **last; /* waiting entries, in the order of their addition */
     size_t waiting, running;
     struct loop_task task;
-    bool dispatching, freed; /* freed by a worker: the rest follows when it returns */
+    bool dispatching, freed; /* freed by a worker: the memory is freed when it returns */
 };
 
-static void dispatch(struct loop_task *task);
+static void workqueue_dispatch(struct loop_task *task);
 
 struct workqueue *workqueue_new(struct loop *loop, size_t parallel, workqueue_worker *worker,
                                 void *context)
@@ -45,12 +45,12 @@ struct workqueue *workqueue_new(struct loop *loop, size_t parallel, workqueue_wo
     queue->worker = worker;
     queue->context = context;
     queue->last = &queue->first;
-    queue->task.callback = dispatch;
+    queue->task.callback = workqueue_dispatch;
     map_init(&queue->entries);
     return queue;
 }
 
-static void entry_free(struct entry *entry)
+static void workqueue_entry_free(struct entry *entry)
 {
     loop_timer_stop(&entry->delay);
     free(entry->key);
@@ -62,7 +62,7 @@ static void queue_release(struct workqueue *queue)
     const char *key;
     void *value;
     for (size_t i = 0; map_next(&queue->entries, &i, &key, &value);)
-        entry_free(value);
+        workqueue_entry_free(value);
     map_release(&queue->entries);
     free(queue);
 }
@@ -84,10 +84,10 @@ static void forget_if_idle(struct entry *entry)
         entry->delay.running)
         return;
     map_remove(&entry->queue->entries, entry->key);
-    entry_free(entry);
+    workqueue_entry_free(entry);
 }
 
-static void enqueue(struct entry *entry)
+static void entry_enqueue(struct entry *entry)
 {
     struct workqueue *queue = entry->queue;
     if (entry->running) {
@@ -106,10 +106,10 @@ static void enqueue(struct entry *entry)
 
 static void on_delay(struct loop_timer *timer)
 {
-    enqueue(CONTAINER_OF(timer, struct entry, delay));
+    entry_enqueue(CONTAINER_OF(timer, struct entry, delay));
 }
 
-static struct entry *entry_of(struct workqueue *queue, const char *key)
+static struct entry *workqueue_entry(struct workqueue *queue, const char *key)
 {
     struct entry *entry = map_get(&queue->entries, key);
     if (entry)
@@ -124,10 +124,10 @@ static struct entry *entry_of(struct workqueue *queue, const char *key)
 
 void workqueue_add(struct workqueue *queue, const char *key)
 {
-    enqueue(entry_of(queue, key));
+    entry_enqueue(workqueue_entry(queue, key));
 }
 
-static void delay(struct entry *entry, int64_t delay_ms)
+static void entry_delay(struct entry *entry, int64_t delay_ms)
 {
     int64_t due_ms = loop_now_ms(entry->queue->loop) + delay_ms;
     if (!entry->delay.running || due_ms < entry->delay.due_ms)
@@ -139,7 +139,7 @@ void workqueue_add_after(struct workqueue *queue, const char *key, int64_t delay
     if (delay_ms <= 0)
         workqueue_add(queue, key);
     else
-        delay(entry_of(queue, key), delay_ms);
+        entry_delay(workqueue_entry(queue, key), delay_ms);
 }
 
 static int64_t backoff_ms(int failures)
@@ -162,24 +162,24 @@ void workqueue_done(struct workqueue *queue, const char *key, bool failed)
     } else {
         if (entry->failures < FAILURES_MAX)
             entry->failures++;
-        delay(entry, backoff_ms(entry->failures));
+        entry_delay(entry, backoff_ms(entry->failures));
     }
     if (entry->again) {
         entry->again = false;
-        enqueue(entry);
+        entry_enqueue(entry);
     }
     forget_if_idle(entry);
     if (queue->waiting)
         loop_defer(queue->loop, &queue->task);
 }
 
-void workqueue_put_off(struct workqueue *queue, const char *key, int64_t delay_ms)
+void workqueue_defer(struct workqueue *queue, const char *key, int64_t delay_ms)
 {
     workqueue_add_after(queue, key, delay_ms);
     workqueue_done(queue, key, false);
 }
 
-static void dispatch(struct loop_task *task)
+static void workqueue_dispatch(struct loop_task *task)
 {
     struct workqueue *queue = CONTAINER_OF(task, struct workqueue, task);
     queue->dispatching = true;

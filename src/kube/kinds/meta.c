@@ -16,7 +16,7 @@ void meta_set_time(struct arena *arena, struct json *object, const char *name, i
     json_set_string(arena, object, name, text);
 }
 
-/* Removes the fields that clients may not set. managedFields stay: rest_track_fields() handles
+/* Removes the fields that clients may not set. managedFields stay: api_track_fields() handles
  * them. */
 static void drop_server_fields(struct json *meta)
 {

@@ -1,4 +1,4 @@
-/* Names of resources; see resource_name.h. */
+/* See resource_name.h. */
 #include "kube/kinds/resource_name.h"
 
 #include "base/mem.h"

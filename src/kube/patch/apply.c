@@ -15,7 +15,7 @@ struct applying {
     struct managed_fields managed;
     struct managed_entry *own;
     struct json *merged;
-    struct typed_comparison comparison; /* of what the write can change */
+    struct typed_comparison comparison; /* of the fields that the write can change */
 };
 
 /* ---- What is not wanted any more ------------------------------------------------------------- */
@@ -34,28 +34,29 @@ static struct fieldset owned_by_anybody(const struct applying *applying)
     return typed_with_parents(applying->arena, applying->write->type, owned);
 }
 
-static struct json *without(const struct applying *applying, struct fieldset set)
+static struct json *apply_merged_without(const struct applying *applying, struct fieldset set)
 {
     struct json *rest = json_clone(applying->arena, applying->merged);
     typed_remove(applying->arena, applying->write->type, rest, set);
     return rest;
 }
 
-/* Take away what the manager applied last time, did not apply this time and nobody else owns.
+/* Removes the fields that the manager applied last time, did not apply this time, and that no other
+ * manager owns.
  *
- * First all he had is taken away, to see what goes with it: whoever takes away an element of a list
- * takes away what others set in it. Of that, what somebody owns stays; and of what would go then,
- * only what was his does. */
-static void prune(struct applying *applying, struct fieldset last)
+ * First all its former fields are removed, to see what goes with them: removing a list element
+ * removes the fields that others set in it. Of these, fields with an owner are kept. Of the rest,
+ * only fields that belonged to the manager are removed. */
+static void apply_prune(struct applying *applying, struct fieldset last)
 {
     struct arena *arena = applying->arena;
     if (fieldset_is_empty(last))
         return;
     last = typed_with_parents(arena, applying->write->type, last);
     struct fieldset all = fields_of(applying, applying->merged);
-    struct fieldset kept = fields_of(applying, without(applying, last));
+    struct fieldset kept = fields_of(applying, apply_merged_without(applying, last));
     kept = fieldset_union(arena, kept, owned_by_anybody(applying));
-    struct json *pruned = without(applying, fieldset_difference(arena, all, kept));
+    struct json *pruned = apply_merged_without(applying, fieldset_difference(arena, all, kept));
     struct fieldset gone = fieldset_difference(arena, all, fields_of(applying, pruned));
     typed_remove(arena, applying->write->type, applying->merged,
                  fieldset_intersection(arena, gone, last));
@@ -63,18 +64,18 @@ static void prune(struct applying *applying, struct fieldset last)
 
 /* ---- Conflicts ------------------------------------------------------------------------------- */
 
-static struct fieldset changed(const struct applying *applying)
+static struct fieldset apply_changed_fields(const struct applying *applying)
 {
     return fieldset_union(applying->arena, applying->comparison.modified,
                           applying->comparison.added);
 }
 
-/* Returns how many managers have some. To change a field in `allowed` is none. */
+/* Returns how many managers have conflicts. Changing a field in `allowed` is no conflict. */
 static size_t find_conflicts(const struct applying *applying, struct fieldset allowed,
                              struct apply_conflict **ret)
 {
     struct arena *arena = applying->arena;
-    struct fieldset change = fieldset_difference(arena, changed(applying), allowed);
+    struct fieldset change = fieldset_difference(arena, apply_changed_fields(applying), allowed);
     size_t count = 0, room = 0;
     for (const struct managed_entry *entry = applying->managed.first; entry; entry = entry->next)
         room++;
@@ -98,15 +99,16 @@ static int check_conflicts(const struct applying *applying, struct apply_conflic
                                &conflicts);
     if (count == 0)
         return 0;
-    *ret = apply_conflicts_tell(applying->arena, conflicts, count);
+    *ret = apply_conflicts_describe(applying->arena, conflicts, count);
     return err_set(err, ERR_CONFLICT, "%s", ret->message);
 }
 
-/* What changed or went is not anybody else's any more. */
+/* Other managers no longer own fields that were changed or removed. */
 static void take_from_others(struct applying *applying)
 {
     struct arena *arena = applying->arena;
-    struct fieldset lost = fieldset_union(arena, changed(applying), applying->comparison.removed);
+    struct fieldset lost =
+        fieldset_union(arena, apply_changed_fields(applying), applying->comparison.removed);
     for (struct managed_entry *entry = applying->managed.first; entry; entry = entry->next)
         if (entry != applying->own)
             entry->fields = fieldset_difference(arena, entry->fields, lost);
@@ -114,7 +116,7 @@ static void take_from_others(struct applying *applying)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* An object that was never applied: what it has is the work of one manager, who did not apply. */
+/* The object was never applied: its fields belong to one manager that did not apply. */
 static void know_owners(struct applying *applying)
 {
     struct arena *arena = applying->arena;
@@ -127,7 +129,7 @@ static void know_owners(struct applying *applying)
     before.manager = "before-first-apply";
     before.subresource = "";
     before.scope = MANAGED_ALL;
-    managed_fields_update(arena, &applying->managed, &before, managed_fields_nought(arena, &before),
+    managed_fields_update(arena, &applying->managed, &before, managed_fields_zero(arena, &before),
                           applying->live);
 }
 
@@ -156,13 +158,13 @@ static void compare_in_scope(struct applying *applying)
                                   .added = managed_fields_in_scope(arena, write, all.added)};
 }
 
-static int check_config(struct arena *arena, const struct managed_write *write,
-                        const struct json *config, struct err *err)
+static int apply_check_config(struct arena *arena, const struct managed_write *write,
+                              const struct json *config, struct err *err)
 {
-    int r = typed_check(arena, write->type, config, err);
-    if (r == 0)
+    int result = typed_check(arena, write->type, config, err);
+    if (result == 0)
         return 0;
-    /* Upstream takes it for an error of its own: 500, and no reason. */
+    /* Upstream treats this as an internal error: 500 without a reason. */
     err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
              kube_meta_namespace(config), kube_meta_name(config),
              strchr(write->api_version, '/') ? "" : "/", write->api_version,
@@ -176,23 +178,23 @@ int apply_config(struct arena *arena, const struct managed_write *write, const s
 {
     struct applying applying = {.arena = arena, .write = write, .config = config};
     struct fieldset last;
-    int r = check_config(arena, write, config, err);
-    if (r < 0)
-        return r;
-    applying.live = live ? live : managed_fields_nought(arena, write);
+    int result = apply_check_config(arena, write, config, err);
+    if (result < 0)
+        return result;
+    applying.live = live ? live : managed_fields_zero(arena, write);
     know_owners(&applying);
     applying.merged = typed_merge(arena, write->type, applying.live, config);
     own_config(&applying, &last);
-    prune(&applying, last);
+    apply_prune(&applying, last);
     compare_in_scope(&applying);
     if (!force) {
-        r = check_conflicts(&applying, ret_conflicts, err);
-        if (r < 0)
-            return r;
+        result = check_conflicts(&applying, ret_conflicts, err);
+        if (result < 0)
+            return result;
     }
     take_from_others(&applying);
     applying.own->fields = managed_fields_strip(arena, applying.own->fields);
-    /* A time is that of a change: to want what is there already is none. */
+    /* The time is updated only if the object changes. */
     if (!json_equal(applying.merged, applying.live))
         applying.own->time_ms = write->now_ms;
     managed_fields_put(arena, &applying.managed, applying.merged);

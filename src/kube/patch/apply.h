@@ -1,21 +1,21 @@
-/* Server-side apply: a client says what it wants of an object, and only that. What it wants becomes
- * its own; what it wanted last time and does not want any more goes away, unless somebody else
- * wants it; and where it wants another value than somebody else does, that is a conflict, which it
- * may force. Pure: from the live object, with its managedFields, and what is applied comes the new
- * one, with its managedFields. */
+/* Server-side apply: a client sends the fields it wants. It becomes the owner of these fields.
+ * Fields that it applied before and does not apply any more are removed, unless another manager
+ * owns them. A field that another manager owns with a different value is a conflict, which the
+ * client may force. Pure: computes the new object and its managedFields from the live object and
+ * the applied configuration. */
 #ifndef TRAINYARD_KUBE_APPLY_H
 #define TRAINYARD_KUBE_APPLY_H
 
 #include "kube/patch/managed_fields.h"
 
 struct apply_conflicts {
-    char *message;       /* in Kubernetes' words; longer than an err holds */
-    struct json *causes; /* of a Status */
+    char *message;       /* the message of Kubernetes; longer than struct err can hold */
+    struct json *causes; /* the causes of a Status */
 };
 
-/* `live` is NULL where there is no such object. ERR_CONFLICT fills `ret_conflicts`; what cannot be
- * applied at all is ERR_UNKNOWN. Neither tree is changed, and the result shares nothing with
- * them. */
+/* `live` is NULL if the object does not exist. Returns 0, -ERR_CONFLICT with `ret_conflicts` set,
+ * or -ERR_UNKNOWN if the configuration cannot be applied. Neither tree is changed, and the result
+ * shares nothing with them. */
 int apply_config(struct arena *arena, const struct managed_write *write, const struct json *live,
                  const struct json *config, bool force, struct json **ret,
                  struct apply_conflicts *ret_conflicts, struct err *err);

@@ -1,4 +1,4 @@
-/* Conflicts, as Kubernetes tells them; see apply_internal.h. */
+/* Describes conflicts as Kubernetes does; see apply_internal.h. */
 #include "base/str.h"
 #include "kube/patch/apply_internal.h"
 #include "kube/status.h"
@@ -8,7 +8,7 @@
 
 enum { CONFLICTS_TOLD_MAX = 1000, MESSAGE_MAX = 64 * 1024 };
 
-/* `"kubectl" using v1`, `"operator" with subresource "status"`. */
+/* Returns `"kubectl" using v1` or `"operator" with subresource "status"`. */
 static const char *manager_text(struct arena *arena, const struct managed_entry *entry)
 {
     const char *text = json_to_string(arena, json_string(arena, entry->manager));
@@ -17,7 +17,7 @@ static const char *manager_text(struct arena *arena, const struct managed_entry 
     return entry->applied ? text : arena_printf(arena, "%s using %s", text, entry->api_version);
 }
 
-struct telling {
+struct description {
     struct arena *arena;
     struct json *causes;
     const char *manager;
@@ -25,17 +25,18 @@ struct telling {
     size_t count;
 };
 
-static void tell(void *context, const char *path)
+static void conflict_add_path(void *context, const char *path)
 {
-    struct telling *telling = context;
-    if (telling->count++ >= CONFLICTS_TOLD_MAX)
+    struct description *description = context;
+    if (description->count++ >= CONFLICTS_TOLD_MAX)
         return;
-    kube_status_add_cause(telling->arena, telling->causes, "FieldManagerConflict", path,
-                          arena_printf(telling->arena, "conflict with %s", telling->manager));
-    buf_printf(telling->lines, "\n- %s", path);
+    kube_status_add_cause(
+        description->arena, description->causes, "FieldManagerConflict", path,
+        arena_printf(description->arena, "conflict with %s", description->manager));
+    buf_printf(description->lines, "\n- %s", path);
 }
 
-static int compare(const void *a, const void *b)
+static int conflict_compare(const void *a, const void *b)
 {
     const struct apply_conflict *x = a, *y = b;
     int order = strcmp(x->entry->manager, y->entry->manager);
@@ -46,24 +47,25 @@ static int compare(const void *a, const void *b)
     return order ? order : strcmp(x->entry->subresource, y->entry->subresource);
 }
 
-struct apply_conflicts apply_conflicts_tell(struct arena *arena, struct apply_conflict *conflicts,
-                                            size_t count)
+struct apply_conflicts apply_conflicts_describe(struct arena *arena,
+                                                struct apply_conflict *conflicts, size_t count)
 {
     _cleanup_buf_ struct buf lines;
     buf_init(&lines, MESSAGE_MAX);
-    struct telling telling = {.arena = arena, .causes = json_array(arena), .lines = &lines};
-    qsort(conflicts, count, sizeof(*conflicts), compare);
+    struct description description = {.arena = arena, .causes = json_array(arena), .lines = &lines};
+    qsort(conflicts, count, sizeof(*conflicts), conflict_compare);
     for (size_t i = 0; i < count; i++) {
-        telling.manager = manager_text(arena, conflicts[i].entry);
-        buf_printf(&lines, "%sconflicts with %s:", i > 0 ? "\n" : "", telling.manager);
-        fieldset_visit(arena, conflicts[i].fields, tell, &telling);
+        description.manager = manager_text(arena, conflicts[i].entry);
+        buf_printf(&lines, "%sconflicts with %s:", i > 0 ? "\n" : "", description.manager);
+        fieldset_visit(arena, conflicts[i].fields, conflict_add_path, &description);
     }
-    struct apply_conflicts told = {.causes = telling.causes};
-    const struct json *only = json_first(telling.causes);
-    told.message =
-        telling.count == 1
+    struct apply_conflicts described = {.causes = description.causes};
+    const struct json *only = json_first(description.causes);
+    described.message =
+        description.count == 1
             ? arena_printf(arena, "Apply failed with 1 conflict: %s: %s",
                            json_get_string(only, "message", ""), json_get_string(only, "field", ""))
-            : arena_printf(arena, "Apply failed with %zu conflicts: %s", telling.count, lines.data);
-    return told;
+            : arena_printf(arena, "Apply failed with %zu conflicts: %s", description.count,
+                           lines.data);
+    return described;
 }

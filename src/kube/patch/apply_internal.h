@@ -1,28 +1,29 @@
-/* What the files of apply share. */
+/* Shared by the files of server-side apply. */
 #ifndef TRAINYARD_KUBE_APPLY_INTERNAL_H
 #define TRAINYARD_KUBE_APPLY_INTERNAL_H
 
 #include "kube/patch/apply.h"
 
-/* The fields that somebody else owns and that are to get another value. */
+/* Fields that another manager owns and that would get another value. */
 struct apply_conflict {
     const struct managed_entry *entry;
     struct fieldset fields;
 };
 
-/* By manager; the message says of each which fields. */
-struct apply_conflicts apply_conflicts_tell(struct arena *arena, struct apply_conflict *conflicts,
-                                            size_t count);
+/* Describes the conflicts, sorted by manager, with the fields of each. */
+struct apply_conflicts apply_conflicts_describe(struct arena *arena,
+                                                struct apply_conflict *conflicts, size_t count);
 
-/* ---- apply_last.c: objects that were applied by the client before */
+/* ---- apply_last.c: objects that kubectl applied on the client's side before */
 
-/* Only kubectl under its own name does this, as upstream: to use another name is to opt out. */
+/* Returns whether the write takes over from client-side apply. As upstream, only kubectl under its
+ * own manager name does; another name opts out. */
 bool apply_last_concerns(const struct managed_write *write);
-/* What the client applied last by itself and nobody changed since: to change it is no conflict.
- * Empty where it did not. */
+/* Returns the fields of the last-applied annotation that still have their applied values: changing
+ * them is no conflict. Empty if there is no such annotation. */
 struct fieldset apply_last_allowed(struct arena *arena, const struct managed_write *write,
                                    const struct json *live);
-/* Keep that note up to date, where the object has one. */
+/* Updates the last-applied annotation, if the object has one. */
 void apply_last_update(struct arena *arena, struct json *object, const struct json *config);
 
 #endif

@@ -1,6 +1,5 @@
-/* The annotation in which kubectl keeps what it applied without the server's help. An object that
- * has it may be applied with the server's help from now on, and back again; see apply_internal.h.
- */
+/* The annotation in which kubectl's client-side apply keeps the last applied configuration. An
+ * object with it may be changed to server-side apply and back; see apply_internal.h. */
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/patch/apply_internal.h"

@@ -1,4 +1,4 @@
-/* Sets of paths: making, combining, telling; see fieldset.h. Recursion is as deep as a path, and
+/* Builds, combines and visits sets of paths; see fieldset.h. Recursion is as deep as a path, and
  * paths come from JSON, whose depth is limited. */
 #include "kube/patch/fieldset.h"
 
@@ -14,12 +14,12 @@ static int compare_integers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-static bool is_number(const struct json *value)
+static bool element_is_number(const struct json *value)
 {
     return value->type == JSON_INT || value->type == JSON_REAL;
 }
 
-static int compare_numbers(const struct json *a, const struct json *b)
+static int element_compare_numbers(const struct json *a, const struct json *b)
 {
     if (a->type == JSON_INT && b->type == JSON_INT)
         return compare_integers(a->integer, b->integer);
@@ -27,8 +27,8 @@ static int compare_numbers(const struct json *a, const struct json *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers, texts, booleans, null. There are no others: who makes an element sees to it. */
-static int rank(const struct json *value)
+/* Numbers, texts, booleans, null. Elements have no other values; their makers ensure that. */
+static int element_rank(const struct json *value)
 {
     switch (value->type) {
     case JSON_INT:
@@ -45,10 +45,10 @@ static int rank(const struct json *value)
 
 static int compare_values(const struct json *a, const struct json *b)
 {
-    if (rank(a) != rank(b))
-        return rank(a) - rank(b);
-    if (is_number(a))
-        return compare_numbers(a, b);
+    if (element_rank(a) != element_rank(b))
+        return element_rank(a) - element_rank(b);
+    if (element_is_number(a))
+        return element_compare_numbers(a, b);
     if (a->type == JSON_STRING)
         return strcmp(a->text, b->text);
     if (a->type == JSON_BOOL)
@@ -91,7 +91,7 @@ bool fieldset_equal(struct fieldset a, struct fieldset b)
     const struct fieldset_node *x = a.first, *y = b.first;
     for (; x && y; x = x->next, y = y->next) {
         if (x == y)
-            return true; /* the rest is shared */
+            return true; /* both share the rest */
         if (x->member != y->member || fieldset_element_compare(&x->element, &y->element) != 0 ||
             !fieldset_equal(x->children, y->children))
             return false;
@@ -101,7 +101,7 @@ bool fieldset_equal(struct fieldset a, struct fieldset b)
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-static void append(struct fieldset_builder *builder, struct fieldset_node *node)
+static void builder_append(struct fieldset_builder *builder, struct fieldset_node *node)
 {
     node->next = NULL;
     if (builder->last)
@@ -120,7 +120,7 @@ void fieldset_add(struct arena *arena, struct fieldset_builder *builder,
         builder->unordered = true;
     struct fieldset_node *node = arena_alloc(arena, sizeof(*node));
     *node = (struct fieldset_node){.element = element, .member = member, .children = children};
-    append(builder, node);
+    builder_append(builder, node);
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -129,8 +129,8 @@ static int compare_nodes(const void *a, const void *b)
     return fieldset_element_compare(&(*x)->element, &(*y)->element);
 }
 
-/* Put in order; of an element that was added twice there is one, with all that both had. */
-static struct fieldset sort(struct arena *arena, struct fieldset_builder *builder)
+/* Sorts the nodes. Nodes of the same element are merged into one. */
+static struct fieldset fieldset_sort(struct arena *arena, struct fieldset_builder *builder)
 {
     size_t count = 0;
     for (const struct fieldset_node *node = builder->first; node; node = node->next)
@@ -149,7 +149,7 @@ static struct fieldset sort(struct arena *arena, struct fieldset_builder *builde
             sorted.last->children =
                 fieldset_union(arena, sorted.last->children, nodes[i]->children);
         } else {
-            append(&sorted, nodes[i]);
+            builder_append(&sorted, nodes[i]);
         }
     }
     return (struct fieldset){sorted.first};
@@ -157,7 +157,7 @@ static struct fieldset sort(struct arena *arena, struct fieldset_builder *builde
 
 struct fieldset fieldset_build(struct arena *arena, struct fieldset_builder *builder)
 {
-    return builder->unordered ? sort(arena, builder) : (struct fieldset){builder->first};
+    return builder->unordered ? fieldset_sort(arena, builder) : (struct fieldset){builder->first};
 }
 
 struct fieldset fieldset_of_path(struct arena *arena, const char *const *names)
@@ -178,8 +178,8 @@ static bool is_member(enum combination how, bool a, bool b)
     return how == UNION ? a || b : how == INTERSECTION ? a && b : a && !b;
 }
 
-static struct fieldset combine(struct arena *arena, struct fieldset a, struct fieldset b,
-                               enum combination how)
+static struct fieldset fieldset_combine(struct arena *arena, struct fieldset a, struct fieldset b,
+                                        enum combination how)
 {
     const bool keeps_a = how != INTERSECTION, keeps_b = how == UNION;
     const struct fieldset_node *x = a.first, *y = b.first;
@@ -196,12 +196,12 @@ static struct fieldset combine(struct arena *arena, struct fieldset a, struct fi
             y = y->next;
         } else {
             fieldset_add(arena, &builder, x->element, is_member(how, x->member, y->member),
-                         combine(arena, x->children, y->children, how));
+                         fieldset_combine(arena, x->children, y->children, how));
             x = x->next;
             y = y->next;
         }
     }
-    /* The rest of one of them needs no copy. */
+    /* The rest of one operand needs no copy. */
     const struct fieldset_node *rest = x && keeps_a ? x : y && keeps_b ? y : NULL;
     if (!builder.last)
         return (struct fieldset){rest};
@@ -211,17 +211,17 @@ static struct fieldset combine(struct arena *arena, struct fieldset a, struct fi
 
 struct fieldset fieldset_union(struct arena *arena, struct fieldset a, struct fieldset b)
 {
-    return combine(arena, a, b, UNION);
+    return fieldset_combine(arena, a, b, UNION);
 }
 
 struct fieldset fieldset_intersection(struct arena *arena, struct fieldset a, struct fieldset b)
 {
-    return combine(arena, a, b, INTERSECTION);
+    return fieldset_combine(arena, a, b, INTERSECTION);
 }
 
 struct fieldset fieldset_difference(struct arena *arena, struct fieldset a, struct fieldset b)
 {
-    return combine(arena, a, b, DIFFERENCE);
+    return fieldset_combine(arena, a, b, DIFFERENCE);
 }
 
 /* ---- Telling --------------------------------------------------------------------------------- */
@@ -235,8 +235,8 @@ static const char *path_of_key(struct arena *arena, const char *prefix, const st
     return arena_printf(arena, "%s]", path);
 }
 
-static const char *path_of(struct arena *arena, const char *prefix,
-                           const struct fieldset_element *element)
+static const char *element_path(struct arena *arena, const char *prefix,
+                                const struct fieldset_element *element)
 {
     switch (element->kind) {
     case FIELDSET_FIELD:
@@ -256,10 +256,10 @@ static void visit_below(struct arena *arena, struct fieldset set, const char *pr
 {
     for (const struct fieldset_node *node = set.first; node; node = node->next)
         if (node->member)
-            visit(context, path_of(arena, prefix, &node->element));
+            visit(context, element_path(arena, prefix, &node->element));
     for (const struct fieldset_node *node = set.first; node; node = node->next)
         if (node->children.first)
-            visit_below(arena, node->children, path_of(arena, prefix, &node->element), visit,
+            visit_below(arena, node->children, element_path(arena, prefix, &node->element), visit,
                         context);
 }
 

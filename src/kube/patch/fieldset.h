@@ -1,9 +1,9 @@
-/* A set of paths into an object: which fields somebody owns, which changed. It is a tree whose
- * nodes are the pieces of the paths, sorted at each level in the order of Kubernetes' FieldsV1, so
- * that two sets are combined in one walk over both and equal sets are equal text.
+/* A set of paths into an object: the fields that a manager owns, or that changed. It is a tree
+ * whose nodes are the elements of the paths, sorted at each level in the order of Kubernetes'
+ * FieldsV1. Thus two sets are combined in one walk over both, and equal sets have equal text.
  *
- * Sets are values and never change once made; what comes out of an operation may share nodes with
- * what went in, so all of them live as long as the shortest-lived arena among them. */
+ * Sets are immutable values. A result may share nodes with the operands, so all of them are valid
+ * as long as the arena that is freed first. */
 #ifndef TRAINYARD_KUBE_FIELDSET_H
 #define TRAINYARD_KUBE_FIELDSET_H
 
@@ -14,24 +14,24 @@
 #include <stdint.h>
 
 enum fieldset_kind {
-    FIELDSET_FIELD, /* a member of an object, by its name: f:spec */
-    FIELDSET_KEY,   /* an element of a list, by some of its fields: k:{"name":"web"} */
-    FIELDSET_VALUE, /* an element of a set, by its value: v:"a" */
-    FIELDSET_INDEX, /* an element of a list, by its place: i:0; read, never made here */
+    FIELDSET_FIELD, /* a member of an object, by name: f:spec */
+    FIELDSET_KEY,   /* a list element, by its key fields: k:{"name":"web"} */
+    FIELDSET_VALUE, /* an element of a set, by value: v:"a" */
+    FIELDSET_INDEX, /* a list element, by position: i:0; read, but never written here */
 };
 
-/* One piece of a path. */
+/* One element of a path. */
 struct fieldset_element {
     enum fieldset_kind kind;
     union {
         const char *name;
-        const struct json *value; /* of a key an object whose members are sorted by name */
+        const struct json *value; /* for FIELDSET_KEY an object with members sorted by name */
         int64_t index;
     };
 };
 
 struct fieldset {
-    const struct fieldset_node *first; /* in order, each element once; NULL: the empty set */
+    const struct fieldset_node *first; /* sorted, each element once; NULL: the empty set */
 };
 
 /* A node is a member of the set, or has children that are, or both. */
@@ -42,7 +42,8 @@ struct fieldset_node {
     const struct fieldset_node *next;
 };
 
-/* Less than, equal to or more than 0: fields before keys before values before places. */
+/* Returns less than, equal to or more than 0. Fields sort before keys, keys before values, values
+ * before positions. */
 int fieldset_element_compare(const struct fieldset_element *a, const struct fieldset_element *b);
 
 static inline bool fieldset_is_empty(struct fieldset set)
@@ -53,39 +54,41 @@ bool fieldset_equal(struct fieldset a, struct fieldset b);
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Collects the nodes of one level, in any order; starts zeroed. */
+/* Collects the nodes of one level in any order; zero-initialized. */
 struct fieldset_builder {
     struct fieldset_node *first, *last;
     bool unordered;
 };
 
-/* Nothing is added where it is neither a member nor has children. Name and value are not copied. */
+/* Adds an element that is a member or has children; otherwise does nothing. Name and value are not
+ * copied. */
 void fieldset_add(struct arena *arena, struct fieldset_builder *builder,
                   struct fieldset_element element, bool member, struct fieldset children);
 struct fieldset fieldset_build(struct arena *arena, struct fieldset_builder *builder);
 
-/* The one path of these field names, which end with NULL and are not copied. */
+/* Returns the set of one path of field names. The list ends with NULL; the names are not copied. */
 struct fieldset fieldset_of_path(struct arena *arena, const char *const *names);
 
 /* ---- Combining ------------------------------------------------------------------------------- */
 
 struct fieldset fieldset_union(struct arena *arena, struct fieldset a, struct fieldset b);
 struct fieldset fieldset_intersection(struct arena *arena, struct fieldset a, struct fieldset b);
-/* What is in `a` and not in `b`. What lies below a path of `b` stays. */
+/* Returns the members of `a` that are not in `b`. Paths below a member of `b` stay. */
 struct fieldset fieldset_difference(struct arena *arena, struct fieldset a, struct fieldset b);
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Visiting -------------------------------------------------------------------------------- */
 
-/* Each path as Kubernetes writes it, `.spec.containers[name="web"].image`, in the order in which
- * it lists conflicts: what is at a level before what is below it. The text lives in the arena. */
+/* Visits each path as Kubernetes writes it, `.spec.containers[name="web"].image`, in the order in
+ * which Kubernetes lists conflicts: a level before the levels below it. The text is in the arena.
+ */
 typedef void fieldset_visitor(void *context, const char *path);
 void fieldset_visit(struct arena *arena, struct fieldset set, fieldset_visitor *visit,
                     void *context);
 
 /* ---- fieldset_json.c: FieldsV1 --------------------------------------------------------------- */
 
-/* What is not FieldsV1 is ERR_BAD_REQUEST; pieces of a kind not known are left out, as Kubernetes
- * does. The set refers to the tree. */
+/* Reads FieldsV1. Returns 0, or -ERR_BAD_REQUEST if it is none. Elements of an unknown kind are
+ * ignored, as in Kubernetes. The set refers to the tree. */
 int fieldset_from_json(struct arena *arena, const struct json *fields, struct fieldset *ret,
                        struct err *err);
 struct json *fieldset_to_json(struct arena *arena, struct fieldset set);

@@ -1,5 +1,6 @@
-/* FieldsV1, the text form of a set: {"f:spec":{"f:replicas":{}}}. A "." among the children says
- * that the parent is a member, too; one without children is. See fieldset.h. */
+/* Reads and writes FieldsV1, the text form of a set: {"f:spec":{"f:replicas":{}}}. A "." among the
+ * children says that the parent is a member too; a node without children is a member. See
+ * fieldset.h. */
 #include "base/json/json_list.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -16,20 +17,20 @@ static bool is_scalar(const struct json *value)
     return value->type != JSON_ARRAY && value->type != JSON_OBJECT;
 }
 
-static int compare_names(const void *a, const void *b)
+static int fieldset_compare_names(const void *a, const void *b)
 {
     const struct json *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* The members of a key come sorted, whoever wrote it. */
+/* Sorts the members of a key, whatever their order in the text. */
 static void sort_members(struct arena *arena, struct json *key)
 {
     struct json **members = ARENA_ARRAY(arena, struct json *, key->count);
     size_t count = 0;
     JSON_EACH (member, key)
         members[count++] = member;
-    qsort(members, count, sizeof(struct json *), compare_names);
+    qsort(members, count, sizeof(struct json *), fieldset_compare_names);
     key->first = key->last = NULL;
     key->count = 0;
     for (size_t i = 0; i < count; i++)
@@ -40,9 +41,9 @@ static int read_key(struct arena *arena, const char *text, struct fieldset_eleme
                     struct err *err)
 {
     struct json *key;
-    int r = json_parse(arena, text, strlen(text), NULL, &key, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, text, strlen(text), NULL, &key, err);
+    if (result < 0)
+        return result;
     bool good = key->type == JSON_OBJECT && key->count > 0;
     JSON_EACH (member, key)
         good = good && is_scalar(member);
@@ -54,20 +55,20 @@ static int read_key(struct arena *arena, const char *text, struct fieldset_eleme
     return 0;
 }
 
-static int read_value(struct arena *arena, const char *text, struct fieldset_element *ret,
-                      struct err *err)
+static int fieldset_read_value(struct arena *arena, const char *text, struct fieldset_element *ret,
+                               struct err *err)
 {
     struct json *value;
-    int r = json_parse(arena, text, strlen(text), NULL, &value, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, text, strlen(text), NULL, &value, err);
+    if (result < 0)
+        return result;
     if (!is_scalar(value))
         return err_set(err, ERR_BAD_REQUEST, "an element of a set is a plain value");
     *ret = (struct fieldset_element){.kind = FIELDSET_VALUE, .value = value};
     return 0;
 }
 
-/* Returns 1 for a piece of a kind that is not known. */
+/* Returns 1 for an element of an unknown kind. */
 static int read_element(struct arena *arena, const char *text, struct fieldset_element *ret,
                         struct err *err)
 {
@@ -81,7 +82,7 @@ static int read_element(struct arena *arena, const char *text, struct fieldset_e
     case 'k':
         return read_key(arena, rest, ret, err);
     case 'v':
-        return read_value(arena, rest, ret, err);
+        return fieldset_read_value(arena, rest, ret, err);
     case 'i':
         ret->kind = FIELDSET_INDEX;
         return str_to_int64(rest, INT64_MIN, INT64_MAX, &ret->index, err);
@@ -90,7 +91,7 @@ static int read_element(struct arena *arena, const char *text, struct fieldset_e
     }
 }
 
-/* `ret_member`: whether the parent of these is itself a member. */
+/* `ret_member`: whether the parent of this level is a member itself. */
 static int read_level(struct arena *arena, const struct json *fields, struct fieldset *ret,
                       bool *ret_member, struct err *err)
 {
@@ -107,12 +108,12 @@ static int read_level(struct arena *arena, const struct json *fields, struct fie
             dot = true;
             continue;
         }
-        int r = read_element(arena, field->name, &element, err);
-        if (r > 0)
+        int result = read_element(arena, field->name, &element, err);
+        if (result > 0)
             continue;
-        if (r == 0)
-            r = read_level(arena, field, &children, &member, err);
-        if (r < 0)
+        if (result == 0)
+            result = read_level(arena, field, &children, &member, err);
+        if (result < 0)
             return err_wrap(err, "%.100s", field->name);
         fieldset_add(arena, &builder, element, member, children);
     }
@@ -130,7 +131,8 @@ int fieldset_from_json(struct arena *arena, const struct json *fields, struct fi
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static const char *text_of(struct arena *arena, const struct fieldset_element *element)
+static const char *fieldset_element_text(struct arena *arena,
+                                         const struct fieldset_element *element)
 {
     switch (element->kind) {
     case FIELDSET_FIELD: {
@@ -162,7 +164,7 @@ static struct json *member_of(struct arena *arena, struct json *object, const ch
 static void write_level(struct arena *arena, struct fieldset set, struct json *object)
 {
     for (const struct fieldset_node *node = set.first; node; node = node->next) {
-        struct json *below = member_of(arena, object, text_of(arena, &node->element));
+        struct json *below = member_of(arena, object, fieldset_element_text(arena, &node->element));
         if (node->member && node->children.first)
             member_of(arena, below, ".");
         write_level(arena, node->children, below);

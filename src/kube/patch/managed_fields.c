@@ -1,4 +1,5 @@
-/* Who owns what after a write; see managed_fields.h. The JSON form is managed_fields_json.c. */
+/* Computes the owners of fields after a write; see managed_fields.h. managed_fields_json.c has the
+ * JSON form. */
 #include "kube/patch/managed_fields.h"
 
 #include "base/mem.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What nobody owns ------------------------------------------------------------------------ */
+/* ---- Fields without owner -------------------------------------------------------------------- */
 
 #define SERVERS(name_, next_)                                                                      \
     {                                                                                              \
@@ -52,14 +53,14 @@ struct fieldset managed_fields_in_scope(struct arena *arena, const struct manage
     return fieldset_build(arena, &builder);
 }
 
-struct json *managed_fields_nought(struct arena *arena, const struct managed_write *write)
+struct json *managed_fields_zero(struct arena *arena, const struct managed_write *write)
 {
-    return write->custom ? json_object(arena) : typed_nought(arena, write->type);
+    return write->custom ? json_object(arena) : typed_zero(arena, write->type);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* One who applies is the same in all versions. */
+/* An applying manager is the same in all versions. */
 static bool is_of(const struct managed_entry *entry, const struct managed_write *write,
                   bool applied)
 {
@@ -100,7 +101,7 @@ static bool has_entries(const struct managed_fields *managed)
 
 /* ---- Not too many ---------------------------------------------------------------------------- */
 
-static int compare_age(const void *a, const void *b)
+static int managed_entry_compare_age(const void *a, const void *b)
 {
     const struct managed_entry *x = *(struct managed_entry *const *)a;
     const struct managed_entry *y = *(struct managed_entry *const *)b;
@@ -113,7 +114,8 @@ static int compare_age(const void *a, const void *b)
     return order ? order : strcmp(x->subresource, y->subresource);
 }
 
-/* The entry for all old updates of this one's version; NULL where it is the first of them. */
+/* Returns the merged entry of old updates in this entry's version; NULL if this is the first of
+ * them. */
 static struct managed_entry *ancient_of(const struct managed_fields *managed,
                                         struct managed_entry **oldest, size_t position)
 {
@@ -145,7 +147,7 @@ static void limit_updaters(struct arena *arena, const struct managed_fields *man
     for (struct managed_entry *entry = managed->first; entry; entry = entry->next)
         if (!entry->applied && !fieldset_is_empty(entry->fields))
             oldest[filled++] = entry;
-    qsort(oldest, count, sizeof(struct managed_entry *), compare_age);
+    qsort(oldest, count, sizeof(struct managed_entry *), managed_entry_compare_age);
     size_t left = count;
     for (size_t i = 0; i < count && left > MANAGED_UPDATERS_MAX; i++) {
         struct managed_entry *ancient = ancient_of(managed, oldest, i);
@@ -182,7 +184,7 @@ void managed_fields_update(struct arena *arena, struct managed_fields *managed,
     limit_updaters(arena, managed);
 }
 
-/* An empty list, or one empty entry. */
+/* Returns whether the list is empty or has one empty entry. */
 static bool is_reset(const struct json *list)
 {
     return list && list->type == JSON_ARRAY &&
@@ -195,8 +197,8 @@ static const struct json *list_of(const struct json *object)
     return json_get(json_get(object, "metadata"), "managedFields");
 }
 
-/* What holds before the write: what the client sent, unless that is nothing or nonsense. A
- * subresource has no say in it. */
+/* Returns the owners before the write: the list that the client sent, unless it is missing or
+ * invalid. A write to a subresource cannot change it. */
 static struct managed_fields read_sent_or_old(struct arena *arena,
                                               const struct managed_write *write,
                                               const struct json *old, const struct json *object)
@@ -220,7 +222,7 @@ void managed_fields_track(struct arena *arena, const struct managed_write *write
     json_remove(json_get(object, "metadata"), "managedFields");
     if (old && !managed.first)
         return;
-    managed_fields_update(arena, &managed, write, old ? old : managed_fields_nought(arena, write),
+    managed_fields_update(arena, &managed, write, old ? old : managed_fields_zero(arena, write),
                           object);
     managed_fields_put(arena, &managed, object);
 }

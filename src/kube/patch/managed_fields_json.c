@@ -1,4 +1,4 @@
-/* metadata.managedFields as JSON; see managed_fields.h. */
+/* Reads and writes metadata.managedFields as JSON; see managed_fields.h. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -51,8 +51,8 @@ int managed_fields_read(struct arena *arena, const struct json *list, struct man
                        (int)MANAGED_ENTRIES_MAX);
     JSON_EACH (json, list) {
         struct managed_entry *entry = ARENA_NEW(arena, struct managed_entry);
-        int r = read_entry(arena, json, entry, err);
-        if (r < 0)
+        int result = read_entry(arena, json, entry, err);
+        if (result < 0)
             return err_wrap(err, "managedFields[%zu]", position);
         *end = entry;
         end = &entry->next;
@@ -79,7 +79,7 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : strcmp(x->subresource, y->subresource);
 }
 
-static struct json *write_entry(struct arena *arena, const struct managed_entry *entry)
+static struct json *managed_entry_write(struct arena *arena, const struct managed_entry *entry)
 {
     struct json *json = json_object(arena);
     if (entry->manager[0] != '\0')
@@ -115,6 +115,6 @@ void managed_fields_put(struct arena *arena, const struct managed_fields *manage
     qsort(sorted, count, sizeof(const struct managed_entry *), compare_entries);
     struct json *list = json_array(arena);
     for (size_t i = 0; i < count; i++)
-        json_append(list, write_entry(arena, sorted[i]));
+        json_append(list, managed_entry_write(arena, sorted[i]));
     json_set(arena, meta, "managedFields", list);
 }

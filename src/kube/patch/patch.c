@@ -1,5 +1,5 @@
-/* Patches: which kind it is, and the merge patch of RFC 7386; see patch.h. The other two have files
- * of their own. */
+/* Finds the type of a patch, and applies the merge patch of RFC 7386; see patch.h. The other types
+ * have files of their own. */
 #include "kube/patch/patch.h"
 
 #include "base/json/json_list.h"
@@ -63,7 +63,7 @@ void patch_assign(struct json *place, const struct json *value)
     place->next = next;
 }
 
-/* Changes `target`, whose place in its tree the caller fills with what is returned. */
+/* Changes `target`; the caller puts the returned value in its place. */
 static struct json *merge_into(struct arena *arena, struct json *target, const struct json *patch)
 {
     if (patch->type != JSON_OBJECT)

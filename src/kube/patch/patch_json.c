@@ -1,4 +1,5 @@
-/* JSON patch, RFC 6902: a list of operations, all of them or none. Pure; see patch.h. */
+/* JSON patch, RFC 6902: a list of operations of which all are applied or none. Pure; see patch.h.
+ */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/patch/patch.h"
@@ -10,16 +11,16 @@ struct patching {
     struct arena *arena;
     struct json *root;
     size_t copied; /* bytes that copy operations added so far */
-    size_t looked; /* members that paths passed by */
+    size_t looked; /* members that paths scanned so far */
     struct err *err;
 };
 
-/* Where a pointer points: a member or element of `parent`, or the whole document (no parent). */
+/* The target of a pointer: a member or element of `parent`, or the whole document (no parent). */
 struct place {
     struct json *parent;
-    const char *token;  /* the last one, unescaped */
-    struct json *value; /* what is there; NULL: nothing yet */
-    size_t depth;       /* how many tokens lead there */
+    const char *token;  /* the last token, unescaped */
+    struct json *value; /* the value there; NULL: none yet */
+    size_t depth;       /* the number of tokens */
 };
 
 static int refuse_pointer(struct patching *patching, const char *pointer, const char *why)
@@ -27,7 +28,7 @@ static int refuse_pointer(struct patching *patching, const char *pointer, const 
     return err_set(patching->err, ERR_INVALID, "json patch: path '%.200s' %s", pointer, why);
 }
 
-/* The next token of a JSON pointer, with ~1 for '/' and ~0 for '~'. */
+/* Reads the next token of a JSON pointer, with ~1 for '/' and ~0 for '~'. */
 static int next_token(struct patching *patching, const char *pointer, const char **at, char **ret)
 {
     const char *end = strchrnul(*at + 1, '/');
@@ -49,7 +50,7 @@ static int next_token(struct patching *patching, const char *pointer, const char
     return 0;
 }
 
-/* Digits without a leading zero. SIZE_MAX: no index. */
+/* Parses digits without leading zero. Returns SIZE_MAX if the token is no index. */
 static size_t parse_index(const char *token)
 {
     size_t index = 0, size = strlen(token);
@@ -63,7 +64,7 @@ static size_t parse_index(const char *token)
     return index;
 }
 
-static int resolve(struct patching *patching, const char *pointer, struct place *ret)
+static int patch_resolve_pointer(struct patching *patching, const char *pointer, struct place *ret)
 {
     *ret = (struct place){.value = patching->root};
     if (*pointer != '\0' && *pointer != '/')
@@ -143,7 +144,7 @@ static void insert_before(struct json *array, struct json *value, size_t index)
 static int add_value(struct patching *patching, const char *pointer, struct json *value)
 {
     struct place place;
-    int result = resolve(patching, pointer, &place);
+    int result = patch_resolve_pointer(patching, pointer, &place);
     if (result < 0)
         return result;
     if (place.depth + depth_of(value) > KUBE_PATCH_DEPTH_MAX)
@@ -165,7 +166,7 @@ static int add_value(struct patching *patching, const char *pointer, struct json
 static int take_value(struct patching *patching, const char *pointer, struct json **ret)
 {
     struct place place;
-    int result = resolve(patching, pointer, &place);
+    int result = patch_resolve_pointer(patching, pointer, &place);
     if (result == 0)
         result = require_value(patching, pointer, &place);
     if (result < 0)
@@ -197,7 +198,7 @@ static int op_replace(struct patching *patching, const char *path, const char *f
                       const struct json *value)
 {
     struct place place;
-    int result = resolve(patching, path, &place);
+    int result = patch_resolve_pointer(patching, path, &place);
     if (result == 0)
         result = require_value(patching, path, &place);
     if (result < 0)
@@ -231,7 +232,7 @@ static int op_copy(struct patching *patching, const char *path, const char *from
                    const struct json *value)
 {
     struct place place;
-    int result = resolve(patching, from, &place);
+    int result = patch_resolve_pointer(patching, from, &place);
     if (result == 0)
         result = require_value(patching, from, &place);
     if (result < 0)
@@ -248,10 +249,10 @@ static int op_test(struct patching *patching, const char *path, const char *from
                    const struct json *value)
 {
     struct place place;
-    int result = resolve(patching, path, &place);
+    int result = patch_resolve_pointer(patching, path, &place);
     if (result < 0)
         return result;
-    /* Upstream lets a test for null hold where nothing is. */
+    /* Upstream accepts a test for null if the value is missing. */
     if (!place.value && value->type == JSON_NULL)
         return 0;
     if (!json_equal(place.value, value))

@@ -25,7 +25,7 @@ struct merging {
     struct err *err;
 };
 
-/* Elements outside of their array, so that they can be chosen and reordered. */
+/* List elements outside of their array, so that they can be selected and reordered. */
 struct items {
     struct json **at;
     size_t count;
@@ -34,8 +34,8 @@ struct items {
 static int merge_objects(struct merging *merging, struct json *original, struct json *patch,
                          const struct schema_object *type, struct json **ret);
 
-/* What is known of a member. Where nothing is, it merges as upstream's default does: objects member
- * by member, lists as a whole. */
+/* Returns the description of a member. A member without one merges like upstream's default: objects
+ * member by member, lists as a whole. */
 static const struct schema *member_schema(const struct schema_object *type, const char *name)
 {
     static const struct schema unknown = {.type = SCHEMA_ANY};
@@ -43,7 +43,7 @@ static const struct schema *member_schema(const struct schema_object *type, cons
     return field ? &field->value : &unknown;
 }
 
-/* NULL where elements are plain values. */
+/* Returns the merge key; NULL if elements are plain values. */
 static const char *merge_key(const struct schema *list)
 {
     return str_is_empty(list->merge_key) ? NULL : list->merge_key;
@@ -65,8 +65,8 @@ static struct json *array_of(struct merging *merging, struct items items)
     return array;
 }
 
-/* Two elements are the same one if their keys are equal, or, without a key, their values. */
-static bool is_same(const struct json *a, const struct json *b, const char *key)
+/* Two elements are the same if their keys are equal, or, without a key, their values. */
+static bool element_is_same(const struct json *a, const struct json *b, const char *key)
 {
     if (!key)
         return json_equal(a, b);
@@ -74,17 +74,17 @@ static bool is_same(const struct json *a, const struct json *b, const char *key)
     return key_a && json_equal(key_a, json_get(b, key));
 }
 
-static size_t find(struct items items, const struct json *wanted, const char *key)
+static size_t items_find(struct items items, const struct json *wanted, const char *key)
 {
     for (size_t i = 0; i < items.count; i++)
-        if (is_same(items.at[i], wanted, key))
+        if (element_is_same(items.at[i], wanted, key))
             return i;
     return SIZE_MAX;
 }
 
 /* ---- The order of elements ---- */
 
-/* Elements in `order` first, in its order, into ret_named; the rest into ret_rest. */
+/* Moves elements that are in `order` into ret_named, in that order, and the rest into ret_rest. */
 static void split_by_order(struct merging *merging, struct items items, struct items order,
                            const char *key, struct items *ret_named, struct items *ret_rest)
 {
@@ -93,7 +93,7 @@ static void split_by_order(struct merging *merging, struct items items, struct i
     bool *taken = ARENA_ARRAY(merging->arena, bool, items.count + 1);
     for (size_t i = 0; i < order.count; i++) {
         for (size_t j = 0; j < items.count; j++) {
-            if (taken[j] || !is_same(items.at[j], order.at[i], key))
+            if (taken[j] || !element_is_same(items.at[j], order.at[i], key))
                 continue;
             taken[j] = true;
             ret_named->at[ret_named->count++] = items.at[j];
@@ -104,7 +104,7 @@ static void split_by_order(struct merging *merging, struct items items, struct i
             ret_rest->at[ret_rest->count++] = items.at[j];
 }
 
-/* `merged` in the order described above; `live` is the list before the patch. */
+/* Returns `merged` in the order described above; `live` is the list before the patch. */
 static struct items put_in_order(struct merging *merging, struct items merged, struct items order,
                                  struct items live, const char *key)
 {
@@ -113,8 +113,8 @@ static struct items put_in_order(struct merging *merging, struct items merged, s
     struct items result = {.at = ARENA_ARRAY(merging->arena, struct json *, merged.count + 1)};
     size_t i = 0, j = 0;
     while (i < rest.count && j < named.count) {
-        size_t place_rest = find(live, rest.at[i], key);
-        size_t place_named = find(live, named.at[j], key);
+        size_t place_rest = items_find(live, rest.at[i], key);
+        size_t place_named = items_find(live, named.at[j], key);
         bool rest_first =
             place_rest != SIZE_MAX && place_named != SIZE_MAX && place_rest < place_named;
         result.at[result.count++] = rest_first ? rest.at[i++] : named.at[j++];
@@ -155,15 +155,15 @@ static struct items merge_values(struct merging *merging, struct items live, str
     size_t room = live.count + patch.count + 1;
     struct items merged = {.at = ARENA_ARRAY(merging->arena, struct json *, room)};
     for (size_t i = 0; i < live.count; i++)
-        if (find(merged, live.at[i], NULL) == SIZE_MAX)
+        if (items_find(merged, live.at[i], NULL) == SIZE_MAX)
             merged.at[merged.count++] = live.at[i];
     for (size_t i = 0; i < patch.count; i++)
-        if (find(merged, patch.at[i], NULL) == SIZE_MAX)
+        if (items_find(merged, patch.at[i], NULL) == SIZE_MAX)
             merged.at[merged.count++] = patch.at[i];
     return merged;
 }
 
-/* Carry out the elements that are directives and leave the others in `patch`. */
+/* Carries out the elements that are directives and leaves the others in `patch`. */
 static int apply_element_directives(struct merging *merging, const char *name, const char *key,
                                     struct items *live, struct items *patch, bool *ret_replace)
 {
@@ -180,7 +180,7 @@ static int apply_element_directives(struct merging *merging, const char *name, c
         } else if (str_eq(word, "delete")) {
             size_t left = 0;
             for (size_t j = 0; j < live->count; j++)
-                if (!is_same(live->at[j], element, key))
+                if (!element_is_same(live->at[j], element, key))
                     live->at[left++] = live->at[j];
             live->count = left;
         } else {
@@ -208,7 +208,7 @@ static int merge_elements(struct merging *merging, const struct schema *list, co
     for (size_t i = 0; i < live->count; i++)
         merged.at[merged.count++] = live->at[i];
     for (size_t i = 0; i < patch->count; i++) {
-        size_t place = find(merged, patch->at[i], merge_key(list));
+        size_t place = items_find(merged, patch->at[i], merge_key(list));
         struct json *base = place == SIZE_MAX ? json_object(merging->arena) : merged.at[place];
         result = merge_objects(merging, base, patch->at[i], list->items->object, &base);
         if (result < 0)
@@ -219,7 +219,7 @@ static int merge_elements(struct merging *merging, const struct schema *list, co
     return 0;
 }
 
-/* `original` may be NULL. Its elements and those of `patch` move into the result. */
+/* Merges lists. `original` may be NULL. Its elements and those of `patch` move into the result. */
 static int merge_lists(struct merging *merging, const struct schema *list, const char *name,
                        struct json *original, struct json *patch, struct json **ret)
 {
@@ -247,7 +247,7 @@ static int merge_lists(struct merging *merging, const struct schema *list, const
 
 /* ---- Directives of an object ---- */
 
-static bool is_listed(const struct json *names, const char *name)
+static bool names_contain(const struct json *names, const char *name)
 {
     JSON_EACH (item, names)
         if (str_eq(json_text(item), name))
@@ -269,22 +269,23 @@ static int apply_retain_keys(struct merging *merging, struct json *original, str
                        "strategic patch: '$retainKeys' has %zu names, %d are allowed",
                        json_count(names), (int)KUBE_PATCH_DIRECTIVES_MAX);
     JSON_EACH (member, patch) {
-        if (member->name[0] != '$' && member->type != JSON_NULL && !is_listed(names, member->name))
+        if (member->name[0] != '$' && member->type != JSON_NULL &&
+            !names_contain(names, member->name))
             return err_set(merging->err, ERR_BAD_REQUEST,
                            "strategic patch: '%s' is set but not among its '$retainKeys'",
                            member->name);
     }
     for (struct json *member = json_first(original), *next; member; member = next) {
         next = member->next;
-        if (!is_listed(names, member->name))
+        if (!names_contain(names, member->name))
             json_remove(original, member->name);
     }
     json_remove(patch, "$retainKeys");
     return 0;
 }
 
-/* What the patch sets must stand in the order list too, in the same order: else the two contradict
- * each other, and the patch was made wrongly. */
+/* Elements that the patch sets must be in the order list too, in the same order; otherwise the
+ * patch contradicts itself. */
 static int check_order(struct merging *merging, const char *name, const struct json *changes,
                        const struct json *order, const char *key)
 {
@@ -292,7 +293,7 @@ static int check_order(struct merging *merging, const char *name, const struct j
     JSON_EACH (element, changes) {
         if (json_get(element, "$patch"))
             continue;
-        while (place && !is_same(element, place, key))
+        while (place && !element_is_same(element, place, key))
             place = place->next;
         if (!place)
             return err_set(merging->err, ERR_INVALID,
@@ -304,7 +305,8 @@ static int check_order(struct merging *merging, const char *name, const struct j
     return 0;
 }
 
-/* One $setElementOrder/NAME, together with the patch of that list, which is then done with. */
+/* Applies one $setElementOrder/NAME together with the patch of that list, which is then finished.
+ */
 static int apply_order(struct merging *merging, struct json *original, struct json *patch,
                        const char *name, const struct json *order, const struct schema_object *type)
 {
@@ -317,7 +319,7 @@ static int apply_order(struct merging *merging, struct json *original, struct js
                        json_type_name(order->type));
     if ((live && live->type != JSON_ARRAY && live->type != JSON_NULL) ||
         (changes && changes->type != JSON_ARRAY))
-        return 0; /* no list any more: the order has nothing to say */
+        return 0; /* there is no list any more: the order has no effect */
     if (!live && !changes)
         return 0;
     int result = check_elements(merging, order, name, key);
@@ -325,7 +327,7 @@ static int apply_order(struct merging *merging, struct json *original, struct js
         result = check_order(merging, name, changes, order, key);
     if (result < 0)
         return result;
-    /* Merging moves the elements; what was there before is asked later. */
+    /* Merging moves the elements; the old order is needed later. */
     struct items before = items_of(merging, live);
     struct json *merged = live;
     if (changes) {
@@ -377,7 +379,7 @@ static int delete_values(struct merging *merging, struct json *original, const c
                        (int)KUBE_PATCH_ELEMENTS_MAX);
     struct items items = items_of(merging, live), gone = items_of(merging, values);
     for (size_t i = 0; i < items.count; i++)
-        if (find(gone, items.at[i], NULL) != SIZE_MAX)
+        if (items_find(gone, items.at[i], NULL) != SIZE_MAX)
             json_remove_element(live, items.at[i]);
     return 0;
 }
@@ -391,8 +393,8 @@ static int merge_member(struct merging *merging, struct json *original, struct j
     const struct schema *schema = member_schema(type, name);
     struct json *place = json_names_find(names, original, name), *live = place, *merged = change;
     int result = 0;
-    /* Where nothing (or something else) stands, the patch is merged into an empty value: so its
-     * directives and nulls never end up in the object. */
+    /* If there is no value, or one of another type, the patch is merged into an empty value, so
+     * that its directives and nulls never end up in the object. */
     if (live && live->type != change->type)
         live = NULL;
     if (change->type == JSON_OBJECT)
@@ -417,7 +419,7 @@ static bool is_directive(const struct json *member)
     return str_has_prefix(member->name, SET_ORDER) || str_has_prefix(member->name, DELETE_VALUES);
 }
 
-/* Each of them looks through all members. */
+/* Limits the directives, each of which scans all members. */
 static int check_directives(struct merging *merging, const struct json *patch)
 {
     size_t count = 0;

@@ -1,4 +1,5 @@
-/* Shapes and parts of values, the set of an object's fields; see typed.h and typed_internal.h. */
+/* The shapes and parts of values, and the set of an object's fields; see typed.h and
+ * typed_internal.h. */
 #include "kube/patch/typed.h"
 
 #include "base/json/json_list.h"
@@ -55,8 +56,8 @@ static bool is_scalar(const struct json *value)
     return value->type != JSON_ARRAY && value->type != JSON_OBJECT && value->type != JSON_NULL;
 }
 
-/* As Go writes a field that nobody set. */
-static struct json *nought_of(struct arena *arena, const struct schema *schema)
+/* Returns a field as Go writes it if it is not set. */
+static struct json *zero_of(struct arena *arena, const struct schema *schema)
 {
     switch (schema->type) {
     case SCHEMA_STRING:
@@ -69,13 +70,13 @@ static struct json *nought_of(struct arena *arena, const struct schema *schema)
     case SCHEMA_INT_OR_STRING:
         return json_int(arena, 0);
     case SCHEMA_OBJECT:
-        return typed_nought(arena, schema->object);
+        return typed_zero(arena, schema->object);
     default:
         return json_null(arena);
     }
 }
 
-/* The value of a key that the element leaves out: its field's default, or nought where that is
+/* Returns the value of a key that the element leaves out: its default, or its zero value if that is
  * always written. */
 static struct json *default_key(struct arena *arena, const struct schema *list, const char *name)
 {
@@ -86,11 +87,11 @@ static struct json *default_key(struct arena *arena, const struct schema *list, 
     if (field && field->fallback)
         json_parse(arena, field->fallback, strlen(field->fallback), NULL, &value, NULL);
     else if (field && field->presence == PRESENCE_ALWAYS)
-        value = nought_of(arena, &field->value);
+        value = zero_of(arena, &field->value);
     return value;
 }
 
-/* Keys of a list are few: they are put in their places as they come. */
+/* A list has few keys, so insertion sort is enough. */
 static void insert_sorted(struct json *key, struct json *member)
 {
     struct json **place = &key->first;
@@ -171,8 +172,7 @@ int typed_items(struct arena *arena, const struct schema *schema, const struct j
         struct typed_item *item = &items.at[items.count];
         *item = (struct typed_item){.json = json, .position = position};
         position++;
-        int r = item_element(arena, schema, json, &item->element, result < 0 ? NULL : err);
-        if (r < 0) {
+        if (item_element(arena, schema, json, &item->element, result < 0 ? NULL : err) < 0) {
             if (result == 0)
                 result = err_wrap(err, "element %zu", item->position);
             continue;
@@ -202,7 +202,7 @@ static bool is_nothing(const struct json *value)
     return value->type == JSON_NULL || (value->type == JSON_OBJECT && value->count == 0);
 }
 
-/* What is owned of a value: itself, or what is below it. */
+/* Returns what is owned of a value: the value itself, or the fields below it. */
 static struct fieldset fields_below(struct arena *arena, const struct schema *schema,
                                     const struct json *value, bool *ret_member)
 {
@@ -219,7 +219,7 @@ static struct fieldset fields_below(struct arena *arena, const struct schema *sc
         const struct schema *part = typed_part(schema, &item->element, &known);
         struct fieldset below = {0};
         same = typed_items_same(&items, i);
-        /* What is there twice is owned as a whole. */
+        /* a duplicate element is owned as a whole */
         if (same == 1)
             below = fields_below(arena, part, item->json, &member);
         fieldset_add(arena, &builder, item->element, member || !known || is_nothing(item->json),
@@ -254,15 +254,15 @@ struct fieldset typed_with_parents(struct arena *arena, const struct schema_obje
     return with_parents(arena, TYPED_ROOT(type), set);
 }
 
-/* ---- Nought ---------------------------------------------------------------------------------- */
+/* ---- Zero values ----------------------------------------------------------------------------- */
 
-struct json *typed_nought(struct arena *arena, const struct schema_object *type)
+struct json *typed_zero(struct arena *arena, const struct schema_object *type)
 {
     struct json *object = json_object(arena);
     for (const struct schema_field *field = type->fields; field && field->name; field++) {
         if (field->presence != PRESENCE_ALWAYS)
             continue;
-        struct json *member = nought_of(arena, &field->value);
+        struct json *member = zero_of(arena, &field->value);
         member->name = field->name;
         json_list_append(object, member);
     }

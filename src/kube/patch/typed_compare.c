@@ -1,4 +1,4 @@
-/* What differs between two objects, in one walk over both; see typed.h. */
+/* Finds the differences of two objects in one walk over both; see typed.h. */
 #include "kube/patch/typed.h"
 
 #include "kube/patch/typed_internal.h"
@@ -7,22 +7,22 @@
 
 enum side { REMOVED, MODIFIED, ADDED, SIDES };
 
-/* What was found of one value: is it itself in the set, and what is below it. */
+/* The result for one value: whether it is in the set itself, and the fields below it. */
 struct found {
     bool member[SIDES];
     struct fieldset below[SIDES];
 };
 
-/* What was found of the parts of one value. */
+/* The result for the parts of one value. */
 struct gathered {
     struct fieldset_builder sides[SIDES];
 };
 
-static struct found compare(struct arena *arena, const struct schema *schema,
-                            const struct json *old, const struct json *new_);
+static struct found typed_compare_values(struct arena *arena, const struct schema *schema,
+                                         const struct json *old, const struct json *new_);
 
-static void gather(struct arena *arena, struct gathered *gathered,
-                   const struct fieldset_element *element, const struct found *found)
+static void gathered_add(struct arena *arena, struct gathered *gathered,
+                         const struct fieldset_element *element, const struct found *found)
 {
     for (int side = 0; side < SIDES; side++)
         fieldset_add(arena, &gathered->sides[side], *element, found->member[side],
@@ -36,8 +36,7 @@ static void compare_whole(struct found *found, const struct json *old, const str
     found->member[MODIFIED] |= old && new_ && !json_equal(old, new_);
 }
 
-/* Elements that are there more than once have no names of their own: they stand together for one
- * value. */
+/* Duplicate elements have no identity: together they count as one value. */
 static void compare_repeated(struct arena *arena, const struct schema *part,
                              const struct typed_item *old, size_t old_count,
                              const struct typed_item *new_, size_t new_count, struct found *ret)
@@ -49,17 +48,17 @@ static void compare_repeated(struct arena *arena, const struct schema *part,
             found.member[MODIFIED] = !json_equal(old[i].json, new_[i].json);
     } else if (old_count > 1) {
         if (new_count > 0)
-            found = compare(arena, part, NULL, new_->json);
+            found = typed_compare_values(arena, part, NULL, new_->json);
         found.member[REMOVED] = true;
     } else {
         if (old_count > 0)
-            found = compare(arena, part, old->json, NULL);
+            found = typed_compare_values(arena, part, old->json, NULL);
         found.member[ADDED] = true;
     }
     *ret = found;
 }
 
-/* The parts of both, side by side. */
+/* Compares the parts of both values. */
 static void compare_parts(struct arena *arena, const struct schema *schema, const struct json *old,
                           const struct json *new_, struct found *found)
 {
@@ -78,12 +77,12 @@ static void compare_parts(struct arena *arena, const struct schema *schema, cons
         const struct schema *part = typed_part(schema, &item->element, NULL);
         struct found below;
         if (olds <= 1 && news <= 1)
-            below = compare(arena, part, olds ? before.at[i].json : NULL,
-                            news ? after.at[j].json : NULL);
+            below = typed_compare_values(arena, part, olds ? before.at[i].json : NULL,
+                                         news ? after.at[j].json : NULL);
         else
             compare_repeated(arena, part, olds ? &before.at[i] : NULL, olds,
                              news ? &after.at[j] : NULL, news, &below);
-        gather(arena, &gathered, &item->element, &below);
+        gathered_add(arena, &gathered, &item->element, &below);
         i += olds;
         j += news;
     }
@@ -93,15 +92,16 @@ static void compare_parts(struct arena *arena, const struct schema *schema, cons
     found->member[REMOVED] |= !new_;
 }
 
-/* At most one of the two is NULL. */
-static struct found compare(struct arena *arena, const struct schema *schema,
-                            const struct json *old, const struct json *new_)
+/* Compares two values, of which at most one is NULL. */
+static struct found typed_compare_values(struct arena *arena, const struct schema *schema,
+                                         const struct json *old, const struct json *new_)
 {
     struct found found = {0};
     enum typed_shape before = typed_shape(schema, old), after = typed_shape(schema, new_);
     bool has_parts = json_count(old) > 0 || json_count(new_) > 0;
     if (old && new_ && before != after) {
-        /* Another kind of value: its parts are gone or new, and the whole is another. */
+        /* The shape differs: the old parts are removed, the new parts added, and the whole is
+         * modified. */
         if (before != TYPED_WHOLE)
             compare_parts(arena, schema, old, NULL, &found);
         else
@@ -119,7 +119,7 @@ static struct found compare(struct arena *arena, const struct schema *schema,
 struct typed_comparison typed_compare(struct arena *arena, const struct schema_object *type,
                                       const struct json *old, const struct json *new_)
 {
-    struct found found = compare(arena, TYPED_ROOT(type), old, new_);
+    struct found found = typed_compare_values(arena, TYPED_ROOT(type), old, new_);
     return (struct typed_comparison){.removed = found.below[REMOVED],
                                      .modified = found.below[MODIFIED],
                                      .added = found.below[ADDED]};

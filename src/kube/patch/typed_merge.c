@@ -1,14 +1,15 @@
-/* One object laid over another; see typed.h. */
+/* Merges one object into another; see typed.h. */
 #include "kube/patch/typed.h"
 
 #include "base/json/json_list.h"
 #include "kube/patch/typed_internal.h"
 
-static struct json *merge(struct arena *arena, const struct schema *schema, const struct json *live,
-                          const struct json *config);
+static struct json *typed_merge_values(struct arena *arena, const struct schema *schema,
+                                       const struct json *live, const struct json *config);
 
-/* The first part with that element, as a position; the count where there is none. */
-static size_t find(const struct typed_items *items, const struct fieldset_element *element)
+/* Returns the position of the first part with that element; the count if there is none. */
+static size_t typed_items_find(const struct typed_items *items,
+                               const struct fieldset_element *element)
 {
     size_t low = 0, high = items->count;
     while (low < high) {
@@ -26,7 +27,7 @@ static size_t find(const struct typed_items *items, const struct fieldset_elemen
 static struct json *find_json(const struct typed_items *items,
                               const struct fieldset_element *element)
 {
-    size_t place = find(items, element);
+    size_t place = typed_items_find(items, element);
     return place < items->count ? items->at[place].json : NULL;
 }
 
@@ -41,8 +42,8 @@ static struct json *merge_members(struct arena *arena, const struct schema *sche
     typed_items(arena, schema, config, &ours, NULL);
     JSON_EACH (member, live) {
         const struct fieldset_element element = {.name = member->name};
-        struct json *value =
-            merge(arena, typed_part(schema, &element, NULL), member, find_json(&ours, &element));
+        struct json *value = typed_merge_values(arena, typed_part(schema, &element, NULL), member,
+                                                find_json(&ours, &element));
         value->name = arena_strdup(arena, member->name);
         json_list_append(merged, value);
     }
@@ -63,8 +64,8 @@ struct list_merge {
     struct arena *arena;
     const struct schema *schema;
     struct typed_items live, config;
-    const struct typed_item **live_order, **config_order; /* as they stand in the lists */
-    bool *done;                                           /* of `config`: it is in `out` */
+    const struct typed_item **live_order, **config_order; /* in the order of the lists */
+    bool *done; /* per element of `config`: it is in `out` */
     struct json *out;
 };
 
@@ -76,36 +77,35 @@ static const struct typed_item **in_order(struct arena *arena, const struct type
     return order;
 }
 
-static bool is_same(const struct typed_item *a, const struct typed_item *b)
+static bool typed_item_is_same(const struct typed_item *a, const struct typed_item *b)
 {
     return fieldset_element_compare(&a->element, &b->element) == 0;
 }
 
-/* The element of the config, over the one it means; one that is in the live list several times is
- * replaced. */
+/* Merges an element of the config into its live element. A duplicate live element is replaced. */
 static void take_config(struct list_merge *list, const struct typed_item *item)
 {
-    size_t place = find(&list->live, &item->element);
+    size_t place = typed_items_find(&list->live, &item->element);
     const struct json *live = NULL;
     if (place < list->live.count && typed_items_same(&list->live, place) == 1)
         live = list->live.at[place].json;
-    list->done[find(&list->config, &item->element)] = true;
-    json_append(list->out, merge(list->arena, typed_part(list->schema, &item->element, NULL), live,
-                                 item->json));
+    list->done[typed_items_find(&list->config, &item->element)] = true;
+    json_append(list->out,
+                typed_merge_values(list->arena, typed_part(list->schema, &item->element, NULL),
+                                   live, item->json));
 }
 
-/* From `from` on, the next element of the config that is in the live list, too. */
+/* Returns the next element of the config, from `from` on, that the live list has too. */
 static size_t next_shared(const struct list_merge *list, size_t from)
 {
     while (from < list->config.count &&
-           find(&list->live, &list->config_order[from]->element) == list->live.count)
+           typed_items_find(&list->live, &list->config_order[from]->element) == list->live.count)
         from++;
     return from;
 }
 
-/* Both lists are gone through at once. What only one of them has comes where it stands there; what
- * both have comes in the config's order, so a live element waits for, or is passed over until, its
- * turn. */
+/* Walks through both lists at once. An element of one list keeps its place there; common elements
+ * come in the config's order, so that a live element waits for its turn. */
 static void merge_in_order(struct list_merge *list)
 {
     const size_t lives = list->live.count, configs = list->config.count;
@@ -113,18 +113,18 @@ static void merge_in_order(struct list_merge *list)
     for (size_t i = 0, j = 0; i < lives || j < configs;) {
         const struct typed_item *live = i < lives ? list->live_order[i] : NULL;
         const struct typed_item *ours = j < configs ? list->config_order[j] : NULL;
-        size_t place = live ? find(&list->config, &live->element) : configs;
+        size_t place = live ? typed_items_find(&list->config, &live->element) : configs;
         if (live && place == configs) {
             json_append(list->out, json_clone(list->arena, live->json));
             i++;
             continue;
         }
-        if (live && ours && !is_same(live, ours) && shared < configs &&
-            !is_same(list->config_order[shared], live)) {
+        if (live && ours && !typed_item_is_same(live, ours) && shared < configs &&
+            !typed_item_is_same(list->config_order[shared], live)) {
             i++;
             continue;
         }
-        if (live && (list->done[place] || (ours && is_same(live, ours))))
+        if (live && (list->done[place] || (ours && typed_item_is_same(live, ours))))
             i++;
         if (ours) {
             take_config(list, ours);
@@ -139,7 +139,7 @@ static struct json *merge_elements(struct arena *arena, const struct schema *sch
                                    const struct json *live, const struct json *config)
 {
     struct list_merge list = {.arena = arena, .schema = schema, .out = json_array(arena)};
-    /* Elements that cannot be told apart cannot be merged. */
+    /* Elements without identity cannot be merged. */
     if (typed_items(arena, schema, live, &list.live, NULL) < 0 ||
         typed_items(arena, schema, config, &list.config, NULL) < 0)
         return json_clone(arena, config);
@@ -152,9 +152,9 @@ static struct json *merge_elements(struct arena *arena, const struct schema *sch
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* At most one of the two is NULL. */
-static struct json *merge(struct arena *arena, const struct schema *schema, const struct json *live,
-                          const struct json *config)
+/* Merges two values, of which at most one is NULL. */
+static struct json *typed_merge_values(struct arena *arena, const struct schema *schema,
+                                       const struct json *live, const struct json *config)
 {
     if (!live || !config)
         return json_clone(arena, config ? config : live);
@@ -169,5 +169,5 @@ static struct json *merge(struct arena *arena, const struct schema *schema, cons
 struct json *typed_merge(struct arena *arena, const struct schema_object *type,
                          const struct json *live, const struct json *config)
 {
-    return merge(arena, TYPED_ROOT(type), live, config);
+    return typed_merge_values(arena, TYPED_ROOT(type), live, config);
 }

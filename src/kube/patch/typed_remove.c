@@ -1,4 +1,4 @@
-/* Fields taken away from an object; see typed.h. */
+/* Removes fields from an object; see typed.h. */
 #include "kube/patch/typed.h"
 
 #include "base/json/json_list.h"
@@ -7,9 +7,9 @@
 static void remove_below(struct arena *arena, const struct schema *schema, struct json *value,
                          struct fieldset set);
 
-/* Whether this part goes. What is only emptied goes, too: nobody wants it. */
-static bool goes(struct arena *arena, const struct schema *schema, const struct typed_item *item,
-                 const struct fieldset_node *node)
+/* Returns whether the part is removed. A part that becomes empty is removed too. */
+static bool typed_item_is_removed(struct arena *arena, const struct schema *schema,
+                                  const struct typed_item *item, const struct fieldset_node *node)
 {
     if (node->member)
         return true;
@@ -30,7 +30,7 @@ static void remove_below(struct arena *arena, const struct schema *schema, struc
     for (size_t i = 0; i < items.count && node;) {
         int order = fieldset_element_compare(&items.at[i].element, &node->element);
         if (order == 0)
-            gone[items.at[i].position] = goes(arena, schema, &items.at[i], node);
+            gone[items.at[i].position] = typed_item_is_removed(arena, schema, &items.at[i], node);
         if (order <= 0)
             i++;
         else

@@ -1,4 +1,4 @@
-/* Compiling a schema; see schema_compile.h. */
+/* Compiles a schema; see compile.h. */
 #include "kube/schema/compile.h"
 
 #include "base/json/json_names.h"
@@ -13,13 +13,13 @@
 
 static const struct schema ANYTHING = {.type = SCHEMA_ANY};
 
-static void compile(struct arena *arena, const struct json *source, bool nested,
-                    struct schema *ret);
+static void compile_schema(struct arena *arena, const struct json *source, bool nested,
+                           struct schema *ret);
 
 static const struct schema *compile_new(struct arena *arena, const struct json *source, bool nested)
 {
     struct schema *schema = ARENA_NEW(arena, struct schema);
-    compile(arena, source, nested, schema);
+    compile_schema(arena, source, nested, schema);
     return schema;
 }
 
@@ -38,20 +38,21 @@ static const char *const *copy_texts(struct arena *arena, const struct json *lis
     return texts;
 }
 
-static bool is_true(const struct json *source, const char *name)
+static bool source_is_true(const struct json *source, const char *name)
 {
     return json_get_bool(source, name, false);
 }
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static struct schema_bound bound(const struct json *source, const char *name, const char *exclusive)
+static struct schema_bound compile_bound(const struct json *source, const char *name,
+                                         const char *exclusive)
 {
     const struct json *value = json_get(source, name);
     if (!value || (value->type != JSON_INT && value->type != JSON_REAL))
         return (struct schema_bound){0};
     return (struct schema_bound){.given = true,
-                                 .exclusive = exclusive && is_true(source, exclusive),
+                                 .exclusive = exclusive && source_is_true(source, exclusive),
                                  .value = json_number(value, 0)};
 }
 
@@ -79,7 +80,7 @@ static bool has_rules(const struct json *source)
     return false;
 }
 
-/* Those that are described are asked for by their field. */
+/* Returns the required members that have no field; the others are marked in their field. */
 static const char *const *unknown_required(struct arena *arena, const struct json *source)
 {
     const struct json *properties = json_get(source, "properties");
@@ -100,18 +101,18 @@ static const struct schema_rules *compile_rules(struct arena *arena, const struc
     struct schema_rules *rules = ARENA_NEW(arena, struct schema_rules);
     const struct json *values = json_get(source, "enum"), *not_ = json_get(source, "not");
     rules->values = json_count(values) > 0 ? json_clone(arena, values) : NULL;
-    rules->minimum = bound(source, "minimum", "exclusiveMinimum");
-    rules->maximum = bound(source, "maximum", "exclusiveMaximum");
+    rules->minimum = compile_bound(source, "minimum", "exclusiveMinimum");
+    rules->maximum = compile_bound(source, "maximum", "exclusiveMaximum");
     rules->multiple_of = json_number(json_get(source, "multipleOf"), 0);
-    rules->length_min = bound(source, "minLength", NULL);
-    rules->length_max = bound(source, "maxLength", NULL);
-    rules->items_min = bound(source, "minItems", NULL);
-    rules->items_max = bound(source, "maxItems", NULL);
-    rules->members_min = bound(source, "minProperties", NULL);
-    rules->members_max = bound(source, "maxProperties", NULL);
+    rules->length_min = compile_bound(source, "minLength", NULL);
+    rules->length_max = compile_bound(source, "maxLength", NULL);
+    rules->items_min = compile_bound(source, "minItems", NULL);
+    rules->items_max = compile_bound(source, "maxItems", NULL);
+    rules->members_min = compile_bound(source, "minProperties", NULL);
+    rules->members_max = compile_bound(source, "maxProperties", NULL);
     rules->pattern = copy_text(arena, source, "pattern");
     rules->format = copy_text(arena, source, "format");
-    rules->unique_items = is_true(source, "uniqueItems");
+    rules->unique_items = source_is_true(source, "uniqueItems");
     rules->required = unknown_required(arena, source);
     rules->all_of = compile_list(arena, json_get(source, "allOf"));
     rules->any_of = compile_list(arena, json_get(source, "anyOf"));
@@ -140,11 +141,11 @@ static void compile_field(struct arena *arena, const struct json *property, bool
     ret->required = required;
     if (fallback && fallback->type != JSON_NULL)
         ret->fallback = json_to_string(arena, fallback);
-    compile(arena, property, nested, &ret->value);
+    compile_schema(arena, property, nested, &ret->value);
 }
 
-/* What every object has, where its own schema is silent. What that says of the name is one more
- * rule of the metadata all objects share. */
+/* Adds the fields that every object has, if its own schema does not name them. A rule of its schema
+ * about the name becomes a further rule of the shared metadata. */
 static size_t add_object_fields(struct arena *arena, const struct json *source,
                                 struct schema_field *fields, size_t count)
 {
@@ -196,7 +197,7 @@ static const struct schema_object *compile_object(struct arena *arena, const str
     struct schema_object *object = ARENA_NEW(arena, struct schema_object);
     struct schema_field *fields =
         ARENA_ARRAY(arena, struct schema_field, json_count(properties) + 4);
-    _cleanup_(map_release) struct map required = {0}; /* the names */
+    _cleanup_(map_release) struct map required = {0}; /* one entry per name */
     JSON_EACH (name, json_get(source, "required"))
         if (json_text(name))
             map_put(&required, json_text(name), name);
@@ -213,8 +214,8 @@ static const struct schema_object *compile_object(struct arena *arena, const str
     object->count = count;
     object->doc = copy_text(arena, source, "description");
     object->fields = fields;
-    object->preserve = is_true(source, "x-kubernetes-preserve-unknown-fields") ||
-                       is_true(source, "additionalProperties");
+    object->preserve = source_is_true(source, "x-kubernetes-preserve-unknown-fields") ||
+                       source_is_true(source, "additionalProperties");
     object->embedded = whole;
     object->atomic = str_eq(json_get_string(source, "x-kubernetes-map-type", ""), "atomic");
     return object;
@@ -222,7 +223,7 @@ static const struct schema_object *compile_object(struct arena *arena, const str
 
 /* ---- One schema ------------------------------------------------------------------------------ */
 
-static enum schema_type type_of(const struct json *source)
+static enum schema_type source_type(const struct json *source)
 {
     static const struct {
         const char *name;
@@ -235,7 +236,7 @@ static enum schema_type type_of(const struct json *source)
     for (size_t i = 0; i < ARRAY_SIZE(types); i++)
         if (str_eq(types[i].name, name))
             return types[i].type;
-    return is_true(source, "x-kubernetes-int-or-string") ? SCHEMA_INT_OR_STRING : SCHEMA_ANY;
+    return source_is_true(source, "x-kubernetes-int-or-string") ? SCHEMA_INT_OR_STRING : SCHEMA_ANY;
 }
 
 static void compile_list_type(struct arena *arena, const struct json *source, struct schema *schema)
@@ -247,12 +248,12 @@ static void compile_list_type(struct arena *arena, const struct json *source, st
         schema->set = true;
 }
 
-/* `additionalProperties: true` takes everything as it is. */
+/* `additionalProperties: true` keeps all unknown members. */
 static void compile_members(struct arena *arena, const struct json *source, bool nested,
                             struct schema *schema)
 {
     const struct json *others = json_get(source, "additionalProperties");
-    bool embedded = is_true(source, "x-kubernetes-embedded-resource");
+    bool embedded = source_is_true(source, "x-kubernetes-embedded-resource");
     if (others && others->type == JSON_OBJECT) {
         schema->type = SCHEMA_MAP;
         schema->items = compile_new(arena, others, nested);
@@ -266,12 +267,13 @@ static void compile_members(struct arena *arena, const struct json *source, bool
     schema->atomic = str_eq(json_get_string(source, "x-kubernetes-map-type", ""), "atomic");
 }
 
-/* `nested`: a part of allOf and its kin, which says nothing of types but for numbers or texts. */
-static void compile(struct arena *arena, const struct json *source, bool nested, struct schema *ret)
+/* `nested`: a part of allOf and similar, which has no type except for numbers or texts. */
+static void compile_schema(struct arena *arena, const struct json *source, bool nested,
+                           struct schema *ret)
 {
     const struct json *items = json_get(source, "items");
-    *ret = (struct schema){.type = type_of(source)};
-    ret->nullable = is_true(source, "nullable");
+    *ret = (struct schema){.type = source_type(source)};
+    ret->nullable = source_is_true(source, "nullable");
     ret->rules = compile_rules(arena, source);
     if (items && items->type == JSON_OBJECT)
         ret->items = compile_new(arena, items, nested);
@@ -286,7 +288,7 @@ static void compile(struct arena *arena, const struct json *source, bool nested,
 const struct schema *schema_compile(struct arena *arena, const struct json *source)
 {
     struct schema *schema = ARENA_NEW(arena, struct schema);
-    compile(arena, source, false, schema);
+    compile_schema(arena, source, false, schema);
     schema->type = SCHEMA_OBJECT;
     schema->items = NULL;
     schema->object = compile_object(arena, source, false, true);

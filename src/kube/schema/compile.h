@@ -1,4 +1,4 @@
-/* From the openAPIV3Schema of a definition to the description that everything else reads. */
+/* Compiles the openAPIV3Schema of a definition into a description (schema.h). */
 #ifndef TRAINYARD_KUBE_SCHEMA_COMPILE_H
 #define TRAINYARD_KUBE_SCHEMA_COMPILE_H
 
@@ -6,11 +6,12 @@
 
 enum { SCHEMA_NODES_MAX = 100 * 1000 };
 
-/* How many schemas are in it: the definition that has more than SCHEMA_NODES_MAX is refused. */
+/* Returns the number of schemas in the source. A definition with more than SCHEMA_NODES_MAX is
+ * rejected. */
 size_t schema_count_nodes(const struct json *source);
 
-/* `source` is structural (engine/crd/definition.h checks that) and describes whole objects:
- * apiVersion, kind and metadata are known without being named. All in the arena. */
+/* Compiles a structural schema (engine/crd/definition.h checks that it is one) of whole objects
+ * into the arena. apiVersion, kind and metadata are added if the source does not name them. */
 const struct schema *schema_compile(struct arena *arena, const struct json *source);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reading objects by their description; see schema_decode.h. One walk does it all; where in the
- * object it stands is kept as a list on the stack and becomes text only for a complaint. */
+/* Decodes objects with their description; see decode.h. One walk does all the work. The position in
+ * the object is a list on the stack and becomes text only for a message. */
 #include "kube/schema/decode.h"
 
 #include "base/base64.h"
@@ -17,11 +17,11 @@ enum { NAMES_MAX = 64, PATH_MAX_SIZE = 4096 };
 struct decode {
     struct arena *arena;
     enum schema_form form;
-    struct schema_report *report; /* NULL: nobody asks */
+    struct schema_report *report; /* NULL: no report is wanted */
     struct err *err;
 };
 
-/* A step from the root: a member's name, or an element's position where it is NULL. */
+/* A step from the root: a member's name, or an element's position if the name is NULL. */
 struct place {
     const struct place *parent;
     const char *name;
@@ -49,10 +49,10 @@ static const char *place_text(struct decode *decode, const struct place *place)
     return arena_strdup(decode->arena, buf.data);
 }
 
-static void complain(struct schema_complaints *complaints, const char *text)
+static void decode_add_message(struct schema_messages *messages, const char *text)
 {
-    if (complaints->count < SCHEMA_COMPLAINTS_MAX)
-        complaints->texts[complaints->count++] = text;
+    if (messages->count < SCHEMA_MESSAGES_MAX)
+        messages->texts[messages->count++] = text;
 }
 
 static void report_unknown(struct decode *decode, const struct schema_object *type,
@@ -61,7 +61,7 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
     const char *names[NAMES_MAX];
     size_t count = 0;
     struct schema_report *report = decode->report;
-    if (!report || report->unknown_count == SCHEMA_COMPLAINTS_MAX)
+    if (!report || report->unknown_count == SCHEMA_MESSAGES_MAX)
         return;
     for (const struct schema_field *field = type->fields; field->name && count < NAMES_MAX; field++)
         names[count++] = field->name;
@@ -69,8 +69,8 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
         (struct schema_unknown){place_text(decode, place), str_nearest(place->name, names, count)};
 }
 
-/* Nought: what a field is before anybody sets it. */
-static bool is_nought(const struct json *value)
+/* Returns whether the value is the zero value of its type. */
+static bool value_is_zero(const struct json *value)
 {
     switch (value->type) {
     case JSON_NULL:
@@ -93,11 +93,11 @@ static bool is_nought(const struct json *value)
 static void report_unsupported(struct decode *decode, const struct schema_field *field,
                                const struct json *value, const struct place *place)
 {
-    bool asks = value->type == JSON_INT || !is_nought(value);
+    bool asks = value->type == JSON_INT || !value_is_zero(value);
     if (decode->report && field->unsupported && asks)
-        complain(&decode->report->unsupported,
-                 arena_printf(decode->arena, "%s: not supported here: %s",
-                              place_text(decode, place), field->unsupported));
+        decode_add_message(&decode->report->unsupported,
+                           arena_printf(decode->arena, "%s: not supported here: %s",
+                                        place_text(decode, place), field->unsupported));
 }
 
 static int wrong_type(struct decode *decode, const struct place *place, const struct json *value,
@@ -119,7 +119,7 @@ static int wrong_type(struct decode *decode, const struct place *place, const st
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Give `value` another text in place: it stays the member or element it is. */
+/* Replaces the text of `value` in place: it stays the same member or element. */
 static void set_text(struct decode *decode, struct json *value, const char *text)
 {
     if (value->type == JSON_STRING && str_eq(value->text, text))
@@ -170,7 +170,7 @@ static int read_time(struct decode *decode, const struct place *place, struct js
         return wrong_type(decode, place, value, "a time like \"2026-01-31T12:00:00Z\"");
     if (moment_parse(value->text, &wall_ms, &why) < 0)
         return bad_value(decode, place, &why);
-    if (!micro) { /* those are written to the microsecond, which this text has already */
+    if (!micro) { /* such times have microseconds, which this text has already */
         moment_format(wall_ms, text);
         set_text(decode, value, text);
     }
@@ -228,17 +228,17 @@ static int read_scalar(struct decode *decode, enum schema_type type, struct json
 static int read_object(struct decode *decode, const struct schema_object *type, struct json *object,
                        const struct place *place);
 
-static int read_value(struct decode *decode, const struct schema *schema, struct json *value,
-                      const struct place *place);
+static int decode_value(struct decode *decode, const struct schema *schema, struct json *value,
+                        const struct place *place);
 
 static int read_list(struct decode *decode, const struct schema *schema, struct json *list,
                      const struct place *place)
 {
     struct place here = {.parent = place};
     JSON_EACH (element, list) {
-        int r = read_value(decode, schema->items, element, &here);
-        if (r < 0)
-            return r;
+        int result = decode_value(decode, schema->items, element, &here);
+        if (result < 0)
+            return result;
         here.position++;
     }
     return 0;
@@ -250,15 +250,15 @@ static int read_map(struct decode *decode, const struct schema *schema, struct j
     struct place here = {.parent = place};
     JSON_EACH (member, map) {
         here.name = member->name;
-        int r = read_value(decode, schema->items, member, &here);
-        if (r < 0)
-            return r;
+        int result = decode_value(decode, schema->items, member, &here);
+        if (result < 0)
+            return result;
     }
     return 0;
 }
 
-static int read_value(struct decode *decode, const struct schema *schema, struct json *value,
-                      const struct place *place)
+static int decode_value(struct decode *decode, const struct schema *schema, struct json *value,
+                        const struct place *place)
 {
     bool typed = decode->form == SCHEMA_FORM_TYPED;
     switch (schema->type) {
@@ -283,14 +283,14 @@ static int read_value(struct decode *decode, const struct schema *schema, struct
 
 /* ---- Members --------------------------------------------------------------------------------- */
 
-/* Whether what was read is written down at all. */
+/* Returns whether the field is kept in the result. */
 static bool is_kept(const struct decode *decode, const struct schema_field *field,
                     const struct json *value)
 {
     if (value->type == JSON_NULL)
         return field->value.nullable || field->value.type == SCHEMA_ANY;
     return decode->form != SCHEMA_FORM_TYPED || field->presence != PRESENCE_IF_ANY ||
-           field->value.type == SCHEMA_ANY || !is_nought(value);
+           field->value.type == SCHEMA_ANY || !value_is_zero(value);
 }
 
 static int read_member(struct decode *decode, const struct schema_object *type, struct json *member,
@@ -308,14 +308,14 @@ static int read_member(struct decode *decode, const struct schema_object *type, 
     *ret_keep = is_kept(decode, field, member);
     if (member->type == JSON_NULL)
         return 0;
-    /* What the server itself decides on is read strictly in every kind. */
+    /* The fields that the server itself uses are decoded strictly in every kind. */
     struct decode own = *decode;
     if (!parent && str_eq(member->name, "metadata"))
         own.form = SCHEMA_FORM_TYPED;
-    int r = read_value(&own, &field->value, member, &here);
-    if (r < 0)
-        return r;
-    *ret_keep = is_kept(decode, field, member); /* nothing known may be left of it */
+    int result = decode_value(&own, &field->value, member, &here);
+    if (result < 0)
+        return result;
+    *ret_keep = is_kept(decode, field, member); /* possibly no known field is left */
     return 0;
 }
 
@@ -355,9 +355,9 @@ static int read_object(struct decode *decode, const struct schema_object *type, 
     struct json **link = &object->first, *last = NULL;
     while (*link) {
         bool keep;
-        int r = read_member(decode, type, *link, place, &keep);
-        if (r < 0)
-            return r;
+        int result = read_member(decode, type, *link, place, &keep);
+        if (result < 0)
+            return result;
         if (keep) {
             last = *link;
             link = &last->next;

@@ -1,13 +1,13 @@
-/* Filling in defaults; see schema_default.h. */
+/* Fills in defaults; see default.h. */
 #include "kube/schema/default.h"
 
 #include <string.h>
 
-static bool is_nought(const struct schema_field *field, const struct json *value)
+static bool field_is_zero(const struct schema_field *field, const struct json *value)
 {
     if (!value)
         return true;
-    /* Where nought is something said, it is no default's business. */
+    /* a field whose zero value is significant gets no default */
     return field->presence != PRESENCE_IF_SET &&
            ((value->type == JSON_STRING && value->size == 0) ||
             (value->type == JSON_INT && value->integer == 0));
@@ -25,8 +25,8 @@ static void default_value(struct arena *arena, const struct schema *schema, stru
         default_value(arena, schema->items, item);
 }
 
-/* Texts of the tables are right, which a test sees to; those of definitions were checked. */
-static struct json *parse(struct arena *arena, const char *text)
+/* Parses a default. A test checks the texts of the tables; those of definitions were validated. */
+static struct json *default_parse(struct arena *arena, const char *text)
 {
     struct json *json;
     return json_parse(arena, text, strlen(text), NULL, &json, NULL) < 0 ? NULL : json;
@@ -39,8 +39,8 @@ void schema_default(struct arena *arena, const struct schema_object *type, struc
         if (!field->fallback && !deep)
             continue;
         struct json *value = json_get(object, field->name);
-        if (field->fallback && is_nought(field, value)) {
-            value = parse(arena, field->fallback);
+        if (field->fallback && field_is_zero(field, value)) {
+            value = default_parse(arena, field->fallback);
             if (value)
                 json_set(arena, object, field->name, value);
         }

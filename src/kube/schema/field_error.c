@@ -12,20 +12,20 @@ void field_errors_init(struct field_errors *errors, struct arena *arena)
     *errors = (struct field_errors){.arena = arena};
 }
 
-/* Asked before a value is written as text: it may be large, and its errors many. */
+/* Asked before a value is formatted, because it may be large and have many errors. */
 static bool is_full(const struct field_errors *errors)
 {
     return errors->count == FIELD_ERRORS_MAX;
 }
 
-static void add(struct field_errors *errors, const char *field, const char *reason,
-                const char *message)
+static void field_error_add(struct field_errors *errors, const char *field, const char *reason,
+                            const char *message)
 {
     if (is_full(errors))
         return;
     for (const struct field_error *known = errors->first; known; known = known->next)
         if (str_eq(known->field, field) && str_eq(known->message, message))
-            return; /* two rules may find the same */
+            return; /* two rules may report the same error */
     struct field_error *error = ARENA_NEW(errors->arena, struct field_error);
     error->field = arena_strdup(errors->arena, field);
     error->reason = reason;
@@ -40,8 +40,9 @@ static void add(struct field_errors *errors, const char *field, const char *reas
 
 void field_required(struct field_errors *errors, const char *field, const char *detail)
 {
-    add(errors, field, "FieldValueRequired",
-        detail ? arena_printf(errors->arena, "Required value: %s", detail) : "Required value");
+    field_error_add(errors, field, "FieldValueRequired",
+                    detail ? arena_printf(errors->arena, "Required value: %s", detail)
+                           : "Required value");
 }
 
 void field_invalid(struct field_errors *errors, const char *field, const struct json *value,
@@ -54,37 +55,39 @@ void field_invalid(struct field_errors *errors, const char *field, const struct 
     const char *detail = arena_vprintf(errors->arena, format, args);
     va_end(args);
     const char *shown = value ? json_to_string(errors->arena, value) : "null";
-    add(errors, field, "FieldValueInvalid",
-        arena_printf(errors->arena, "Invalid value: %.1000s: %s", shown, detail));
+    field_error_add(errors, field, "FieldValueInvalid",
+                    arena_printf(errors->arena, "Invalid value: %.1000s: %s", shown, detail));
 }
 
 void field_duplicate(struct field_errors *errors, const char *field, const char *value)
 {
-    add(errors, field, "FieldValueDuplicate",
-        arena_printf(errors->arena, "Duplicate value: \"%s\"", value));
+    field_error_add(errors, field, "FieldValueDuplicate",
+                    arena_printf(errors->arena, "Duplicate value: \"%s\"", value));
 }
 
 void field_forbidden(struct field_errors *errors, const char *field, const char *detail)
 {
-    add(errors, field, "FieldValueForbidden", arena_printf(errors->arena, "Forbidden: %s", detail));
+    field_error_add(errors, field, "FieldValueForbidden",
+                    arena_printf(errors->arena, "Forbidden: %s", detail));
 }
 
 void field_too_long(struct field_errors *errors, const char *field, size_t max)
 {
-    add(errors, field, "FieldValueTooLong",
-        arena_printf(errors->arena, "Too long: may not be more than %zu bytes", max));
+    field_error_add(errors, field, "FieldValueTooLong",
+                    arena_printf(errors->arena, "Too long: may not be more than %zu bytes", max));
 }
 
 void field_too_many(struct field_errors *errors, const char *field, size_t count, size_t max)
 {
-    add(errors, field, "FieldValueTooMany",
+    field_error_add(
+        errors, field, "FieldValueTooMany",
         arena_printf(errors->arena, "Too many: %zu: must have at most %zu items", count, max));
 }
 
 void field_not_found(struct field_errors *errors, const char *field, const char *value)
 {
-    add(errors, field, "FieldValueNotFound",
-        arena_printf(errors->arena, "Not found: \"%s\"", value));
+    field_error_add(errors, field, "FieldValueNotFound",
+                    arena_printf(errors->arena, "Not found: \"%s\"", value));
 }
 
 static void add_unsupported(struct field_errors *errors, const char *field, const char *shown,
@@ -95,7 +98,8 @@ static void add_unsupported(struct field_errors *errors, const char *field, cons
     buf_printf(&text, "Unsupported value: %s: supported values: ", shown);
     for (size_t i = 0; supported[i]; i++)
         buf_printf(&text, "%s\"%s\"", i ? ", " : "", supported[i]);
-    add(errors, field, "FieldValueNotSupported", arena_strdup(errors->arena, text.data));
+    field_error_add(errors, field, "FieldValueNotSupported",
+                    arena_strdup(errors->arena, text.data));
 }
 
 void field_unsupported(struct field_errors *errors, const char *field, const char *value,
@@ -118,17 +122,17 @@ void field_duplicate_value(struct field_errors *errors, const char *field, const
 {
     if (is_full(errors))
         return;
-    add(errors, field, "FieldValueDuplicate",
-        arena_printf(errors->arena, "Duplicate value: %.1000s",
-                     json_to_string(errors->arena, value)));
+    field_error_add(errors, field, "FieldValueDuplicate",
+                    arena_printf(errors->arena, "Duplicate value: %.1000s",
+                                 json_to_string(errors->arena, value)));
 }
 
 void field_errors_take(struct field_errors *errors, const struct field_errors *from,
                        const char *prefix)
 {
     for (const struct field_error *error = from->first; error; error = error->next)
-        add(errors, arena_printf(errors->arena, "%s%s", prefix, error->field), error->reason,
-            error->message);
+        field_error_add(errors, arena_printf(errors->arena, "%s%s", prefix, error->field),
+                        error->reason, error->message);
 }
 
 const char *field_path(struct field_errors *errors, const char *format, ...)

@@ -1,6 +1,6 @@
-/* Why an object was refused, field by field, in Kubernetes' words: what kubectl prints after
- * 'Pod "x" is invalid:' and what stands in the Status' causes. Validation collects all it finds,
- * so that one round trip shows every mistake. */
+/* Why an object is invalid, field by field, with the messages of Kubernetes: kubectl prints them
+ * after 'Pod "x" is invalid:', and the Status has them as causes. Validation collects all errors,
+ * so that one request shows every mistake. */
 #ifndef TRAINYARD_KUBE_FIELD_ERROR_H
 #define TRAINYARD_KUBE_FIELD_ERROR_H
 
@@ -9,7 +9,7 @@
 
 struct field_error {
     const char *field;   /* "spec.containers[0].name" */
-    const char *reason;  /* of a Status cause: "FieldValueRequired" */
+    const char *reason;  /* reason of a Status cause: "FieldValueRequired" */
     const char *message; /* "Required value", "Invalid value: \"A\": must be …" */
     struct field_error *next;
 };
@@ -20,40 +20,41 @@ struct field_errors {
     size_t count;
 };
 
-enum { FIELD_ERRORS_MAX = 100 }; /* the rest of a hopeless object is not told */
+enum { FIELD_ERRORS_MAX = 100 }; /* further errors are dropped */
 
 void field_errors_init(struct field_errors *errors, struct arena *arena);
 
-/* `detail` may be NULL. The value of an invalid field is shown as JSON. */
+/* Each adds an error. `detail` may be NULL. The value of an invalid field is shown as JSON. */
 void field_required(struct field_errors *errors, const char *field, const char *detail);
 void field_invalid(struct field_errors *errors, const char *field, const struct json *value,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void field_duplicate(struct field_errors *errors, const char *field, const char *value);
 void field_forbidden(struct field_errors *errors, const char *field, const char *detail);
-/* Longer than so many bytes, or more than so many elements. */
+/* The text is longer than `max` bytes; the list has more than `max` elements. */
 void field_too_long(struct field_errors *errors, const char *field, size_t max);
 void field_too_many(struct field_errors *errors, const char *field, size_t count, size_t max);
 void field_not_found(struct field_errors *errors, const char *field, const char *value);
-/* `supported`: NULL-terminated. */
+/* The value is none of `supported`, which ends with NULL. */
 void field_unsupported(struct field_errors *errors, const char *field, const char *value,
                        const char *const *supported);
-/* The same of values that need not be texts. */
+/* Like the functions above, for values that need not be strings. */
 void field_unsupported_value(struct field_errors *errors, const char *field,
                              const struct json *value, const char *const *supported);
 void field_duplicate_value(struct field_errors *errors, const char *field,
                            const struct json *value);
 
-/* All of `from`, with the prefix before each field: the errors of a part of an object. */
+/* Adds all errors of `from`, with the prefix in front of each field: the errors of a part of an
+ * object. */
 void field_errors_take(struct field_errors *errors, const struct field_errors *from,
                        const char *prefix);
 
-/* "spec.ports[2].name" for the reports above, in the errors' arena. */
+/* Formats a field path such as "spec.ports[2].name" in the errors' arena. */
 const char *field_path(struct field_errors *errors, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "a: Required value" or "[a: Required value, b: …]". */
+/* Returns "a: Required value" or "[a: Required value, b: …]". */
 char *field_errors_text(const struct field_errors *errors);
-/* The causes of a Status. */
+/* Returns the causes of a Status. */
 struct json *field_errors_causes(const struct field_errors *errors);
 
 #endif

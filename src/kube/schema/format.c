@@ -1,4 +1,5 @@
-/* Formats of texts; see schema_format.h. Most are an expression, some take a second look. */
+/* Checks the formats of texts; see format.h. Most are a regular expression, some have a further
+ * check. */
 #include "kube/schema/format.h"
 
 #include "base/mem.h"
@@ -9,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool matches(const char *expression, const char *text)
+static bool format_matches(const char *expression, const char *text)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct pattern *pattern;
@@ -18,19 +19,20 @@ static bool matches(const char *expression, const char *text)
            pattern_find(pattern, text, strlen(text), &found, NULL) == 0 && found;
 }
 
-/* The number of two digits there. */
-static int pair(const char *digits)
+/* Returns the number of two digits. */
+static int format_two_digits(const char *digits)
 {
     return (digits[0] - '0') * 10 + digits[1] - '0';
 }
 
-/* "2020-02-29" at the beginning of the text. */
+/* Returns whether the text begins with a valid date, "2020-02-29". */
 static bool begins_with_date(const char *text)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (!matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}", text))
+    if (!format_matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}", text))
         return false;
-    int year = pair(text) * 100 + pair(text + 2), month = pair(text + 5), day = pair(text + 8);
+    int year = format_two_digits(text) * 100 + format_two_digits(text + 2),
+        month = format_two_digits(text + 5), day = format_two_digits(text + 8);
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (month == 2 && leap);
 }
@@ -44,9 +46,11 @@ static bool is_date_time(const char *text)
 {
     const char *time = text + 11;
     return begins_with_date(text) &&
-           matches("^.{10}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$",
-                   text) &&
-           pair(time) <= 23 && pair(time + 3) <= 59 && pair(time + 6) <= 59;
+           format_matches(
+               "^.{10}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$",
+               text) &&
+           format_two_digits(time) <= 23 && format_two_digits(time + 3) <= 59 &&
+           format_two_digits(time + 6) <= 59;
 }
 
 static bool is_ipv4(const char *text)
@@ -74,7 +78,8 @@ static bool is_cidr(const char *text)
            ((is_ipv4(address) && bits <= 32) || is_ipv6(address));
 }
 
-/* As the request line of HTTP has it: absolute, or a path from the root. */
+/* Returns whether the text is a URI as in an HTTP request line: absolute, or a path from the root.
+ */
 static bool is_uri(const char *text)
 {
     for (const char *c = text; *c; c++)
@@ -82,21 +87,22 @@ static bool is_uri(const char *text)
             return false;
     if (text[0] == '/')
         return true;
-    if (!matches("^[a-zA-Z][a-zA-Z0-9+.-]*:.", text))
+    if (!format_matches("^[a-zA-Z][a-zA-Z0-9+.-]*:.", text))
         return false;
     const char *host = strstr(text, "://");
     const char *bracket = host ? strchr(host, '[') : NULL;
     return !bracket || strchr(bracket, ']');
 }
 
-/* "a@b", or the same in angles behind a name. */
+/* Returns whether the text is "a@b", or the same in angle brackets behind a name. */
 static bool is_email(const char *text)
 {
-    return matches("^([^<>]*<)?[^ <>@]+@[^ <>@]+>?$", text) &&
+    return format_matches("^([^<>]*<)?[^ <>@]+@[^ <>@]+>?$", text) &&
            (strchr(text, '<') != NULL) == (strchr(text, '>') != NULL);
 }
 
-/* The digits (and X for ten) without what may stand between them; 0: others, or too many. */
+/* Returns the number of digits (X for ten) without separators; 0 if there are other characters or
+ * too many digits. */
 static size_t digits_of(const char *text, char digits[20])
 {
     size_t count = 0;
@@ -199,6 +205,7 @@ bool schema_format_matches(const char *format, const char *text)
 {
     for (size_t i = 0; i < ARRAY_SIZE(FORMATS); i++)
         if (str_eq(FORMATS[i].name, format))
-            return FORMATS[i].check ? FORMATS[i].check(text) : matches(FORMATS[i].expression, text);
+            return FORMATS[i].check ? FORMATS[i].check(text)
+                                    : format_matches(FORMATS[i].expression, text);
     return true;
 }

@@ -1,4 +1,4 @@
-/* Reading the wire format; see schema_protobuf.h. */
+/* Decodes the protobuf wire format; see protobuf.h. */
 #include "kube/schema/protobuf.h"
 
 #include "base/base64.h"
@@ -21,12 +21,12 @@ struct span {
 
 struct reader {
     struct arena *arena;
-    size_t fields_left; /* over all messages of a body */
+    size_t fields_left; /* fields of all messages of a body */
     int depth;
     struct err *err;
 };
 
-static int bad(struct reader *reader, const char *what)
+static int protobuf_fail(struct reader *reader, const char *what)
 {
     return err_set(reader->err, ERR_BAD_REQUEST, "the protobuf body cannot be read: %s", what);
 }
@@ -38,7 +38,7 @@ static int read_varint(struct reader *reader, struct span *span, uint64_t *ret)
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (span->size == 0)
-            return bad(reader, "a number is cut off");
+            return protobuf_fail(reader, "a number is cut off");
         uint8_t byte = *span->data;
         span->data++;
         span->size--;
@@ -48,13 +48,14 @@ static int read_varint(struct reader *reader, struct span *span, uint64_t *ret)
             return 0;
         }
     }
-    return bad(reader, "a number is longer than 64 bits");
+    return protobuf_fail(reader, "a number is longer than 64 bits");
 }
 
-static int take(struct reader *reader, struct span *span, uint64_t size, struct span *ret)
+static int protobuf_take_span(struct reader *reader, struct span *span, uint64_t size,
+                              struct span *ret)
 {
     if (size > span->size)
-        return bad(reader, "a field is cut off");
+        return protobuf_fail(reader, "a field is cut off");
     *ret = (struct span){span->data, (size_t)size};
     span->data += size;
     span->size -= size;
@@ -72,35 +73,35 @@ static int read_field(struct reader *reader, struct span *span, struct wire_fiel
 {
     uint64_t tag, size;
     if (reader->fields_left-- == 0)
-        return bad(reader, "it has too many fields");
-    int r = read_varint(reader, span, &tag);
-    if (r < 0)
-        return r;
+        return protobuf_fail(reader, "it has too many fields");
+    int result = read_varint(reader, span, &tag);
+    if (result < 0)
+        return result;
     *ret = (struct wire_field){.number = (uint32_t)(tag >> 3), .type = (enum wire_type)(tag & 7)};
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
-        return bad(reader, "a field has no valid number");
+        return protobuf_fail(reader, "a field has no valid number");
     switch (ret->type) {
     case WIRE_VARINT:
         return read_varint(reader, span, &ret->varint);
     case WIRE_FIXED64:
-        return take(reader, span, 8, &ret->bytes);
+        return protobuf_take_span(reader, span, 8, &ret->bytes);
     case WIRE_FIXED32:
-        return take(reader, span, 4, &ret->bytes);
+        return protobuf_take_span(reader, span, 4, &ret->bytes);
     case WIRE_BYTES:
-        r = read_varint(reader, span, &size);
-        return r < 0 ? r : take(reader, span, size, &ret->bytes);
+        result = read_varint(reader, span, &size);
+        return result < 0 ? result : protobuf_take_span(reader, span, size, &ret->bytes);
     }
-    return bad(reader, "a field has an unknown wire type");
+    return protobuf_fail(reader, "a field has an unknown wire type");
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 static int make_string(struct reader *reader, struct span bytes, struct json **ret)
 {
-    /* As in JSON: a string is text, and every string of a tree is a C string. */
+    /* As in JSON, a string must be UTF-8 without a NUL. */
     if (!utf8_is_valid((const char *)bytes.data, bytes.size) ||
         memchr(bytes.data, '\0', bytes.size))
-        return bad(reader, "a string is not UTF-8, or holds the NUL character");
+        return protobuf_fail(reader, "a string is not UTF-8, or holds the NUL character");
     *ret = json_string_n(reader->arena, (const char *)bytes.data, bytes.size);
     return 0;
 }
@@ -112,9 +113,9 @@ static int make_int_or_string(struct reader *reader, struct span span, struct js
     struct span text = {(const uint8_t *)"", 0};
     while (span.size > 0) {
         struct wire_field field = {0};
-        int r = read_field(reader, &span, &field);
-        if (r < 0)
-            return r;
+        int result = read_field(reader, &span, &field);
+        if (result < 0)
+            return result;
         if (field.number == 1 && field.type == WIRE_VARINT)
             type = field.varint;
         else if (field.number == 2 && field.type == WIRE_VARINT)
@@ -128,8 +129,8 @@ static int make_int_or_string(struct reader *reader, struct span span, struct js
     return 0;
 }
 
-/* Seconds (1) and nanoseconds (2) since 1970, from the year 1 to 9999 as JSON can say it. An empty
- * message is Go's time that was never set. */
+/* Seconds (1) and nanoseconds (2) since 1970, limited to the years 1 to 9999, which JSON can
+ * express. An empty message is Go's zero time. */
 static int make_time(struct reader *reader, bool micro, struct span span, struct json **ret)
 {
     static const int64_t first = -62135596800, last = 253402300799;
@@ -139,16 +140,16 @@ static int make_time(struct reader *reader, bool micro, struct span span, struct
         return 0;
     while (span.size > 0) {
         struct wire_field field = {0};
-        int r = read_field(reader, &span, &field);
-        if (r < 0)
-            return r;
+        int result = read_field(reader, &span, &field);
+        if (result < 0)
+            return result;
         if (field.number == 1 && field.type == WIRE_VARINT)
             seconds = (int64_t)field.varint;
         else if (field.number == 2 && field.type == WIRE_VARINT)
             nanos = (int64_t)field.varint;
     }
     if (seconds < first || seconds > last || nanos < 0 || nanos > 999999999)
-        return bad(reader, "a time is out of range");
+        return protobuf_fail(reader, "a time is out of range");
     if (micro)
         moment_format_micro(seconds * 1000000 + nanos / 1000, text);
     else
@@ -157,15 +158,15 @@ static int make_time(struct reader *reader, bool micro, struct span span, struct
     return 0;
 }
 
-/* A message with one field of bytes: what quantities, and anything written as JSON, come in. */
-static int unwrap(struct reader *reader, struct span span, struct span *ret)
+/* Decodes a message with one field of bytes: the form of quantities and of raw JSON. */
+static int protobuf_unwrap(struct reader *reader, struct span span, struct span *ret)
 {
     *ret = (struct span){(const uint8_t *)"", 0};
     while (span.size > 0) {
         struct wire_field field = {0};
-        int r = read_field(reader, &span, &field);
-        if (r < 0)
-            return r;
+        int result = read_field(reader, &span, &field);
+        if (result < 0)
+            return result;
         if (field.number == 1 && field.type == WIRE_BYTES)
             *ret = field.bytes;
     }
@@ -175,33 +176,33 @@ static int unwrap(struct reader *reader, struct span span, struct span *ret)
 static int make_anything(struct reader *reader, struct span span, struct json **ret)
 {
     struct span raw;
-    int r = unwrap(reader, span, &raw);
-    if (r < 0 || raw.size == 0)
-        return r;
+    int result = protobuf_unwrap(reader, span, &raw);
+    if (result < 0 || raw.size == 0)
+        return result;
     if (json_parse(reader->arena, (const char *)raw.data, raw.size, NULL, ret, NULL) < 0)
-        return bad(reader, "what should be JSON in it is none");
+        return protobuf_fail(reader, "what should be JSON in it is none");
     return 0;
 }
 
 static int make_quantity(struct reader *reader, struct span span, struct json **ret)
 {
     struct span text;
-    int r = unwrap(reader, span, &text);
-    return r < 0 || text.size == 0 ? r : make_string(reader, text, ret);
+    int result = protobuf_unwrap(reader, span, &text);
+    return result < 0 || text.size == 0 ? result : make_string(reader, text, ret);
 }
 
 static int make_number(struct reader *reader, struct span bytes, struct json **ret)
 {
     double value;
-    memcpy(&value, bytes.data, sizeof(value)); /* little-endian, as this machine is */
+    memcpy(&value, bytes.data, sizeof(value)); /* little-endian, like this machine */
     *ret = json_real(reader->arena, value);
     return 0;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static int read_message(struct reader *reader, const struct schema_object *type, uint32_t outer,
-                        struct span span, struct json *object);
+static int protobuf_read_message(struct reader *reader, const struct schema_object *type,
+                                 uint32_t outer, struct span span, struct json *object);
 
 static void unite_entries(struct json *map);
 
@@ -209,27 +210,27 @@ static int make_message(struct reader *reader, const struct schema_object *type,
                         struct json **ret)
 {
     *ret = json_object(reader->arena);
-    int r = read_message(reader, type, 0, span, *ret);
-    if (r < 0)
-        return r;
+    int result = protobuf_read_message(reader, type, 0, span, *ret);
+    if (result < 0)
+        return result;
     JSON_EACH (member, *ret)
         if (schema_field(type, member->name)->value.type == SCHEMA_MAP)
             unite_entries(member);
     return 0;
 }
 
-/* A list where no list can stand, as the value of a map, is a message with the elements as 1. */
+/* A list as the value of a map is a message with the elements as field 1. */
 static int make_list(struct reader *reader, struct span span, struct json **ret)
 {
     *ret = json_array(reader->arena);
     while (span.size > 0) {
         struct wire_field field = {0};
         struct json *element = NULL;
-        int r = read_field(reader, &span, &field);
-        if (r == 0 && field.number == 1 && field.type == WIRE_BYTES)
-            r = make_string(reader, field.bytes, &element);
-        if (r < 0)
-            return r;
+        int result = read_field(reader, &span, &field);
+        if (result == 0 && field.number == 1 && field.type == WIRE_BYTES)
+            result = make_string(reader, field.bytes, &element);
+        if (result < 0)
+            return result;
         if (element)
             json_append(*ret, element);
     }
@@ -250,12 +251,12 @@ static enum wire_type wire_type_of(enum schema_type type)
     }
 }
 
-/* One value; *ret stays NULL where it says nothing. */
+/* Decodes one value; *ret stays NULL for an empty one. */
 static int make_value(struct reader *reader, const struct schema *schema,
                       const struct wire_field *field, struct json **ret)
 {
     if (field->type != wire_type_of(schema->type))
-        return bad(reader, "a field has the wrong type");
+        return protobuf_fail(reader, "a field has the wrong type");
     switch (schema->type) {
     case SCHEMA_STRING:
         return make_string(reader, field->bytes, ret);
@@ -286,28 +287,28 @@ static int make_value(struct reader *reader, const struct schema *schema,
     case SCHEMA_LIST:
         return make_list(reader, field->bytes, ret);
     case SCHEMA_MAP:
-        break; /* no map holds one */
+        break; /* not the value of any map */
     }
     return 0;
 }
 
-/* One entry of a map: a message with the key as 1 and the value as 2. */
+/* Decodes one entry of a map: a message with the key as field 1 and the value as field 2. */
 static int add_entry(struct reader *reader, struct json *map, const struct schema *items,
                      struct span span)
 {
     struct json *key = NULL, *value = NULL;
     while (span.size > 0) {
         struct wire_field field = {0};
-        int r = read_field(reader, &span, &field);
-        if (r == 0 && field.number == 1 && field.type == WIRE_BYTES)
-            r = make_string(reader, field.bytes, &key);
-        else if (r == 0 && field.number == 2)
-            r = make_value(reader, items, &field, &value);
-        if (r < 0)
-            return r;
+        int result = read_field(reader, &span, &field);
+        if (result == 0 && field.number == 1 && field.type == WIRE_BYTES)
+            result = make_string(reader, field.bytes, &key);
+        else if (result == 0 && field.number == 2)
+            result = make_value(reader, items, &field, &value);
+        if (result < 0)
+            return result;
     }
     if (!key)
-        return bad(reader, "a map has an entry without a key");
+        return protobuf_fail(reader, "a map has an entry without a key");
     if (!value)
         value = json_string(reader->arena, "");
     value->name = key->text;
@@ -315,7 +316,7 @@ static int add_entry(struct reader *reader, struct json *map, const struct schem
     return 0;
 }
 
-/* Of several entries with one key the last counts. */
+/* Of several entries with the same key the last counts. */
 static void unite_entries(struct json *map)
 {
     _cleanup_json_names_ struct json_names names = {0};
@@ -341,14 +342,14 @@ static int add_field(struct reader *reader, const struct schema_field *known,
     struct json *value = NULL;
     if (schema->type == SCHEMA_MAP) {
         if (field->type != WIRE_BYTES)
-            return bad(reader, "a map is none");
+            return protobuf_fail(reader, "a map is none");
         return add_entry(reader, json_ensure_object(reader->arena, object, known->name),
                          schema->items, field->bytes);
     }
     bool list = schema->type == SCHEMA_LIST;
-    int r = make_value(reader, list ? schema->items : schema, field, &value);
-    if (r < 0 || !value)
-        return r;
+    int result = make_value(reader, list ? schema->items : schema, field, &value);
+    if (result < 0 || !value)
+        return result;
     if (list)
         json_append(json_ensure_array(reader->arena, object, known->name), value);
     else
@@ -372,27 +373,27 @@ static bool holds_fields(const struct schema_object *type, uint32_t outer)
     return false;
 }
 
-/* `outer` is the number of the message in which protobuf keeps some of the object's own fields, or
- * 0 for the others. */
-static int read_message(struct reader *reader, const struct schema_object *type, uint32_t outer,
-                        struct span span, struct json *object)
+/* Decodes a message. `outer` is the number of the message in which protobuf keeps some of the
+ * object's own fields; 0 for the others. */
+static int protobuf_read_message(struct reader *reader, const struct schema_object *type,
+                                 uint32_t outer, struct span span, struct json *object)
 {
     if (++reader->depth > SCHEMA_PROTOBUF_DEPTH_MAX)
-        return bad(reader, "it is nested too deeply");
+        return protobuf_fail(reader, "it is nested too deeply");
     while (span.size > 0) {
         struct wire_field field = {0};
-        int r = read_field(reader, &span, &field);
-        if (r < 0)
-            return r;
+        int result = read_field(reader, &span, &field);
+        if (result < 0)
+            return result;
         if (field.number > UINT16_MAX)
             continue;
         const struct schema_field *known = find_number(type, SCHEMA_INSIDE(outer, field.number));
         if (known)
-            r = add_field(reader, known, &field, object);
+            result = add_field(reader, known, &field, object);
         else if (outer == 0 && field.type == WIRE_BYTES && holds_fields(type, field.number))
-            r = read_message(reader, type, field.number, field.bytes, object);
-        if (r < 0)
-            return r;
+            result = protobuf_read_message(reader, type, field.number, field.bytes, object);
+        if (result < 0)
+            return result;
     }
     reader->depth--;
     return 0;
@@ -405,12 +406,12 @@ int schema_protobuf_read(struct arena *arena, const struct schema_object *type, 
 {
     struct reader reader = {.arena = arena, .fields_left = SCHEMA_PROTOBUF_FIELDS_MAX, .err = err};
     struct json *object;
-    int r = make_message(&reader, type, (struct span){data, size}, &object);
-    if (r == 0)
-        r = schema_decode(arena, type, SCHEMA_FORM_TYPED, object, NULL, err);
-    if (r == 0)
+    int result = make_message(&reader, type, (struct span){data, size}, &object);
+    if (result == 0)
+        result = schema_decode(arena, type, SCHEMA_FORM_TYPED, object, NULL, err);
+    if (result == 0)
         *ret = object;
-    return r;
+    return result;
 }
 
 static const struct schema_field TYPE_META_FIELDS[] = {
@@ -420,7 +421,7 @@ static const struct schema_field TYPE_META_FIELDS[] = {
 };
 static const struct schema_object TYPE_META = {.fields = TYPE_META_FIELDS};
 
-/* Kinds that Kubernetes does not define have no numbers. */
+/* Kinds that Kubernetes does not define have no field numbers. */
 static bool has_numbers(const struct schema_object *type)
 {
     for (const struct schema_field *field = type->fields; field->name; field++)
@@ -434,18 +435,18 @@ static int open_envelope(struct reader *reader, struct span span, struct json **
 {
     static const char magic[] = {'k', '8', 's', '\0'};
     if (span.size < sizeof(magic) || memcmp(span.data, magic, sizeof(magic)) != 0)
-        return bad(reader, "it does not begin as Kubernetes' do");
+        return protobuf_fail(reader, "it does not begin as Kubernetes' do");
     span.data += sizeof(magic);
     span.size -= sizeof(magic);
     while (span.size > 0) {
         struct wire_field field = {0};
-        int r = read_field(reader, &span, &field);
-        if (r == 0 && field.number == 1 && field.type == WIRE_BYTES)
-            r = make_message(reader, &TYPE_META, field.bytes, ret_meta);
-        else if (r == 0 && field.number == 2 && field.type == WIRE_BYTES)
+        int result = read_field(reader, &span, &field);
+        if (result == 0 && field.number == 1 && field.type == WIRE_BYTES)
+            result = make_message(reader, &TYPE_META, field.bytes, ret_meta);
+        else if (result == 0 && field.number == 2 && field.type == WIRE_BYTES)
             *ret_raw = field.bytes;
-        if (r < 0)
-            return r;
+        if (result < 0)
+            return result;
     }
     return 0;
 }
@@ -456,9 +457,9 @@ int schema_protobuf_read_body(struct arena *arena, schema_find_type *find, const
     struct reader reader = {.arena = arena, .fields_left = SCHEMA_PROTOBUF_FIELDS_MAX, .err = err};
     struct span raw = {(const uint8_t *)"", 0};
     struct json *meta = NULL, *object = NULL;
-    int r = open_envelope(&reader, (struct span){data, size}, &meta, &raw);
-    if (r < 0)
-        return r;
+    int result = open_envelope(&reader, (struct span){data, size}, &meta, &raw);
+    if (result < 0)
+        return result;
     const char *version = json_get_string(meta, "apiVersion", "");
     const char *kind = json_get_string(meta, "kind", "");
     const struct schema_object *type = find(context, version, kind);
@@ -467,9 +468,9 @@ int schema_protobuf_read_body(struct arena *arena, schema_find_type *find, const
                        "%.100s of version \"%.100s\" is not read from protobuf; send it as "
                        "application/json",
                        *kind ? kind : "an object without a kind", version);
-    r = schema_protobuf_read(arena, type, raw.data, raw.size, &object, err);
-    if (r < 0)
-        return r;
+    result = schema_protobuf_read(arena, type, raw.data, raw.size, &object, err);
+    if (result < 0)
+        return result;
     json_set_string(arena, object, "apiVersion", version);
     json_set_string(arena, object, "kind", kind);
     *ret = object;

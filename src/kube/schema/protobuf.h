@@ -1,8 +1,7 @@
-/* Kubernetes' protobuf bodies, read by the field tables into the same trees as every other body.
- * kubectl from 1.32 on sends them for many of its own commands (create namespace, drain, …) and
- * takes no no for an answer, and so do programs in a cluster with what they write about themselves;
- * answers stay JSON, which all accept. Fields that no table names are skipped, as protobuf wants
- * it. */
+/* Decodes Kubernetes' protobuf bodies with the field tables into the same JSON trees as other
+ * bodies. kubectl 1.32 and newer sends protobuf for many of its commands (create namespace, drain,
+ * …) without a fallback, and so do programs inside a cluster. Answers stay JSON, which all clients
+ * accept. Fields without a row are skipped, as protobuf requires. */
 #ifndef TRAINYARD_KUBE_SCHEMA_PROTOBUF_H
 #define TRAINYARD_KUBE_SCHEMA_PROTOBUF_H
 
@@ -10,8 +9,8 @@
 
 enum { SCHEMA_PROTOBUF_DEPTH_MAX = 32, SCHEMA_PROTOBUF_FIELDS_MAX = 1000 * 1000 };
 
-/* One message, in the form that schema_decode() gives a typed object; ERR_BAD_REQUEST for bytes
- * that are none. */
+/* Decodes one message into the form that schema_decode() gives a typed object. Returns 0, or
+ * -ERR_BAD_REQUEST if the bytes are no such message. */
 int schema_protobuf_read(struct arena *arena, const struct schema_object *type, const void *data,
                          size_t size, struct json **ret, struct err *err);
 
@@ -19,8 +18,9 @@ int schema_protobuf_read(struct arena *arena, const struct schema_object *type, 
 typedef const struct schema_object *schema_find_type(const void *context, const char *api_version,
                                                      const char *kind);
 
-/* A whole body: "k8s\0", the envelope with apiVersion and kind, the object in it. A kind that is
- * not read from protobuf is ERR_MEDIA_TYPE. `find` looks up the type; `context` is passed to it. */
+/* Decodes a whole body: "k8s\0", the envelope with apiVersion and kind, and the object in it.
+ * `find` looks up the type; `context` is passed to it. Returns -ERR_MEDIA_TYPE for a kind that is
+ * not read from protobuf. */
 int schema_protobuf_read_body(struct arena *arena, schema_find_type *find, const void *context,
                               const void *data, size_t size, struct json **ret, struct err *err);
 

@@ -1,5 +1,5 @@
-/* What limits a value beyond its type, in the terms of OpenAPI v3; of fields built in and of custom
- * resources alike. A limit that was not given is -1 or NULL where its member says nothing else. */
+/* Limits of a value beyond its type, in the terms of OpenAPI v3, for built-in fields and custom
+ * resources. A limit that is not set is zero or NULL unless its member says otherwise. */
 #ifndef TRAINYARD_KUBE_SCHEMA_RULES_H
 #define TRAINYARD_KUBE_SCHEMA_RULES_H
 
@@ -7,29 +7,31 @@
 
 struct schema;
 
-/* The texts that are quantities, as the definitions of Kubernetes' projects have it. */
+/* The pattern of quantities that the definitions of Kubernetes projects use. */
 #define SCHEMA_QUANTITY_PATTERN                                                                    \
     "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?"            \
     "(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"
 
-/* At least, at most; of numbers, lengths and counts. */
+/* A minimum or maximum of a number, a length or a count. */
 struct schema_bound {
     bool given, exclusive;
     double value;
 };
 
 struct schema_rules {
-    const char *const *words;  /* the texts allowed, in order, ends with NULL; NULL: any */
-    const struct json *values; /* the values allowed (an array), of any type; NULL: any */
+    const char *const *words;  /* the allowed texts in order, ends with NULL; NULL: any text */
+    const struct json *values; /* the allowed values (a JSON array), of any type; NULL: any value */
     struct schema_bound minimum, maximum;
-    double multiple_of; /* 0: any */
+    double multiple_of; /* 0: no such rule */
     struct schema_bound length_min, length_max;
     struct schema_bound items_min, items_max, members_min, members_max;
-    const char *pattern; /* a regular expression; NULL: any text */
+    const char *pattern; /* a regular expression that the text must match; NULL: none */
     const char *format;  /* "date-time", "int32", …; NULL: none */
     bool unique_items;
-    const char *const *required; /* members that no field describes; ends with NULL; NULL: none */
-    /* Others that hold besides: all of them, any, exactly one, none. End with NULL; NULL: none. */
+    const char *const
+        *required; /* required members that have no field; ends with NULL; NULL: none */
+    /* Schemas that must hold too: all, any, exactly one, or not. The lists end with NULL; NULL:
+     * none. */
     const struct schema *const *all_of, *const *any_of, *const *one_of;
     const struct schema *not_;
 };

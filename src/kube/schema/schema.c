@@ -1,4 +1,4 @@
-/* Looking into a description; see schema.h. */
+/* Reads a description; see schema.h. */
 #include "kube/schema/schema.h"
 
 #include "base/str.h"

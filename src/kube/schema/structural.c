@@ -1,4 +1,4 @@
-/* Writing structural schemas; see schema_structural.h. */
+/* Writes structural schemas; see structural.h. */
 #include "kube/schema/structural.h"
 
 #include "base/mem.h"
@@ -43,8 +43,9 @@ static void write_bound(struct arena *arena, struct json *json, const char *name
         json_set_int(arena, json, name, (int64_t)bound->value);
 }
 
-/* Those that the tables use. */
-static void write_rules(struct arena *arena, struct json *json, const struct schema_rules *rules)
+/* Writes the rules that the tables use. */
+static void structural_write_rules(struct arena *arena, struct json *json,
+                                   const struct schema_rules *rules)
 {
     for (size_t i = 0; rules->words && rules->words[i]; i++)
         append_text(arena, json, "enum", rules->words[i]);
@@ -62,7 +63,7 @@ static void write_default(struct arena *arena, struct json *json, const char *te
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* What of the metadata of an embedded object has a meaning: the rest is the server's to set. */
+/* The metadata fields of an embedded object that have a meaning; the server sets the others. */
 static bool is_embedded_meta(const char *name)
 {
     static const char *const names[] = {"annotations", "creationTimestamp", "finalizers", "labels",
@@ -81,9 +82,9 @@ static bool is_key(const char *const *keys, const char *name)
     return false;
 }
 
-/* `keys` are the fields that tell this object from the others of its list; NULL: it is in none. */
-static struct json *write_object(struct arena *arena, const struct schema_object *object,
-                                 const char *const *keys)
+/* Writes an object. `keys` are the fields that identify it in its list; NULL: it is in no list. */
+static struct json *structural_object(struct arena *arena, const struct schema_object *object,
+                                      const char *const *keys)
 {
     struct json *json = schema_plain(arena, "object", NULL);
     struct json *properties = json_ensure_object(arena, json, "properties");
@@ -93,7 +94,7 @@ static struct json *write_object(struct arena *arena, const struct schema_object
             continue;
         struct json *value = schema_structural(arena, &field->value);
         if (rules && field->value.rules)
-            write_rules(arena, value, field->value.rules);
+            structural_write_rules(arena, value, field->value.rules);
         if (is_key(keys, field->name) && !field->required)
             write_default(arena, value, field->fallback ? field->fallback : "\"\"");
         else if (rules && field->fallback)
@@ -109,13 +110,13 @@ static struct json *write_object(struct arena *arena, const struct schema_object
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* A list without a type of its own is atomic. */
-static struct json *write_list(struct arena *arena, const struct schema *value)
+/* A list without a list type is atomic. */
+static struct json *structural_list(struct arena *arena, const struct schema *value)
 {
     struct json *json = schema_plain(arena, "array", NULL);
     json_set(arena, json, "items",
              value->items->type == SCHEMA_OBJECT
-                 ? write_object(arena, value->items->object, value->keys)
+                 ? structural_object(arena, value->items->object, value->keys)
                  : schema_structural(arena, value->items));
     for (size_t i = 0; value->keys && value->keys[i]; i++)
         append_text(arena, json, "x-kubernetes-list-map-keys", value->keys[i]);
@@ -133,7 +134,7 @@ static struct json *write_map(struct arena *arena, const struct schema *value)
     return json;
 }
 
-/* Without the anyOf that others write beside it, which says nothing more. */
+/* Without anyOf, which other writers add but which has no effect. */
 static struct json *write_int_or_string(struct arena *arena, const char *pattern)
 {
     struct json *json = json_object(arena);
@@ -150,7 +151,7 @@ static struct json *write_any(struct arena *arena)
     return json;
 }
 
-/* Programs that fill in Go's types send a time that they did not set as null. */
+/* Programs that use Go's types send an unset time as null. */
 static struct json *write_time(struct arena *arena)
 {
     struct json *json = schema_plain(arena, "string", "date-time");
@@ -179,11 +180,11 @@ struct json *schema_structural(struct arena *arena, const struct schema *value)
     case SCHEMA_MICRO_TIME:
         return write_time(arena);
     case SCHEMA_OBJECT:
-        return write_object(arena, value->object, NULL);
+        return structural_object(arena, value->object, NULL);
     case SCHEMA_MAP:
         return write_map(arena, value);
     case SCHEMA_LIST:
-        return write_list(arena, value);
+        return structural_list(arena, value);
     }
     return write_any(arena);
 }

@@ -1,5 +1,5 @@
-/* Values against their description; see schema_validate.h. The checks of one value come in the
- * order of Kubernetes' own: type, combinations, text, number, list, allowed values, members. */
+/* Validates values against their description; see validate.h. The checks of one value have the
+ * order of Kubernetes: type, combinations, text, number, list, allowed values, members. */
 #include "kube/schema/validate.h"
 
 #include "base/json/json_names.h"
@@ -13,38 +13,39 @@
 #include <math.h>
 #include <string.h>
 
-/* One value under one schema. */
+/* One value and its schema. */
 struct check {
     struct field_errors *errors;
     const struct schema_path *path;
     const struct schema *schema;
     const struct json *value;
-    const struct json *old; /* at the same place; NULL: nothing was there */
+    const struct json *old; /* the old value at the same place; NULL: none */
 };
 
-static void check_value(struct field_errors *errors, const struct schema *schema,
-                        const struct schema_path *path, const struct json *value,
-                        const struct json *old);
+static void validate_value(struct field_errors *errors, const struct schema *schema,
+                           const struct schema_path *path, const struct json *value,
+                           const struct json *old);
 
-static const char *path_of(const struct check *check)
+static const char *validate_path(const struct check *check)
 {
     return schema_path_text(check->errors->arena, check->path);
 }
 
-/* "spec.replicas in body should be …" about `shown`. */
-static void complain(const struct check *check, const struct json *shown, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void complain(const struct check *check, const struct json *shown, const char *format, ...)
+/* Reports "spec.replicas in body should be …" with the value `shown`. */
+static void validate_fail(const struct check *check, const struct json *shown, const char *format,
+                          ...) __attribute__((format(printf, 3, 4)));
+static void validate_fail(const struct check *check, const struct json *shown, const char *format,
+                          ...)
 {
     va_list args;
     va_start(args, format);
     const char *rest = arena_vprintf(check->errors->arena, format, args);
     va_end(args);
-    const char *path = path_of(check);
+    const char *path = validate_path(check);
     field_invalid(check->errors, path, shown, "%s in body %s", path, rest);
 }
 
-/* A number as Go prints it. */
+/* Returns a number as Go prints it. */
 static const char *number_text(struct arena *arena, double number)
 {
     if (number == floor(number) && fabs(number) < 1e15)
@@ -81,7 +82,7 @@ const char *schema_type_name(const struct json *value)
     return "";
 }
 
-/* NULL: any. */
+/* Returns the type's name; NULL: any type is allowed. */
 static const char *wanted_name(enum schema_type type)
 {
     switch (type) {
@@ -119,12 +120,12 @@ static bool has_type(enum schema_type type, const char *is)
     if (type == SCHEMA_NUMBER)
         return str_eq(is, "integer");
     if (type == SCHEMA_QUANTITY && str_eq(is, "number"))
-        return true; /* 0.5, which Kubernetes reads in pods */
+        return true; /* a fraction, 0.5, which Kubernetes accepts in pods */
     return (type == SCHEMA_INT_OR_STRING || type == SCHEMA_QUANTITY) &&
            (str_eq(is, "integer") || str_eq(is, "string"));
 }
 
-/* Types that not every text or number is a value of. Definitions say so with rules instead. */
+/* Checks types for which not every text or number is valid. Definitions use rules instead. */
 static bool has_form(enum schema_type type, const struct json *value)
 {
     struct kube_quantity quantity;
@@ -146,33 +147,34 @@ static void complain_of_form(const struct check *check)
 {
     const char *value = json_to_string(check->errors->arena, check->value);
     if (check->schema->type == SCHEMA_QUANTITY)
-        complain(check, check->value, "should match '%s'", SCHEMA_QUANTITY_PATTERN);
+        validate_fail(check, check->value, "should match '%s'", SCHEMA_QUANTITY_PATTERN);
     else
-        complain(check, check->value, "must be of type %s: %s",
-                 check->schema->type == SCHEMA_INT32 ? "int32" : "date-time", value);
+        validate_fail(check, check->value, "must be of type %s: %s",
+                      check->schema->type == SCHEMA_INT32 ? "int32" : "date-time", value);
 }
 
-static void check_type(const struct check *check)
+static void validate_value_type(const struct check *check)
 {
     const char *is = schema_type_name(check->value);
     if (!has_type(check->schema->type, is))
-        complain(check, json_string(check->errors->arena, is), "must be of type %s: \"%s\"",
-                 wanted_name(check->schema->type), is);
+        validate_fail(check, json_string(check->errors->arena, is), "must be of type %s: \"%s\"",
+                      wanted_name(check->schema->type), is);
     else if (!has_form(check->schema->type, check->value))
         complain_of_form(check);
 }
 
 /* ---- Combinations ---------------------------------------------------------------------------- */
 
-/* What is wrong under one of several; true: nothing. */
-static bool try(const struct check *check, const struct schema *schema, struct field_errors *ret)
+/* Validates the value with one of several schemas. Returns true if it is valid. */
+static bool validate_alternative(const struct check *check, const struct schema *schema,
+                                 struct field_errors *ret)
 {
     field_errors_init(ret, check->errors->arena);
-    check_value(ret, schema, check->path, check->value, check->old);
+    validate_value(ret, schema, check->path, check->value, check->old);
     return ret->count == 0;
 }
 
-/* The path of these is nobody's, in Kubernetes, too. */
+/* Reports an error about a combination; the path is empty, as in Kubernetes. */
 static void complain_of_all(const struct check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void complain_of_all(const struct check *check, const char *format, ...)
@@ -182,17 +184,17 @@ static void complain_of_all(const struct check *check, const char *format, ...)
     const char *rest = arena_vprintf(check->errors->arena, format, args);
     va_end(args);
     field_invalid(check->errors, "<nil>", json_string(check->errors->arena, ""), "\"%s\" %s",
-                  path_of(check), rest);
+                  validate_path(check), rest);
 }
 
-/* How many hold; *ret_first is what is wrong under the first. */
+/* Returns how many schemas are valid; *ret_first gets the errors of the first. */
 static size_t count_valid(const struct check *check, const struct schema *const *list,
                           struct field_errors *ret_first)
 {
     size_t valid = 0;
     for (size_t i = 0; list[i]; i++) {
         struct field_errors found;
-        valid += try(check, list[i], &found);
+        valid += validate_alternative(check, list[i], &found);
         if (i == 0)
             *ret_first = found;
     }
@@ -230,7 +232,7 @@ static void check_all_of(const struct check *check, const struct schema *const *
     bool all = true;
     for (size_t i = 0; list[i]; i++) {
         struct field_errors found;
-        all &= try(check, list[i], &found);
+        all &= validate_alternative(check, list[i], &found);
         field_errors_take(check->errors, &found, "");
     }
     if (!all)
@@ -246,7 +248,7 @@ static void check_combinations(const struct check *check, const struct schema_ru
         check_one_of(check, rules->one_of);
     if (rules->all_of)
         check_all_of(check, rules->all_of);
-    if (rules->not_ && try(check, rules->not_, &ignored))
+    if (rules->not_ && validate_alternative(check, rules->not_, &ignored))
         complain_of_all(check, "must not validate the schema (not)");
 }
 
@@ -268,24 +270,26 @@ static void check_pattern(const struct check *check, const char *expression)
     bool found = false;
     if (pattern_compile(scratch, expression, &pattern, &err) < 0 ||
         pattern_find(pattern, check->value->text, check->value->size, &found, &err) < 0)
-        complain(check, check->value, "cannot be compared with '%s': %s", expression, err.message);
+        validate_fail(check, check->value, "cannot be compared with '%s': %s", expression,
+                      err.message);
     else if (!found)
-        complain(check, check->value, "should match '%s'", expression);
+        validate_fail(check, check->value, "should match '%s'", expression);
 }
 
 static void check_text(const struct check *check, const struct schema_rules *rules)
 {
     double length = (double)count_characters(check->value);
     if (rules->length_max.given && length > rules->length_max.value)
-        complain(check, check->value, "should be at most %.0f chars long", rules->length_max.value);
+        validate_fail(check, check->value, "should be at most %.0f chars long",
+                      rules->length_max.value);
     if (rules->length_min.given && length < rules->length_min.value)
-        complain(check, check->value, "should be at least %.0f chars long",
-                 rules->length_min.value);
+        validate_fail(check, check->value, "should be at least %.0f chars long",
+                      rules->length_min.value);
     if (rules->pattern)
         check_pattern(check, rules->pattern);
     if (rules->format && !schema_format_matches(rules->format, check->value->text))
-        complain(check, check->value, "must be of type %s: %s", rules->format,
-                 json_to_string(check->errors->arena, check->value));
+        validate_fail(check, check->value, "must be of type %s: %s", rules->format,
+                      json_to_string(check->errors->arena, check->value));
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
@@ -302,14 +306,14 @@ static void check_number(const struct check *check, const struct schema_rules *r
     double number = json_number(check->value, 0);
     const struct schema_bound *max = &rules->maximum, *min = &rules->minimum;
     if (rules->multiple_of > 0 && !is_multiple(number, rules->multiple_of))
-        complain(check, check->value, "should be a multiple of %s",
-                 number_text(arena, rules->multiple_of));
+        validate_fail(check, check->value, "should be a multiple of %s",
+                      number_text(arena, rules->multiple_of));
     if (max->given && (number > max->value || (max->exclusive && number == max->value)))
-        complain(check, check->value, "should be less than %s%s",
-                 max->exclusive ? "" : "or equal to ", number_text(arena, max->value));
+        validate_fail(check, check->value, "should be less than %s%s",
+                      max->exclusive ? "" : "or equal to ", number_text(arena, max->value));
     if (min->given && (number < min->value || (min->exclusive && number == min->value)))
-        complain(check, check->value, "should be greater than %s%s",
-                 min->exclusive ? "" : "or equal to ", number_text(arena, min->value));
+        validate_fail(check, check->value, "should be greater than %s%s",
+                      min->exclusive ? "" : "or equal to ", number_text(arena, min->value));
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -323,22 +327,22 @@ static bool has_duplicates(const struct json *list)
     return false;
 }
 
-static void check_list(const struct check *check, const struct schema_rules *rules)
+static void validate_list(const struct check *check, const struct schema_rules *rules)
 {
     size_t count = json_count(check->value);
     struct json *shown = json_int(check->errors->arena, (int64_t)count);
     if (rules && rules->items_min.given && (double)count < rules->items_min.value)
-        complain(check, shown, "should have at least %.0f items", rules->items_min.value);
+        validate_fail(check, shown, "should have at least %.0f items", rules->items_min.value);
     if (rules && rules->items_max.given && (double)count > rules->items_max.value)
-        complain(check, shown, "should have at most %.0f items", rules->items_max.value);
+        validate_fail(check, shown, "should have at most %.0f items", rules->items_max.value);
     if (rules && rules->unique_items && has_duplicates(check->value))
-        complain(check, json_string(check->errors->arena, ""), "shouldn't contain duplicates");
+        validate_fail(check, json_string(check->errors->arena, ""), "shouldn't contain duplicates");
     size_t position = 0;
     const struct json *old = check->old ? json_first(check->old) : NULL;
     JSON_EACH (element, check->value) {
         const struct schema_path path = {.parent = check->path, .position = position};
         if (check->schema->items)
-            check_value(check->errors, check->schema->items, &path, element, old);
+            validate_value(check->errors, check->schema->items, &path, element, old);
         old = old ? old->next : NULL;
         position++;
     }
@@ -354,7 +358,7 @@ static bool is_word_of(const struct json *value, const char *const *words)
     return false;
 }
 
-static bool is_one_of(const struct json *value, const struct json *list)
+static bool validate_is_allowed(const struct json *value, const struct json *list)
 {
     JSON_EACH (allowed, list)
         if (json_equal(value, allowed))
@@ -366,8 +370,8 @@ static void check_allowed(const struct check *check, const struct schema_rules *
 {
     struct arena *arena = check->errors->arena;
     if (rules->words && !is_word_of(check->value, rules->words))
-        field_unsupported_value(check->errors, path_of(check), check->value, rules->words);
-    if (!rules->values || is_one_of(check->value, rules->values))
+        field_unsupported_value(check->errors, validate_path(check), check->value, rules->words);
+    if (!rules->values || validate_is_allowed(check->value, rules->values))
         return;
     size_t count = 0;
     const char **texts = ARENA_ARRAY(arena, const char *, json_count(rules->values) + 1);
@@ -375,7 +379,7 @@ static void check_allowed(const struct check *check, const struct schema_rules *
         const char *text = json_text(allowed);
         texts[count++] = text ? text : json_to_string(arena, allowed);
     }
-    field_unsupported_value(check->errors, path_of(check), check->value, texts);
+    field_unsupported_value(check->errors, validate_path(check), check->value, texts);
 }
 
 /* ---- Members --------------------------------------------------------------------------------- */
@@ -386,11 +390,11 @@ static void check_count(const struct check *check, const struct schema_rules *ru
     const struct schema_bound *min = &rules->members_min, *max = &rules->members_max;
     struct arena *arena = check->errors->arena;
     if (min->given && count < min->value)
-        complain(check, json_int(arena, (int64_t)min->value),
-                 "should have at least %.0f properties", min->value);
+        validate_fail(check, json_int(arena, (int64_t)min->value),
+                      "should have at least %.0f properties", min->value);
     if (max->given && count > max->value)
-        complain(check, json_int(arena, (int64_t)max->value), "should have at most %.0f properties",
-                 max->value);
+        validate_fail(check, json_int(arena, (int64_t)max->value),
+                      "should have at most %.0f properties", max->value);
 }
 
 static void check_required(const struct check *check, const char *const *names)
@@ -420,12 +424,12 @@ static void check_fields(const struct check *check)
         if (!schema_has_rules(object))
             value.rules = NULL;
         if (member)
-            check_value(check->errors, &value, &path, member,
-                        json_names_find(&old_names, check->old, field->name));
+            validate_value(check->errors, &value, &path, member,
+                           json_names_find(&old_names, check->old, field->name));
     }
 }
 
-static void check_members(const struct check *check, const struct schema_rules *rules)
+static void validate_members(const struct check *check, const struct schema_rules *rules)
 {
     if (rules)
         check_count(check, rules);
@@ -438,16 +442,16 @@ static void check_members(const struct check *check, const struct schema_rules *
     _cleanup_json_names_ struct json_names old_names = {0};
     JSON_EACH (member, check->value) {
         const struct schema_path path = {.parent = check->path, .name = member->name};
-        check_value(check->errors, check->schema->items, &path, member,
-                    json_names_find(&old_names, check->old, member->name));
+        validate_value(check->errors, check->schema->items, &path, member,
+                       json_names_find(&old_names, check->old, member->name));
     }
 }
 
 /* ---- One value ------------------------------------------------------------------------------- */
 
-static void check_value(struct field_errors *errors, const struct schema *schema,
-                        const struct schema_path *path, const struct json *value,
-                        const struct json *old)
+static void validate_value(struct field_errors *errors, const struct schema *schema,
+                           const struct schema_path *path, const struct json *value,
+                           const struct json *old)
 {
     const struct check check = {errors, path, schema, value,
                                 old && old->type == value->type ? old : NULL};
@@ -455,7 +459,7 @@ static void check_value(struct field_errors *errors, const struct schema *schema
     if (errors->count == FIELD_ERRORS_MAX || (value->type == JSON_NULL && schema->nullable) ||
         (old && json_equal(value, old)))
         return;
-    check_type(&check);
+    validate_value_type(&check);
     if (rules) {
         check_combinations(&check, rules);
         if (value->type == JSON_STRING)
@@ -464,11 +468,11 @@ static void check_value(struct field_errors *errors, const struct schema *schema
             check_number(&check, rules);
     }
     if (value->type == JSON_ARRAY)
-        check_list(&check, rules);
+        validate_list(&check, rules);
     if (rules)
         check_allowed(&check, rules);
     if (value->type == JSON_OBJECT)
-        check_members(&check, rules);
+        validate_members(&check, rules);
 }
 
 void schema_validate_value(struct field_errors *errors, const struct schema *schema,
@@ -481,5 +485,5 @@ void schema_validate_change(struct field_errors *errors, const struct schema *sc
                             const char *path, const struct json *value, const struct json *old)
 {
     const struct schema_path root = {.name = path};
-    check_value(errors, schema, &root, value, old);
+    validate_value(errors, schema, &root, value, old);
 }

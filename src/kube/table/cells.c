@@ -3,6 +3,7 @@
 
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/table/table.h"
 

@@ -1,7 +1,6 @@
 /* The cells of Jobs. */
 #include "base/moment.h"
-#include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 #include "kube/table/cells.h"
 
 #include <inttypes.h>

@@ -2,6 +2,7 @@
  * its containers. Pure; also asked by our own command line. */
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/table/cells.h"
 #include "kube/table/table.h"

@@ -8,7 +8,6 @@ TYPE(TYPE_HOST_PATH_VOLUME_SOURCE, CORE "HostPathVolumeSource", "a file or direc
     TEXT(1, "path", "where it is on the node", REQUIRED, ALWAYS),
     TEXT(2, "type",
         "the type that must exist, such as Directory, or is created, such as DirectoryOrCreate",
-        
         IF_SET, FALLBACK("\"\"")));
 
 LOCAL_TYPE(EMPTY_DIR_VOLUME_SOURCE, CORE "EmptyDirVolumeSource",

@@ -1,6 +1,6 @@
-/* The loop in virtual time; see sim_loop.h. Everything that happens is one of three: a batch of
- * deferred tasks, one timer, or (a timer of our own) one item of work. Where more than one could be
- * next, the seed decides. No thread, no descriptor and no clock of the machine is touched. */
+/* The loop in virtual time; see sim_loop.h. Each turn runs a batch of deferred tasks, one timer, or
+ * (by an internal timer) one work item. If more than one is possible, the seed decides. The loop
+ * uses no thread, no descriptor and no clock of the machine. */
 #include "loop/sim/sim_loop.h"
 
 #include "base/list.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Work takes up to this long in virtual time, so that it overtakes and is overtaken. */
+/* Work takes up to this long in virtual time, so that its order varies. */
 enum { WORK_MS_MAX = 5 };
 
 struct sim_body {
@@ -19,13 +19,13 @@ struct sim_body {
     int64_t now_ms;
     int64_t wall_start_ms;
     bool stopped;
-    struct work_slot *work; /* all that is under way */
+    struct list_head work; /* struct work_slot: all pending work */
 };
 
 struct work_slot {
     struct loop_timer timer;
     struct loop_work *work;
-    struct work_slot *next, **link;
+    struct list_link link; /* in sim_body.work */
 };
 
 static struct sim_body *body_of(struct loop *loop)
@@ -48,14 +48,14 @@ static uint64_t timer_order(struct loop *loop)
     return rand_next(&body_of(loop)->rand);
 }
 
-/* Each turn looks for itself at what there is. */
-static void ignore(struct loop *loop)
+/* Nothing to do: each turn checks for tasks and timers itself. */
+static void sim_ignore(struct loop *loop)
 {
 }
 
 static void slot_free(struct work_slot *slot)
 {
-    list_remove(slot);
+    list_remove(&slot->link);
     free(slot);
 }
 
@@ -73,32 +73,32 @@ static void work_start(struct loop *loop, struct loop_work *work)
     struct sim_body *body = body_of(loop);
     struct work_slot *slot = mem_zalloc(sizeof(*slot));
     slot->work = work;
-    list_push(&body->work, slot);
+    list_push(&body->work, &slot->link);
     loop_timer_init(loop, &slot->timer, on_work);
     loop_timer_start(&slot->timer, (int64_t)rand_below(&body->rand, WORK_MS_MAX + 1));
 }
 
-/* Put the deferred tasks of this turn into an order drawn from the seed. */
+/* Puts the deferred tasks of this turn into an order drawn from the seed. */
 static void shuffle_deferred(struct sim_body *body)
 {
     VEC(struct loop_task *) tasks = {0};
-    while (!loop_ring_is_empty(&body->loop.deferred)) {
-        vec_push(&tasks, body->loop.deferred.next);
-        loop_ring_remove(body->loop.deferred.next);
+    LIST_EACH_SAFE (struct loop_task, task, &body->loop.deferred, link) {
+        vec_push(&tasks, task);
+        list_remove(&task->link);
     }
     for (size_t left = tasks.count; left > 0; left--) {
         size_t drawn = rand_below(&body->rand, left);
-        loop_ring_append(&body->loop.deferred, tasks.items[drawn]);
+        list_append(&body->loop.deferred, &tasks.items[drawn]->link);
         tasks.items[drawn] = tasks.items[left - 1];
     }
     vec_release(&tasks);
 }
 
-/* Let one thing happen that is not later than `limit_ms`; false if there is none. */
-static bool turn(struct sim_body *body, int64_t limit_ms)
+/* Runs one event that is not later than `limit_ms`; false if there is none. */
+static bool sim_turn(struct sim_body *body, int64_t limit_ms)
 {
     const struct loop_timer *first = timer_heap_first(&body->loop.timers);
-    bool has_tasks = !loop_ring_is_empty(&body->loop.deferred);
+    bool has_tasks = !list_is_empty(&body->loop.deferred);
     bool is_due = first && first->due_ms <= body->now_ms;
     if (has_tasks && !(is_due && rand_below(&body->rand, 2))) {
         shuffle_deferred(body);
@@ -113,10 +113,10 @@ static bool turn(struct sim_body *body, int64_t limit_ms)
     return true;
 }
 
-static void run(struct loop *loop)
+static void sim_run(struct loop *loop)
 {
     struct sim_body *body = body_of(loop);
-    while (!body->stopped && turn(body, INT64_MAX))
+    while (!body->stopped && sim_turn(body, INT64_MAX))
         ;
     body->stopped = false;
 }
@@ -127,19 +127,19 @@ bool sim_loop_run_for(struct loop *loop, int64_t virtual_ms)
     int64_t limit_ms = body->now_ms + virtual_ms;
     bool ran_out = false;
     while (!body->stopped && !ran_out)
-        ran_out = !turn(body, limit_ms);
+        ran_out = !sim_turn(body, limit_ms);
     if (ran_out)
         body->now_ms = limit_ms;
     body->stopped = false;
-    return timer_heap_first(&loop->timers) || !loop_ring_is_empty(&loop->deferred);
+    return timer_heap_first(&loop->timers) || !list_is_empty(&loop->deferred);
 }
 
-static void stop(struct loop *loop)
+static void sim_stop(struct loop *loop)
 {
     body_of(loop)->stopped = true;
 }
 
-static struct uv_loop_s *uv(struct loop *loop)
+static struct uv_loop_s *sim_uv(struct loop *loop)
 {
     return NULL;
 }
@@ -147,10 +147,8 @@ static struct uv_loop_s *uv(struct loop *loop)
 static void body_free(struct loop *loop)
 {
     struct sim_body *body = body_of(loop);
-    for (struct work_slot *slot = body->work, *next; slot; slot = next) {
-        next = slot->next;
+    LIST_EACH_SAFE (struct work_slot, slot, &body->work, link)
         slot_free(slot);
-    }
     free(body);
 }
 
@@ -159,24 +157,24 @@ struct rand *sim_loop_rand(struct loop *loop)
     return &body_of(loop)->rand;
 }
 
-static const struct loop_turns *turns(struct loop *loop)
+static const struct loop_turns *sim_turns(struct loop *loop)
 {
     return NULL;
 }
 
 static const struct loop_ops OPS = {
     .free = body_free,
-    .run = run,
-    .stop = stop,
+    .run = sim_run,
+    .stop = sim_stop,
     .now_ms = now_ms,
     .wall_ms = wall_ms,
     .timer_order = timer_order,
-    .timers_changed = ignore,
-    .deferred = ignore,
+    .timers_changed = sim_ignore,
+    .deferred = sim_ignore,
     .post = loop_defer,
     .work_start = work_start,
-    .uv = uv,
-    .turns = turns,
+    .uv = sim_uv,
+    .turns = sim_turns,
 };
 
 struct loop *sim_loop_new(uint64_t seed, int64_t wall_start_ms)

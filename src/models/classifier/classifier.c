@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 enum {
-    SIDE_MIN = 4, /* two poolings leave one pixel of it */
+    SIDE_MIN = 4, /* two pooling layers reduce it to one pixel */
     SIDE_MAX = 128,
     CHANNELS_MAX = 4,
     WINDOW = 5,
@@ -56,13 +56,13 @@ int classifier_config_from_json(const struct json *json, struct classifier_confi
     int *fields[] = {&config.side, &config.channels, &config.classes};
     const char *kind = json_get_string(json, "kind", "");
     if (!str_eq(kind, "cnn") && !str_eq(kind, "linear"))
-        return err_set(err, ERR_INVALID, "the configuration of the classifier has no right 'kind'");
+        return err_set(err, ERR_INVALID, "the configuration of the classifier has no valid 'kind'");
     config.kind = str_eq(kind, "linear") ? CLASSIFIER_LINEAR : CLASSIFIER_CNN;
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         int64_t value = json_get_int(json, names[i], -1);
         if (value < 0 || value > 100000)
             return err_set(err, ERR_INVALID,
-                           "the configuration of the classifier has no right '%s'", names[i]);
+                           "the configuration of the classifier has no valid '%s'", names[i]);
         *fields[i] = (int)value;
     }
     int result = classifier_config_check(&config, err);

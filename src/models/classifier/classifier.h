@@ -1,5 +1,5 @@
-/* The classifier of small pictures (digits, clothes): the convolutional network of the TFJob
- * workshop, or a linear one. This is its shape; classifier_model.h runs it. */
+/* The shape of the classifier of small pictures (digits, clothes): the convolutional network of the
+ * TFJob workshop, or a linear one. model.h runs it. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_H
 #define TRAINYARD_MODELS_CLASSIFIER_H
 
@@ -14,7 +14,7 @@ struct classifier_config {
     enum classifier_kind kind;
     int side, channels; /* of the pictures */
     int classes;
-    enum precision precision; /* how it is computed: no part of its shape, and not stored */
+    enum precision precision; /* how products are computed: not part of the shape, and not stored */
 };
 
 /* Floats of one picture. */
@@ -30,17 +30,17 @@ struct json *classifier_config_to_json(struct arena *arena, const struct classif
 int classifier_config_from_json(const struct json *json, struct classifier_config *ret,
                                 struct err *err);
 
-/* Declares into `params` and allocates it; values are not set. */
+/* Declares the parameters in `params` and allocates them. Their values are not set. */
 int classifier_network_new(const struct classifier_config *config, struct params *params,
                            struct network **ret, struct err *err);
 
-/* Pixels of one byte as the model takes them, from 0 to 1. */
+/* Converts bytes to the floats from 0 to 1 that the model takes. */
 void classifier_pixels(const uint8_t *from, size_t count, float *to);
 
-/* Pixels from 0 to 1 as the network wants them: about as often below 0 as above it, with a
- * deviation near 1, which makes it learn in fewer steps. `to` may be `from`. */
-#define CLASSIFIER_PREPARE_MEAN  0.25f /* of pictures of digits and clothes, roughly */
+#define CLASSIFIER_PREPARE_MEAN  0.25f /* the rough mean of pictures of digits and clothes */
 #define CLASSIFIER_PREPARE_SCALE 3.0f
+/* Converts pixels from 0 to 1 to the input of the network: a mean near 0 and a deviation near 1,
+ * with which it learns in fewer steps. `to` may be `from`. */
 void classifier_prepare(const float *from, size_t count, float *to);
 
 #endif

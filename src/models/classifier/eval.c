@@ -1,4 +1,4 @@
-/* How often a classifier is right; see classifier_eval.h. */
+/* The accuracy of a classifier; see eval.h. */
 #include "models/classifier/eval.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PART = 256 /* pictures at once */ };
+enum { PART = 256 /* pictures per pass */ };
 
 int classifier_eval_check(const struct classifier_config *config, const struct idx *data,
                           struct err *err)

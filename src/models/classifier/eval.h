@@ -1,5 +1,5 @@
-/* How often a classifier is right about pictures it never saw, in all and class by class. Called at
- * the end of training and by evaluate. */
+/* The accuracy of a classifier on pictures it was not trained on, in all and per class. Called at
+ * the end of training and by `trainer evaluate`. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_EVAL_H
 #define TRAINYARD_MODELS_CLASSIFIER_EVAL_H
 
@@ -8,8 +8,8 @@
 
 struct classifier_eval_class {
     size_t pictures, right;
-    size_t taken_for; /* pictures of others that were taken for it */
-    int mistaken;     /* the class its pictures were most often taken for instead; -1: never */
+    size_t taken_for; /* pictures of other classes that were predicted as this class */
+    int mistaken;     /* the most frequent wrong prediction for its pictures; -1: none */
 };
 
 struct classifier_eval {
@@ -20,7 +20,7 @@ struct classifier_eval {
     struct classifier_eval_class *rows;
 };
 
-/* That pictures and labels are of the kind the model has. */
+/* Checks that pictures and labels match the model. */
 int classifier_eval_check(const struct classifier_config *config, const struct idx *data,
                           struct err *err);
 
@@ -28,7 +28,7 @@ int classifier_eval_run(struct classifier_model *model, const struct idx *data,
                         struct classifier_eval *ret, struct err *err);
 void classifier_eval_release(struct classifier_eval *eval); /* safe on zeroed memory */
 
-/* What a person reads ("test accuracy 0.873 on 10000 pictures"), and what a program does. */
+/* Writes "test accuracy 0.873 on 10000 pictures". */
 void classifier_eval_sentence(const struct classifier_eval *eval, char *text, size_t size);
 struct json *classifier_eval_to_json(struct arena *arena, const struct classifier_model *model,
                                      const struct classifier_eval *eval);

@@ -1,13 +1,13 @@
-/* Training a classifier: beginning, end, and the way of workers in step; see classifier_fit.h. */
+/* Trains a classifier: the beginning and the end of a run, and the synchronous mode; see fit.h. */
 #include "models/classifier/fit_internal.h"
 
 #include "base/mem.h"
 #include "base/moment.h"
 #include "train/run/checkpoint.h"
-#include "train/run/fit_loop.h"
 #include "train/run/model_versions.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
@@ -23,34 +23,41 @@ int classifier_fit_check(const struct classifier_fit_options *options, bool serv
     if (options->batch < 1 || options->batch > CLASSIFIER_BATCH_MAX)
         return err_set(err, ERR_INVALID, "a batch of %d pictures is not in 1 … %d", options->batch,
                        CLASSIFIER_BATCH_MAX);
-    return optimizer_clip_check(options->clip, err);
+    return optimizer_clip_check(options->fit.clip, err);
 }
 
-uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
+size_t classifier_fit_numbers(const struct classifier_fit_options *options,
+                              uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const uint64_t numbers[] = {
         (uint64_t)options->kind,
         (uint64_t)options->precision,
-        options->seed,
+        options->fit.seed,
         options->steps,
         (uint64_t)options->batch,
         (uint64_t)options->optimizer,
         (uint64_t)options->schedule,
-        fit_loop_bits(options->rate),
-        fit_loop_bits(options->clip),
+        model_hash_float(options->rate),
+        model_hash_float(options->fit.clip),
         options->warm_up,
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
-uint64_t classifier_fit_hash_data(const struct classifier_fit_options *options,
-                                  const struct idx *train)
+size_t classifier_fit_numbers_data(const struct classifier_fit_options *options,
+                                   const struct idx *train, uint64_t ret[MODEL_NUMBERS_MAX])
 {
+    uint64_t own[MODEL_NUMBERS_MAX];
     const uint64_t numbers[] = {
-        classifier_fit_hash(options), train->count, (uint64_t)train->height, (uint64_t)train->width,
+        model_hash(own, classifier_fit_numbers(options, own)),
+        train->count,
+        (uint64_t)train->height,
+        (uint64_t)train->width,
         (uint64_t)train->classes,
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
 void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
@@ -58,7 +65,7 @@ void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
     snprintf(path, size, "%s/%s", model_dir, CLASSIFIER_MODEL_FILE);
 }
 
-static int open_test(struct classifier_fit *fit, struct err *err)
+static int classifier_fit_open_test(struct classifier_fit *fit, struct err *err)
 {
     const char *data = fit->options->data;
     int result = idx_open(data, IDX_TEST, &fit->test, err);
@@ -68,7 +75,7 @@ static int open_test(struct classifier_fit *fit, struct err *err)
     return result;
 }
 
-int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
@@ -89,34 +96,35 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ju
     result = classifier_model_new(&config, &fit->model, err);
     if (result < 0)
         return err_wrap(err, "'%s'", options->data);
-    if (judges && (result = open_test(fit, err)) < 0)
+    if (evaluates && (result = classifier_fit_open_test(fit, err)) < 0)
         return result;
     for (int i = 0; i < config.classes; i++) {
         char label[CLASSIFIER_LABEL_MAX];
         classifier_model_set_label(fit->model, i,
                                    idx_label_name(options->data, i, label, sizeof(label)));
     }
-    params_initialise(classifier_model_params(fit->model), options->seed);
+    params_initialise(classifier_model_params(fit->model), options->fit.seed);
     classifier_model_changed(fit->model);
     fit->schedule = (struct schedule){.kind = options->schedule,
                                       .rate = options->rate,
                                       .warm_up = options->warm_up,
                                       .steps = options->steps};
-    struct classifier_trainer_options trainer = {.seed = options->seed,
+    struct classifier_trainer_options trainer = {.seed = options->fit.seed,
                                                  .batch = options->batch,
                                                  .rank = rank,
                                                  .size = size,
                                                  .reducer = fit->reducer,
-                                                 .threads = options->threads,
-                                                 /* Servers say which step is next, not the count
-                                                  * here: nothing can be made ahead. */
-                                                 .loaders = fit->reducer ? options->loaders : 0};
+                                                 .threads = options->fit.threads,
+                                                 /* Servers assign the steps, so no batch can be
+                                                  * prepared in advance. */
+                                                 .loaders =
+                                                     fit->reducer ? options->fit.loaders : 0};
     fit->log = run_log_new(
-        &options->log,
-        &(struct run_log_subject){.model = "classifier",
-                                  .directory = options->model_dir,
-                                  .unit = "images",
-                                  .steps_an_epoch = (double)fit->train->count / options->batch});
+        &options->fit.log,
+        &(struct run_log_subject){.model = CLASSIFIER_MODEL.command.name,
+                                  .directory = options->fit.model_dir,
+                                  .unit = CLASSIFIER_MODEL.unit,
+                                  .steps_per_epoch = (double)fit->train->count / options->batch});
     return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
 }
 
@@ -160,62 +168,63 @@ struct model_writer {
     uint64_t step;
 };
 
-static int write_model(void *context, const char *path, struct err *err)
+static int classifier_fit_write(void *context, const char *path, struct err *err)
 {
     const struct model_writer *writer = context;
-    return classifier_model_save(writer->fit->model, path, writer->step, writer->fit->options->seed,
-                                 err);
+    return classifier_model_save(writer->fit->model, path, writer->step,
+                                 writer->fit->options->fit.seed, err);
 }
 
-int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
+int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
-    struct model_writer writer = {.fit = fit, .step = result->last};
-    int failed = classifier_eval_run(fit->model, fit->test, &result->eval, err);
-    if (failed < 0)
-        return failed;
-    result->judged = true;
-    run_log_judged(fit->log, result->last, "test-accuracy", result->eval.accuracy);
+    struct model_writer writer = {.fit = fit, .step = outcome->last};
+    int result = classifier_eval_run(fit->model, fit->test, &outcome->eval, err);
+    if (result < 0)
+        return result;
+    outcome->evaluated = true;
+    run_log_metric(fit->log, outcome->last, "test-accuracy", outcome->eval.accuracy);
     char text[128];
-    classifier_eval_sentence(&result->eval, text, sizeof(text));
+    classifier_eval_sentence(&outcome->eval, text, sizeof(text));
     run_log_result(fit->log, text);
-    classifier_model_set_accuracy(fit->model, result->eval.accuracy);
-    if (options->model_dir) {
+    classifier_model_set_accuracy(fit->model, outcome->eval.accuracy);
+    if (options->fit.model_dir) {
         char path[CHECKPOINT_PATH_MAX];
-        classifier_fit_model_path(options->model_dir, path, sizeof(path));
-        failed = write_model(&writer, path, err);
+        classifier_fit_model_path(options->fit.model_dir, path, sizeof(path));
+        result = classifier_fit_write(&writer, path, err);
     }
-    if (failed == 0 && options->export_dir) {
-        failed = model_versions_publish(options->export_dir, CLASSIFIER_MODEL_FILE,
-                                        moment_wall_ms() / 1000, write_model, &writer,
-                                        &result->version, err);
-        if (failed < 0)
+    if (result == 0 && options->export_dir) {
+        result = model_versions_publish(options->export_dir, CLASSIFIER_MODEL_FILE,
+                                        moment_wall_ms() / 1000, classifier_fit_write, &writer,
+                                        &outcome->version, err);
+        if (result < 0)
             return err_wrap(err, "cannot export the model");
     }
-    return failed;
+    return result;
 }
 
-/* ---- In step */
+/* ---- Synchronous training */
 
-/* What is summed with the gradients: whether a worker wants to end or knows of one that waits, how
- * many pictures it got right, and the loss, in digits small enough that their sum over the workers
- * is exact. */
-enum { TAIL_STOP, TAIL_WANTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
+/* The floats that are summed with the gradients: whether a worker asks to stop or knows of a new
+ * worker that waits to join, the number of correct predictions, and the loss, in digits small
+ * enough that their sum over the workers is exact. */
+enum { TAIL_STOP, TAIL_JOIN_REQUESTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
-static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
-                    struct err *err)
+static int classifier_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                               struct err *err)
 {
     struct classifier_fit *fit = context;
     struct params *params = classifier_model_params(fit->model);
     struct softmax_result own;
-    float wanted = reducer_wanted(fit->reducer); /* before any sum is begun */
+    float wanted =
+        reducer_join_requested(fit->reducer); /* must be called before any sum is begun */
     int result = classifier_trainer_gradient(fit->trainer, step, &own, err);
     if (result < 0)
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_WANTED] = wanted;
+    tail[TAIL_JOIN_REQUESTED] = wanted;
     tail[TAIL_RIGHT] = (float)own.right;
     for (int i = 0; i < TAIL_DIGITS; i++)
         tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
@@ -226,110 +235,110 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     for (int i = TAIL_DIGITS - 1; i >= 0; i--)
         loss = loss * (1 << DIGIT_BITS) + (double)tail[TAIL_LOSS + i];
     loss /= (double)SOFTMAX_UNITS * fit->options->batch;
-    result = classifier_fit_check_loss(loss, err); /* every worker sees the same, so all end here */
+    result = classifier_fit_check_loss(loss,
+                                       err); /* every worker sees the same loss, so all fail here */
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
-    float rate = schedule_rate(&fit->schedule, step);
-    classifier_trainer_update(fit->trainer, fit->optimizer, fit->options->clip, step, rate);
+    float rate = optimizer_schedule_rate(&fit->schedule, step);
+    classifier_trainer_update(fit->trainer, fit->optimizer, fit->options->fit.clip, step, rate);
     *ret = (struct fit_loop_step){.loss = loss,
                                   .rate = rate,
                                   .accuracy = (double)tail[TAIL_RIGHT] / fit->options->batch,
                                   .stop = tail[TAIL_STOP] > 0,
-                                  .wanted = tail[TAIL_WANTED] > 0};
+                                  .join_requested = tail[TAIL_JOIN_REQUESTED] > 0};
     return 0;
 }
 
-static void values_changed(void *context)
+static void classifier_fit_changed(void *context)
 {
     struct classifier_fit *fit = context;
     classifier_model_changed(fit->model);
 }
 
-static float *learned(void *context, size_t *ret_count)
+static float *classifier_fit_learned(void *context, size_t *ret_count)
 {
     struct classifier_fit *fit = context;
     return classifier_trainer_learned(fit->trainer, ret_count);
 }
 
-static int regroup(void *context, struct err *err)
+static int classifier_fit_regroup(void *context, struct err *err)
 {
     struct classifier_fit *fit = context;
     return classifier_trainer_regroup(fit->trainer, fit->reducer->rank, fit->reducer->size, err);
 }
 
-static void note(void *context, struct arena *arena, struct json *notes)
+static void classifier_fit_note(void *context, struct arena *arena, struct json *notes)
 {
     const struct classifier_fit *fit = context;
     classifier_model_note(fit->model, arena, notes);
 }
 
-static struct json *config_of(void *context, struct arena *arena)
+static struct json *classifier_fit_config(void *context, struct arena *arena)
 {
     const struct classifier_fit *fit = context;
     return classifier_config_to_json(arena, classifier_model_config(fit->model));
 }
 
-static int run(struct classifier_fit *fit, struct classifier_fit_result *result, struct err *err)
+const struct model_steps CLASSIFIER_FIT_STEPS = {
+    .step = classifier_fit_step,
+    .changed = classifier_fit_changed,
+    .learned = classifier_fit_learned,
+    .regroup = classifier_fit_regroup,
+    .config = classifier_fit_config,
+    .note = classifier_fit_note,
+};
+
+static int classifier_fit_run(struct classifier_fit *fit, struct classifier_fit_result *outcome,
+                              struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
     struct reducer *reducer = fit->reducer;
-    int failed = classifier_fit_start(fit, reducer->rank, reducer->size, true, err);
-    if (failed < 0)
-        return failed;
+    int result = classifier_fit_start(fit, reducer->rank, reducer->size, true, err);
+    if (result < 0)
+        return result;
     fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));
     if (options->optimizer == OPTIMIZER_SGD)
-        fit->optimizer->momentum = 0; /* as the servers have it, and the workshop */
+        fit->optimizer->momentum = 0; /* as on the servers, and in the workshop */
     char start[256];
     classifier_fit_sentence(fit, (size_t)reducer->size, 0, start, sizeof(start));
     struct fit_loop loop = {
-        .model = "classifier",
-        .seed = options->seed,
+        .model = &CLASSIFIER_MODEL,
+        .context = fit,
+        .options = &options->fit,
         .steps = options->steps,
         .batch = (size_t)options->batch,
-        .model_dir = options->model_dir,
-        .checkpoint_every = options->checkpoint_every,
-        .keep = options->keep,
         .log = fit->log,
-        .stop = options->stop,
         .start = start,
-        .kept = options->kept,
         .claim = &fit->claim,
         .reducer = reducer,
         .params = classifier_model_params(fit->model),
         .optimizer = fit->optimizer,
-        .context = fit,
-        .step = one_step,
-        .changed = values_changed,
-        .learned = learned,
-        .regroup = regroup,
-        .config = config_of,
-        .note = note,
     };
     struct fit_loop_result done;
-    failed = fit_loop_run(&loop, &done, err);
-    if (failed < 0)
-        return failed;
-    result->first = done.first;
-    result->last = done.last;
-    result->stopped = done.stopped;
-    result->loss = done.loss;
-    failed = !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, result, err) : 0;
-    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
+    result = fit_loop_run(&loop, &done, err);
+    if (result < 0)
+        return result;
+    outcome->first = done.first;
+    outcome->last = done.last;
+    outcome->stopped = done.stopped;
+    outcome->loss = done.loss;
+    result = !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, outcome, err) : 0;
+    return result < 0 ? result : fit_loop_check_saved(&done, err);
 }
 
 int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
                    struct classifier_fit_result *ret, struct err *err)
 {
-    struct classifier_fit_result result = {0};
+    struct classifier_fit_result outcome = {0};
     _cleanup_(classifier_fit_release) struct classifier_fit fit = {
         .options = options, .reducer = reducer, .claim = -1};
-    int failed = run(&fit, &result, err);
-    if (failed < 0) {
-        classifier_fit_result_release(&result);
-        return failed;
+    int result = classifier_fit_run(&fit, &outcome, err);
+    if (result < 0) {
+        classifier_fit_result_release(&outcome);
+        return result;
     }
-    *ret = result;
+    *ret = outcome;
     return 0;
 }
 

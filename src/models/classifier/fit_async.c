@@ -1,44 +1,44 @@
-/* Training a classifier with parameter servers; see classifier_fit.h. The variables live at the
- * servers. A worker takes the number of its next step from the count at server 0, so every batch is
- * shown once whoever works on it, and the run ends for all when the count passes the last step. A
- * worker that was killed just takes the next one when it is back. */
+/* Trains a classifier with parameter servers; see fit.h. The servers hold the variables. A worker
+ * takes the number of its next step from the counter on server 0, so every batch is shown once,
+ * whichever worker computes it, and the run ends for all when the counter passes the last step. A
+ * restarted worker simply takes the next step. */
 #include "models/classifier/fit_internal.h"
 
 #include "train/run/model_dir.h"
 
 #include <math.h>
 
-struct course {
+struct async_run {
     struct classifier_fit *fit;
     struct ps_client *client;
-    uint64_t shown; /* the last step that was told */
+    uint64_t shown; /* the last step that was logged */
 };
 
-static int open_variables(struct course *course, struct err *err)
+static int open_variables(struct async_run *run, struct err *err)
 {
-    const struct classifier_fit_options *options = course->fit->options;
-    const struct params *params = classifier_model_params(course->fit->model);
+    const struct classifier_fit_options *options = run->fit->options;
+    const struct params *params = classifier_model_params(run->fit->model);
     struct ps_update update = {.rule = options->optimizer == OPTIMIZER_SGD ? PS_SGD : PS_ADAGRAD,
                                .accumulator = OPTIMIZER_ADAGRAD_START};
-    return ps_dense_open(course->client, params->floats, params->values, &update, err);
+    return ps_dense_open(run->client, params->floats, params->values, &update, err);
 }
 
-static int pull(struct course *course, struct err *err)
+static int pull_variables(struct async_run *run, struct err *err)
 {
-    struct params *params = classifier_model_params(course->fit->model);
-    int result = ps_dense_pull(course->client, params->values, err);
+    struct params *params = classifier_model_params(run->fit->model);
+    int result = ps_dense_pull(run->client, params->values, err);
     if (result == 0)
-        classifier_model_changed(course->fit->model);
+        classifier_model_changed(run->fit->model);
     return result;
 }
 
-static int one_step(struct course *course, uint64_t step, double *ret_loss, double *ret_accuracy,
+static int run_step(struct async_run *run, uint64_t step, double *ret_loss, double *ret_accuracy,
                     struct err *err)
 {
-    struct classifier_fit *fit = course->fit;
+    struct classifier_fit *fit = run->fit;
     struct params *params = classifier_model_params(fit->model);
     struct softmax_result own = {0};
-    int result = pull(course, err);
+    int result = pull_variables(run, err);
     if (result == 0)
         result = classifier_trainer_gradient(fit->trainer, step, &own, err);
     if (result < 0)
@@ -48,142 +48,145 @@ static int one_step(struct course *course, uint64_t step, double *ret_loss, doub
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
-    optimizer_clip(params, fit->options->clip); /* each worker its own */
+    optimizer_clip(params, fit->options->fit.clip); /* each worker clips its own gradient */
     *ret_loss = loss;
     *ret_accuracy = (double)own.right / fit->options->batch;
-    return ps_dense_push(course->client, params->gradients, schedule_rate(&fit->schedule, step),
-                         err);
+    return ps_dense_push(run->client, params->gradients,
+                         optimizer_schedule_rate(&fit->schedule, step), err);
 }
 
-/* Steps of others count as well: the chief sees by its own numbers how far all have come. */
-static void tell(struct course *course, uint64_t step, double loss, double accuracy)
+/* Steps of other workers count, too: the chief sees the progress of all in the numbers of its own
+ * steps. */
+static void show_step(struct async_run *run, uint64_t step, double loss, double accuracy)
 {
-    if (step <= course->shown)
+    if (step <= run->shown)
         return;
     struct progress_step shown = {
         .step = step,
         .loss = loss,
-        .pictures = (step - course->shown) * (uint64_t)course->fit->options->batch,
-        .rate = (double)schedule_rate(&course->fit->schedule, step),
+        .pictures = (step - run->shown) * (uint64_t)run->fit->options->batch,
+        .rate = (double)optimizer_schedule_rate(&run->fit->schedule, step),
         .accuracy = accuracy,
     };
-    course->shown = step;
-    run_log_step(course->fit->log, &shown);
+    run->shown = step;
+    run_log_step(run->fit->log, &shown);
 }
 
-static bool stop_asked(const struct course *course)
+static bool is_stop_asked(const struct async_run *run)
 {
-    const volatile sig_atomic_t *stop = course->fit->options->stop;
+    const volatile sig_atomic_t *stop = run->fit->options->fit.stop;
     return stop && *stop;
 }
 
-/* Whether the chief lets the servers save after this step of its own; `saved` is the last time. */
-static bool is_time_to_save(const struct course *course, bool chief, uint64_t saved, uint64_t step)
+/* Whether the chief makes the servers save after this step. `saved` is the step of the last save.
+ */
+static bool is_time_to_save(const struct async_run *run, bool chief, uint64_t saved, uint64_t step)
 {
-    uint64_t every = course->fit->options->checkpoint_every;
+    uint64_t every = run->fit->options->fit.checkpoint_every;
     return chief && every && step / every > saved / every;
 }
 
-static int run_steps(struct course *course, bool chief, struct classifier_fit_result *result,
+static int run_steps(struct async_run *run, bool chief, struct classifier_fit_result *outcome,
                      struct err *err)
 {
-    uint64_t steps = course->fit->options->steps, step, saved = result->first;
+    uint64_t steps = run->fit->options->steps, step, saved = outcome->first;
     double accuracy = 0;
-    for (result->last = result->first;;) {
-        if (stop_asked(course)) {
-            result->stopped = true;
-            int failed = chief ? ps_save(course->client, err) : ps_flush(course->client, err);
-            if (failed == 0)
-                run_log_note(course->fit->log, "stopped",
+    for (outcome->last = outcome->first;;) {
+        if (is_stop_asked(run)) {
+            outcome->stopped = true;
+            int result = chief ? ps_save(run->client, err) : ps_flush(run->client, err);
+            if (result == 0)
+                run_log_note(run->fit->log, "stopped",
                              "stopped after step %llu; the servers keep what was learned",
-                             (unsigned long long)result->last);
-            return failed;
+                             (unsigned long long)outcome->last);
+            return result;
         }
-        int failed = ps_count(course->client, PS_COUNTER_STEP, 1, &step, err);
-        if (failed == 0 && step > steps)
-            return ps_flush(course->client, err);
-        if (failed == 0)
-            failed = one_step(course, step, &result->loss, &accuracy, err);
-        if (failed < 0)
-            return err_wrap(err, "step %llu", (unsigned long long)result->last + 1);
-        result->last = step;
-        tell(course, step, result->loss, accuracy);
-        if (is_time_to_save(course, chief, saved, step)) {
+        int result = ps_count(run->client, PS_COUNTER_STEP, 1, &step, err);
+        if (result == 0 && step > steps)
+            return ps_flush(run->client, err);
+        if (result == 0)
+            result = run_step(run, step, &outcome->loss, &accuracy, err);
+        if (result < 0)
+            return err_wrap(err, "step %llu", (unsigned long long)outcome->last + 1);
+        outcome->last = step;
+        show_step(run, step, outcome->loss, accuracy);
+        if (is_time_to_save(run, chief, saved, step)) {
             saved = step;
-            failed = ps_save(course->client, err);
-            if (failed < 0)
-                return failed;
-            run_log_saved(course->fit->log, step);
+            result = ps_save(run->client, err);
+            if (result < 0)
+                return result;
+            run_log_saved(run->fit->log, step);
         }
     }
 }
 
-static int begin(struct course *course, bool chief, size_t workers,
-                 struct classifier_fit_result *result, struct err *err)
+static int begin_run(struct async_run *run, bool chief, size_t workers,
+                     struct classifier_fit_result *outcome, struct err *err)
 {
-    const struct classifier_fit_options *options = course->fit->options;
-    int failed = open_variables(course, err);
-    if (failed == 0)
-        failed = ps_count(course->client, PS_COUNTER_STEP, 0, &result->first, err);
-    if (failed < 0)
-        return failed;
-    struct run_log *log = course->fit->log;
-    uint64_t first = result->first < options->steps ? result->first : options->steps;
+    const struct classifier_fit_options *options = run->fit->options;
+    int result = open_variables(run, err);
+    if (result == 0)
+        result = ps_count(run->client, PS_COUNTER_STEP, 0, &outcome->first, err);
+    if (result < 0)
+        return result;
+    struct run_log *log = run->fit->log;
+    uint64_t first = outcome->first < options->steps ? outcome->first : options->steps;
     char start[256];
-    course->shown = first;
-    classifier_fit_sentence(course->fit, workers, ps_client_servers(course->client), start,
+    run->shown = first;
+    classifier_fit_sentence(run->fit, workers, ps_client_servers(run->client), start,
                             sizeof(start));
-    run_log_speak(log, chief, chief);
+    run_log_set_role(log, chief, chief);
     run_log_begin(log, first, options->steps);
     run_log_note(log, "start", "%s", start);
     if (first)
         run_log_note(log, "resumed", "the servers are at step %llu", (unsigned long long)first);
     if (first == options->steps)
         run_log_note(log, "done",
-                     "all %llu steps were done before: to train further raise --steps, to train "
-                     "anew use another --model-dir",
+                     "all %llu steps were done before: to train further raise --steps, to start "
+                     "again use another --model-dir",
                      (unsigned long long)first);
     return 0;
 }
 
-/* The chief, once the count has passed the last step. */
-static int conclude(struct course *course, struct classifier_fit_result *result, struct err *err)
+/* Evaluates and writes the model on the chief, once the counter has passed the last step. */
+static int conclude_run(struct async_run *run, struct classifier_fit_result *outcome,
+                        struct err *err)
 {
-    int failed = pull(course, err);
-    result->last = course->fit->options->steps;
-    tell(course, result->last, result->loss, (double)NAN);
-    if (failed == 0)
-        failed = classifier_fit_conclude(course->fit, result, err);
-    return failed;
+    int result = pull_variables(run, err);
+    outcome->last = run->fit->options->steps;
+    show_step(run, outcome->last, outcome->loss, (double)NAN);
+    if (result == 0)
+        result = classifier_fit_conclude(run->fit, outcome, err);
+    return result;
 }
 
 int classifier_fit_async(const struct classifier_fit_options *options, struct ps_client *client,
                          bool chief, size_t workers, struct classifier_fit_result *ret,
                          struct err *err)
 {
-    struct classifier_fit_result result = {0};
+    struct classifier_fit_result outcome = {0};
     _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options, .claim = -1};
-    struct course course = {.fit = &fit, .client = client};
-    int failed = classifier_fit_start(&fit, 0, 1, chief, err);
-    if (failed == 0 && chief && options->model_dir)
-        failed = model_dir_claim(options->model_dir, 0, &fit.claim, err);
-    if (failed >= 0) /* one that cannot be locked is written to all the same */
-        failed = begin(&course, chief, workers, &result, err);
-    if (failed == 0)
-        failed = run_steps(&course, chief, &result, err);
-    if (failed == 0 && chief && !result.stopped)
-        failed = conclude(&course, &result, err);
-    if (failed == 0 && !result.stopped)
-        failed = ps_client_finish(client, err);
-    if (failed == -ERR_CANCELED && stop_asked(&course)) { /* the servers are stopped, too */
-        result.stopped = true;
-        failed = 0;
+    struct async_run run = {.fit = &fit, .client = client};
+    int result = classifier_fit_start(&fit, 0, 1, chief, err);
+    if (result == 0 && chief && options->fit.model_dir)
+        result = model_dir_claim(options->fit.model_dir, 0, &fit.claim, err);
+    if (result >= 0) /* a directory that cannot be locked is used all the same */
+        result = begin_run(&run, chief, workers, &outcome, err);
+    if (result == 0)
+        result = run_steps(&run, chief, &outcome, err);
+    if (result == 0 && chief && !outcome.stopped)
+        result = conclude_run(&run, &outcome, err);
+    if (result == 0 && !outcome.stopped)
+        result = ps_client_finish(client, err);
+    if (result == -ERR_CANCELED && is_stop_asked(&run)) { /* the servers were stopped, too */
+        outcome.stopped = true;
+        result = 0;
         err_clear(err);
     }
-    if (failed < 0) {
-        classifier_fit_result_release(&result);
-        return failed;
+    if (result < 0) {
+        classifier_fit_result_release(&outcome);
+        return result;
     }
-    *ret = result;
+    *ret = outcome;
     return 0;
 }

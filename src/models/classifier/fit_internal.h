@@ -1,4 +1,4 @@
-/* What both ways of training a classifier share: beginning and end. */
+/* The beginning and the end of a training run, for both modes of training a classifier. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_FIT_INTERNAL_H
 #define TRAINYARD_MODELS_CLASSIFIER_FIT_INTERNAL_H
 
@@ -7,33 +7,33 @@
 
 struct classifier_fit {
     const struct classifier_fit_options *options;
-    struct idx *own;  /* read by this run */
-    struct idx *test; /* by whoever may come to judge the model */
+    struct idx *own;  /* training pictures that this run has read; NULL: the caller passed them */
+    struct idx *test; /* test pictures, in processes that may evaluate the model */
     const struct idx *train;
-    int claim; /* on the model directory; -1: none */
+    int claim; /* lock on the model directory; -1: not held */
     struct classifier_model *model;
     struct classifier_trainer *trainer;
     struct schedule schedule;
-    struct reducer *reducer; /* in step only */
+    struct reducer *reducer; /* NULL with parameter servers */
     struct optimizer *optimizer;
     struct run_log *log;
 };
 
-/* Data, model and trainer; values are set from the seed. Where `judges`, the test pictures, too:
- * that they are missing or do not fit is known now, not after the last step. */
-int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+/* Opens data, model and trainer, and sets the parameters from the seed. `evaluates`: also opens the
+ * test pictures, so that missing or wrong ones are noticed before the first step. */
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err);
 void classifier_fit_release(struct classifier_fit *fit); /* safe on zeroed memory */
 
-/* "cnn classifier: 3274634 parameters, …" */
+/* Writes "cnn classifier: 3274634 parameters, …". */
 void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, size_t servers,
                              char *text, size_t size);
 
-/* The chief, with the final values: judgement, model file, exported version. */
-int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
+/* Evaluates the final model, writes its file and exports a version. Called on the chief. */
+int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err);
 
-/* A loss that is no number any more is ERR_INVALID. */
+/* Returns -ERR_INVALID if the loss is not a number any more. */
 int classifier_fit_check_loss(double loss, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* A classifier that can be run; see classifier_model.h. */
+/* A classifier, ready to run; see model.h. */
 #include "models/classifier/model.h"
 
 #include "base/mem.h"
@@ -10,16 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PART = 32 /* pictures at once */ };
+enum { PART = 32 /* pictures per pass */ };
 
 struct classifier_model {
     struct classifier_config config;
     struct params *params;
     struct network *network;
-    struct tape *tape;
-    struct workspace *workspace;
+    struct network_tape *tape;
+    struct network_workspace *workspace;
     float *input;                         /* PART prepared pictures */
-    char (*labels)[CLASSIFIER_LABEL_MAX]; /* one a class */
+    char (*labels)[CLASSIFIER_LABEL_MAX]; /* one per class */
     double accuracy;
 };
 
@@ -33,8 +33,8 @@ int classifier_model_new(const struct classifier_config *config, struct classifi
     int result = classifier_network_new(config, model->params, &model->network, err);
     if (result < 0)
         return result;
-    model->tape = tape_new(model->network, PART);
-    model->workspace = workspace_new(model->network, PART);
+    model->tape = network_tape_new(model->network, PART);
+    model->workspace = network_workspace_new(model->network, PART);
     model->input = mem_calloc(PART * classifier_config_sample(config), sizeof(*model->input));
     model->labels = mem_calloc((size_t)config->classes, sizeof(*model->labels));
     for (int i = 0; i < config->classes; i++)
@@ -47,8 +47,8 @@ struct classifier_model *classifier_model_free(struct classifier_model *model)
 {
     if (!model)
         return NULL;
-    tape_free(model->tape);
-    workspace_free(model->workspace);
+    network_tape_free(model->tape);
+    network_workspace_free(model->workspace);
     network_free(model->network);
     params_free(model->params);
     free(model->input);
@@ -172,7 +172,8 @@ int classifier_model_predict(struct classifier_model *model, const float *pixels
         classifier_prepare(pixels + at * sample, (size_t)now * sample, model->input);
         const float *logits =
             network_forward(model->network, model->tape, model->workspace, model->input, now);
-        softmax(logits, (size_t)now, classes, ret_probabilities + at * (size_t)classes);
+        loss_softmax_probabilities(logits, (size_t)now, classes,
+                                   ret_probabilities + at * (size_t)classes);
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-/* A classifier as an ONNX file: pixels from 0 to 1 in, probabilities out; the preparation of a
- * picture is part of it, and the labels are a note. Called by `trainer export`. */
+/* Writes a classifier as an ONNX file: pixels from 0 to 1 in, probabilities out. The graph includes
+ * the preparation of the picture; the metadata has the labels. Called by `trainer export`. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_ONNX_H
 #define TRAINYARD_MODELS_CLASSIFIER_ONNX_H
 

@@ -1,4 +1,4 @@
-/* One worker's part of training a classifier; see classifier_trainer.h. */
+/* One worker's part of training a classifier; see trainer.h. */
 #include "models/classifier/trainer.h"
 
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-/* Pictures in one part of the batch, at most. Each part reads and writes every weight of the large
- * dense layer, so parts are larger than the cache would like. */
+/* Pictures per part of the batch, at most. Each part reads and writes every weight of the large
+ * dense layer, so parts are larger than the cache would suggest. */
 enum { PART_MAX = 32 };
 
 struct classifier_trainer {
@@ -18,21 +18,21 @@ struct classifier_trainer {
     const struct idx *data;
     struct team *team;
     struct batch_feed *feed;
-    pthread_mutex_t lock; /* loaders share the order of an epoch */
+    pthread_mutex_t lock; /* protects the order of an epoch, which the loaders share */
     struct shuffle shuffle;
-    int first, count; /* this worker's share, by position in the batch */
+    int first, count; /* the share of this worker, by position in the batch */
     uint8_t *labels;
     float *logits, *d_logits;
 };
 
-/* Parts of equal size, which depend on the batch alone. */
+/* Parts of equal size. The size depends only on the batch. */
 static int part_of(int batch)
 {
     int parts = (batch + PART_MAX - 1) / PART_MAX;
     return (batch + parts - 1) / parts;
 }
 
-/* On any thread. */
+/* Called on any thread. */
 static int fill_batch(void *context, uint64_t step, size_t first, size_t count, struct batch *batch,
                       struct err *err)
 {
@@ -55,7 +55,8 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
     return 0;
 }
 
-static int take_share(struct classifier_trainer *trainer, int rank, int size, struct err *err)
+static int classifier_trainer_take_share(struct classifier_trainer *trainer, int rank, int size,
+                                         struct err *err)
 {
     int batch = trainer->options.batch, rows = (batch + size - 1) / size;
     if (batch < size || batch < 1)
@@ -87,7 +88,7 @@ int classifier_trainer_new(const struct classifier_trainer_options *options,
     trainer->options = *options;
     trainer->model = model;
     trainer->data = data;
-    int result = take_share(trainer, options->rank, options->size, err);
+    int result = classifier_trainer_take_share(trainer, options->rank, options->size, err);
     if (result < 0)
         return result;
     struct team_options team = {.network = classifier_model_network(model),
@@ -142,7 +143,7 @@ int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t ste
         return result;
     for (int i = 0; i < trainer->count; i++)
         trainer->labels[i] = (uint8_t)batch->labels[trainer->first + i];
-    *ret = softmax_loss(trainer->logits, trainer->labels, (size_t)trainer->count,
+    *ret = loss_softmax(trainer->logits, trainer->labels, (size_t)trainer->count,
                         classifier_model_config(trainer->model)->classes,
                         1 / (float)trainer->options.batch, trainer->d_logits);
     return team_backward(trainer->team, trainer->d_logits, err);
@@ -172,7 +173,7 @@ float *classifier_trainer_learned(struct classifier_trainer *trainer, size_t *re
 int classifier_trainer_regroup(struct classifier_trainer *trainer, int rank, int size,
                                struct err *err)
 {
-    int result = take_share(trainer, rank, size, err);
+    int result = classifier_trainer_take_share(trainer, rank, size, err);
     if (result == 0)
         result = team_share(&trainer->team, trainer->count, trainer->count, err);
     if (result == 0)

@@ -1,6 +1,6 @@
-/* One worker's part of training a classifier: its share of a step's batch, the passes, the loss and
- * the gradient of it. What becomes of the gradient, whether it is summed with those of the others
- * or pushed to a server, is the caller's. */
+/* One worker's part of training a classifier: its share of the batch, the passes, the loss and the
+ * gradient. The caller decides whether the gradient is summed with those of other workers or pushed
+ * to a parameter server. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_TRAINER_H
 #define TRAINYARD_MODELS_CLASSIFIER_TRAINER_H
 
@@ -15,29 +15,29 @@ enum { CLASSIFIER_BATCH_MAX = 4096 };
 struct classifier_trainer_options {
     uint64_t seed;
     int batch;      /* pictures of a step */
-    int rank, size; /* which share of them; 0 of 1: all */
+    int rank, size; /* which share of the batch; 0 of 1: all of it */
     int threads;
-    struct reducer *reducer; /* NULL: the gradients are not summed with others */
-    int loaders; /* threads that make batches ahead, where steps come in order; 0: none */
+    struct reducer *reducer; /* NULL: gradients are not summed with others */
+    int loaders; /* threads that prepare batches in advance, if steps come in order; 0: none */
 };
 
 struct classifier_trainer;
 
-/* The model and the data must outlive the trainer, and fit each other. A batch smaller than the
- * number of shares is refused. */
+/* Model and data must match, and outlive the trainer. A batch smaller than the number of shares is
+ * an error. */
 int classifier_trainer_new(const struct classifier_trainer_options *options,
                            struct classifier_model *model, const struct idx *data,
                            struct classifier_trainer **ret, struct err *err);
 struct classifier_trainer *classifier_trainer_free(struct classifier_trainer *trainer);
 DEFINE_CLEANUP(classifier_trainer)
 
-/* Sets the gradients of the model's parameters to this share's part of the gradient of the batch's
- * mean loss. `step` counts from 1 and decides which pictures are shown and which values are
- * dropped; the result is that of this share. */
+/* Sets the gradients of the parameters to this share's part of the gradient of the mean loss.
+ * `step` counts from 1 and decides which pictures are shown and which values dropout removes. The
+ * result covers this share only. */
 int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t step,
                                 struct softmax_result *ret, struct err *err);
 
-/* Sums them, and the tail behind them, over all workers. */
+/* Sums the gradients, and the floats behind them, over all workers. */
 int classifier_trainer_reduce(struct classifier_trainer *trainer, struct err *err);
 
 /* See team_learn(), team_update() and team_learned(). */
@@ -46,7 +46,7 @@ void classifier_trainer_update(struct classifier_trainer *trainer, struct optimi
                                float clip, uint64_t step, float rate);
 float *classifier_trainer_learned(struct classifier_trainer *trainer, size_t *ret_count);
 
-/* Another share from now on. */
+/* Changes the share of this worker. */
 int classifier_trainer_regroup(struct classifier_trainer *trainer, int rank, int size,
                                struct err *err);
 

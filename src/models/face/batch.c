@@ -1,4 +1,4 @@
-/* Which pictures make up the batch of a step; see face_batch.h. */
+/* The pictures in the batch of a step; see batch.h. */
 #include "models/face/batch.h"
 
 #include "base/mem.h"
@@ -6,15 +6,15 @@
 
 #include <stdbool.h>
 
-/* A blend takes so much of the other at least, and at most the rest: nearer to one of the two it
- * would be a picture of that one. */
+/* A blend has at least this weight of the other person, and at most the rest: any nearer to one of
+ * the two it would be a picture of that person. */
 #define LEAST 0.35f
 
-/* Far from the draws that change pictures, which are keyed by positions. */
+/* Far from the keys of the draws that augment pictures, which are positions. */
 #define KEY ((uint64_t)1 << 32)
 
-/* With whom the person in this place is blended: each in turn over the steps, never with itself. */
-static size_t partner(size_t place, uint64_t step, size_t persons)
+/* The partner in the blend at this place: each person in turn over the steps, never itself. */
+static size_t partner_of_blend(size_t place, uint64_t step, size_t persons)
 {
     return (place + 1 + (size_t)(step % (persons - 1))) % persons;
 }
@@ -31,7 +31,7 @@ int face_batch_draw(const struct dataset *dataset, const struct dataset_persons_
     for (size_t place = 0; result == 0 && place < persons; place++) {
         bool blended = place < options->blended && persons > 1;
         const struct dataset_sample *others =
-            samples + (blended ? partner(place, step, persons) : place) * pictures;
+            samples + (blended ? partner_of_blend(place, step, persons) : place) * pictures;
         struct rand rand;
         rand_init_keyed(&rand, options->seed, step, KEY + place);
         float part = LEAST + (1 - 2 * LEAST) * (float)rand_unit(&rand);

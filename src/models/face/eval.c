@@ -1,4 +1,4 @@
-/* How well a face model tells apart people; see face_eval.h. */
+/* How well a face model tells people apart; see eval.h. */
 #include "models/face/eval.h"
 
 #include "base/mem.h"
@@ -20,27 +20,27 @@ static void gathered_release(struct gathered *gathered)
     free(gathered->pixels);
 }
 
-/* Pictures of each person to look at, so that the whole stays under the limit. */
-static size_t taken(size_t pictures, size_t persons)
+/* Pictures per person to look at, such that all of them stay below the limit. */
+static size_t pictures_per_person(size_t pictures, size_t persons)
 {
     size_t limit = METRICS_PICTURES_MAX / persons;
     return pictures < limit ? pictures : limit;
 }
 
-static int gather(struct face_model *model, const struct dataset *dataset,
-                  const struct dataset_persons_list *persons, struct gathered *gathered,
-                  struct err *err)
+static int embed_people(struct face_model *model, const struct dataset *dataset,
+                        const struct dataset_persons_list *persons, struct gathered *gathered,
+                        struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
     size_t sample = side * side * channels, dimensions = face_model_dimensions(model), total = 0;
     for (size_t i = 0; i < persons->count; i++)
-        total += taken(dataset_pictures(dataset, persons->items[i]), persons->count);
+        total += pictures_per_person(dataset_pictures(dataset, persons->items[i]), persons->count);
     gathered->labels = mem_calloc(total + 1, sizeof(int));
     gathered->embeddings = mem_calloc(total * dimensions + 1, sizeof(float));
     gathered->pixels = mem_calloc(total * sample + 1, sizeof(float));
     for (size_t i = 0; i < persons->count; i++) {
         size_t person = persons->items[i], pictures = dataset_pictures(dataset, person);
-        size_t take = taken(pictures, persons->count);
+        size_t take = pictures_per_person(pictures, persons->count);
         for (size_t j = 0; j < take; j++) {
             float *pixels = gathered->pixels + gathered->count * sample;
             int result =
@@ -99,7 +99,7 @@ int face_eval_run(struct face_model *model, const struct dataset *dataset,
         return err_set(err, ERR_INVALID, "%zu persons cannot be compared: use 2 … %d",
                        persons->count, METRICS_PICTURES_MAX);
     _cleanup_(gathered_release) struct gathered gathered = {0};
-    int result = gather(model, dataset, persons, &gathered, err);
+    int result = embed_people(model, dataset, persons, &gathered, err);
     if (result < 0)
         return result;
     size_t dimensions = face_model_dimensions(model),
@@ -126,7 +126,7 @@ int face_eval_strangers(struct face_model *model, const struct dataset *dataset,
     struct dataset_persons_list some = {persons->items, persons->count};
     if (some.count > METRICS_PICTURES_MAX)
         some.count = METRICS_PICTURES_MAX;
-    int result = gather(model, dataset, &some, &gathered, err);
+    int result = embed_people(model, dataset, &some, &gathered, err);
     if (result < 0)
         return result;
     _cleanup_free_ size_t *first = mem_calloc(some.count + 1, sizeof(*first));

@@ -1,6 +1,6 @@
-/* How well a face model tells apart people, best those it never saw, and how raw pixels would do on
- * the same pairs: a model that does not beat those has learned nothing. Called at the end of
- * training and by predict. */
+/* How well a face model tells people apart, preferably people it was not trained on, compared with
+ * raw pixels on the same pairs: a model that does not beat raw pixels has learned nothing. Called
+ * at the end of training and by `trainer predict`. */
 #ifndef TRAINYARD_MODELS_FACE_EVAL_H
 #define TRAINYARD_MODELS_FACE_EVAL_H
 
@@ -9,30 +9,33 @@
 #include "train/network/metrics.h"
 
 struct face_eval_person {
-    size_t person; /* in the data set */
+    size_t person; /* index in the data set */
     size_t pictures;
     double same;    /* mean distance between its pictures; 0 with fewer than two */
-    double nearest; /* mean distance to the nearest picture of anybody else */
-    double right;   /* part of its pairs, with itself and others, on the right side */
+    double nearest; /* mean distance to the nearest picture of any other person */
+    /* fraction of its pairs, with itself and others, on the right side of the threshold */
+    double right;
 };
 
 struct face_eval {
     size_t persons, pictures;
     struct metrics model, pixels;
-    struct face_eval_person *rows; /* one a person */
+    struct face_eval_person *rows; /* one per person */
 };
 
-/* All pictures of these persons, evenly thinned out to METRICS_PICTURES_MAX. */
+/* Evaluates all pictures of these persons, or an even selection of METRICS_PICTURES_MAX. The caller
+ * releases the result. */
 int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   const struct dataset_persons_list *persons, struct face_eval *ret,
                   struct err *err);
-/* How near strangers come: the same pictures, each against the people it does not show. */
+/* Measures how near strangers come: the same pictures, each compared with the people it does not
+ * show. */
 int face_eval_strangers(struct face_model *model, const struct dataset *dataset,
                         const struct dataset_persons_list *persons, struct face_strangers *ret,
                         struct err *err);
 void face_eval_release(struct face_eval *eval); /* safe on zeroed memory */
 
-/* What a person reads, and what a program does. */
+/* Writes the result for a person to read. */
 void face_eval_sentence(const struct face_eval *eval, char *text, size_t size);
 struct json *face_eval_to_json(struct arena *arena, const struct face_eval *eval);
 

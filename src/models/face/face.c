@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { STAGES = 3, GROUP = 8 /* channels of a norm's group */ };
+enum { STAGES = 3, GROUP = 8 /* channels per group of a norm */ };
 
 const char *face_norm_name(enum face_norm norm)
 {
@@ -62,27 +62,25 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
         int64_t value = json_get_int(json, names[i], -1);
         if (value < 0 || value > 100000)
             return err_set(err, ERR_INVALID,
-                           "the configuration of the face model has no right "
-                           "'%s'",
-                           names[i]);
+                           "the configuration of the face model has no valid '%s'", names[i]);
         *fields[i] = (int)value;
     }
-    /* Models from before there was a choice say nothing. */
+    /* Older models do not have the member. */
     const char *norm = json_get_string(json, "norm", "group");
     if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
-        return err_set(err, ERR_INVALID, "the configuration of the face model has no right 'norm'");
+        return err_set(err, ERR_INVALID, "the configuration of the face model has no valid 'norm'");
     config.norm = str_eq(norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP;
     const char *light = json_get_string(json, "light", "even");
     if (!str_eq(light, "even") && !str_eq(light, "keep"))
         return err_set(err, ERR_INVALID,
-                       "the configuration of the face model has no right 'light'");
+                       "the configuration of the face model has no valid 'light'");
     config.light = str_eq(light, "keep") ? FACE_LIGHT_KEEP : FACE_LIGHT_EVEN;
     int64_t views = json_get_int(json, "views", 1);
     if (views != 1 && views != 5)
         return err_set(err, ERR_INVALID,
-                       "the configuration of the face model has no right 'views'");
+                       "the configuration of the face model has no valid 'views'");
     config.five_views = views == 5;
-    /* Models from before there was a choice were shown the middle. */
+    /* Older models do not have the member; they were trained on the centre square. */
     const char *crop = json_get_string(json, "crop", "off");
     int result = face_crop_from_name(crop, &config.crop, err);
     if (result == 0)
@@ -92,27 +90,26 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
     return result;
 }
 
-static int norm(const struct face_config *config, struct network *network, const char *name,
-                int input, int channels, bool relu)
+static int add_norm(const struct face_config *config, struct network *network, const char *name,
+                    int input, int channels, bool relu)
 {
     return config->norm == FACE_NORM_BATCH
                ? network_batch_norm(network, name, input, relu)
                : network_group_norm(network, name, input, channels / GROUP, relu);
 }
 
-/* Two convolutions beside a way straight through, which is a projection since each block halves the
- * picture. */
-static int block(const struct face_config *config, struct network *network, int stage, int input,
-                 int channels)
+/* A residual block: two convolutions beside a projection, since each block halves the picture. */
+static int add_block(const struct face_config *config, struct network *network, int stage,
+                     int input, int channels)
 {
     char name[6][LAYER_NAME_MAX];
     static const char *const parts[] = {"conv1", "norm1", "conv2", "norm2", "project", "add"};
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
         snprintf(name[i], sizeof(name[i]), "block%d.%s", stage, parts[i]);
     int x = network_conv(network, name[0], input, channels, 3, 2);
-    x = norm(config, network, name[1], x, channels, true);
+    x = add_norm(config, network, name[1], x, channels, true);
     x = network_conv(network, name[2], x, channels, 3, 1);
-    x = norm(config, network, name[3], x, channels, false);
+    x = add_norm(config, network, name[3], x, channels, false);
     int straight = network_conv(network, name[4], input, channels, 1, 2);
     return network_add_relu(network, name[5], x, straight);
 }
@@ -127,10 +124,10 @@ int face_network_new(const struct face_config *config, struct params *params, st
         params, (struct shape){.h = config->side, .w = config->side, .c = config->channels});
     network_set_precision(network, config->precision);
     int x = network_conv(network, "stem.conv", NETWORK_INPUT, config->width, 3, 2);
-    x = norm(config, network, "stem.norm", x, config->width, true);
+    x = add_norm(config, network, "stem.norm", x, config->width, true);
     const int channels[STAGES] = {2 * config->width, 4 * config->width, 6 * config->width};
     for (int i = 0; i < STAGES; i++)
-        x = block(config, network, i + 1, x, channels[i]);
+        x = add_block(config, network, i + 1, x, channels[i]);
     x = network_dense(network, "embedding", x, config->embedding);
     network_l2_normalise(network, "length", x);
     result = network_finish(network, err);

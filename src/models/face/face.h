@@ -1,6 +1,6 @@
-/* The face embedding: a small residual network that turns a square picture into a point on a
- * sphere, so that pictures of one person lie near each other. This is its shape; face_model.h runs
- * it, face_trainer.h trains it. */
+/* The shape of the face embedding: a small residual network that maps a square picture to a point
+ * on a sphere, so that pictures of one person are near each other. model.h runs it, trainer.h
+ * trains it. */
 #ifndef TRAINYARD_MODELS_FACE_H
 #define TRAINYARD_MODELS_FACE_H
 
@@ -10,7 +10,7 @@
 
 enum face_norm { FACE_NORM_GROUP, FACE_NORM_BATCH };
 
-/* Whether the light of a picture counts: evened out, or kept as it is. */
+/* Whether brightness and contrast of a picture are normalised or kept. */
 enum face_light { FACE_LIGHT_EVEN, FACE_LIGHT_KEEP };
 
 struct face_config {
@@ -20,9 +20,9 @@ struct face_config {
     int width;     /* channels of the first layer; the others follow from it */
     enum face_norm norm;
     enum face_light light;
-    enum precision precision; /* how it is computed: no part of its shape, and not stored */
-    enum face_crop crop;      /* how pictures are cut before they are shown to it */
-    bool five_views;          /* an embedding is the middle of five; see face_model_embed() */
+    enum precision precision; /* how products are computed: not part of the shape, and not stored */
+    enum face_crop crop;      /* how pictures are cut before the network sees them */
+    bool five_views;          /* an embedding is the mean of five views; see face_model_embed() */
 };
 
 #define FACE_CONFIG_DEFAULT                                                                        \
@@ -41,7 +41,7 @@ int face_config_check(const struct face_config *config, struct err *err);
 struct json *face_config_to_json(struct arena *arena, const struct face_config *config);
 int face_config_from_json(const struct json *json, struct face_config *ret, struct err *err);
 
-/* Declares into `params` and allocates it; values are not set. */
+/* Declares the parameters in `params` and allocates them. Their values are not set. */
 int face_network_new(const struct face_config *config, struct params *params, struct network **ret,
                      struct err *err);
 
@@ -49,13 +49,13 @@ int face_network_new(const struct face_config *config, struct params *params, st
  */
 #define FACE_PREPARE_LEAST 1e-3
 
-/* With the light kept: about the mean and deviation of pictures of faces. */
+/* The rough mean and inverse deviation of pictures of faces, for FACE_LIGHT_KEEP. */
 #define FACE_PREPARE_MEAN   0.45f
 #define FACE_PREPARE_FACTOR 4.0f
 
-/* One picture with pixels from 0 to 1 as the network wants it: mean 0, deviation 1, of the picture
- * itself, so that light and contrast of the camera do not count, or with the light kept of pictures
- * in general. `to` may be `from`. */
+/* Converts one picture with pixels from 0 to 1 to the input of the network: mean 0 and deviation 1
+ * of the picture itself, so that light and contrast do not count; or, with the light kept, of
+ * pictures in general. `to` may be `from`. */
 void face_prepare(const struct face_config *config, const float *from, float *to);
 
 #endif

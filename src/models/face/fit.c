@@ -1,16 +1,16 @@
-/* Training a face model from beginning to end; see face_fit.h. */
+/* Trains a face model; see fit.h. */
 #include "models/face/fit.h"
 
 #include "base/mem.h"
 #include "models/face/pictures.h"
 #include "train/data/batch_feed.h"
 #include "train/run/checkpoint.h"
-#include "train/run/fit_loop.h"
 
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
-/* What lives as long as one run. */
+/* The state of one run. */
 struct fit {
     const struct face_fit_options *options;
     const struct dataset *dataset;
@@ -21,10 +21,10 @@ struct fit {
     struct run_log *log;
     struct dataset_split split;
     struct batch_feed *feed;
-    int claim; /* on the model directory; -1: none */
+    int claim; /* lock on the model directory; -1: not held */
 };
 
-static void fit_release(struct fit *fit)
+static void face_fit_release(struct fit *fit)
 {
     if (fit->claim >= 0)
         close(fit->claim);
@@ -36,7 +36,8 @@ static void fit_release(struct fit *fit)
     dataset_split_release(&fit->split);
 }
 
-uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset)
+size_t face_fit_numbers(const struct face_fit_options *options, const struct dataset *dataset,
+                        uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const struct face_config *model = &options->model;
     const uint64_t numbers[] = {
@@ -49,7 +50,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         (uint64_t)model->precision,
         (uint64_t)model->crop,
         model->five_views,
-        options->seed,
+        options->fit.seed,
         options->steps,
         options->batch_persons,
         options->batch_pictures,
@@ -60,23 +61,25 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         options->warm_up,
         dataset_persons(dataset),
         dataset_total(dataset),
-        fit_loop_bits(options->triplet.margin),
-        fit_loop_bits(options->rate),
-        fit_loop_bits(options->weight_decay),
-        fit_loop_bits(options->clip),
-        fit_loop_bits(options->blend),
-        fit_loop_bits(options->reshape),
-        fit_loop_bits(options->augment.shift),
-        fit_loop_bits(options->augment.turn),
-        fit_loop_bits(options->augment.scale),
-        fit_loop_bits(options->augment.gamma),
-        fit_loop_bits(options->augment.noise),
-        fit_loop_bits(options->augment.cover),
-        fit_loop_bits(options->augment.backdrop),
+        model_hash_float(options->triplet.margin),
+        model_hash_float(options->rate),
+        model_hash_float(options->weight_decay),
+        model_hash_float(options->fit.clip),
+        model_hash_float(options->blend),
+        model_hash_float(options->reshape),
+        model_hash_float(options->augment.shift),
+        model_hash_float(options->augment.turn),
+        model_hash_float(options->augment.scale),
+        model_hash_float(options->augment.gamma),
+        model_hash_float(options->augment.noise),
+        model_hash_float(options->augment.cover),
+        model_hash_float(options->augment.backdrop),
         options->augment.mirror,
         options->start_from != NULL,
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    _Static_assert(ARRAY_SIZE(numbers) <= MODEL_NUMBERS_MAX, "the list of numbers is too long");
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
 void face_fit_model_path(const char *model_dir, char *path, size_t size)
@@ -84,9 +87,9 @@ void face_fit_model_path(const char *model_dir, char *path, size_t size)
     snprintf(path, size, "%s/face.model", model_dir);
 }
 
-/* On any thread. */
-static int fill_batch(void *context, uint64_t step, size_t first, size_t count, struct batch *batch,
-                      struct err *err)
+/* Called on any thread. */
+static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_t count,
+                               struct batch *batch, struct err *err)
 {
     const struct fit *fit = context;
     const struct face_fit_options *options = fit->options;
@@ -94,7 +97,7 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
     size_t sample = face_config_sample(&options->model);
     _cleanup_free_ struct face_batch_entry *entries = mem_calloc(all, sizeof(*entries));
     const struct face_batch_options draw = {
-        .seed = options->seed,
+        .seed = options->fit.seed,
         .persons = options->batch_persons,
         .pictures = options->batch_pictures,
         .blended = (size_t)(options->blend * (float)options->batch_persons),
@@ -105,24 +108,26 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
         batch->labels[i] = entries[i].label;
     for (size_t i = 0; result == 0 && i < count; i++)
         result = face_pictures_load_changed(fit->pictures, &options->augment, &entries[first + i],
-                                            options->seed, step, first + i,
+                                            options->fit.seed, step, first + i,
                                             batch->inputs + i * sample, err);
     return result;
 }
 
-/* This worker's part of every batch from here on. */
-static void take_share(struct fit *fit)
+/* Takes the share of this worker in every batch from now on. */
+static void face_fit_take_share(struct fit *fit)
 {
     int first, count;
     face_trainer_share(fit->trainer, &first, &count);
     batch_feed_share(fit->feed, (size_t)first, (size_t)count);
 }
 
-/* Of the other model that this one starts from. */
-static int first_values(void *context, struct err *err)
+/* Takes the values of the model of --start-from. */
+static int face_fit_first_values(void *context, struct err *err)
 {
     struct fit *fit = context;
     const char *path = fit->options->start_from;
+    if (!path)
+        return 0;
     _cleanup_(cleanup_checkpoint) struct checkpoint *other = NULL;
     int result = checkpoint_read(path, &other, err);
     if (result == 0)
@@ -130,7 +135,7 @@ static int first_values(void *context, struct err *err)
     return result < 0 ? err_wrap(err, "cannot start from another model") : 0;
 }
 
-static int fit_start(struct fit *fit, struct err *err)
+static int face_fit_start(struct fit *fit, struct err *err)
 {
     const struct face_fit_options *options = fit->options;
     if (dataset_persons(fit->dataset) < 2)
@@ -139,7 +144,7 @@ static int fit_start(struct fit *fit, struct err *err)
                        "apart",
                        dataset_person_name(fit->dataset, 0));
     int result =
-        dataset_split_persons(fit->dataset, options->seed, options->held_out, &fit->split, err);
+        dataset_split_persons(fit->dataset, options->fit.seed, options->held_out, &fit->split, err);
     if (result < 0)
         return result;
     if (!(options->rate > 0 && options->rate <= 100) || !(options->triplet.margin > 0) ||
@@ -150,7 +155,7 @@ static int fit_start(struct fit *fit, struct err *err)
                        "0 and 100, the margin between 0 and 4, the decay from 0 to 100",
                        (double)options->rate, (double)options->triplet.margin,
                        (double)options->weight_decay);
-    result = optimizer_clip_check(options->clip, err);
+    result = optimizer_clip_check(options->fit.clip, err);
     if (result < 0)
         return result;
     if (options->batch_persons < 2 || options->batch_pictures < 2)
@@ -166,18 +171,18 @@ static int fit_start(struct fit *fit, struct err *err)
     if (!(options->blend >= 0 && options->blend <= 1) ||
         !(options->reshape >= 0 && options->reshape <= 1) || !augment_is_sane(&options->augment))
         return err_set(err, ERR_INVALID,
-                       "blending, reshaping and the changes of pictures are parts from 0 to 1");
+                       "--blend, --reshape and the values of the augmentation must be from 0 to 1");
     result = face_model_new(&options->model, &fit->model, err);
     if (result < 0)
         return result;
-    params_initialise(face_model_params(fit->model), options->seed);
+    params_initialise(face_model_params(fit->model), options->fit.seed);
     struct face_trainer_options trainer = {
         .batch = (int)(options->batch_persons * options->batch_pictures),
-        .threads = options->threads,
+        .threads = options->fit.threads,
         .triplet = options->triplet,
         .optimizer = options->optimizer,
         .weight_decay = options->weight_decay,
-        .clip = options->clip,
+        .clip = options->fit.clip,
         .schedule = {.kind = options->schedule,
                      .rate = options->rate,
                      .warm_up = options->warm_up,
@@ -191,18 +196,18 @@ static int fit_start(struct fit *fit, struct err *err)
     struct batch_feed_options feed = {
         .batch = options->batch_persons * options->batch_pictures,
         .sample = face_config_sample(&options->model),
-        .loaders = options->loaders,
+        .loaders = options->fit.loaders,
         .context = fit,
-        .fill = fill_batch,
+        .fill = face_fit_fill_batch,
     };
     result = batch_feed_new(&feed, &fit->feed, err);
     if (result == 0)
-        take_share(fit);
+        face_fit_take_share(fit);
     return result;
 }
 
-static double steps_an_epoch(const struct face_fit_options *options, const struct dataset *dataset,
-                             const struct dataset_split *split)
+static double face_fit_epoch_steps(const struct face_fit_options *options,
+                                   const struct dataset *dataset, const struct dataset_split *split)
 {
     size_t pictures = 0;
     for (size_t i = 0; i < split->train.count; i++)
@@ -214,17 +219,17 @@ int face_fit_epochs_to_steps(const struct face_fit_options *options, const struc
                              uint64_t epochs, uint64_t *ret, struct err *err)
 {
     struct dataset_split split = {0};
-    int result = dataset_split_persons(dataset, options->seed, options->held_out, &split, err);
+    int result = dataset_split_persons(dataset, options->fit.seed, options->held_out, &split, err);
     if (result < 0)
         return result;
-    double steps = (double)epochs * steps_an_epoch(options, dataset, &split);
+    double steps = (double)epochs * face_fit_epoch_steps(options, dataset, &split);
     *ret = steps < 1 ? 1 : (uint64_t)(steps + 0.5);
     dataset_split_release(&split);
     return 0;
 }
 
-static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
-                    struct err *err)
+static int face_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                         struct err *err)
 {
     struct fit *fit = context;
     const struct batch *batch = NULL;
@@ -239,41 +244,50 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
             .rate = done.rate,
             .accuracy = (double)NAN,
             .stop = done.stop,
-            .wanted = done.wanted,
+            .join_requested = done.join_requested,
         };
     return result;
 }
 
-static void values_changed(void *context)
+static void face_fit_changed(void *context)
 {
     struct fit *fit = context;
     face_model_changed(fit->model);
 }
 
-static float *learned(void *context, size_t *ret_count)
+static float *face_fit_learned(void *context, size_t *ret_count)
 {
     struct fit *fit = context;
     return face_trainer_learned(fit->trainer, ret_count);
 }
 
-static int regroup(void *context, struct err *err)
+static int face_fit_regroup(void *context, struct err *err)
 {
     struct fit *fit = context;
     int result = face_trainer_regroup(fit->trainer, err);
     if (result == 0)
-        take_share(fit);
+        face_fit_take_share(fit);
     return result;
 }
 
-static struct json *config_of(void *context, struct arena *arena)
+static struct json *face_fit_config(void *context, struct arena *arena)
 {
     const struct fit *fit = context;
     return face_config_to_json(arena, &fit->options->model);
 }
 
-/* How near strangers come, for the model file: measured on people held out where there are enough.
- */
-static int note_strangers(struct fit *fit, struct arena *arena, struct json *notes, struct err *err)
+const struct model_steps FACE_FIT_STEPS = {
+    .step = face_fit_step,
+    .first_values = face_fit_first_values,
+    .changed = face_fit_changed,
+    .learned = face_fit_learned,
+    .regroup = face_fit_regroup,
+    .config = face_fit_config,
+};
+
+/* Measures how near strangers come, for the model file: on people held out if there are enough. */
+static int face_fit_note_strangers(struct fit *fit, struct arena *arena, struct json *notes,
+                                   struct err *err)
 {
     bool held_out = fit->split.held_out.count >= FACE_STRANGERS_PEOPLE_MIN;
     struct face_strangers strangers = {0};
@@ -286,45 +300,45 @@ static int note_strangers(struct fit *fit, struct arena *arena, struct json *not
     return result;
 }
 
-/* Rank 0: the judgement on people held out, and the model file with it. */
-static int conclude(struct fit *fit, struct face_fit_result *result, struct err *err)
+/* Evaluates the model on people held out and writes the model file. Called on rank 0. */
+static int face_fit_conclude(struct fit *fit, struct face_fit_result *outcome, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *notes = json_object(arena);
     if (fit->split.held_out.count >= 2) {
-        int failed =
-            face_eval_run(fit->model, fit->dataset, &fit->split.held_out, &result->eval, err);
-        if (failed < 0)
-            return failed;
-        result->judged = true;
-        run_log_judged(fit->log, result->last, "accuracy", result->eval.model.accuracy);
-        run_log_judged(fit->log, result->last, "auc", result->eval.model.auc);
+        int result =
+            face_eval_run(fit->model, fit->dataset, &fit->split.held_out, &outcome->eval, err);
+        if (result < 0)
+            return result;
+        outcome->evaluated = true;
+        run_log_metric(fit->log, outcome->last, "accuracy", outcome->eval.model.accuracy);
+        run_log_metric(fit->log, outcome->last, "auc", outcome->eval.model.auc);
         char text[512];
-        face_eval_sentence(&result->eval, text, sizeof(text));
+        face_eval_sentence(&outcome->eval, text, sizeof(text));
         run_log_result(fit->log, text);
-        json_set(arena, notes, "heldOut", face_eval_to_json(arena, &result->eval));
+        json_set(arena, notes, "heldOut", face_eval_to_json(arena, &outcome->eval));
     }
-    if (!fit->options->model_dir)
+    if (!fit->options->fit.model_dir)
         return 0;
-    int failed = note_strangers(fit, arena, notes, err);
-    if (failed < 0)
-        return failed;
+    int result = face_fit_note_strangers(fit, arena, notes, err);
+    if (result < 0)
+        return result;
     char path[CHECKPOINT_PATH_MAX];
-    face_fit_model_path(fit->options->model_dir, path, sizeof(path));
-    struct checkpoint_info info = {.model = "face",
+    face_fit_model_path(fit->options->fit.model_dir, path, sizeof(path));
+    struct checkpoint_info info = {.model = FACE_MODEL.command.name,
                                    .config = face_config_to_json(arena, &fit->options->model),
                                    .notes = notes,
-                                   .step = result->last,
-                                   .seed = fit->options->seed};
+                                   .step = outcome->last,
+                                   .seed = fit->options->fit.seed};
     return checkpoint_write(path, face_model_params(fit->model), NULL, &info, err);
 }
 
-static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
+static int face_fit_run(struct fit *fit, struct face_fit_result *outcome, struct err *err)
 {
     const struct face_fit_options *options = fit->options;
-    int failed = fit_start(fit, err);
-    if (failed < 0)
-        return failed;
+    int result = face_fit_start(fit, err);
+    if (result < 0)
+        return result;
     char start[256], kernels[64];
     kernels_sentence(options->model.precision, kernels, sizeof(kernels));
     snprintf(start, sizeof(start),
@@ -333,60 +347,49 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
              params_trainable(face_model_params(fit->model)), options->model.side,
              options->model.side, fit->split.train.count, fit->split.held_out.count,
              fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels);
-    fit->log = run_log_new(
-        &options->log, &(struct run_log_subject){
-                           .model = "face",
-                           .directory = options->model_dir,
-                           .unit = "images",
-                           .steps_an_epoch = steps_an_epoch(options, fit->dataset, &fit->split)});
+    fit->log = run_log_new(&options->fit.log,
+                           &(struct run_log_subject){.model = FACE_MODEL.command.name,
+                                                     .directory = options->fit.model_dir,
+                                                     .unit = FACE_MODEL.unit,
+                                                     .steps_per_epoch = face_fit_epoch_steps(
+                                                         options, fit->dataset, &fit->split)});
     struct fit_loop loop = {
-        .model = "face",
-        .seed = options->seed,
+        .model = &FACE_MODEL,
+        .context = fit,
+        .options = &options->fit,
         .steps = options->steps,
         .batch = options->batch_persons * options->batch_pictures,
-        .model_dir = options->model_dir,
-        .checkpoint_every = options->checkpoint_every,
-        .keep = options->keep,
         .log = fit->log,
-        .stop = options->stop,
         .start = start,
-        .kept = options->kept,
         .claim = &fit->claim,
         .reducer = fit->reducer,
         .params = face_model_params(fit->model),
         .optimizer = face_trainer_optimizer(fit->trainer),
-        .context = fit,
-        .step = one_step,
-        .first_values = options->start_from ? first_values : NULL,
-        .changed = values_changed,
-        .learned = learned,
-        .regroup = regroup,
-        .config = config_of,
     };
     struct fit_loop_result done;
-    failed = fit_loop_run(&loop, &done, err);
-    if (failed < 0)
-        return failed;
-    result->first = done.first;
-    result->last = done.last;
-    result->stopped = done.stopped;
-    result->loss = done.loss;
-    failed = !done.stopped && fit->reducer->rank == 0 ? conclude(fit, result, err) : 0;
-    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
+    result = fit_loop_run(&loop, &done, err);
+    if (result < 0)
+        return result;
+    outcome->first = done.first;
+    outcome->last = done.last;
+    outcome->stopped = done.stopped;
+    outcome->loss = done.loss;
+    result = !done.stopped && fit->reducer->rank == 0 ? face_fit_conclude(fit, outcome, err) : 0;
+    return result < 0 ? result : fit_loop_check_saved(&done, err);
 }
 
 int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
              struct reducer *reducer, struct face_fit_result *ret, struct err *err)
 {
-    struct face_fit_result result = {0};
-    _cleanup_(fit_release) struct fit fit = {
+    struct face_fit_result outcome = {0};
+    _cleanup_(face_fit_release) struct fit fit = {
         .options = options, .dataset = dataset, .reducer = reducer, .claim = -1};
-    int failed = run(&fit, &result, err);
-    if (failed < 0) {
-        face_fit_result_release(&result);
-        return failed;
+    int result = face_fit_run(&fit, &outcome, err);
+    if (result < 0) {
+        face_fit_result_release(&outcome);
+        return result;
     }
-    *ret = result;
+    *ret = outcome;
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* A face model that can be run; see face_model.h. */
+/* A face model, ready to run; see model.h. */
 #include "models/face/model.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    PART = 8,       /* pictures at once */
-    VIEW_STEP = 24, /* the part of the side by which a view is moved: about 4 in a hundred */
+    PART = 8,       /* pictures per pass */
+    VIEW_STEP = 24, /* a view is moved by 1/24 of the side, about 4 % */
 };
 
 struct face_model {
@@ -18,8 +18,8 @@ struct face_model {
     struct face_strangers strangers;
     struct params *params;
     struct network *network;
-    struct tape *tape;
-    struct workspace *workspace;
+    struct network_tape *tape;
+    struct network_workspace *workspace;
     float *input; /* PART prepared pictures */
 };
 
@@ -31,8 +31,8 @@ int face_model_new(const struct face_config *config, struct face_model **ret, st
     int result = face_network_new(config, model->params, &model->network, err);
     if (result < 0)
         return result;
-    model->tape = tape_new(model->network, PART);
-    model->workspace = workspace_new(model->network, PART);
+    model->tape = network_tape_new(model->network, PART);
+    model->workspace = network_workspace_new(model->network, PART);
     model->input = mem_calloc(PART * face_config_sample(config), sizeof(*model->input));
     *ret = TAKE(model);
     return 0;
@@ -67,8 +67,8 @@ struct face_model *face_model_free(struct face_model *model)
 {
     if (!model)
         return NULL;
-    tape_free(model->tape);
-    workspace_free(model->workspace);
+    network_tape_free(model->tape);
+    network_workspace_free(model->workspace);
     network_free(model->network);
     params_free(model->params);
     free(model->input);
@@ -116,26 +116,26 @@ void face_model_changed(struct face_model *model)
     network_pack(model->network);
 }
 
-static int clamp(int value, int limit)
+static int clamp_index(int value, int limit)
 {
     return value < 0 ? 0 : value > limit ? limit : value;
 }
 
-/* The picture moved by so many pixels; what comes into sight repeats the edge. */
-static void move(const struct face_config *config, const float *from, int right, int down,
-                 float *to)
+/* Moves the picture by some pixels. The pixels at the edge are repeated. */
+static void move_picture(const struct face_config *config, const float *from, int right, int down,
+                         float *to)
 {
     int side = config->side;
     size_t channels = (size_t)config->channels;
     for (int y = 0; y < side; y++)
         for (int x = 0; x < side; x++, to += channels) {
-            int at = clamp(y - down, side - 1) * side + clamp(x - right, side - 1);
+            int at = clamp_index(y - down, side - 1) * side + clamp_index(x - right, side - 1);
             memcpy(to, from + (size_t)at * channels, channels * sizeof(*to));
         }
 }
 
-/* The embeddings of the first `views` inputs become one, of length 1. */
-static void average(const float *embeddings, int views, size_t dimensions, float *ret)
+/* Combines the embeddings of the first `views` inputs into one of length 1. */
+static void average_views(const float *embeddings, int views, size_t dimensions, float *ret)
 {
     double square = 0;
     for (size_t i = 0; i < dimensions; i++) {
@@ -145,7 +145,7 @@ static void average(const float *embeddings, int views, size_t dimensions, float
         ret[i] = sum;
         square += (double)sum * (double)sum;
     }
-    /* Views that cancel out have no direction: the picture itself then speaks for all. */
+    /* Views that cancel out have no direction: then the picture itself counts. */
     if (!(square > 0))
         memcpy(ret, embeddings, dimensions * sizeof(*ret));
     float factor = square > 0 ? (float)(1 / sqrt(square)) : 1;
@@ -163,12 +163,12 @@ static void embed_views(struct face_model *model, const float *pixels, float *re
     int step = (model->config.side + VIEW_STEP / 2) / VIEW_STEP;
     for (size_t i = 0; i < ARRAY_SIZE(moves); i++) {
         float *input = model->input + i * sample;
-        move(&model->config, pixels, moves[i].right * step, moves[i].down * step, input);
+        move_picture(&model->config, pixels, moves[i].right * step, moves[i].down * step, input);
         face_prepare(&model->config, input, input);
     }
-    average(network_forward(model->network, model->tape, model->workspace, model->input,
-                            ARRAY_SIZE(moves)),
-            ARRAY_SIZE(moves), face_model_dimensions(model), ret_embedding);
+    average_views(network_forward(model->network, model->tape, model->workspace, model->input,
+                                  ARRAY_SIZE(moves)),
+                  ARRAY_SIZE(moves), face_model_dimensions(model), ret_embedding);
 }
 
 int face_model_embed(struct face_model *model, const float *pixels, size_t count,

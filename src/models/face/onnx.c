@@ -1,11 +1,11 @@
-/* A face model as an ONNX file; see face_onnx.h. */
+/* Writes a face model as an ONNX file; see onnx.h. */
 #include "models/face/onnx.h"
 
 #include "train/network/onnx.h"
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* face_prepare() with the light kept. */
+/* The same as face_prepare() with the light kept. */
 static const char *add_scaling(struct onnx *onnx, const char *pixels)
 {
     onnx_float(onnx, "prepare/mean", FACE_PREPARE_MEAN);
@@ -15,7 +15,7 @@ static const char *add_scaling(struct onnx *onnx, const char *pixels)
     return "prepare/scaled";
 }
 
-/* face_prepare() otherwise: mean 0, deviation 1 over the whole picture. */
+/* The same as face_prepare() otherwise: mean 0, deviation 1 over the whole picture. */
 static const char *add_evening(struct onnx *onnx, const char *pixels)
 {
     static const int64_t all[] = {1, 2, 3};

@@ -1,5 +1,5 @@
-/* A face model as an ONNX file: pixels from 0 to 1 in, embeddings out; the preparation of a picture
- * is part of it. Called by `trainer export`. */
+/* Writes a face model as an ONNX file: pixels from 0 to 1 in, embeddings out. The graph includes
+ * the preparation of the picture. Called by `trainer export`. */
 #ifndef TRAINYARD_MODELS_FACE_ONNX_H
 #define TRAINYARD_MODELS_FACE_ONNX_H
 

@@ -1,4 +1,4 @@
-/* The pictures a face model sees; see face_pictures.h. */
+/* The pictures that a face model sees; see pictures.h. */
 #include "models/face/pictures.h"
 
 #include "base/mem.h"
@@ -9,14 +9,14 @@
 struct face_pictures {
     const struct dataset *dataset;
     struct face_config config;
-    size_t size;    /* bytes of a picture */
-    size_t *first;  /* of each person, in the order of the data set */
-    uint8_t *bytes; /* all pictures, or NULL where they are too many */
+    size_t size;    /* bytes per picture */
+    size_t *first;  /* index of the first picture of each person */
+    uint8_t *bytes; /* all pictures; NULL if they are too many */
     atomic_uchar *states;
 };
 
-/* Of a kept picture. Who finds it empty loads it; who finds it loading loads a copy rather than
- * wait. */
+/* The state of a kept picture. A thread that finds it empty loads it. A thread that finds it
+ * loading loads its own copy instead of waiting. */
 enum { EMPTY, LOADING, LOADED };
 
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
@@ -49,17 +49,17 @@ struct face_pictures *face_pictures_free(struct face_pictures *pictures)
     return NULL;
 }
 
-static int load(const struct face_pictures *pictures, const struct dataset_sample *sample,
-                uint8_t *ret_bytes, struct err *err)
+static int load_picture(const struct face_pictures *pictures, const struct dataset_sample *sample,
+                        uint8_t *ret_bytes, struct err *err)
 {
     return dataset_load_bytes(pictures->dataset, sample->person, sample->picture,
                               (size_t)pictures->config.side, (size_t)pictures->config.channels,
                               ret_bytes, err);
 }
 
-/* The bytes of a picture; `*copy` is theirs where they are not kept, and the caller's to free. */
-static int find(struct face_pictures *pictures, const struct dataset_sample *sample,
-                const uint8_t **ret, uint8_t **copy, struct err *err)
+/* Returns the bytes of a picture. If they are not kept, *copy has them, and the caller frees it. */
+static int find_picture(struct face_pictures *pictures, const struct dataset_sample *sample,
+                        const uint8_t **ret, uint8_t **copy, struct err *err)
 {
     size_t index = pictures->first[sample->person] + sample->picture;
     unsigned char empty = EMPTY;
@@ -70,13 +70,13 @@ static int find(struct face_pictures *pictures, const struct dataset_sample *sam
         if (atomic_load_explicit(state, memory_order_acquire) == LOADED)
             return 0;
         if (atomic_compare_exchange_strong(state, &empty, LOADING)) {
-            int result = load(pictures, sample, kept, err);
+            int result = load_picture(pictures, sample, kept, err);
             atomic_store_explicit(state, result == 0 ? LOADED : EMPTY, memory_order_release);
             return result;
         }
     }
     *ret = *copy = mem_alloc(pictures->size);
-    return load(pictures, sample, *copy, err);
+    return load_picture(pictures, sample, *copy, err);
 }
 
 int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
@@ -84,19 +84,19 @@ int face_pictures_load(struct face_pictures *pictures, const struct dataset_samp
 {
     const uint8_t *bytes;
     _cleanup_free_ uint8_t *copy = NULL;
-    int result = find(pictures, sample, &bytes, &copy, err);
+    int result = find_picture(pictures, sample, &bytes, &copy, err);
     for (size_t i = 0; result == 0 && i < pictures->size; i++)
         ret_pixels[i] = (float)bytes[i] / 255;
     return result;
 }
 
-/* `bytes` and the other picture, laid over each other, in a copy that is the caller's to free. */
-static int blend(struct face_pictures *pictures, const struct face_batch_entry *entry,
-                 const uint8_t *bytes, uint8_t **ret, struct err *err)
+/* Blends `bytes` with the other picture. The caller frees the copy. */
+static int blend_pictures(struct face_pictures *pictures, const struct face_batch_entry *entry,
+                          const uint8_t *bytes, uint8_t **ret, struct err *err)
 {
     const uint8_t *other;
     _cleanup_free_ uint8_t *copy = NULL;
-    int result = find(pictures, &entry->other, &other, &copy, err);
+    int result = find_picture(pictures, &entry->other, &other, &copy, err);
     if (result < 0)
         return result;
     uint8_t *both = mem_alloc(pictures->size);
@@ -113,9 +113,9 @@ int face_pictures_load_changed(struct face_pictures *pictures, const struct augm
 {
     const uint8_t *bytes;
     _cleanup_free_ uint8_t *copy = NULL, *both = NULL;
-    int result = find(pictures, &entry->sample, &bytes, &copy, err);
+    int result = find_picture(pictures, &entry->sample, &bytes, &copy, err);
     if (result == 0 && entry->part > 0)
-        result = blend(pictures, entry, bytes, &both, err);
+        result = blend_pictures(pictures, entry, bytes, &both, err);
     if (result < 0)
         return result;
     struct rand rand;

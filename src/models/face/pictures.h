@@ -1,6 +1,6 @@
-/* The pictures a face model sees, from a data set: decoded once, kept as bytes, and changed anew at
- * each use in training. Which pictures make up a batch, and how each is changed, depends on seed
- * and step alone, so N workers see what one would see. Several threads may load at once. */
+/* The pictures of a data set as a face model sees them: decoded once, kept as bytes, and augmented
+ * at each use in training. The augmentation depends only on seed, step and position, so N workers
+ * see what one would see. Several threads may load pictures at the same time. */
 #ifndef TRAINYARD_MODELS_FACE_PICTURES_H
 #define TRAINYARD_MODELS_FACE_PICTURES_H
 
@@ -11,7 +11,10 @@
 
 struct face_pictures;
 
-enum { FACE_PICTURES_BYTES_MAX = 2000000000 /* kept at most; more is decoded each time */ };
+enum {
+    FACE_PICTURES_BYTES_MAX =
+        2000000000 /* bytes kept in memory; other pictures are decoded at each use */
+};
 
 /* `dataset` must outlive it. */
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
@@ -19,11 +22,12 @@ struct face_pictures *face_pictures_new(const struct dataset *dataset,
 struct face_pictures *face_pictures_free(struct face_pictures *pictures); /* NULL-safe */
 DEFINE_CLEANUP(face_pictures)
 
-/* Pixels from 0 to 1. */
+/* Loads a picture as pixels from 0 to 1. */
 int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
                        float *ret_pixels, struct err *err);
 
-/* Blended, changed by draws keyed with (seed, step, position) and prepared for the network. */
+/* Loads the picture of a batch entry: blended, augmented with draws keyed by (seed, step,
+ * position), and prepared for the network. */
 int face_pictures_load_changed(struct face_pictures *pictures, const struct augment *augment,
                                const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
                                uint64_t position, float *ret_input, struct err *err);

@@ -1,4 +1,4 @@
-/* A face model against a gallery; see face_probe.h. face_probe_chart.c draws what comes out. */
+/* Compares probes with a gallery; see probe.h. probe_chart.c draws the results. */
 #include "models/face/probe.h"
 
 #include "base/mem.h"
@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-static int embed(struct face_model *model, const struct dataset *people, const char *what,
-                 int **ret_persons, float **ret_embeddings, struct err *err)
+static int embed_people(struct face_model *model, const struct dataset *people, const char *what,
+                        int **ret_persons, float **ret_embeddings, struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
     size_t dimensions = face_model_dimensions(model), total = dataset_total(people), at = 0;
@@ -39,7 +39,7 @@ static int find_person(const struct dataset *gallery, const char *name)
     return FACE_PROBE_STRANGER;
 }
 
-/* The mean distances of one probe to every person of the gallery. */
+/* The mean distances from one probe to every person of the gallery. */
 static void mean_distances(const struct face_probe *probe, size_t row, double *ret_means)
 {
     size_t persons = dataset_persons(probe->gallery);
@@ -52,7 +52,7 @@ static void mean_distances(const struct face_probe *probe, size_t row, double *r
         ret_means[i] /= (double)dataset_pictures(probe->gallery, i);
 }
 
-static void judge_row(struct face_probe *probe, size_t row, double *means)
+static void evaluate_row(struct face_probe *probe, size_t row, double *means)
 {
     struct face_probe_person *person = &probe->persons[probe->row_persons[row]];
     int best = 0;
@@ -75,7 +75,7 @@ static void judge_row(struct face_probe *probe, size_t row, double *means)
     probe->asked++;
 }
 
-static void judge(struct face_probe *probe)
+static void evaluate_probes(struct face_probe *probe)
 {
     size_t pairs_count = probe->rows * probe->columns, persons = dataset_persons(probe->probes);
     _cleanup_free_ double *means = mem_calloc(dataset_persons(probe->gallery), sizeof(*means));
@@ -86,7 +86,7 @@ static void judge(struct face_probe *probe)
         probe->persons[i].in_gallery =
             find_person(probe->gallery, dataset_person_name(probe->probes, i));
     for (size_t row = 0; row < probe->rows; row++) {
-        judge_row(probe, row, means);
+        evaluate_row(probe, row, means);
         for (size_t column = 0; column < probe->columns; column++) {
             size_t at = row * probe->columns + column;
             bool same =
@@ -112,9 +112,9 @@ int face_probe_run(struct face_model *model, const struct dataset *gallery,
                                .columns = dataset_total(gallery)};
     _cleanup_free_ float *rows = NULL, *columns = NULL;
     size_t dimensions = face_model_dimensions(model);
-    int result = embed(model, gallery, "gallery", &probe.column_persons, &columns, err);
+    int result = embed_people(model, gallery, "gallery", &probe.column_persons, &columns, err);
     if (result == 0)
-        result = embed(model, probes, "folder of probes", &probe.row_persons, &rows, err);
+        result = embed_people(model, probes, "folder of probes", &probe.row_persons, &rows, err);
     if (result < 0) {
         face_probe_release(&probe);
         return result;
@@ -124,7 +124,7 @@ int face_probe_run(struct face_model *model, const struct dataset *gallery,
         for (size_t column = 0; column < probe.columns; column++)
             probe.distances[row * probe.columns + column] = metrics_distance(
                 rows + row * dimensions, columns + column * dimensions, dimensions);
-    judge(&probe);
+    evaluate_probes(&probe);
     *ret = probe;
     return 0;
 }

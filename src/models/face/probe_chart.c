@@ -1,5 +1,5 @@
-/* What came out of comparing probes with a gallery, drawn: the curve as CSV and SVG, the distances
- * as a PNG with names and a scale. */
+/* Draws the results of comparing probes with a gallery: the ROC curve as CSV and SVG, and the
+ * distances as a PNG with names and a scale. */
 #include "models/face/probe.h"
 
 #include "base/mem.h"
@@ -54,12 +54,12 @@ void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf)
 /* ---- The distances */
 
 enum {
-    PIXELS_AIM = 900, /* of the longer side of the table */
+    PIXELS_AIM = 900, /* pixels of the longer side of the table, roughly */
     CELL_MAX = 16,
-    GLYPH = 2, /* pixels of a dot of a letter, which has 3×5 */
+    GLYPH = 2, /* pixels per dot of a letter, which has 3×5 dots */
     LETTER = 4 * GLYPH,
     LINE = 6 * GLYPH + 2,
-    LETTERS_MAX = 12, /* of a name */
+    LETTERS_MAX = 12, /* letters per name */
     GAP = 8,
     SCALE_WIDTH = 16,
 };
@@ -80,7 +80,7 @@ static void put_block(struct canvas *canvas, size_t x, size_t y, size_t width, s
 }
 
 /* Rows of three dots from the top, most significant bit first: 15 bits. */
-static unsigned glyph(char c)
+static unsigned glyph_of(char c)
 {
     static const uint16_t LETTERS[26] = {0x2bed, 0x6bae, 0x3923, 0x6b6e, 0x79a7, 0x79a4, 0x396b,
                                          0x5bed, 0x7497, 0x126a, 0x5bad, 0x4927, 0x5fed, 0x7b6d,
@@ -97,11 +97,11 @@ static unsigned glyph(char c)
     return c == '.' ? 0x0002 : c == '_' ? 0x0007 : c == ' ' ? 0 : 0x01c0;
 }
 
-/* From the left to the right, or from the bottom to the top. */
+/* Writes from left to right, or from bottom to top. */
 static void put_text(struct canvas *canvas, size_t x, size_t y, const char *text, bool upward)
 {
     for (size_t i = 0; i < LETTERS_MAX && text[i]; i++) {
-        unsigned bits = glyph(text[i]);
+        unsigned bits = glyph_of(text[i]);
         for (size_t dot = 0; dot < 15; dot++) {
             if (!(bits >> (14 - dot) & 1))
                 continue;
@@ -122,8 +122,9 @@ static size_t longest_name(const struct dataset *people)
     return longest < LETTERS_MAX ? longest : LETTERS_MAX;
 }
 
-/* A line of one pixel before each person's pictures: where the cells begin. */
-static size_t *places(const int *persons, size_t count, size_t start, size_t cell)
+/* Returns where the cells of each picture begin, with a line of one pixel in front of each person.
+ */
+static size_t *place_persons(const int *persons, size_t count, size_t start, size_t cell)
 {
     size_t *ret = mem_calloc(count + 1, sizeof(*ret)), at = start;
     for (size_t i = 0; i < count; i++, at += cell) {
@@ -135,7 +136,7 @@ static size_t *places(const int *persons, size_t count, size_t start, size_t cel
     return ret;
 }
 
-/* Names beside the middle of their pictures, as far as there is room for them. */
+/* Writes the names beside the middle of their pictures, as far as there is room. */
 static void put_names(struct canvas *canvas, const struct dataset *people, const size_t *at,
                       size_t edge, bool upward)
 {
@@ -155,7 +156,7 @@ static void put_names(struct canvas *canvas, const struct dataset *people, const
     }
 }
 
-/* From black, 0, at the top to white, 2. */
+/* From black (0) at the top to white (2). */
 static void put_scale(struct canvas *canvas, size_t x, size_t y, size_t height)
 {
     static const char *const NUMBERS[] = {"0.0", "0.5", "1.0", "1.5", "2.0"};
@@ -178,8 +179,9 @@ int face_probe_distances_png(const struct face_probe *probe, struct buf *buf, st
                                                   : 1;
     size_t left = longest_name(probe->probes) * LETTER + 2 * GAP,
            top = longest_name(probe->gallery) * LETTER + 2 * GAP;
-    _cleanup_free_ size_t *rows = places(probe->row_persons, probe->rows, top, cell),
-                          *columns = places(probe->column_persons, probe->columns, left, cell);
+    _cleanup_free_ size_t *rows = place_persons(probe->row_persons, probe->rows, top, cell),
+                          *columns =
+                              place_persons(probe->column_persons, probe->columns, left, cell);
     size_t right = columns[probe->columns], bottom = rows[probe->rows];
     size_t scale = bottom - top > 10 * LINE ? bottom - top : 10 * LINE;
     struct canvas canvas = {

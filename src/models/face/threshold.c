@@ -1,4 +1,4 @@
-/* When is a face nobody's; see face_threshold.h. */
+/* Decides when a face belongs to no person of a gallery; see threshold.h. */
 #include "models/face/threshold.h"
 
 #include "base/mem.h"
@@ -7,15 +7,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Looked at when a distribution is measured: what many more say is the same. */
-enum { PEOPLE_MAX = 400, PICTURES_MAX = 8 /* of each */ };
+/* Limits for measuring a distribution: more people or pictures hardly change it. */
+enum { PEOPLE_MAX = 400, PICTURES_MAX = 8 /* per person */ };
 
-/* Parts of the pairs at which the distribution is kept. Decisions are made in its lower tail. */
+/* The fractions of the pairs at which the distribution is kept. Decisions are made in its lower
+ * tail. */
 static const double PARTS[FACE_STRANGERS_QUANTILES] = {0,    1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3,
                                                        0.01, 0.02, 0.05, 0.1,  0.2,  0.5};
 
-/* What a tenth, all and five times of one stranger in twenty keeps to with the models that the
- * default rate was chosen with. */
+/* The distances for a tenth of, for all of, and for five times one stranger in twenty, with the
+ * models for which the default rate was chosen. */
 static const struct face_threshold FIXED = {0.55, 0.7, 0.85, FACE_THRESHOLD_DEFAULT};
 
 static int by_distance(const void *a, const void *b)
@@ -37,7 +38,7 @@ struct face_strangers face_strangers_of(double *distances, size_t pairs, size_t 
     return strangers;
 }
 
-/* Every so many-th of `count` makes at most `most`. */
+/* The stride that selects at most `most` of `count`. */
 static size_t stride_of(size_t count, size_t most)
 {
     return (count + most - 1) / most;
@@ -114,8 +115,8 @@ struct face_strangers face_strangers_from_json(const struct json *json)
     return strangers;
 }
 
-/* The part of pairs that may fall below a threshold such that the part `rate` of strangers is below
- * it for at least one of so many people. */
+/* The fraction of pairs that may fall below a threshold, such that a fraction `rate` of strangers
+ * falls below it for at least one of `people` people. */
 static double part_of_pairs(double rate, size_t people)
 {
     return 1 - pow(1 - fmin(rate, 0.5), 1 / (double)(people ? people : 1));

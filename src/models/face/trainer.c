@@ -1,4 +1,4 @@
-/* One worker's part of training a face model; see face_trainer.h. */
+/* One worker's part of training a face model; see trainer.h. */
 #include "models/face/trainer.h"
 
 #include "base/mem.h"
@@ -7,26 +7,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Pictures in one part of the batch: the smallest pictures still fill the kernels' tiles. */
+/* Pictures per part of the batch: enough for the smallest pictures to fill the kernels' tiles. */
 enum { PART = 8 };
 
-/* What is summed with the gradients: whether a worker wants to end, or knows of one that waits. */
-enum { TAIL_STOP, TAIL_WANTED };
+/* The floats that are summed with the gradients: whether a worker asks to stop, or knows of a new
+ * worker that waits to join. */
+enum { TAIL_STOP, TAIL_JOIN_REQUESTED };
 
 struct face_trainer {
     struct face_trainer_options options;
     struct face_model *model;
     struct optimizer *optimizer;
     struct team *team;
-    int first, count; /* this worker's share */
-    int rows;         /* what every worker gives to the gather: the largest share */
+    int first, count; /* the share of this worker */
+    int rows;         /* rows that every worker contributes to the gather: the largest share */
     float *own;       /* rows embeddings */
-    float *gathered;  /* workers · rows embeddings; the first `batch` are the batch */
+    float *gathered;  /* workers · rows embeddings; the first `batch` rows are the batch */
     float *d_gathered;
 };
 
-/* Full shares first, so that the gathered rows are the batch in order without a gap. */
-static int take_share(struct face_trainer *trainer, struct err *err)
+/* Full shares come first, so that the gathered rows are the batch in order, without gaps. */
+static int face_trainer_take_share(struct face_trainer *trainer, struct err *err)
 {
     int workers = trainer->options.reducer->size, rank = trainer->options.reducer->rank;
     int batch = trainer->options.batch;
@@ -43,7 +44,8 @@ static int take_share(struct face_trainer *trainer, struct err *err)
     trainer->own = mem_realloc(trainer->own, rows * dimensions * sizeof(float));
     trainer->gathered = mem_realloc(trainer->gathered, all * dimensions * sizeof(float));
     trainer->d_gathered = mem_realloc(trainer->d_gathered, all * dimensions * sizeof(float));
-    memset(trainer->own, 0, rows * dimensions * sizeof(float)); /* a short share's last rows */
+    memset(trainer->own, 0,
+           rows * dimensions * sizeof(float)); /* clears the unused rows of a short share */
     return 0;
 }
 
@@ -59,7 +61,7 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
     trainer->options = *options;
     trainer->model = model;
     trainer->optimizer = optimizer_new(options->optimizer, options->weight_decay, params);
-    int result = take_share(trainer, err);
+    int result = face_trainer_take_share(trainer, err);
     if (result < 0)
         return result;
     struct team_options team = {.network = face_model_network(model),
@@ -101,7 +103,7 @@ float *face_trainer_learned(struct face_trainer *trainer, size_t *ret_count)
 
 int face_trainer_regroup(struct face_trainer *trainer, struct err *err)
 {
-    int result = take_share(trainer, err);
+    int result = face_trainer_take_share(trainer, err);
     return result < 0 ? result : team_share(&trainer->team, trainer->count, trainer->rows, err);
 }
 
@@ -117,7 +119,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct reducer *reducer = trainer->options.reducer;
     struct params *params = face_model_params(trainer->model);
     int dimensions = (int)face_model_dimensions(trainer->model);
-    float wanted = reducer_wanted(reducer); /* before any sum is begun */
+    float wanted = reducer_join_requested(reducer); /* must be called before any sum is begun */
     struct layer_draw draw = {.step = step, .position = (uint64_t)trainer->first};
     int result = team_forward(trainer->team, pictures, &draw, trainer->own, err);
     if (result == 0)
@@ -127,9 +129,9 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     if (result < 0)
         return result;
     struct triplet_result loss =
-        triplet_loss(&trainer->options.triplet, trainer->gathered, labels, trainer->options.batch,
+        loss_triplet(&trainer->options.triplet, trainer->gathered, labels, trainer->options.batch,
                      dimensions, trainer->d_gathered);
-    if (!isfinite(loss.loss)) /* every worker sees the same, so all end here */
+    if (!isfinite(loss.loss)) /* every worker sees the same loss, so all fail here */
         return err_set(err, ERR_INVALID, "the loss is not a number any more");
     result = team_backward(trainer->team,
                            trainer->d_gathered + (size_t)trainer->first * (size_t)dimensions, err);
@@ -137,14 +139,16 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_WANTED] = wanted;
+    tail[TAIL_JOIN_REQUESTED] = wanted;
     result = team_reduce(trainer->team, err);
     if (result < 0)
         return result;
     team_learn(trainer->team);
-    float rate = schedule_rate(&trainer->options.schedule, step);
+    float rate = optimizer_schedule_rate(&trainer->options.schedule, step);
     team_update(trainer->team, trainer->optimizer, trainer->options.clip, step, rate);
-    *ret = (struct face_trainer_step){
-        .loss = loss, .rate = rate, .stop = tail[TAIL_STOP] > 0, .wanted = tail[TAIL_WANTED] > 0};
+    *ret = (struct face_trainer_step){.loss = loss,
+                                      .rate = rate,
+                                      .stop = tail[TAIL_STOP] > 0,
+                                      .join_requested = tail[TAIL_JOIN_REQUESTED] > 0};
     return 0;
 }

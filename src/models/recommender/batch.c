@@ -1,4 +1,4 @@
-/* One batch of the recommender; see recommender_batch.h. */
+/* Computes one batch of the recommender; see batch.h. */
 #include "models/recommender/batch.h"
 
 #include "base/mem.h"
@@ -12,11 +12,11 @@ struct recommender_batch {
     struct recommender_config config;
     struct params *params;
     struct network *network;
-    struct tape *tape;
-    struct workspace *workspace;
+    struct network_tape *tape;
+    struct network_workspace *workspace;
     int capacity;
     float *input, *d_input;   /* both embeddings of each sample */
-    float *scores, *d_scores; /* one a sample */
+    float *scores, *d_scores; /* one per sample */
 };
 
 int recommender_batch_new(const struct recommender_config *config, int capacity,
@@ -34,8 +34,8 @@ int recommender_batch_new(const struct recommender_config *config, int capacity,
     if (result < 0)
         return result;
     size_t n = (size_t)capacity, wide = RECOMMENDER_FIELDS * (size_t)config->dimensions;
-    batch->tape = tape_new(batch->network, capacity);
-    batch->workspace = workspace_new(batch->network, capacity);
+    batch->tape = network_tape_new(batch->network, capacity);
+    batch->workspace = network_workspace_new(batch->network, capacity);
     batch->input = mem_calloc(n * wide, sizeof(float));
     batch->d_input = mem_calloc(n * wide, sizeof(float));
     batch->scores = mem_calloc(n, sizeof(float));
@@ -48,8 +48,8 @@ struct recommender_batch *recommender_batch_free(struct recommender_batch *batch
 {
     if (!batch)
         return NULL;
-    tape_free(batch->tape);
-    workspace_free(batch->workspace);
+    network_tape_free(batch->tape);
+    network_workspace_free(batch->workspace);
     network_free(batch->network);
     params_free(batch->params);
     free(batch->input);
@@ -88,8 +88,9 @@ void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed
     recommender_batch_changed(batch);
 }
 
-/* The embeddings out of the rows: they lie side by side already where a row is nothing else. */
-static const float *gather(struct recommender_batch *batch, const float *rows, int n)
+/* Extracts the embeddings from the rows. If a row is only an embedding, they are contiguous
+ * already. */
+static const float *gather_inputs(struct recommender_batch *batch, const float *rows, int n)
 {
     size_t dimensions = (size_t)batch->config.dimensions;
     if (batch->config.kind == RECOMMENDER_MLP)
@@ -100,13 +101,14 @@ static const float *gather(struct recommender_batch *batch, const float *rows, i
     return batch->input;
 }
 
-static void forward(struct recommender_batch *batch, const float *rows, int n, float *ret_scores)
+static void forward_batch(struct recommender_batch *batch, const float *rows, int n,
+                          float *ret_scores)
 {
     size_t dimensions = (size_t)batch->config.dimensions;
     if (n > batch->capacity)
         mem_panic("a batch of %d samples is larger than its memory for %d", n, batch->capacity);
-    const float *scores =
-        network_forward(batch->network, batch->tape, batch->workspace, gather(batch, rows, n), n);
+    const float *scores = network_forward(batch->network, batch->tape, batch->workspace,
+                                          gather_inputs(batch, rows, n), n);
     memcpy(ret_scores, scores, (size_t)n * sizeof(float));
     if (batch->config.kind == RECOMMENDER_MLP)
         return;
@@ -120,18 +122,19 @@ static void forward(struct recommender_batch *batch, const float *rows, int n, f
 void recommender_batch_predict(struct recommender_batch *batch, const float *rows, int n,
                                float *ret_scores)
 {
-    forward(batch, rows, n, ret_scores);
+    forward_batch(batch, rows, n, ret_scores);
 }
 
 double recommender_loss(enum recommender_label label, float score, float rating, float *ret_d_score)
 {
     if (label == RECOMMENDER_RATING)
-        return mse_loss(score, rating, ret_d_score);
-    return sigmoid_loss(score, rating >= RECOMMENDER_LIKED, ret_d_score);
+        return loss_mse(score, rating, ret_d_score);
+    return loss_sigmoid(score, rating >= RECOMMENDER_LIKED, ret_d_score);
 }
 
-/* Back into rows: the weight of an id, which is added to the score, and its embedding. */
-static void spread(const struct recommender_batch *batch, int n, float *d_rows)
+/* Writes the gradients back into rows: the weight of an id, which is added to the score, and its
+ * embedding. */
+static void spread_gradients(const struct recommender_batch *batch, int n, float *d_rows)
 {
     size_t dimensions = (size_t)batch->config.dimensions;
     for (size_t i = 0; i < RECOMMENDER_FIELDS * (size_t)n; i++) {
@@ -145,7 +148,7 @@ double recommender_batch_learn(struct recommender_batch *batch, const float *row
                                const float *ratings, int n, float *ret_d_rows)
 {
     double loss = 0;
-    forward(batch, rows, n, batch->scores);
+    forward_batch(batch, rows, n, batch->scores);
     for (int i = 0; i < n; i++) {
         loss += recommender_loss(batch->config.label, batch->scores[i], ratings[i],
                                  &batch->d_scores[i]);
@@ -156,6 +159,6 @@ double recommender_batch_learn(struct recommender_batch *batch, const float *row
     network_backward_to_input(batch->network, batch->tape, batch->workspace, batch->d_scores,
                               batch->params->gradients, plain ? ret_d_rows : batch->d_input);
     if (!plain)
-        spread(batch, n, ret_d_rows);
+        spread_gradients(batch, n, ret_d_rows);
     return loss / n;
 }

@@ -1,6 +1,6 @@
-/* One batch of the recommender, computed: scores, loss, and the gradients of the dense parameters
- * and of the embedding rows. It knows nothing of where the rows and parameters live; training
- * brings them from parameter servers, a loaded model from its file. One owner at a time. */
+/* Computes one batch of the recommender: scores, loss, and the gradients of the dense parameters
+ * and of the embedding rows. The caller brings the rows and parameters: training from parameter
+ * servers, a loaded model from its file. One thread at a time may use it. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_BATCH_H
 #define TRAINYARD_MODELS_RECOMMENDER_BATCH_H
 
@@ -17,25 +17,25 @@ DEFINE_CLEANUP(recommender_batch)
 
 int recommender_batch_capacity(const struct recommender_batch *batch);
 
-/* The dense part; after a change of its values call recommender_batch_changed(). */
+/* The dense parameters. After a change of their values call recommender_batch_changed(). */
 struct params *recommender_batch_params(struct recommender_batch *batch);
 void recommender_batch_changed(struct recommender_batch *batch);
 
-/* First values from the seed. The output starts at `mean`, the mean rating or the part that is
- * liked, which saves the first steps from learning nothing else. */
+/* Sets the initial values from the seed. The output starts at `mean`, the mean rating or the
+ * fraction of liked items, so that the first steps need not learn it. */
 void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed, double mean);
 
-/* rows[n][2][row]: of the user and of the item of each sample. A score is the rating, or the
- * logarithm of the odds that it is liked. */
+/* rows[n][2][row]: the rows of the user and the item of each sample. A score is the rating, or the
+ * logarithm of the odds that the user likes the item. */
 void recommender_batch_predict(struct recommender_batch *batch, const float *rows, int n,
                                float *ret_scores);
 
-/* The mean loss of the samples whose ratings are given, and its gradients: d_rows is set like rows,
- * params->gradients is set. */
+/* Returns the mean loss of the samples with these ratings. Sets ret_d_rows, laid out like rows, and
+ * params->gradients to its gradients. */
 double recommender_batch_learn(struct recommender_batch *batch, const float *rows,
                                const float *ratings, int n, float *ret_d_rows);
 
-/* The loss of one score, and its derivative. */
+/* Returns the loss of one score, and its derivative. */
 double recommender_loss(enum recommender_label label, float score, float rating,
                         float *ret_d_score);
 

@@ -1,4 +1,4 @@
-/* Judging a recommender; see recommender_eval.h. */
+/* Evaluates a recommender; see eval.h. */
 #include "models/recommender/eval.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PART = 512 /* samples at once */ };
+enum { PART = 512 /* samples per pass */ };
 
 int recommender_eval_run(struct recommender_batch *batch, const struct recommender_config *config,
                          struct ps_client *client, int table, const struct ratings *ratings,
@@ -42,7 +42,7 @@ int recommender_eval_run(struct recommender_batch *batch, const struct recommend
         }
     }
     if (result < 0)
-        return err_wrap(err, "judging the model");
+        return err_wrap(err, "cannot evaluate the model");
     eval.auc = metrics_auc(scores, liked, count);
     eval.loss = count ? loss / (double)count : 0;
     eval.rmse = config->label == RECOMMENDER_RATING ? sqrt(eval.loss) : 0;

@@ -1,4 +1,4 @@
-/* Training a recommender from beginning to end; see recommender_fit.h. */
+/* Trains a recommender; see fit.h. */
 #include "models/recommender/fit_internal.h"
 
 #include "base/mem.h"
@@ -6,7 +6,6 @@
 #include "base/system/file.h"
 #include "models/recommender/model.h"
 #include "train/data/dataset.h"
-#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 static const int64_t WAIT_STEP_MS = 20, WAIT_REPORT_MS = 5000;
 
-static void fit_release(struct recommender_run *fit)
+static void recommender_fit_release(struct recommender_run *fit)
 {
     run_log_free(fit->log);
     if (fit->claim >= 0)
@@ -30,24 +29,26 @@ static void fit_release(struct recommender_run *fit)
     free(fit->d_rows);
 }
 
-uint64_t recommender_fit_hash(const struct recommender_fit_options *options)
+size_t recommender_fit_numbers(const struct recommender_fit_options *options,
+                               uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const uint64_t numbers[] = {
-        0x7265636f6d6dU, /* no other model has the same */
+        0x7265636f6d6dU, /* tells this model from others */
         (uint64_t)options->model.kind,
         (uint64_t)options->model.label,
         (uint64_t)options->model.dimensions,
         (uint64_t)options->model.buckets,
-        options->seed,
+        options->fit.seed,
         options->epochs,
         (uint64_t)options->batch,
         (uint64_t)options->test_percent,
-        fit_loop_bits(options->rate),
-        fit_loop_bits(options->accumulator),
-        fit_loop_bits(options->accumulator_rows),
-        fit_loop_bits(options->range),
+        model_hash_float(options->rate),
+        model_hash_float(options->accumulator),
+        model_hash_float(options->accumulator_rows),
+        model_hash_float(options->range),
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
 void recommender_fit_model_path(const char *model_dir, char *path, size_t size)
@@ -67,7 +68,7 @@ static int check_options(const struct recommender_fit_options *options, struct e
     return 0;
 }
 
-/* The mean rating, or the part that is liked. */
+/* The mean rating, or the fraction of liked items. */
 static double mean_label(const struct recommender_run *fit)
 {
     double sum = 0;
@@ -79,7 +80,7 @@ static double mean_label(const struct recommender_run *fit)
     return sum / (double)fit->split.train_count;
 }
 
-static int fit_start(struct recommender_run *fit, struct err *err)
+static int recommender_fit_start(struct recommender_run *fit, struct err *err)
 {
     const struct recommender_fit_options *options = fit->options;
     int result = check_options(options, err);
@@ -87,7 +88,7 @@ static int fit_start(struct recommender_run *fit, struct err *err)
         result = recommender_batch_new(&options->model, options->batch, &fit->batch, err);
     if (result < 0)
         return result;
-    ratings_split_draw(fit->ratings, options->seed, options->test_percent, &fit->split);
+    ratings_split_draw(fit->ratings, options->fit.seed, options->test_percent, &fit->split);
     if (fit->split.train_count == 0)
         return err_set(err, ERR_INVALID, "none of %zu ratings is left to train on",
                        fit->ratings->count);
@@ -100,30 +101,31 @@ static int fit_start(struct recommender_run *fit, struct err *err)
     fit->truth = mem_calloc(n, sizeof(*fit->truth));
     fit->rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->rows));
     fit->d_rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->d_rows));
-    recommender_batch_initialise(fit->batch, options->seed, mean_label(fit));
+    recommender_batch_initialise(fit->batch, options->fit.seed, mean_label(fit));
 
     struct params *dense = recommender_batch_params(fit->batch);
     struct ps_update update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator};
     struct ps_table table = {
         .dimensions = (int)row,
         .range = options->range,
-        .seed = options->seed,
+        .seed = options->fit.seed,
         .update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator_rows},
     };
-    result = ps_dense_open(fit->place->client, dense->floats, dense->values, &update, err);
+    result = ps_dense_open(fit->cluster->client, dense->floats, dense->values, &update, err);
     if (result == 0)
-        result = ps_table_open(fit->place->client, &table, &fit->table, err);
+        result = ps_table_open(fit->cluster->client, &table, &fit->table, err);
     return result;
 }
 
-/* Which ratings batch `step` (from 0) has: the order of an epoch depends on the seed alone. */
+/* Returns the ratings of batch `step`, counted from 0. The order of an epoch depends only on the
+ * seed. */
 static size_t batch_positions(struct recommender_run *fit, uint64_t step, const size_t **ret)
 {
     uint64_t epoch = step / fit->in_epoch;
     size_t first = (size_t)(step % fit->in_epoch) * (size_t)fit->options->batch;
     size_t count = fit->split.train_count, left = count - first;
     if (epoch != fit->epoch) {
-        dataset_shuffle(fit->options->seed, epoch, count, fit->order);
+        dataset_shuffle(fit->options->fit.seed, epoch, count, fit->order);
         for (size_t i = 0; i < count; i++)
             fit->order[i] = fit->split.train[fit->order[i]];
         fit->epoch = epoch;
@@ -136,7 +138,7 @@ int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *re
                           struct err *err)
 {
     const struct recommender_fit_options *options = fit->options;
-    struct ps_client *client = fit->place->client;
+    struct ps_client *client = fit->cluster->client;
     struct params *dense = recommender_batch_params(fit->batch);
     const size_t *positions;
     size_t n = batch_positions(fit, step, &positions), ids = RECOMMENDER_FIELDS * n;
@@ -154,13 +156,13 @@ int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *re
     return result;
 }
 
-static bool stop_asked(const struct recommender_run *fit)
+static bool is_stop_asked(const struct recommender_run *fit)
 {
-    return fit->options->stop && *fit->options->stop;
+    return fit->options->fit.stop && *fit->options->fit.stop;
 }
 
-/* Batches of other workers count as well: each worker shows how far all have come. */
-static void tell_batch(struct recommender_run *fit, uint64_t taken, double loss)
+/* Batches of other workers count, too: each worker shows the progress of all. */
+static void show_batch(struct recommender_run *fit, uint64_t taken, double loss)
 {
     uint64_t more = taken > fit->shown ? taken - fit->shown : 1;
     run_log_step(fit->log, &(struct progress_step){.step = taken,
@@ -171,195 +173,196 @@ static void tell_batch(struct recommender_run *fit, uint64_t taken, double loss)
     fit->shown = taken;
 }
 
-/* Until no batch is left. */
-static int run_batches(struct recommender_run *fit, struct recommender_fit_result *result,
+/* Takes batches until none is left. */
+static int run_batches(struct recommender_run *fit, struct recommender_fit_result *outcome,
                        struct err *err)
 {
     for (;;) {
         uint64_t taken;
-        if (stop_asked(fit)) {
-            result->stopped = true;
+        if (is_stop_asked(fit)) {
+            outcome->stopped = true;
             return 0;
         }
-        int failed = ps_count(fit->place->client, PS_COUNTER_STEP, 1, &taken, err);
-        if (failed < 0)
-            return failed;
+        int result = ps_count(fit->cluster->client, PS_COUNTER_STEP, 1, &taken, err);
+        if (result < 0)
+            return result;
         if (taken > fit->steps)
             break;
-        failed = recommender_run_batch(fit, taken - 1, &result->loss, err);
-        if (failed < 0)
+        result = recommender_run_batch(fit, taken - 1, &outcome->loss, err);
+        if (result < 0)
             return err_wrap(err, "batch %llu", (unsigned long long)taken);
-        result->own++;
-        result->steps = taken;
-        tell_batch(fit, taken, result->loss);
+        outcome->own++;
+        outcome->steps = taken;
+        show_batch(fit, taken, outcome->loss);
     }
-    result->steps = fit->steps;
-    return ps_flush(fit->place->client, err);
+    outcome->steps = fit->steps;
+    return ps_flush(fit->cluster->client, err);
 }
 
-/* The chief, until all have said that they are done. A server that came back with an older count of
- * batches gives it work again. */
-static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *result,
+/* Waits, on the chief, until all workers have reported that they are done. A server that came back
+ * with an older count of batches makes the chief work again. */
+static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *outcome,
                            struct err *err)
 {
-    struct ps_client *client = fit->place->client;
+    struct ps_client *client = fit->cluster->client;
     int64_t told = moment_monotonic_ms();
     for (;;) {
         uint64_t done, taken;
-        int failed = ps_count(client, PS_COUNTER_DONE, 0, &done, err);
-        if (failed == 0)
-            failed = ps_count(client, PS_COUNTER_STEP, 0, &taken, err);
-        if (failed == 0 && taken < fit->steps)
-            failed = run_batches(fit, result, err);
-        if (failed < 0 || result->stopped || done >= fit->place->workers)
-            return failed;
-        if (stop_asked(fit)) {
-            result->stopped = true;
+        int result = ps_count(client, PS_COUNTER_DONE, 0, &done, err);
+        if (result == 0)
+            result = ps_count(client, PS_COUNTER_STEP, 0, &taken, err);
+        if (result == 0 && taken < fit->steps)
+            result = run_batches(fit, outcome, err);
+        if (result < 0 || outcome->stopped || done >= fit->cluster->workers)
+            return result;
+        if (is_stop_asked(fit)) {
+            outcome->stopped = true;
             return 0;
         }
         if (moment_monotonic_ms() - told >= WAIT_REPORT_MS) {
             told = moment_monotonic_ms();
             run_log_note(fit->log, "waiting",
                          "waiting for %zu of %zu workers to finish their last batch",
-                         fit->place->workers - (size_t)done, fit->place->workers);
+                         fit->cluster->workers - (size_t)done, fit->cluster->workers);
         }
         nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_MS * 1000000}, NULL);
     }
 }
 
-static int write_model(struct recommender_run *fit, struct recommender_fit_result *result,
-                       struct err *err)
+static int recommender_fit_write(struct recommender_run *fit,
+                                 struct recommender_fit_result *outcome, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_(recommender_rows_release) struct recommender_rows rows = {0};
     const struct recommender_fit_options *options = fit->options;
     struct json *notes = json_object(arena);
-    if (result->judged)
-        json_set(arena, notes, "test", recommender_eval_to_json(arena, &result->eval));
-    struct checkpoint_info info = {.notes = notes, .step = result->steps, .seed = options->seed};
+    if (outcome->evaluated)
+        json_set(arena, notes, "test", recommender_eval_to_json(arena, &outcome->eval));
+    struct checkpoint_info info = {
+        .notes = notes, .step = outcome->steps, .seed = options->fit.seed};
     char path[CHECKPOINT_PATH_MAX];
-    recommender_fit_model_path(options->model_dir, path, sizeof(path));
-    int failed = file_make_dirs(options->model_dir, 0755, err);
-    if (failed == 0)
-        failed = recommender_rows_collect(fit->place->client, fit->table,
+    recommender_fit_model_path(options->fit.model_dir, path, sizeof(path));
+    int result = file_make_dirs(options->fit.model_dir, 0755, err);
+    if (result == 0)
+        result = recommender_rows_collect(fit->cluster->client, fit->table,
                                           recommender_row(&options->model), &rows, err);
-    if (failed == 0)
-        failed = recommender_model_write(path, &options->model,
+    if (result == 0)
+        result = recommender_model_write(path, &options->model,
                                          recommender_batch_params(fit->batch), &rows, &info, err);
-    result->rows = rows.count;
-    return failed;
+    outcome->rows = rows.count;
+    return result;
 }
 
-int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit_result *result,
+int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit_result *outcome,
                              struct err *err)
 {
-    int failed = recommender_eval_run(fit->batch, &fit->options->model, fit->place->client,
+    int result = recommender_eval_run(fit->batch, &fit->options->model, fit->cluster->client,
                                       fit->table, fit->ratings, fit->split.test,
-                                      fit->split.test_count, &result->eval, err);
-    result->judged = failed == 0 && fit->split.test_count > 0;
-    if (result->judged) {
+                                      fit->split.test_count, &outcome->eval, err);
+    outcome->evaluated = result == 0 && fit->split.test_count > 0;
+    if (outcome->evaluated) {
         char text[512];
-        run_log_judged(fit->log, result->steps, "auc", result->eval.auc);
-        recommender_eval_sentence(&result->eval, text, sizeof(text));
+        run_log_metric(fit->log, outcome->steps, "auc", outcome->eval.auc);
+        recommender_eval_sentence(&outcome->eval, text, sizeof(text));
         run_log_result(fit->log, text);
     }
-    if (failed == 0 && fit->options->model_dir)
-        failed = write_model(fit, result, err);
-    return failed;
+    if (result == 0 && fit->options->fit.model_dir)
+        result = recommender_fit_write(fit, outcome, err);
+    return result;
 }
 
 static void make_log(struct recommender_run *fit)
 {
     const struct recommender_fit_options *options = fit->options;
-    fit->log = run_log_new(&options->log,
-                           &(struct run_log_subject){.model = "recommender",
-                                                     .directory = options->model_dir,
-                                                     .unit = "ratings",
-                                                     .steps_an_epoch = (double)fit->in_epoch});
-    run_log_speak(fit->log, true, fit->place->chief);
+    fit->log = run_log_new(&options->fit.log,
+                           &(struct run_log_subject){.model = RECOMMENDER_MODEL.command.name,
+                                                     .directory = options->fit.model_dir,
+                                                     .unit = RECOMMENDER_MODEL.unit,
+                                                     .steps_per_epoch = (double)fit->in_epoch});
+    run_log_set_role(fit->log, true, fit->cluster->chief);
 }
 
 void recommender_run_sentence(const struct recommender_run *fit, char *text, size_t size)
 {
     const struct recommender_fit_options *options = fit->options;
-    size_t workers = fit->place->workers, servers = ps_client_servers(fit->place->client);
+    size_t workers = fit->cluster->workers, servers = ps_client_servers(fit->cluster->client);
     char shared[48] = "one row each";
     if (options->model.buckets)
         snprintf(shared, sizeof(shared), "sharing %lld rows", (long long)options->model.buckets);
     snprintf(text, size,
-             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to judge "
-             "by; %zu worker%s, %zu parameter server%s",
+             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to "
+             "evaluate on; %zu worker%s, %zu parameter server%s",
              recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
              ratings_items(fit->ratings), shared, fit->split.train_count, fit->split.test_count,
              workers, workers == 1 ? "" : "s", servers, servers == 1 ? "" : "s");
 }
 
-static void tell_start(struct recommender_run *fit, uint64_t first)
+static void show_start(struct recommender_run *fit, uint64_t first)
 {
     fit->shown = first;
     run_log_begin(fit->log, first, fit->steps);
-    if (fit->place->chief) {
+    if (fit->cluster->chief) {
         char text[RECOMMENDER_SENTENCE_MAX];
         recommender_run_sentence(fit, text, sizeof(text));
         run_log_note(fit->log, "start", "%s", text);
     }
-    /* What others did while this one started is not worth a line. */
-    if (first > 4 * fit->place->workers)
+    /* A few batches that others did while this worker started are not worth a line. */
+    if (first > 4 * fit->cluster->workers)
         run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
                      (unsigned long long)first, (unsigned long long)fit->steps);
 }
 
-/* With servers: from the first batch to the last of this worker, and then, for the chief, to the
+/* Trains with servers: takes batches until none is left. The chief then evaluates and writes the
  * model. */
-static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *result,
+static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *outcome,
                             struct err *err)
 {
-    struct ps_client *client = fit->place->client;
+    struct ps_client *client = fit->cluster->client;
     uint64_t done;
-    int failed = ps_count(client, PS_COUNTER_STEP, 0, &result->steps, err);
-    if (failed < 0)
-        return failed;
-    tell_start(fit, result->steps < fit->steps ? result->steps : fit->steps);
-    failed = run_batches(fit, result, err);
-    if (failed == 0 && !result->stopped)
-        failed = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
-    /* That all is done must not be forgotten with a server. */
-    if (failed == 0)
-        failed = ps_save(client, err);
-    if (failed == 0 && !result->stopped && fit->place->chief)
-        failed = wait_for_others(fit, result, err);
-    if (failed == 0 && !result->stopped && fit->place->chief) {
-        if (fit->shown < fit->steps && result->own > 0)
-            tell_batch(fit, fit->steps, result->loss);
-        failed = recommender_run_conclude(fit, result, err);
+    int result = ps_count(client, PS_COUNTER_STEP, 0, &outcome->steps, err);
+    if (result < 0)
+        return result;
+    show_start(fit, outcome->steps < fit->steps ? outcome->steps : fit->steps);
+    result = run_batches(fit, outcome, err);
+    if (result == 0 && !outcome->stopped)
+        result = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
+    /* The servers must remember that all batches are done. */
+    if (result == 0)
+        result = ps_save(client, err);
+    if (result == 0 && !outcome->stopped && fit->cluster->chief)
+        result = wait_for_others(fit, outcome, err);
+    if (result == 0 && !outcome->stopped && fit->cluster->chief) {
+        if (fit->shown < fit->steps && outcome->own > 0)
+            show_batch(fit, fit->steps, outcome->loss);
+        result = recommender_run_conclude(fit, outcome, err);
     }
-    if (failed == 0 && !result->stopped)
-        failed = ps_client_finish(client, err);
-    return failed;
+    if (result == 0 && !outcome->stopped)
+        result = ps_client_finish(client, err);
+    return result;
 }
 
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
-                    const struct recommender_fit_place *place, struct recommender_fit_result *ret,
-                    struct err *err)
+                    const struct recommender_fit_cluster *cluster,
+                    struct recommender_fit_result *ret, struct err *err)
 {
-    struct recommender_fit_result result = {0};
-    _cleanup_(fit_release) struct recommender_run fit = {
-        .options = options, .ratings = ratings, .place = place, .claim = -1};
-    int failed = fit_start(&fit, err);
-    bool alone = failed == 0 && ps_client_servers(place->client) == 0;
-    if (failed == 0)
+    struct recommender_fit_result outcome = {0};
+    _cleanup_(recommender_fit_release) struct recommender_run fit = {
+        .options = options, .ratings = ratings, .cluster = cluster, .claim = -1};
+    int result = recommender_fit_start(&fit, err);
+    bool alone = result == 0 && ps_client_servers(cluster->client) == 0;
+    if (result == 0)
         make_log(&fit);
-    if (failed == 0)
-        failed = alone ? recommender_run_alone(&fit, &result, err)
-                       : run_with_servers(&fit, &result, err);
-    if (failed == -ERR_CANCELED && stop_asked(&fit)) { /* the servers are stopped, too */
-        result.stopped = true;
-        failed = 0;
+    if (result == 0)
+        result = alone ? recommender_run_alone(&fit, &outcome, err)
+                       : run_with_servers(&fit, &outcome, err);
+    if (result == -ERR_CANCELED && is_stop_asked(&fit)) { /* the servers were stopped, too */
+        outcome.stopped = true;
+        result = 0;
     }
-    if (failed == 0 && result.stopped && !alone)
+    if (result == 0 && outcome.stopped && !alone)
         run_log_note(fit.log, "stopped", "stopped after batch %llu of %llu",
-                     (unsigned long long)result.steps, (unsigned long long)fit.steps);
-    if (failed == 0)
-        *ret = result;
-    return failed;
+                     (unsigned long long)outcome.steps, (unsigned long long)fit.steps);
+    if (result == 0)
+        *ret = outcome;
+    return result;
 }

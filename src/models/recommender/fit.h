@@ -1,43 +1,34 @@
-/* Training a recommender over parameter servers, from beginning to end. Every worker calls it with
- * the same options and a client of its own; none waits for another. What is to do is a row of
- * batches, decided by the seed, and a count on the servers says which one is next: whoever is ready
- * takes it. So a slow worker does less, one that dies leaves one batch undone, and one that comes
- * back goes on where all are. When the batches are used up the chief waits for the others, judges
- * the model and writes it. One process with its variables inside itself computes the same batches
- * in order and keeps checkpoints, from which the same run goes on.
- */
+/* Trains a recommender with parameter servers. Every worker calls it with the same options and its
+ * own client; no worker waits for another. The seed decides the sequence of batches, and a counter
+ * on the servers says which batch is next: each worker takes one when it is ready. A slow worker
+ * therefore does less, a worker that dies leaves one batch undone, and a restarted worker goes on
+ * where all are. When no batch is left the chief waits for the others, evaluates the model and
+ * writes it. A single process without servers computes the same batches in order and writes
+ * checkpoints, from which the run can be resumed. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
 
 #include "models/recommender/eval.h"
-#include "train/run/run_log.h"
-
-#include <signal.h>
+#include "train/run/model.h"
 
 struct recommender_fit_options {
+    /* Those of every model. Without servers there are checkpoints in fit.model_dir. With servers
+     * the chief writes the model there; the servers keep snapshots themselves. */
+    struct fit_options fit;
     struct recommender_config model;
-    uint64_t seed;
     uint64_t epochs;
-    int batch;              /* ratings */
-    int test_percent;       /* of the ratings, kept out of training */
-    float rate;             /* of Adagrad */
-    float accumulator;      /* what Adagrad's sums start with: for the dense part */
-    float accumulator_rows; /* and for the rows, whose gradients are the smaller */
-    float range;            /* of a new row's values: ± */
-    const char *model_dir;  /* NULL: no model is written */
-    /* Of checkpoints in model_dir, where there are no servers that keep snapshots: */
-    uint64_t checkpoint_every; /* batches between them; 0: only at the end */
-    size_t keep;
-    const struct json *kept; /* see fit_loop.h; may be NULL */
-    struct run_log_options log;
-    const volatile sig_atomic_t *stop; /* not 0: save and end after this batch; NULL:
-                                          never */
+    int batch;              /* ratings per batch */
+    int test_percent;       /* percentage of the ratings that are kept out of training */
+    float rate;             /* learning rate of Adagrad */
+    float accumulator;      /* initial sums of Adagrad for the dense parameters */
+    float accumulator_rows; /* initial sums of Adagrad for the rows, whose gradients are smaller */
+    float range;            /* new rows have values from -range to range */
 };
 
 #define RECOMMENDER_FIT_DEFAULT                                                                    \
     ((struct recommender_fit_options){                                                             \
+        .fit = {.seed = 1, .checkpoint_every = 1000, .keep = 3},                                   \
         .model = {.kind = RECOMMENDER_DEEPFM, .label = RECOMMENDER_LIKE, .dimensions = 32},        \
-        .seed = 1,                                                                                 \
         .epochs = 4,                                                                               \
         .batch = 512,                                                                              \
         .test_percent = 10,                                                                        \
@@ -45,34 +36,38 @@ struct recommender_fit_options {
         .accumulator = 0.1f,                                                                       \
         .accumulator_rows = 1e-5f,                                                                 \
         .range = 0.05f,                                                                            \
-        .checkpoint_every = 1000,                                                                  \
-        .keep = 3,                                                                                 \
     })
 
-/* Who takes part. */
-struct recommender_fit_place {
+/* The processes that train together. */
+struct recommender_fit_cluster {
     struct ps_client *client;
-    size_t workers; /* chief included */
-    bool chief;     /* this one speaks at length, judges and writes */
+    size_t workers; /* including the chief */
+    bool chief;     /* this process logs in detail, evaluates and writes the model */
 };
 
 struct recommender_fit_result {
-    uint64_t steps, own; /* batches of all workers, and of this one in this run */
+    uint64_t steps, own; /* batches of all workers, and of this worker in this run */
     bool stopped;
-    double loss; /* of the last batch */
-    bool judged; /* the chief, at the end of a whole run */
+    double loss;    /* of the last batch */
+    bool evaluated; /* `eval` is set: on the chief, at the end of a complete run */
     struct recommender_eval eval;
-    size_t rows; /* written into the model */
+    size_t rows; /* rows written into the model */
 };
 
-/* What all processes must agree on: the model's shape and what decides the course of the run. */
-uint64_t recommender_fit_hash(const struct recommender_fit_options *options);
+/* The numbers that all processes must have in common: the model's shape and every option that
+ * decides the course of the run. Returns how many. */
+size_t recommender_fit_numbers(const struct recommender_fit_options *options,
+                               uint64_t ret[MODEL_NUMBERS_MAX]);
 
+extern const struct model RECOMMENDER_MODEL;           /* the row of this model */
+extern const struct model_steps RECOMMENDER_FIT_STEPS; /* steps of a process without servers */
+
+/* Trains until no batch is left, or until it is stopped. `ret` is untouched on failure. */
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
-                    const struct recommender_fit_place *place, struct recommender_fit_result *ret,
-                    struct err *err);
+                    const struct recommender_fit_cluster *cluster,
+                    struct recommender_fit_result *ret, struct err *err);
 
-/* The model of a model directory: "DIR/recommender.model". */
+/* The path of the final model: "DIR/recommender.model". */
 void recommender_fit_model_path(const char *model_dir, char *path, size_t size);
 
 #endif

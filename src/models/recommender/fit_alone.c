@@ -1,21 +1,21 @@
-/* Training a recommender in one process; see recommender_fit_internal.h. The rows that its ratings
- * touch are known before the first batch: with the dense part they are the parameters of a
- * checkpoint, and Adagrad's sums its optimizer, so the course is that of the other models. What is
- * computed with stays in the client, as with servers; it is copied for a checkpoint only. */
+/* Trains a recommender in one process; see fit_internal.h. The rows that its ratings touch are
+ * known before the first batch. Together with the dense parameters they are the parameters of a
+ * checkpoint, and the sums of Adagrad are its optimizer slots, so the synchronous loop runs it like
+ * other models. The client holds the variables, as with servers; they are copied only for a
+ * checkpoint. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "models/recommender/fit_internal.h"
-#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <string.h>
 
 struct alone {
     struct recommender_run *run;
-    VEC(int64_t) ids; /* of all rows of a checkpoint, in its order */
+    VEC(int64_t) ids; /* the ids of all rows of a checkpoint, in its order */
     struct params *params;
     struct optimizer *optimizer;
-    struct err problem; /* of what cannot fail at once */
+    struct err problem; /* an error of alone_changed(), which cannot return it */
 };
 
 enum { DENSE, ROWS };
@@ -27,16 +27,16 @@ static void alone_release(struct alone *alone)
     alone->optimizer = optimizer_free(alone->optimizer);
 }
 
-static void note_row(void *context, int64_t id, const float *row)
+static void alone_note_row(void *context, int64_t id, const float *row)
 {
     struct alone *alone = context;
     (void)row;
     vec_push(&alone->ids, id);
 }
 
-/* A push of nothing makes a row and leaves it as it begins; they are numbered in the order of the
- * ratings, which is the same each time. */
-static int make_rows(struct alone *alone, struct err *err)
+/* A push of zeros creates a row with its initial values. Rows are numbered in the order of the
+ * ratings, which is always the same. */
+static int alone_make_rows(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;
     size_t part = (size_t)run->options->batch, count = run->split.train_count;
@@ -44,18 +44,18 @@ static int make_rows(struct alone *alone, struct err *err)
         size_t now = count - at < part ? count - at : part;
         recommender_gather(&run->options->model, run->ratings, run->split.train + at, now, run->ids,
                            run->truth);
-        int result = ps_rows_push(run->place->client, run->table, run->ids,
+        int result = ps_rows_push(run->cluster->client, run->table, run->ids,
                                   RECOMMENDER_FIELDS * now, run->d_rows, 0, err);
         if (result < 0)
             return result;
     }
-    return ps_rows_scan(run->place->client, run->table, note_row, alone, err);
+    return ps_rows_scan(run->cluster->client, run->table, alone_note_row, alone, err);
 }
 
-static int collect(void *context, struct err *err)
+static int alone_collect(void *context, struct err *err)
 {
     struct alone *alone = context;
-    struct ps_client *client = alone->run->place->client;
+    struct ps_client *client = alone->run->cluster->client;
     const struct params *params = alone->params;
     float *slots = alone->optimizer->slots;
     int result = ps_dense_take(client, params_value(params, DENSE),
@@ -67,10 +67,10 @@ static int collect(void *context, struct err *err)
     return result;
 }
 
-static void changed(void *context)
+static void alone_changed(void *context)
 {
     struct alone *alone = context;
-    struct ps_client *client = alone->run->place->client;
+    struct ps_client *client = alone->run->cluster->client;
     const struct params *params = alone->params;
     const float *slots = alone->optimizer->slots;
     int result = ps_dense_put(client, params_value(params, DENSE),
@@ -81,12 +81,13 @@ static void changed(void *context)
                           &alone->problem);
 }
 
-/* Without a directory there is nothing to keep, and no limit. */
-static int make_params(struct alone *alone, struct err *err)
+/* Without a model directory no checkpoint is made, so no rows are collected and no limit applies.
+ */
+static int alone_make_params(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;
     size_t row = (size_t)recommender_row(&run->options->model);
-    int result = run->options->model_dir ? make_rows(alone, err) : 0;
+    int result = run->options->fit.model_dir ? alone_make_rows(alone, err) : 0;
     if (result < 0)
         return result;
     if (alone->ids.count > PARAMS_FLOATS_MAX / 2 / row)
@@ -105,11 +106,11 @@ static int make_params(struct alone *alone, struct err *err)
     if (result < 0)
         return result;
     alone->optimizer = optimizer_new(OPTIMIZER_ADAGRAD, 0, alone->params);
-    return collect(alone, err);
+    return alone_collect(alone, err);
 }
 
-static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
-                    struct err *err)
+static int alone_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                      struct err *err)
 {
     struct alone *alone = context;
     *ret = (struct fit_loop_step){
@@ -119,55 +120,51 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     return recommender_run_batch(alone->run, step - 1, &ret->loss, err);
 }
 
-static struct json *config_of(void *context, struct arena *arena)
+static struct json *alone_config(void *context, struct arena *arena)
 {
     const struct alone *alone = context;
     return recommender_config_to_json(arena, &alone->run->options->model);
 }
 
-int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *result,
+const struct model_steps RECOMMENDER_FIT_STEPS = {
+    .step = alone_step,
+    .changed = alone_changed,
+    .config = alone_config,
+    .collect = alone_collect,
+};
+
+int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *outcome,
                           struct err *err)
 {
     const struct recommender_fit_options *options = run->options;
     _cleanup_(alone_release) struct alone alone = {.run = run};
     struct reducer reducer = reducer_single();
-    int failed = make_params(&alone, err);
-    if (failed < 0)
-        return failed;
+    int result = alone_make_params(&alone, err);
+    if (result < 0)
+        return result;
     char start[RECOMMENDER_SENTENCE_MAX];
     recommender_run_sentence(run, start, sizeof(start));
     struct fit_loop loop = {
-        .model = "recommender",
-        .seed = options->seed,
+        .model = &RECOMMENDER_MODEL,
+        .context = &alone,
+        .options = &options->fit,
         .steps = run->steps,
         .batch = (size_t)options->batch,
-        .model_dir = options->model_dir,
-        .checkpoint_every = options->checkpoint_every,
-        .keep = options->keep,
         .log = run->log,
-        .stop = options->stop,
         .start = start,
-        .kept = options->kept,
         .claim = &run->claim,
         .reducer = &reducer,
         .params = alone.params,
         .optimizer = alone.optimizer,
-        .context = &alone,
-        .step = one_step,
-        .changed = changed,
-        .config = config_of,
-        .collect = collect,
-        .longer = "--epochs",
-        .calmer = "a lower --learning-rate",
     };
     struct fit_loop_result done;
-    failed = fit_loop_run(&loop, &done, err);
-    if (failed < 0)
-        return failed;
-    result->steps = done.last;
-    result->own = done.last - done.first;
-    result->stopped = done.stopped;
-    result->loss = done.loss;
-    failed = done.stopped ? 0 : recommender_run_conclude(run, result, err);
-    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
+    result = fit_loop_run(&loop, &done, err);
+    if (result < 0)
+        return result;
+    outcome->steps = done.last;
+    outcome->own = done.last - done.first;
+    outcome->stopped = done.stopped;
+    outcome->loss = done.loss;
+    result = done.stopped ? 0 : recommender_run_conclude(run, outcome, err);
+    return result < 0 ? result : fit_loop_check_saved(&done, err);
 }

@@ -1,42 +1,43 @@
-/* What both ways of training a recommender share: a batch, and the end. */
+/* One batch and the end of a run, for both modes of training a recommender. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_INTERNAL_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_INTERNAL_H
 
 #include "models/recommender/fit.h"
 
-/* What lives as long as one run. */
+/* The state of one run. */
 struct recommender_run {
     const struct recommender_fit_options *options;
     const struct ratings *ratings;
-    const struct recommender_fit_place *place;
-    int claim; /* on the model directory; -1: none */
+    const struct recommender_fit_cluster *cluster;
+    int claim; /* lock on the model directory; -1: not held */
     struct recommender_batch *batch;
     int table;
     struct ratings_split split;
-    size_t *order;     /* positions of the training ratings in the order of an epoch */
-    uint64_t epoch;    /* of `order`; UINT64_MAX: none yet */
-    uint64_t in_epoch; /* batches */
+    size_t *order;     /* positions of the training ratings, in the order of one epoch */
+    uint64_t epoch;    /* the epoch of `order`; UINT64_MAX: none yet */
+    uint64_t in_epoch; /* batches per epoch */
     uint64_t steps;    /* batches of all epochs */
-    uint64_t shown;    /* the last batch that was told */
-    int64_t *ids;      /* of one batch, and below: */
+    uint64_t shown;    /* the last batch that was logged */
+    /* Of the current batch. */
+    int64_t *ids;
     float *truth, *rows, *d_rows;
     struct run_log *log;
 };
 
-/* Batch `step`, from 0: pull, compute, push. */
+/* Pulls, computes and pushes batch `step`, counted from 0. */
 int recommender_run_batch(struct recommender_run *run, uint64_t step, double *ret_loss,
                           struct err *err);
 
-/* "recommender deepfm: 610 users and …" */
+/* Writes "recommender deepfm: 610 users and …". */
 enum { RECOMMENDER_SENTENCE_MAX = 512 };
 void recommender_run_sentence(const struct recommender_run *run, char *text, size_t size);
 
-/* The chief: the judgement, and the model with it. */
-int recommender_run_conclude(struct recommender_run *run, struct recommender_fit_result *result,
+/* Evaluates the model and writes it. Called on the chief. */
+int recommender_run_conclude(struct recommender_run *run, struct recommender_fit_result *outcome,
                              struct err *err);
 
-/* One process without servers, from the newest checkpoint to the model. */
-int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *result,
+/* Trains in one process without servers, from the newest checkpoint to the final model. */
+int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *outcome,
                           struct err *err);
 
 #endif

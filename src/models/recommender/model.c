@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PART = 256 /* samples at once */, ID_WORDS = 2, IDS = 0, ROWS = 1, DENSE = 2 };
+enum { PART = 256 /* samples per pass */, ID_WORDS = 2, IDS = 0, ROWS = 1, DENSE = 2 };
 
 struct recommender_model {
     struct recommender_config config;
@@ -24,7 +24,7 @@ void recommender_rows_release(struct recommender_rows *rows)
     *rows = (struct recommender_rows){0};
 }
 
-/* ---- From the servers */
+/* ---- Collecting rows from the servers */
 
 struct collected {
     int64_t id;
@@ -80,7 +80,7 @@ int recommender_rows_collect(struct ps_client *client, int table, int row,
 
 /* ---- The file */
 
-/* Parameters as they lie in the file: ids and rows, then the network's. */
+/* The parameters in the order of the file: ids and rows, then those of the network. */
 static int file_params(const struct recommender_config *config, size_t count, struct params **ret,
                        struct network **ret_network, struct err *err)
 {
@@ -195,7 +195,7 @@ const struct recommender_config *recommender_model_config(const struct recommend
     return &model->config;
 }
 
-/* ---- Use */
+/* ---- Prediction */
 
 static int compare_ids(const void *a, const void *b)
 {

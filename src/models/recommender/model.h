@@ -1,6 +1,6 @@
-/* A trained recommender in one file: the dense part, and every row of the embedding table with its
- * id. Written by the chief at the end of training, loaded to recommend. The file is a model file as
- * checkpoint.h has them; the ids lie in it as pairs of float-sized words. */
+/* A trained recommender in one file: the dense parameters, and every row of the embedding table
+ * with its id. The chief writes it at the end of training; `trainer recommend` loads it. It is a
+ * model file in the format of checkpoint.h; an id is stored as two float-sized words. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_MODEL_H
 #define TRAINYARD_MODELS_RECOMMENDER_MODEL_H
 
@@ -17,12 +17,12 @@ struct recommender_rows {
     size_t count;
 };
 
-/* All that exist on the servers, `row` floats each. */
+/* Collects all rows of the servers, `row` floats each. The caller releases them. */
 int recommender_rows_collect(struct ps_client *client, int table, int row,
                              struct recommender_rows *ret, struct err *err);
 void recommender_rows_release(struct recommender_rows *rows); /* safe on zeroed memory */
 
-/* `info` brings notes, step and seed; the rest of it is filled in here. */
+/* `info` has notes, step and seed; this function sets the rest. */
 int recommender_model_write(const char *path, const struct recommender_config *config,
                             const struct params *dense, const struct recommender_rows *rows,
                             const struct checkpoint_info *info, struct err *err);
@@ -35,12 +35,12 @@ DEFINE_CLEANUP(recommender_model)
 
 const struct recommender_config *recommender_model_config(const struct recommender_model *model);
 
-/* Whether training saw this user or item. */
+/* Whether the training data had this user or item. */
 bool recommender_model_knows(const struct recommender_model *model, enum recommender_slot slot,
                              int64_t id);
 
-/* What the user would rate each item, or the probability of liking it. An id that training never
- * saw has a row of zeros. */
+/* Scores each item for the user: the predicted rating, or the probability that the user likes it.
+ * An id that was not in the training data has a row of zeros. */
 void recommender_model_score(struct recommender_model *model, int64_t user, const int64_t *items,
                              size_t count, float *ret_scores);
 

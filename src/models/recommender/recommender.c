@@ -37,8 +37,8 @@ struct json *recommender_config_to_json(struct arena *arena,
     return json;
 }
 
-/* Which of the names stands there, or -1. */
-static int choice(const struct json *json, const char *member, const char *const names[2])
+/* The index of the name, or -1. */
+static int choice_from_json(const struct json *json, const char *member, const char *const names[2])
 {
     const char *text = json_get_string(json, member, NULL);
     return str_eq(text, names[0]) ? 0 : str_eq(text, names[1]) ? 1 : -1;
@@ -47,10 +47,11 @@ static int choice(const struct json *json, const char *member, const char *const
 int recommender_config_from_json(const struct json *json, struct recommender_config *ret,
                                  struct err *err)
 {
-    int kind = choice(json, "kind", KINDS), label = choice(json, "label", LABELS);
+    int kind = choice_from_json(json, "kind", KINDS),
+        label = choice_from_json(json, "label", LABELS);
     int64_t dimensions = json_get_int(json, "dimensions", -1);
     if (kind < 0 || label < 0 || dimensions < 0 || dimensions > RECOMMENDER_DIMENSIONS_MAX)
-        return err_set(err, ERR_INVALID, "the configuration of the recommender has no right '%s'",
+        return err_set(err, ERR_INVALID, "the configuration of the recommender has no valid '%s'",
                        kind < 0    ? "kind"
                        : label < 0 ? "label"
                                    : "dimensions");
@@ -74,7 +75,7 @@ int recommender_row(const struct recommender_config *config)
 int64_t recommender_fid(const struct recommender_config *config, enum recommender_slot slot,
                         int64_t id)
 {
-    static const struct hash_key key = {{0}}; /* not secret: all must agree */
+    static const struct hash_key key = {{0}}; /* not secret: all workers must agree */
     const int64_t pair[] = {slot, id};
     if (config->buckets)
         return (int64_t)(hash_bytes(&key, pair, sizeof(pair)) % (uint64_t)config->buckets);

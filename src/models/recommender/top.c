@@ -1,9 +1,10 @@
-/* The best items for a user; see recommender_top.h. */
+/* The best items for a user; see top.h. */
 #include "models/recommender/top.h"
 
 #include "base/mem.h"
 
-/* A rating seen from its item: sorting brings all of one item together, its user first. */
+/* A rating, ordered by item: sorting brings all ratings of an item together, with the user's own
+ * first. */
 struct seen {
     int64_t item;
     bool by_user;
@@ -39,7 +40,7 @@ int recommender_top_find(struct recommender_model *model, const struct ratings *
     }
     if (top.rated == 0)
         return err_set(err, ERR_NOT_FOUND,
-                       "user %lld has rated nothing in these data: nothing can be said about them",
+                       "user %lld has no ratings in this data, so nothing can be recommended",
                        (long long)user);
     qsort(seen, total, sizeof(*seen), by_item);
     for (size_t i = 0, j; i < total; i = j) {

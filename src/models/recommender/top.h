@@ -1,5 +1,5 @@
-/* The items a user would like most among those not rated yet: what a trained recommender is for.
- * Called by `trainer recommend`. */
+/* The items with the highest scores for a user, without those the user has already rated. Called by
+ * `trainer recommend`. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_TOP_H
 #define TRAINYARD_MODELS_RECOMMENDER_TOP_H
 
@@ -7,18 +7,18 @@
 
 struct recommender_candidate {
     int64_t item;
-    float score;    /* what the user would rate it, or the probability of liking it */
-    size_t ratings; /* of all users */
+    float score;    /* predicted rating, or probability that the user likes the item */
+    size_t ratings; /* ratings of the item by all users */
 };
 
 struct recommender_top {
-    struct recommender_candidate *items; /* malloc'ed, the best first; equal ones by id */
+    struct recommender_candidate *items; /* malloc'ed; highest score first, equal scores by id */
     size_t count;
-    size_t rated; /* by the user */
+    size_t rated; /* items that the user has rated */
 };
 
-/* Items with fewer than `ratings_min` ratings are left out: little is known of them. A user without
- * a rating is ERR_NOT_FOUND. */
+/* Items with fewer than `ratings_min` ratings are left out: the model knows little about them.
+ * Returns -ERR_NOT_FOUND if the user has no rating. The caller releases the result. */
 int recommender_top_find(struct recommender_model *model, const struct ratings *ratings,
                          int64_t user, size_t ratings_min, size_t limit,
                          struct recommender_top *ret, struct err *err);

@@ -1,4 +1,4 @@
-/* Writing answers; see dns_message.h. */
+/* Writes answers; see message.h. */
 #include "net/dns/message.h"
 
 #include "net/dns/wire.h"
@@ -6,10 +6,10 @@
 #include <string.h>
 
 enum {
-    TTL_SECONDS = 5,          /* pods come and go */
-    NEGATIVE_TTL_SECONDS = 1, /* and what is asked for is often about to come */
+    TTL_SECONDS = 5,          /* short, because pods come and go */
+    NEGATIVE_TTL_SECONDS = 1, /* shorter still: a missing name often appears soon */
     POINTER_SIZE = 2,
-    HEAD_SIZE = 10, /* of a record, behind its name */
+    HEAD_SIZE = 10, /* size of a record's fixed fields behind its name */
     SERVICE_SIZE = 6,
     SERVICE_WEIGHT = 100,
     SOA_NUMBERS_SIZE = 20,
@@ -44,7 +44,7 @@ uint8_t *dns_put_name(uint8_t *at, const char *name)
 
 uint8_t *dns_put_opt(uint8_t *at, unsigned udp_size, unsigned rcode, unsigned flags)
 {
-    *at++ = 0; /* the root's name */
+    *at++ = 0; /* the name of the root */
     at = dns_put_u16(at, DNS_OPT);
     at = dns_put_u16(at, udp_size);
     at = dns_put_u32(at, (rcode >> 4) << 24 | flags);
@@ -56,7 +56,8 @@ static size_t name_size(const char *name)
     return strlen(name) + 2;
 }
 
-/* Where the name stands in the question, of which it is the whole or the end; 0: it does not. */
+/* The offset at which the name stands in the question, as its whole or its end; 0 if it does not.
+ */
 static size_t find_in_question(const struct dns_answer *answer, const char *name)
 {
     const struct dns_query *query = answer->query;
@@ -69,7 +70,8 @@ static size_t find_in_question(const struct dns_answer *answer, const char *name
     return DNS_HEADER_SIZE + (size_t)(at - query->name);
 }
 
-/* Up to the data of a record, for which there is room then; NULL: there is not. */
+/* Writes a record up to its data, for which there is room then. Returns NULL if the record does not
+ * fit. */
 static uint8_t *add_record(struct dns_answer *answer, enum dns_section section, const char *owner,
                            enum dns_type type, uint32_t ttl, size_t size)
 {
@@ -95,7 +97,7 @@ void dns_answer_begin(struct dns_answer *answer, const struct dns_query *query, 
     *answer = (struct dns_answer){.query = query, .data = data, .size = query->end};
     size_t opt_size = query->has_opt ? DNS_OPT_SIZE : 0;
     if (max < query->end + opt_size) {
-        answer->size = 0; /* nothing can be said */
+        answer->size = 0; /* not even the question fits */
         answer->is_cut = true;
         return;
     }
@@ -138,7 +140,7 @@ void dns_answer_service(struct dns_answer *answer, const char *owner, uint16_t p
     at = dns_put_u16(at, 0); /* priority */
     at = dns_put_u16(at, SERVICE_WEIGHT);
     at = dns_put_u16(at, port);
-    dns_put_name(at, target); /* never compressed here (RFC 2782) */
+    dns_put_name(at, target); /* RFC 2782 forbids compression here */
 }
 
 void dns_answer_nothing(struct dns_answer *answer, const char *zone)
@@ -150,8 +152,8 @@ void dns_answer_nothing(struct dns_answer *answer, const char *zone)
         return;
     at = dns_put_name(at, server);
     at = dns_put_name(at, person);
-    at =
-        dns_put_u32(at, 1); /* serial, refresh, retry and expire are for copies, of which none is */
+    at = dns_put_u32(
+        at, 1); /* serial, refresh, retry and expire are for secondary servers; there are none */
     at = dns_put_u32(at, 7200);
     at = dns_put_u32(at, 1800);
     at = dns_put_u32(at, 86400);

@@ -1,6 +1,6 @@
-/* DNS messages (RFC 1035, EDNS of RFC 6891): a query is read, an answer is written record by record
- * within a limit, and what another server said is held against what it was asked. Pure: no sockets,
- * and no length that was read is trusted. */
+/* DNS messages (RFC 1035, EDNS of RFC 6891): parses queries, writes answers record by record within
+ * a size limit, and checks the replies of other servers against the query that was sent. Pure: no
+ * sockets, and no length from a message is trusted. */
 #ifndef TRAINYARD_NET_DNS_MESSAGE_H
 #define TRAINYARD_NET_DNS_MESSAGE_H
 
@@ -12,9 +12,10 @@
 enum {
     DNS_NAME_MAX = 253,
     DNS_UDP_PLAIN_MAX = 512,
-    DNS_UDP_MAX = 1232, /* what crosses every line unbroken, and more than we say without EDNS */
+    DNS_UDP_MAX =
+        1232, /* passes every network without fragmentation; the largest answer over UDP */
     DNS_TCP_MAX = 65535,
-    DNS_ASK_MAX = 12 + DNS_NAME_MAX + 2 + 4 + 11, /* header, name, type and class, OPT */
+    DNS_ASK_MAX = 12 + DNS_NAME_MAX + 2 + 4 + 11, /* header, name, type and class, OPT record */
 };
 
 enum dns_type {
@@ -35,44 +36,48 @@ enum dns_rcode {
     DNS_NXDOMAIN = 3,
     DNS_NOTIMP = 4,
     DNS_REFUSED = 5,
-    DNS_BADVERS = 16, /* its upper bits go into the OPT record */
+    DNS_BADVERS = 16, /* the upper bits of the code go into the OPT record */
 };
 
 /* ---- queries ---- */
 
 struct dns_query {
-    const uint8_t *data; /* the packet */
+    const uint8_t *data; /* the message */
     uint16_t id, flags;
-    char name[DNS_NAME_MAX + 1]; /* lower case, no final dot */
-    bool is_unusual;             /* bytes in it that no name of a cluster has */
+    char name[DNS_NAME_MAX + 1]; /* lower case, without the final dot */
+    bool is_unusual;             /* the name has bytes that no name of a cluster has */
     uint16_t type, class;
-    size_t end; /* behind the question; of a header alone where there is none to repeat */
+    /* Offset behind the question; behind the header if the question cannot be repeated. */
+    size_t end;
     bool has_opt, wants_dnssec;
     uint16_t udp_size;
     uint8_t edns_version;
 };
 
-/* False: say nothing. Else NOERROR, or the code to answer with. */
+/* Parses a query. Returns false if no answer may be sent. Otherwise *ret_rcode is DNS_NOERROR or
+ * the code to answer with. */
 bool dns_query_read(const void *data, size_t size, struct dns_query *ret,
                     enum dns_rcode *ret_rcode);
 
-/* How long an answer over UDP may be: 512 bytes, or what the query's EDNS record allows, up to
+/* The largest answer over UDP: 512 bytes, or the size in the query's OPT record, at most
  * DNS_UDP_MAX. */
 size_t dns_query_udp_max(const struct dns_query *query);
 
-/* Ask somebody else the same, or the same of another name (NULL: its own). Returns the size. */
+/* Writes a query for another server: the same question, or the same question for `name` if it is
+ * not NULL. Returns the size. */
 size_t dns_query_pass_on(const struct dns_query *query, const char *name, uint16_t id,
                          uint8_t ret[DNS_ASK_MAX]);
 
-/* Labels that can be written down: what an answer may name. */
+/* Whether the text is a name that an answer may contain. */
 bool dns_is_name(const char *text);
 
 /* ---- answers ---- */
 
 enum dns_section { DNS_ANSWERS, DNS_AUTHORITY, DNS_ADDITIONAL, DNS_SECTIONS };
 
-/* Records are added section by section. The first that does not fit cuts the answer, which says so;
- * in the additional section it is only left out. */
+/* An answer under construction. Records are added section by section. The first record that does
+ * not fit ends the answer, and is_cut sets the TC flag. In the additional section a record that
+ * does not fit is left out without that. */
 struct dns_answer {
     const struct dns_query *query;
     uint8_t *data;
@@ -85,17 +90,18 @@ void dns_answer_begin(struct dns_answer *answer, const struct dns_query *query, 
                       size_t max);
 void dns_answer_address(struct dns_answer *answer, enum dns_section section, const char *owner,
                         struct in_addr address);
-/* A record whose data needs no change: addresses, of either kind, that others know. */
+/* Adds a record whose data is copied as it is, for example an address that another server returned.
+ */
 void dns_answer_data(struct dns_answer *answer, const char *owner, enum dns_type type, uint32_t ttl,
                      const void *data, size_t size);
-/* CNAME and PTR. */
+/* Adds a CNAME or PTR record. */
 void dns_answer_name(struct dns_answer *answer, const char *owner, enum dns_type type,
                      const char *name);
 void dns_answer_service(struct dns_answer *answer, const char *owner, uint16_t port,
                         const char *target);
-/* That there is nothing, and for how short a time this may be remembered. */
+/* Adds the SOA record of a negative answer, which limits how long the answer may be cached. */
 void dns_answer_nothing(struct dns_answer *answer, const char *zone);
-/* The size of the whole; 0 if not even the question fits. */
+/* Completes the answer and returns its size; 0 if not even the question fits. */
 size_t dns_answer_end(struct dns_answer *answer, enum dns_rcode rcode, bool authoritative);
 
 /* ---- what others answered ---- */
@@ -105,10 +111,12 @@ struct dns_reply {
     size_t size;
     enum dns_rcode rcode;
     bool is_cut;
-    size_t at, left; /* the records of its answer section that were not taken yet */
+    size_t at, left; /* the position of the next record of the answer section, and the number of
+                        records left */
 };
 
-/* Whether the packet answers what was asked: same number, same question. */
+/* Parses a reply. Returns false unless it has the id and the question of the query that was sent.
+ */
 bool dns_reply_read(const void *data, size_t size, const void *asked, size_t asked_size,
                     struct dns_reply *ret);
 
@@ -119,10 +127,11 @@ struct dns_record {
     size_t size;
 };
 
-/* Take the next record of the answer section; false behind the last, or at one that is broken. */
+/* Gets the next record of the answer section. Returns false after the last one or at a malformed
+ * one. */
 bool dns_reply_next(struct dns_reply *reply, struct dns_record *ret);
-/* The first address of version 4 among them, whichever alias it stands behind; false: none, or the
- * server says that something is wrong. */
+/* Gets the first IPv4 address of the answer section, whatever name it belongs to. Returns false if
+ * there is none or the reply has an error code. */
 bool dns_reply_address(struct dns_reply *reply, struct in_addr *ret);
 
 #endif

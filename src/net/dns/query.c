@@ -1,11 +1,12 @@
-/* Reading queries, and passing them on; see dns_message.h. */
+/* Parses queries, and forwards them; see message.h. */
 #include "net/dns/message.h"
 
 #include "net/dns/wire.h"
 
 #include <string.h>
 
-/* A question's name. Nothing stands before it, so a pointer in it points nowhere. */
+/* Parses the name of the question. No name comes before it, so a compression pointer would be
+ * invalid. */
 static void read_name(struct dns_reader *reader, struct dns_query *query)
 {
     size_t length = 0;
@@ -40,7 +41,7 @@ static void read_records(struct dns_reader *reader, unsigned count, struct dns_q
         dns_skip(reader, dns_read_u16(reader));
         if (type != DNS_OPT || reader->failed)
             continue;
-        if (query->has_opt) /* only one may be there */
+        if (query->has_opt) /* a second OPT record is an error */
             reader->failed = true;
         query->has_opt = true;
         query->udp_size = class;
@@ -57,7 +58,7 @@ bool dns_query_read(const void *data, size_t size, struct dns_query *ret, enum d
     ret->flags = dns_read_u16(&reader);
     unsigned questions = dns_read_u16(&reader), answers = dns_read_u16(&reader),
              authorities = dns_read_u16(&reader), additional = dns_read_u16(&reader);
-    if (reader.failed || ret->flags & DNS_FLAG_QR) /* to answer answers would go on for ever */
+    if (reader.failed || ret->flags & DNS_FLAG_QR) /* an answer to an answer could go on forever */
         return false;
     *ret_rcode = DNS_FORMERR;
     if (ret->flags & DNS_OPCODE_MASK) {
@@ -105,13 +106,13 @@ size_t dns_query_pass_on(const struct dns_query *query, const char *name, uint16
         at = dns_put_name(at, name);
         at = dns_put_u16(at, query->type);
         at = dns_put_u16(at, query->class);
-    } else { /* bytes as they are: what is no name to us may be one to others */
+    } else { /* unchanged bytes: names that are unusual here may exist elsewhere */
         size_t size = query->end - DNS_HEADER_SIZE;
         memcpy(at, query->data + DNS_HEADER_SIZE, size);
         at += size;
     }
-    /* Of EDNS only the size and the wish for signatures: what else a pod tells is not ours to
-     * spread. */
+    /* Only the size and the wish for signatures are forwarded: other EDNS options of a pod are
+     * private. */
     if (query->has_opt)
         at = dns_put_opt(at, DNS_UDP_MAX, DNS_NOERROR, query->wants_dnssec ? DNS_DNSSEC_OK : 0);
     return (size_t)(at - ret);

@@ -1,4 +1,4 @@
-/* Reading what other servers say; see dns_message.h. */
+/* Parses the replies of other servers; see message.h. */
 #include "net/dns/message.h"
 
 #include "net/dns/wire.h"
@@ -8,7 +8,7 @@
 
 enum { TYPE_AND_CLASS_SIZE = 4 };
 
-/* A server may write the name in other letters. */
+/* A server may change the case of letters in the name. */
 static bool is_same_question(const uint8_t *a, const uint8_t *b, size_t size)
 {
     size_t name_size = size - TYPE_AND_CLASS_SIZE;
@@ -26,7 +26,7 @@ bool dns_reply_read(const void *data, size_t size, const void *asked, size_t ask
     dns_skip_name(&question);
     dns_skip(&question, TYPE_AND_CLASS_SIZE);
     struct dns_reader reader = {.data = data, .size = size};
-    dns_skip(&reader, sizeof(uint16_t)); /* its number, which is compared as bytes */
+    dns_skip(&reader, sizeof(uint16_t)); /* the id, which is compared as bytes */
     uint16_t flags = dns_read_u16(&reader);
     unsigned questions = dns_read_u16(&reader), answers = dns_read_u16(&reader);
     dns_skip(&reader, 4);

@@ -1,5 +1,5 @@
-/* Reading and writing the bytes of DNS messages: for the dns_*.c files only. A reader that failed
- * gives zeroes from then on, so that its user asks once, at the end. */
+/* Reads and writes the bytes of DNS messages. Included by the files of net/dns/ only. A reader that
+ * failed returns zeroes from then on, so that its user checks `failed` once, at the end. */
 #ifndef TRAINYARD_NET_DNS_WIRE_H
 #define TRAINYARD_NET_DNS_WIRE_H
 
@@ -11,10 +11,11 @@ enum {
     DNS_HEADER_SIZE = 12,
     DNS_LABEL_MAX = 63,
     DNS_OPT_SIZE = 11,
-    DNS_POINTER = 0xC0, /* a length that is none: the rest of the name stands elsewhere */
+    DNS_POINTER =
+        0xC0, /* the two top bits of a length mark a compression pointer to the rest of the name */
     DNS_CLASS_IN = 1,
     DNS_CLASS_ANY = 255,
-    DNS_DNSSEC_OK = 0x8000, /* of the OPT record's flags */
+    DNS_DNSSEC_OK = 0x8000, /* in the flags of the OPT record */
 };
 
 enum {
@@ -31,7 +32,7 @@ enum {
 struct dns_reader {
     const uint8_t *data;
     size_t size, at;
-    bool failed; /* read past the end */
+    bool failed; /* the reader reached the end of the message */
 };
 
 static inline unsigned dns_read(struct dns_reader *reader, size_t count)
@@ -59,7 +60,7 @@ static inline void dns_skip(struct dns_reader *reader, size_t count)
         reader->at += count;
 }
 
-/* Past a name, which may be or end in a pointer. */
+/* Skips a name, which may be or end in a compression pointer. */
 static inline void dns_skip_name(struct dns_reader *reader)
 {
     for (;;) {
@@ -88,9 +89,10 @@ static inline uint8_t *dns_put_u32(uint8_t *at, unsigned value)
     return dns_put_u16(dns_put_u16(at, value >> 16), value & 0xFFFF);
 }
 
-/* A name of dns_is_name(): two bytes more than its text. */
+/* Writes a name for which dns_is_name() is true: two bytes more than its text. Returns the position
+ * behind it. */
 uint8_t *dns_put_name(uint8_t *at, const char *name);
-/* The OPT record: DNS_OPT_SIZE bytes. */
+/* Writes the OPT record of DNS_OPT_SIZE bytes. Returns the position behind it. */
 uint8_t *dns_put_opt(uint8_t *at, unsigned udp_size, unsigned rcode, unsigned flags);
 
 #endif

@@ -1,4 +1,4 @@
-/* The token of an HTTP client, read again when its file changes; see http_bearer.h. */
+/* The bearer token of an HTTP client, read again when its file changes; see bearer.h. */
 #include "net/http/bearer.h"
 
 #include "base/mem.h"
@@ -52,7 +52,7 @@ const char *http_bearer_get(struct http_bearer *bearer, int64_t now_ms)
     return bearer->token;
 }
 
-void http_bearer_doubt(struct http_bearer *bearer)
+void http_bearer_mark_rejected(struct http_bearer *bearer)
 {
     bearer->checked_ms = NEVER;
 }

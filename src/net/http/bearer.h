@@ -1,7 +1,7 @@
-/* The token that an HTTP client shows. In a cluster it is a file that the node renews under us (a
- * service account's token lives for an hour), so it is read again when the file has changed. Who
- * asks is on the loop's thread: at most one stat() in some seconds, and a read of a small file only
- * where it tells of a change. */
+/* The bearer token of an HTTP client. In a cluster the token is in a file that the kubelet renews
+ * (a service account's token lives for an hour), so the file is read again when it has changed.
+ * This happens on the loop thread, but seldom blocks: at most one stat() per interval, and one read
+ * of a small file after a change. */
 #ifndef TRAINYARD_NET_HTTP_BEARER_H
 #define TRAINYARD_NET_HTTP_BEARER_H
 
@@ -10,21 +10,22 @@
 #include <stdint.h>
 
 struct http_bearer {
-    char *token; /* NULL: none */
+    char *token; /* NULL: no token */
     char *path;  /* NULL: the token never changes */
     int64_t checked_ms;
-    struct file_stamp stamp; /* of what was read last */
+    struct file_stamp stamp; /* version of the file that was read last */
 };
 
-/* Either may be NULL. The token is shown until the file can be read. */
+/* Either may be NULL. `token` is used until the file can be read. */
 void http_bearer_init(struct http_bearer *bearer, const char *token, const char *path);
 void http_bearer_release(struct http_bearer *bearer);
 
-/* The token to show now; NULL: none. A file that is away, empty or half written changes nothing:
- * the token that was good last is the best there is. */
+/* The current token, or NULL. If the file is missing, empty or incomplete, the last good token
+ * stays. */
 const char *http_bearer_get(struct http_bearer *bearer, int64_t now_ms);
 
-/* The server did not accept it: look at the file the next time, however soon that is. */
-void http_bearer_doubt(struct http_bearer *bearer);
+/* The server rejected the token: the next http_bearer_get() checks the file, however short ago the
+ * last check was. */
+void http_bearer_mark_rejected(struct http_bearer *bearer);
 
 #endif

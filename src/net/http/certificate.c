@@ -1,4 +1,4 @@
-/* The certificate of an HTTP client, read again when its files change; see http_certificate.h. */
+/* The client certificate of an HTTP client, read again when its files change; see certificate.h. */
 #include "net/http/certificate.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@ enum { CHECK_MS = 5000, PEM_MAX = 1024 * 1024 };
 
 static const int64_t NEVER = INT64_MIN / 2;
 
-static char *copy(const char *text)
+static char *certificate_copy(const char *text)
 {
     return text ? mem_strdup(text) : NULL;
 }
@@ -18,9 +18,10 @@ void http_certificate_init(struct http_certificate *certificate, const struct tl
                            const char *cert_path, const char *key_path)
 {
     *certificate = (struct http_certificate){
-        .pair = {.cert_pem = copy(pair->cert_pem), .key_pem = copy(pair->key_pem)},
-        .cert_path = copy(cert_path),
-        .key_path = copy(key_path),
+        .pair = {.cert_pem = certificate_copy(pair->cert_pem),
+                 .key_pem = certificate_copy(pair->key_pem)},
+        .cert_path = certificate_copy(cert_path),
+        .key_path = certificate_copy(key_path),
         .checked_ms = NEVER,
     };
 }
@@ -71,7 +72,7 @@ const struct tls_pair *http_certificate_get(struct http_certificate *certificate
     return &certificate->pair;
 }
 
-void http_certificate_doubt(struct http_certificate *certificate)
+void http_certificate_mark_rejected(struct http_certificate *certificate)
 {
     certificate->checked_ms = NEVER;
 }

@@ -1,13 +1,12 @@
-/* The https transport on libcurl; see http_client.h. libcurl says which sockets and which deadline
- * it waits for, the loop tells it when they come, and it moves the bytes.
+/* The https transport on libcurl; see client.h. libcurl names the sockets and the deadline it waits
+ * for, the loop tells libcurl when they are due, and libcurl moves the bytes.
  *
- * libcurl allows no call on itself from within its callbacks, while a listener may start, cancel or
- * free whatever it likes. Therefore its callbacks only note what came, and listeners are called
- * when libcurl has returned. */
+ * libcurl allows no call on itself from within its callbacks, but the callbacks of a call may
+ * start, cancel or free any call. Therefore libcurl's callbacks only record what arrived, and the
+ * callbacks of calls run after libcurl has returned. */
 #include "net/http/client.h"
 
 #include "base/buf.h"
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "net/http/client_internal.h"
@@ -27,15 +26,11 @@ static struct client *client_of(struct http_transport *transport)
 
 static void add_news(struct client_call *call)
 {
-    if (call->has_news)
-        return;
-    call->has_news = true;
-    call->next_news = NULL;
-    *call->client->news_end = call;
-    call->client->news_end = &call->next_news;
+    if (!list_is_linked(&call->news_link))
+        list_append(&call->client->news, &call->news_link);
 }
 
-/* One line of a head. There may be several heads: "100 Continue" comes before the answer. */
+/* Takes one header line. There may be several headers: "100 Continue" comes before the response. */
 static size_t on_header(char *line, size_t unit, size_t count, void *context)
 {
     struct client_call *call = context;
@@ -67,7 +62,7 @@ static size_t on_header(char *line, size_t unit, size_t count, void *context)
     return count;
 }
 
-static size_t on_body(char *data, size_t unit, size_t count, void *context)
+static size_t on_client_body(char *data, size_t unit, size_t count, void *context)
 {
     struct client_call *call = context;
     buf_append(&call->data, data, count);
@@ -92,23 +87,23 @@ static void on_watch_closed(uv_handle_t *handle)
 
 static void watch_close(struct watch *watch)
 {
-    list_remove(watch);
+    list_remove(&watch->link);
     uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
 }
 
 static struct watch *watch_new(struct client *client, curl_socket_t fd)
 {
     struct watch *watch = mem_zalloc(sizeof(*watch));
-    int status = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
-    if (status < 0)
-        mem_panic("http client: cannot watch a socket: %s", uv_strerror(status));
+    int result = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
+    if (result < 0)
+        mem_panic("http client: cannot watch a socket: %s", uv_strerror(result));
     watch->client = client;
     watch->fd = fd;
-    list_push(&client->watches, watch);
+    list_push(&client->watches, &watch->link);
     return watch;
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events);
+static void on_client_poll(uv_poll_t *poll, int status, int events);
 
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *context,
                             void *socket_context)
@@ -127,23 +122,17 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *contex
         curl_multi_assign(client->multi, fd, watch);
     }
     int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    uv_poll_start(&watch->poll, events, on_poll);
+    uv_poll_start(&watch->poll, events, on_client_poll);
     return 0;
 }
 
 /* ---- what listeners hear --------------------------------------------------------------------- */
 
-static void call_free(struct client_call *call)
+static void client_call_free(struct client_call *call)
 {
-    if (call->has_news) {
-        struct client_call **at = &call->client->news;
-        while (*at != call)
-            at = &(*at)->next_news;
-        *at = call->next_news;
-        if (!*at)
-            call->client->news_end = at;
-    }
-    list_remove(call);
+    if (list_is_linked(&call->news_link))
+        list_remove(&call->news_link);
+    list_remove(&call->link);
     curl_multi_remove_handle(call->client->multi, call->easy);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->lines);
@@ -158,7 +147,7 @@ static void set_error(const struct client_call *call, struct err *err)
     switch (call->result) {
     case CURLE_OPERATION_TIMEDOUT:
         if (call->timeout_ms > 0)
-            err_set(err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->method,
+            err_set(err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->method,
                     call->url, (long long)call->timeout_ms);
         else
             err_set(err, ERR_TIMEOUT, "%s %s: %s", call->method, call->url, reason);
@@ -167,32 +156,32 @@ static void set_error(const struct client_call *call, struct err *err)
     case CURLE_UNSUPPORTED_PROTOCOL:
         err_set(err, ERR_INVALID, "%s %s: %s", call->method, call->url, reason);
         break;
-    case CURLE_WRITE_ERROR: /* on_header gave up */
-        err_set(err, ERR_TOO_LARGE, "%s %s: the answer's header is longer than %d bytes",
+    case CURLE_WRITE_ERROR: /* on_header() stopped the transfer */
+        err_set(err, ERR_TOO_LARGE, "%s %s: the response's header is longer than %d bytes",
                 call->method, call->url, HEADER_MAX);
         break;
-    default: /* not reached, not trusted, or broken off */
+    default: /* the server is not reachable or not trusted, or the connection broke */
         err_set(err, ERR_UNAVAILABLE, "%s %s: %s", call->method, call->url, reason);
     }
 }
 
-/* Who we say we are was not believed. */
-static void doubt_credential(struct client *client)
+/* The server rejected the credential. */
+static void client_reject_credential(struct client *client)
 {
-    http_bearer_doubt(&client->bearer);
-    http_certificate_doubt(&client->certificate);
+    http_bearer_mark_rejected(&client->bearer);
+    http_certificate_mark_rejected(&client->certificate);
     if (client->on_unauthorized)
         client->on_unauthorized(client->context);
 }
 
-/* Each callback may cancel the call, or free the transport with it. */
-static void deliver(struct client_call *call)
+/* Calls the callbacks of a call. Each of them may cancel the call, or free the transport. */
+static void client_deliver(struct client_call *call)
 {
     call->busy = true;
     if (call->head_done && !call->head_given) {
         call->head_given = true;
         if (call->status == 401)
-            doubt_credential(call->client);
+            client_reject_credential(call->client);
         if (!call->cancelled && call->listener.on_head)
             call->listener.on_head(call->context, call->status, call->headers);
     }
@@ -213,20 +202,18 @@ static void deliver(struct client_call *call)
     }
     call->busy = false;
     if (call->cancelled)
-        call_free(call);
+        client_call_free(call);
 }
 
 static void client_release(struct client *client)
 {
-    for (struct client_call *call = client->calls, *next; call; call = next) {
-        next = call->next;
-        call_free(call);
-    }
+    LIST_EACH_SAFE (struct client_call, call, &client->calls, link)
+        client_call_free(call);
     loop_timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
-    loop_timer_stop(&client->timer); /* the cleanup may have asked for it once more */
-    while (client->watches)
-        watch_close(client->watches);
+    loop_timer_stop(&client->timer); /* the cleanup may have started it again */
+    LIST_EACH_SAFE (struct watch, watch, &client->watches, link)
+        watch_close(watch);
     free(client->base_url);
     http_bearer_release(&client->bearer);
     free(client->ca_pem);
@@ -257,20 +244,17 @@ static void deliver_news(struct client *client)
     if (client->delivering)
         return;
     client->delivering = true;
-    while (client->news && !client->freed) {
-        struct client_call *call = client->news;
-        client->news = call->next_news;
-        if (!client->news)
-            client->news_end = &client->news;
-        call->has_news = false;
-        deliver(call);
+    while (!list_is_empty(&client->news) && !client->freed) {
+        struct client_call *call = LIST_FIRST(&client->news, struct client_call, news_link);
+        list_remove(&call->news_link);
+        client_deliver(call);
     }
     client->delivering = false;
     if (client->freed)
         client_release(client);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_client_poll(uv_poll_t *poll, int status, int events)
 {
     struct watch *watch = CONTAINER_OF(poll, struct watch, poll);
     struct client *client = watch->client;
@@ -281,7 +265,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     deliver_news(client);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_client_timer(struct loop_timer *timer)
 {
     struct client *client = CONTAINER_OF(timer, struct client, timer);
     int running;
@@ -293,7 +277,7 @@ static void on_timer(struct loop_timer *timer)
 
 static struct http_call *client_start(struct http_transport *transport,
                                       const struct http_request *request, int64_t timeout_ms,
-                                      const struct http_listener *listener, void *context)
+                                      const struct http_callbacks *listener, void *context)
 {
     struct client *client = client_of(transport);
     struct client_call *call = mem_zalloc(sizeof(*call));
@@ -310,12 +294,14 @@ static struct http_call *client_start(struct http_transport *transport,
     curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
-    curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_client_body);
     curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
     http_client_set_request(call, request);
 
-    list_push(&client->calls, call);
-    curl_multi_add_handle(client->multi, call->easy); /* begins with the timer it asks for */
+    list_push(&client->calls, &call->link);
+    curl_multi_add_handle(
+        client->multi,
+        call->easy); /* the transfer begins when the timer fires that libcurl sets here */
     return &call->call;
 }
 
@@ -324,14 +310,14 @@ static void client_cancel(struct http_transport *transport, struct http_call *ba
     struct client_call *call = CONTAINER_OF(base, struct client_call, call);
     call->cancelled = true;
     if (!call->busy)
-        call_free(call);
+        client_call_free(call);
 }
 
 static void client_free(struct http_transport *transport)
 {
     struct client *client = client_of(transport);
     client->freed = true;
-    for (struct client_call *call = client->calls; call; call = call->next)
+    LIST_EACH (struct client_call, call, &client->calls, link)
         call->cancelled = true;
     if (!client->delivering)
         client_release(client);
@@ -345,7 +331,7 @@ static const struct http_transport_ops OPS = {
 
 /* ---- the transport --------------------------------------------------------------------------- */
 
-/* The scheme must be there; a path may follow the host. Sets is_loopback. */
+/* Checks the URL: the scheme is required; a path may follow the host. Sets is_loopback. */
 static int check_url(struct client *client, struct err *err)
 {
     CURLU *url = curl_url();
@@ -366,8 +352,8 @@ static int check_url(struct client *client, struct err *err)
     return result;
 }
 
-/* libcurl checks a certificate against the name in the URL: so that becomes the certificate's, and
- * where to connect, and what to call the server in requests, is said apart. */
+/* libcurl verifies the certificate against the host of the URL. So the URL gets the certificate's
+ * name, and the real host and port and the Host header are set separately. */
 static int rename_server(struct client *client, const char *name, struct err *err)
 {
     CURLU *url = curl_url();
@@ -392,11 +378,12 @@ static int rename_server(struct client *client, const char *name, struct err *er
     curl_free(renamed);
     curl_url_cleanup(url);
     return done ? 0
-                : err_set(err, ERR_INVALID, "server '%s': '%.200s' is no name for its certificate",
+                : err_set(err, ERR_INVALID,
+                          "server '%s': '%.200s' is not a valid name for its certificate",
                           client->base_url, name);
 }
 
-static char *copy(const char *text)
+static char *client_copy(const char *text)
 {
     return text ? mem_strdup(text) : NULL;
 }
@@ -414,19 +401,19 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     struct client *client = mem_zalloc(sizeof(*client));
     client->transport.ops = &OPS;
     client->loop = loop;
-    client->news_end = &client->news;
     client->base_url = mem_strdup(options->base_url);
     for (size_t size = strlen(client->base_url); size && client->base_url[size - 1] == '/';)
         client->base_url[--size] = '\0';
     http_bearer_init(&client->bearer, options->bearer, options->bearer_file);
-    client->ca_pem = copy(options->ca_pem);
+    client->ca_pem = client_copy(options->ca_pem);
     struct tls_pair pair = {.cert_pem = (char *)options->cert_pem,
                             .key_pem = (char *)options->key_pem};
     http_certificate_init(&client->certificate, &pair, options->cert_file, options->key_file);
     client->insecure = options->insecure;
-    client->username = copy(options->username);
-    client->password = copy(options->username && !options->password ? "" : options->password);
-    client->proxy = copy(options->proxy);
+    client->username = client_copy(options->username);
+    client->password =
+        client_copy(options->username && !options->password ? "" : options->password);
+    client->proxy = client_copy(options->proxy);
     client->arena = arena_new();
     client->headers = http_headers_copy(client->arena, options->headers);
     client->on_unauthorized = options->on_unauthorized;
@@ -434,7 +421,7 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     client->multi = curl_multi_init();
     if (!client->multi)
         mem_panic("http client: out of memory");
-    loop_timer_init(loop, &client->timer, on_timer);
+    loop_timer_init(loop, &client->timer, on_client_timer);
     curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
     curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
     curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timeout_wanted);

@@ -1,4 +1,4 @@
-/* The https transport: libcurl's multi interface on the loop, connections reused. */
+/* The https transport: libcurl's multi interface on the loop. Connections are reused. */
 #ifndef TRAINYARD_NET_HTTP_CLIENT_H
 #define TRAINYARD_NET_HTTP_CLIENT_H
 
@@ -6,19 +6,23 @@
 #include "net/http/http.h"
 
 struct http_client_options {
-    const char *base_url;           /* "https://127.0.0.1:6443" */
-    const char *ca_pem;             /* trust only this; NULL: the machine's */
-    const char *cert_pem, *key_pem; /* client certificate, or NULL */
-    const char *cert_file,
-        *key_file;                   /* read again when they change; go before the above; or NULL */
-    const char *bearer;              /* token, or NULL */
-    const char *bearer_file;         /* read again when it changes; goes before bearer; or NULL */
-    const char *username, *password; /* where there is no token; or NULL */
-    const char *server_name; /* in the server's certificate, where it is not the URL's; or NULL */
-    const char *proxy;       /* for every request; NULL: what the environment says */
-    const struct http_header *headers; /* of every request, too; or NULL */
-    bool insecure;                     /* do not verify the server (insecure-skip-tls-verify) */
-    /* An answer was 401, and is told next; or NULL. May do whatever a listener may. */
+    const char *base_url; /* "https://127.0.0.1:6443" */
+    const char *ca_pem;   /* trusted certificate authorities; NULL: those of the machine */
+    const char *cert_pem, *key_pem; /* the client certificate and its key, or NULL */
+    /* Files with the client certificate and its key; read again when they change; preferred over
+     * cert_pem and key_pem; or NULL. */
+    const char *cert_file, *key_file;
+    const char *bearer;      /* the bearer token, or NULL */
+    const char *bearer_file; /* file with the bearer token; read again when it changes; preferred
+                                over `bearer`; or NULL */
+    const char *username, *password; /* basic authentication, if there is no token; or NULL */
+    const char *server_name; /* name in the server's certificate, if it differs from the host of the
+                                URL; or NULL */
+    const char *proxy;       /* proxy for every request; NULL: as the environment variables say */
+    const struct http_header *headers; /* added to every request; or NULL */
+    bool insecure; /* do not verify the server's certificate (insecure-skip-tls-verify) */
+    /* Called when the status of a response is 401, before on_head; may be NULL. May do everything
+     * that a callback of a call may do. */
     void (*on_unauthorized)(void *context);
     void *context;
 };
@@ -26,7 +30,7 @@ struct http_client_options {
 int http_client_new(struct loop *loop, const struct http_client_options *options,
                     struct http_transport **ret, struct err *err);
 
-/* From the next request on: another token, and another certificate with its key, or NULL. */
+/* Replaces the token and the client certificate, for the next requests. Each may be NULL. */
 void http_client_set_credential(struct http_transport *transport, const char *bearer,
                                 const char *cert_pem, const char *key_pem);
 

@@ -1,8 +1,9 @@
-/* What the two files of the https transport share. */
+/* Shared by the two files of the https transport. */
 #ifndef TRAINYARD_NET_HTTP_CLIENT_INTERNAL_H
 #define TRAINYARD_NET_HTTP_CLIENT_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "loop/loop.h"
 #include "net/http/bearer.h"
 #include "net/http/certificate.h"
@@ -11,12 +12,12 @@
 #include <curl/curl.h>
 #include <uv.h>
 
-/* A socket of libcurl's that is being watched. */
+/* A socket of libcurl that the loop watches. */
 struct watch {
     uv_poll_t poll;
     struct client *client;
     curl_socket_t fd;
-    struct watch *next, **link;
+    struct list_link link; /* in client.watches */
 };
 
 struct client {
@@ -24,18 +25,19 @@ struct client {
     struct loop *loop;
     CURLM *multi;
     struct loop_timer timer;
-    struct watch *watches;
-    struct client_call *calls;
-    struct client_call *news, **news_end; /* calls whose listener has something to hear */
+    struct list_head watches; /* struct watch */
+    struct list_head calls;   /* struct client_call */
+    struct list_head news; /* struct client_call: calls whose callbacks have something to report */
     bool delivering, freed;
     struct http_bearer bearer;
     struct http_certificate certificate;
     char *base_url, *ca_pem;
     char *username, *password, *proxy;
-    struct curl_slist *connect_to; /* the server, where the URL has the name of its certificate */
-    char *host;                    /* then: what it is called in requests */
-    struct arena *arena;           /* of the headers */
-    struct http_header *headers;   /* of every request */
+    /* The real host and port, if the URL has the name of the certificate instead. */
+    struct curl_slist *connect_to;
+    char *host;                  /* the Host header in that case */
+    struct arena *arena;         /* holds `headers` */
+    struct http_header *headers; /* added to every request */
     void (*on_unauthorized)(void *context);
     void *context;
     bool insecure, is_loopback;
@@ -44,19 +46,19 @@ struct client {
 struct client_call {
     struct http_call call;
     struct client *client;
-    struct client_call *next, **link;
-    struct client_call *next_news;
-    bool has_news, busy, cancelled;
-    struct http_listener listener;
+    struct list_link link;      /* in client.calls */
+    struct list_link news_link; /* in client.news, or in no list */
+    bool busy, cancelled;
+    struct http_callbacks listener;
     void *context;
     CURL *easy;
-    struct curl_slist *lines; /* of the request's header */
+    struct curl_slist *lines; /* header lines of the request */
     struct arena *arena;
     const char *method, *url;
     int64_t timeout_ms;
     char reason[CURL_ERROR_SIZE];
 
-    int status; /* of the head that is coming in */
+    int status; /* status of the header that is being received */
     struct http_header *headers;
     size_t header_size;
     bool head_done, head_given;
@@ -65,8 +67,8 @@ struct client_call {
     CURLcode result;
 };
 
-/* Everything of the easy handle that follows from the request and from the transport's options:
- * target, method, header, body, trust and clocks. Sets call->method and call->url. */
+/* Sets all options of the easy handle that follow from the request and the transport's options:
+ * target, method, header, body, trust and time limits. Sets call->method and call->url. */
 void http_client_set_request(struct client_call *call, const struct http_request *request);
 
 #endif

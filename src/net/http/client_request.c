@@ -1,16 +1,16 @@
-/* A request as options of libcurl; see http_client_internal.h. */
+/* Translates a request into options of libcurl; see client_internal.h. */
 #include "net/http/client_internal.h"
 
 #include "base/str.h"
 
 #include <string.h>
 
-/* A buffer takes what TLS hands over at a time: more would wait empty in every call under way. */
+/* The buffer holds one TLS record: a larger one would only use memory in every call. */
 enum { CONNECT_TIMEOUT_MS = 10 * 1000, BUFFER_SIZE = 16 * 1024 };
 
 static void add_line(struct client_call *call, const char *name, const char *value)
 {
-    /* A line break in a value would let it begin another header. */
+    /* A line break in a value would start another header. */
     char *text = *value ? arena_printf(call->arena, "%s: %s", name, value)
                         : arena_printf(call->arena, "%s;", name);
     for (char *c = text; *c; c++)
@@ -30,7 +30,8 @@ static void set_headers(struct client_call *call, const struct http_request *req
         http_header_add(call->arena, &headers, "Host", call->client->host);
     for (const struct http_header *each = headers; each; each = each->next)
         add_line(call, each->name, each->value);
-    /* What libcurl would add by itself: a wrong type, and a round trip. */
+    /* Suppresses headers that libcurl would add: a wrong content type, and "Expect", which costs a
+     * round trip. */
     if (!http_header_get(headers, "Content-Type"))
         call->lines = curl_slist_append(call->lines, "Content-Type:");
     if (!http_header_get(headers, "Expect"))
@@ -69,12 +70,13 @@ static void set_trust(struct client_call *call)
         http_certificate_get(&client->certificate, loop_now_ms(client->loop));
     CURL *easy = call->easy;
     if (client->ca_pem) {
-        /* The machine's own authorities are compiled into libcurl and would stay trusted. */
+        /* Without this, the machine's own authorities, which are compiled into libcurl, would also
+         * be trusted. */
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
         curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
         set_blob(easy, CURLOPT_CAINFO_BLOB, client->ca_pem);
     }
-    if (pair->cert_pem) { /* a connection is only used again for the same certificate */
+    if (pair->cert_pem) { /* libcurl reuses a connection only for the same certificate */
         curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM");
         set_blob(easy, CURLOPT_SSLCERT_BLOB, pair->cert_pem);
         curl_easy_setopt(easy, CURLOPT_SSLKEYTYPE, "PEM");
@@ -89,11 +91,11 @@ static void set_trust(struct client_call *call)
 static void set_line(struct client_call *call)
 {
     CURL *easy = call->easy;
-    /* CURLOPT_NOSIGNAL stays off: its names are resolved on a thread without SIGALRM, and only so
-     * it keeps SIGPIPE away while OpenSSL writes to a peer that left. */
+    /* CURLOPT_NOSIGNAL stays off: this libcurl resolves names on a thread and needs no SIGALRM, and
+     * only without the option it blocks SIGPIPE while OpenSSL writes to a closed connection. */
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    /* Not HTTP/2: a connection of its own for each watch, so that none waits behind another's
-     * megabytes. */
+    /* Not HTTP/2: each watch has a connection of its own, so that none waits behind the data of
+     * another. */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
@@ -102,11 +104,11 @@ static void set_line(struct client_call *call)
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
-    /* A proxy's "200" to the wish for a tunnel would be taken for the server's answer. */
+    /* Otherwise the "200" of a proxy to CONNECT would be taken for the server's response. */
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (call->client->proxy)
         curl_easy_setopt(easy, CURLOPT_PROXY, call->client->proxy);
-    else if (call->client->is_loopback) /* a proxy of the environment is for other machines */
+    else if (call->client->is_loopback) /* a proxy of the environment is meant for other machines */
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
     if (call->client->connect_to)
         curl_easy_setopt(easy, CURLOPT_CONNECT_TO, call->client->connect_to);

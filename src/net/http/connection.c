@@ -1,11 +1,9 @@
-/* The life of a server's connection; see http_connection.h. It is driven by its stream, its timer
- * and the answers; each of them finds it in one of the states below, and the moves between those
- * are a table. It never touches a socket. */
+/* The lifecycle of a server's connection; see connection.h. The stream, the timer and the responses
+ * drive it. Its states and the allowed transitions are a table. It never touches a socket. */
 #include "net/http/connection.h"
 
-#include "base/list.h"
 #include "base/mem.h"
-#include "net/http/answer.h"
+#include "net/http/response.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +35,9 @@ static const struct state_row STATES[] = {
 };
 
 enum {
-    IN_MAX = 32 * 1024,   /* of requests sent ahead; then the peer has to wait */
-    OUT_HIGH = 16 * 1024, /* of answers not read; then no further request is taken */
-    REQUESTS_A_TURN = 16, /* of one connection, then others are served */
+    IN_MAX = 32 * 1024,   /* bytes of requests sent ahead; with more, reading pauses */
+    OUT_HIGH = 16 * 1024, /* bytes of unread responses; with more, no further request is taken */
+    REQUESTS_A_TURN = 16, /* requests of one connection per turn; then others are served */
 };
 
 /* ---- moves ----------------------------------------------------------------------------------- */
@@ -49,14 +47,14 @@ static int state_of(const struct http_connection *self)
     return self->life.state;
 }
 
-static void move(struct http_connection *self, enum state state)
+static void connection_move(struct http_connection *self, enum state state)
 {
     struct http_service *service = self->service;
     state_machine_move(&self->life, state);
     switch (state) {
     case IDLE:
-        list_remove(self); /* whoever was served last stands first */
-        list_push(&service->connections, self);
+        list_remove(&self->link); /* the connection that was served last is the first */
+        list_push(&service->connections, &self->link);
         loop_timer_start(&self->timer, service->idle_timeout_ms);
         break;
     case READING_HEAD:
@@ -65,7 +63,7 @@ static void move(struct http_connection *self, enum state state)
     case READING_BODY:
         loop_timer_start(&self->timer, service->body_timeout_ms);
         break;
-    default: /* an answer may take any time; the stream has its own clocks for the rest */
+    default: /* a response may take any time; the stream limits the rest */
         loop_timer_stop(&self->timer);
     }
 }
@@ -75,29 +73,29 @@ void http_connection_close(struct http_connection *self)
     if (state_of(self) == CLOSED)
         return;
     bool upgraded = state_of(self) == UPGRADED;
-    move(self, CLOSED);
+    connection_move(self, CLOSED);
     http_connection_forget_payer(self);
     loop_defer_cancel(self->service->loop, &self->task);
     stream_close(self->stream);
-    /* An upgrader may close while it is on the stack as the answerer still. */
-    if (self->answer && !(upgraded && self->in_handler))
-        http_answer_abandon(TAKE(self->answer));
+    /* The new protocol may close the stream while the handler is still running. */
+    if (self->response && !(upgraded && self->in_handler))
+        http_response_abandon(TAKE(self->response));
     if (upgraded)
         http_upgrade_cancel(self);
 }
 
-/* No further request: let the peer read what is written, then close. */
-static void finish(struct http_connection *self)
+/* No further request follows: lets the peer read what is written, then closes. */
+static void connection_finish(struct http_connection *self)
 {
-    move(self, FINISHING);
+    connection_move(self, FINISHING);
     buf_release(&self->in);
     buf_release(&self->parse.body);
     http_connection_keep_less(self, false);
     stream_finish(self->stream);
 }
 
-/* The last answer of a connection that cannot be understood, or that takes too long. */
-static void refuse(struct http_connection *self, int status, const char *sentence)
+/* Sends the last response of a connection whose input is invalid, or that takes too long. */
+static void connection_refuse(struct http_connection *self, int status, const char *sentence)
 {
     struct buf head, body;
     buf_init(&head, 4096);
@@ -111,109 +109,111 @@ static void refuse(struct http_connection *self, int status, const char *sentenc
     stream_write(self->stream, body.data, body.size);
     buf_release(&head);
     buf_release(&body);
-    finish(self);
+    connection_finish(self);
 }
 
 void http_connection_end_for_memory(struct http_connection *self)
 {
     int state = state_of(self);
     if (state == READING_HEAD || state == READING_BODY)
-        refuse(self, 429, HTTP_NO_MEMORY);
+        connection_refuse(self, 429, HTTP_NO_MEMORY);
     else
         http_connection_close(self);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Whether requests are still to come. */
+/* Whether the connection still speaks HTTP. */
 static bool is_http(const struct http_connection *self)
 {
     int state = state_of(self);
     return state != UPGRADED && state != CLOSED && state != FINISHING;
 }
 
-/* Free the answer that is through, and say what comes after it. */
-static void end_answer(struct http_connection *self)
+/* Frees the finished response and decides what follows. */
+static void connection_end_response(struct http_connection *self)
 {
-    struct http_answer *answer = TAKE(self->answer);
-    bool cut = answer->left > 0 && !answer->no_body; /* less was written than was promised */
-    bool keep_alive = answer->keep_alive;
-    self->spare = http_answer_free(answer);
+    struct http_response *response = TAKE(self->response);
+    bool cut =
+        response->left > 0 && !response->no_body; /* less was written than the Content-Length */
+    bool keep_alive = response->keep_alive;
+    self->spare = http_response_free(response);
     http_connection_keep_less(self, false);
-    if (!is_http(self)) /* another protocol's now, or over */
+    if (!is_http(self)) /* the connection was upgraded, or is over */
         return;
     if (cut)
         http_connection_close(self);
     else if (keep_alive)
-        move(self, IDLE);
+        connection_move(self, IDLE);
     else
-        finish(self);
+        connection_finish(self);
 }
 
-static void call_answerer(struct http_connection *self, http_handler *answerer)
+static void connection_call_handler(struct http_connection *self, http_handler *handler)
 {
     self->in_handler = true;
-    answerer(&self->answer->exchange, self->service->context);
+    handler(&self->response->exchange, self->service->context);
     self->in_handler = false;
 }
 
-static void start_answer(struct http_connection *self)
+static void connection_start_response(struct http_connection *self)
 {
-    struct http_answer *answer = self->answer;
-    move(self, ANSWERING);
-    if (!answer->exchange.ended) { /* else the admission has answered */
-        http_answer_take_body(answer);
-        answer->handled = true;
-        call_answerer(self, self->service->handler);
+    struct http_response *response = self->response;
+    connection_move(self, ANSWERING);
+    if (!response->exchange.ended) { /* otherwise the admission function has answered */
+        http_response_take_body(response);
+        response->handled = true;
+        connection_call_handler(self, self->service->handler);
     }
-    if (self->answer && self->answer->exchange.ended)
-        end_answer(self);
+    if (self->response && self->response->exchange.ended)
+        connection_end_response(self);
     else if (state_of(self) == ANSWERING)
         http_connection_keep_handled(self);
 }
 
-/* The header is complete. Ask whether the request is admitted, before its body is read. */
-static void admit(struct http_connection *self, bool body_has_begun)
+/* The header is complete: asks the admission function before the body is read. */
+static void connection_admit(struct http_connection *self, bool body_has_begun)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct http_parse *parse = &self->parse;
-    struct http_answer *answer = self->answer = http_answer_new(self);
-    /* A refusal leaves the body unread, and nothing behind it could be found. */
-    answer->keep_alive = parse->keep_alive && !parse->has_body;
+    struct http_response *response = self->response = http_response_new(self);
+    /* A refusal leaves the body unread, so the next request cannot be found. */
+    response->keep_alive = parse->keep_alive && !parse->has_body;
     if (self->service->admit)
-        call_answerer(self, self->service->admit);
-    http_connection_forget_payer(self); /* until here the peer's address has paid */
-    if (answer->exchange.ended && parse->has_body) {
-        move(self, ANSWERING);
-        end_answer(self);
+        connection_call_handler(self, self->service->admit);
+    http_connection_forget_payer(
+        self); /* until now the peer's address was charged; now the user may be known */
+    if (response->exchange.ended && parse->has_body) {
+        connection_move(self, ANSWERING);
+        connection_end_response(self);
         return;
     }
-    if (answer->exchange.begun && !answer->exchange.ended)
+    if (response->exchange.begun && !response->exchange.ended)
         mem_panic("http: the admission of %s %s must answer it whole or not at all",
-                  answer->request.method, answer->request.path);
-    if (!answer->exchange.ended)
-        answer->keep_alive = parse->keep_alive;
-    if (http_parse_admit(parse, answer->exchange.body_max) == HTTP_PARSE_REFUSED) {
-        refuse(self, parse->refusal_status, parse->refusal);
+                  response->request.method, response->request.path);
+    if (!response->exchange.ended)
+        response->keep_alive = parse->keep_alive;
+    if (http_parse_admit(parse, response->exchange.body_max) == HTTP_PARSE_REFUSED) {
+        connection_refuse(self, parse->refusal_status, parse->refusal);
         return;
     }
     if (parse->wants_continue && parse->has_body && !body_has_begun)
         stream_write(self->stream, go_on, sizeof(go_on) - 1);
     if (parse->has_body)
-        move(self, READING_BODY);
+        connection_move(self, READING_BODY);
 }
 
-void http_connection_answered(struct http_connection *self)
+void http_connection_response_ended(struct http_connection *self)
 {
-    /* The answerer is still on the stack and may look at its exchange once more. */
+    /* The handler is still running and may use its exchange once more. */
     if (!self->in_handler)
         loop_defer(self->service->loop, &self->task);
 }
 
 struct stream *http_connection_upgrade(struct http_connection *self)
 {
-    move(self, UPGRADED);
-    http_connection_forget_payer(self); /* the upgrader has its own limits */
+    connection_move(self, UPGRADED);
+    http_connection_forget_payer(self); /* the new protocol has its own limits */
     http_upgrade_init(self);
     return &self->upgrade.stream;
 }
@@ -224,34 +224,34 @@ static bool is_reading(const struct http_connection *self)
     return state == IDLE || state == READING_HEAD || state == READING_BODY;
 }
 
-/* Feed the parser; the bytes it took. */
-static size_t parse(struct http_connection *self, const char *data, size_t size)
+/* Passes bytes to the parser; returns how many it took. */
+static size_t connection_parse(struct http_connection *self, const char *data, size_t size)
 {
     if (state_of(self) == IDLE) {
         struct arena *arena = TAKE(self->spare);
         http_parse_start(&self->parse, arena ? arena : arena_new());
-        move(self, READING_HEAD);
+        connection_move(self, READING_HEAD);
     }
     size_t used;
     enum http_parse_result result = http_parse_feed(&self->parse, data, size, &used);
     if (result == HTTP_PARSE_REFUSED) {
-        refuse(self, self->parse.refusal_status, self->parse.refusal);
+        connection_refuse(self, self->parse.refusal_status, self->parse.refusal);
         return size;
     }
     if (result == HTTP_PARSE_HEAD) {
-        admit(self, used < size);
+        connection_admit(self, used < size);
         if (!is_reading(self)) /* refused */
             return size;
-        if (!self->parse.has_body) /* no further byte says so */
+        if (!self->parse.has_body) /* a request without a body is complete now */
             result = http_parse_feed(&self->parse, NULL, 0, &(size_t){0});
     }
-    bool is_answered = self->answer && self->answer->exchange.ended; /* by the admission */
+    bool is_answered = self->response && self->response->exchange.ended; /* by the admission */
     if (!is_answered && !http_connection_keep_request(self)) {
-        refuse(self, 429, HTTP_NO_MEMORY);
+        connection_refuse(self, 429, HTTP_NO_MEMORY);
         return size;
     }
     if (result == HTTP_PARSE_DONE)
-        start_answer(self);
+        connection_start_response(self);
     return used;
 }
 
@@ -260,7 +260,7 @@ static bool may_read(const struct http_connection *self)
     return is_reading(self) && stream_pending(self->stream) < OUT_HIGH;
 }
 
-/* Take requests out of these bytes as far as now is the time for it; the bytes taken. */
+/* Takes as many requests out of these bytes as the state allows; returns the bytes taken. */
 static size_t take_requests(struct http_connection *self, const char *data, size_t size)
 {
     size_t used = 0;
@@ -269,50 +269,51 @@ static size_t take_requests(struct http_connection *self, const char *data, size
             loop_defer(self->service->loop, &self->task);
             break;
         }
-        used += parse(self, data + used, size - used);
+        used += connection_parse(self, data + used, size - used);
     }
     return used;
 }
 
-/* Requests may be taken again: those that were sent ahead first. */
-static void go_on(struct http_connection *self)
+/* Continues with requests: first those that were sent ahead. */
+static void connection_continue(struct http_connection *self)
 {
-    if (self->answer && self->answer->exchange.ended)
-        end_answer(self);
+    if (self->response && self->response->exchange.ended)
+        connection_end_response(self);
     if (self->in.size) {
-        struct buf in = self->in; /* on_data cannot come meanwhile, but a handler may close us */
+        struct buf in = self->in; /* on_connection_data() cannot be called now, but a handler may
+                                     close the connection */
         buf_init(&self->in, IN_MAX + IN_MAX);
         size_t used = take_requests(self, in.data, in.size);
         if (used < in.size && state_of(self) != CLOSED && state_of(self) != FINISHING)
             buf_append(&self->in, in.data + used, in.size - used);
         buf_release(&in);
-        http_connection_keep_ahead(self); /* not more than before */
+        http_connection_keep_ahead(self); /* the charge does not grow */
     }
     if (!is_http(self))
         return;
     if (self->peer_ended && is_reading(self) && !self->in.size)
-        finish(self);
+        connection_finish(self);
     else
         stream_pause(self->stream, self->in.size >= IN_MAX);
 }
 
-static void on_task(struct loop_task *task)
+static void on_connection_task(struct loop_task *task)
 {
-    go_on(CONTAINER_OF(task, struct http_connection, task));
+    connection_continue(CONTAINER_OF(task, struct http_connection, task));
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_connection_timer(struct loop_timer *timer)
 {
     struct http_connection *self = CONTAINER_OF(timer, struct http_connection, timer);
     switch (state_of(self)) {
     case READING_HEAD:
-        refuse(self, 408, "the request's header took too long");
+        connection_refuse(self, 408, "the request's header took too long");
         break;
     case READING_BODY:
-        refuse(self, 408, "the request's body took too long");
+        connection_refuse(self, 408, "the request's body took too long");
         break;
     case IDLE:
-        finish(self);
+        connection_finish(self);
         break;
     default:
         http_connection_close(self);
@@ -321,64 +322,64 @@ static void on_timer(struct loop_timer *timer)
 
 /* ---- the stream's side ----------------------------------------------------------------------- */
 
-static void on_open(void *context)
+static void on_connection_open(void *context)
 {
     struct http_connection *self = context;
-    move(self, IDLE);
-    /* A peer that says nothing at all has no more time than one that is slow. */
+    connection_move(self, IDLE);
+    /* A silent peer has no more time than a slow one. */
     loop_timer_start(&self->timer, self->service->header_timeout_ms);
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_connection_data(void *context, const char *data, size_t size)
 {
     struct http_connection *self = context;
     size_t used = self->in.size ? 0 : take_requests(self, data, size);
     if (used == size || state_of(self) == CLOSED || state_of(self) == FINISHING)
         return;
     buf_append(&self->in, data + used, size - used);
-    if (self->in.overflowed || /* a stream that gives more than a piece after it was paused */
+    if (self->in.overflowed || /* a stream that delivers more than a piece after it was paused */
         !http_connection_keep_ahead(self))
         http_connection_close(self);
     else if (self->in.size >= IN_MAX)
         stream_pause(self->stream, true);
 }
 
-static void on_sent(void *context)
+static void on_connection_sent(void *context)
 {
     struct http_connection *self = context;
-    struct http_answer *answer = self->answer;
+    struct http_response *response = self->response;
     http_connection_keep_less(self, true);
-    if (answer && !answer->exchange.ended && answer->exchange.on_drain)
-        answer->exchange.on_drain(&answer->exchange);
-    else if (!answer || state_of(self) == READING_BODY)
-        go_on(self);
+    if (response && !response->exchange.ended && response->exchange.on_drain)
+        response->exchange.on_drain(&response->exchange);
+    else if (!response || state_of(self) == READING_BODY)
+        connection_continue(self);
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_connection_end(void *context, const struct err *err)
 {
     struct http_connection *self = context;
     self->peer_ended = true;
-    /* A peer may end its side and still wait for the answer; only one that asked for a stream is
-     * taken to be gone, for that is how a dead watcher shows. */
+    /* A peer may close its side and still wait for the response. Only a peer that requested a
+     * stream counts as gone, because a dead watch client looks like this. */
     int state = state_of(self);
     bool streams =
-        state == ANSWERING && !self->answer->exchange.ended && self->answer->exchange.on_cancel;
+        state == ANSWERING && !self->response->exchange.ended && self->response->exchange.on_cancel;
     if (err || streams || state == OPENING)
         http_connection_close(self);
     else if (state != ANSWERING)
-        go_on(self);
+        connection_continue(self);
 }
 
 void http_connection_gone(struct http_connection *self)
 {
     struct http_service *service = self->service;
     if (state_of(self) != CLOSED)
-        move(self, CLOSED);
-    if (self->answer) /* of an upgrade that was over before its turn */
-        self->spare = http_answer_free(TAKE(self->answer));
+        connection_move(self, CLOSED);
+    if (self->response) /* of an upgrade that ended in the turn in which it began */
+        self->spare = http_response_free(TAKE(self->response));
     loop_defer_cancel(service->loop, &self->task);
     http_connection_forget_payer(self);
-    list_remove(self);
+    list_remove(&self->link);
     service->connection_count--;
     arena_free(self->parse.arena);
     arena_free(self->spare);
@@ -390,17 +391,17 @@ void http_connection_gone(struct http_connection *self)
     service->on_closed(service);
 }
 
-static void on_closed(void *context)
+static void on_connection_closed(void *context)
 {
     http_connection_gone(context);
 }
 
 static const struct stream_handler STREAM_HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
+    .on_open = on_connection_open,
+    .on_data = on_connection_data,
+    .on_sent = on_connection_sent,
+    .on_end = on_connection_end,
+    .on_closed = on_connection_closed,
 };
 
 void http_connection_new(struct http_service *service, struct stream *stream, const char *peer)
@@ -409,12 +410,12 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
     self->service = service;
     self->stream = stream;
     self->peer = mem_strdup(peer);
-    self->task.callback = on_task;
-    loop_timer_init(service->loop, &self->timer, on_timer);
+    self->task.callback = on_connection_task;
+    loop_timer_init(service->loop, &self->timer, on_connection_timer);
     state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
     http_parse_init(&self->parse, service->header_max, 0);
     buf_init(&self->in, IN_MAX + IN_MAX);
-    list_push(&service->connections, self);
+    list_push(&service->connections, &self->link);
     service->connection_count++;
     loop_timer_start(&self->timer, service->handshake_timeout_ms);
     stream_start(stream, &STREAM_HANDLER, self);
@@ -423,7 +424,7 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
 bool http_service_drop_waiting(struct http_service *service)
 {
     struct http_connection *longest = NULL;
-    for (struct http_connection *each = service->connections; each; each = each->next)
+    LIST_EACH (struct http_connection, each, &service->connections, link)
         if (state_of(each) == OPENING || state_of(each) == IDLE || state_of(each) == READING_HEAD)
             longest = each;
     if (longest)

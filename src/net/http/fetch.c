@@ -1,10 +1,10 @@
-/* Fetching a document; see http_fetch.h. However it ends, the stream is closed, and the last that
- * is heard of it frees the fetch. */
+/* Fetches a document; see fetch.h. In every case the stream is closed, and its last callback frees
+ * the fetch. */
 #include "net/http/fetch.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "net/http/reply.h"
+#include "net/http/response_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +14,23 @@ struct http_fetch {
     struct loop_timer timer;
     int64_t timeout_ms;
     char *request;
-    struct http_reply reply;
-    http_fetch_done *done; /* NULL: told, or nobody wants to know */
+    struct http_response_reader reader;
+    http_fetch_done *done; /* NULL: called already, or the fetch was cancelled */
     void *context;
 };
 
-static void finish(struct http_fetch *fetch, const struct err *err)
+static void fetch_finish(struct http_fetch *fetch, const struct err *err)
 {
     http_fetch_done *done = TAKE(fetch->done);
 
     loop_timer_stop(&fetch->timer);
     if (done)
-        done(fetch->context, err ? 0 : fetch->reply.status, err ? NULL : fetch->reply.body.data,
-             err ? 0 : fetch->reply.body.size, err);
+        done(fetch->context, err ? 0 : fetch->reader.status, err ? NULL : fetch->reader.body.data,
+             err ? 0 : fetch->reader.body.size, err);
     stream_close(fetch->stream);
 }
 
-static void on_open(void *context)
+static void on_fetch_open(void *context)
 {
     struct http_fetch *fetch = context;
 
@@ -38,24 +38,24 @@ static void on_open(void *context)
         stream_write(fetch->stream, fetch->request, strlen(fetch->request));
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_fetch_data(void *context, const char *data, size_t size)
 {
     struct http_fetch *fetch = context;
     struct err err = ERR_INIT;
 
     if (!fetch->done)
         return;
-    if (http_reply_feed(&fetch->reply, data, size, &err) < 0)
-        finish(fetch, &err);
-    else if (fetch->reply.whole)
-        finish(fetch, NULL);
+    if (http_response_reader_feed(&fetch->reader, data, size, &err) < 0)
+        fetch_finish(fetch, &err);
+    else if (fetch->reader.whole)
+        fetch_finish(fetch, NULL);
 }
 
-static void on_sent(void *context)
+static void on_fetch_sent(void *context)
 {
 }
 
-static void on_end(void *context, const struct err *broken)
+static void on_fetch_end(void *context, const struct err *broken)
 {
     struct http_fetch *fetch = context;
     struct err err = ERR_INIT;
@@ -63,27 +63,27 @@ static void on_end(void *context, const struct err *broken)
     if (!fetch->done)
         return;
     if (broken)
-        finish(fetch, broken);
+        fetch_finish(fetch, broken);
     else
-        finish(fetch, http_reply_end(&fetch->reply, &err) < 0 ? &err : NULL);
+        fetch_finish(fetch, http_response_reader_end(&fetch->reader, &err) < 0 ? &err : NULL);
 }
 
-static void on_closed(void *context)
+static void on_fetch_closed(void *context)
 {
     struct http_fetch *fetch = context;
 
-    http_reply_release(&fetch->reply);
+    http_response_reader_release(&fetch->reader);
     free(fetch->request);
     free(fetch);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_fetch_timer(struct loop_timer *timer)
 {
     struct http_fetch *fetch = CONTAINER_OF(timer, struct http_fetch, timer);
     struct err err = ERR_INIT;
 
-    err_set(&err, ERR_TIMEOUT, "no whole answer within %lld ms", (long long)fetch->timeout_ms);
-    finish(fetch, &err);
+    err_set(&err, ERR_TIMEOUT, "no complete response within %lld ms", (long long)fetch->timeout_ms);
+    fetch_finish(fetch, &err);
 }
 
 struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
@@ -91,11 +91,11 @@ struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
                                     void *context)
 {
     static const struct stream_handler handler = {
-        .on_open = on_open,
-        .on_data = on_data,
-        .on_sent = on_sent,
-        .on_end = on_end,
-        .on_closed = on_closed,
+        .on_open = on_fetch_open,
+        .on_data = on_fetch_data,
+        .on_sent = on_fetch_sent,
+        .on_end = on_fetch_end,
+        .on_closed = on_fetch_closed,
     };
     struct http_fetch *fetch = mem_zalloc(sizeof(*fetch));
 
@@ -106,8 +106,8 @@ struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
                                 options->path, options->host);
     fetch->done = done;
     fetch->context = context;
-    http_reply_init(&fetch->reply, options->body_max);
-    loop_timer_init(loop, &fetch->timer, on_timer);
+    http_response_reader_init(&fetch->reader, options->body_max);
+    loop_timer_init(loop, &fetch->timer, on_fetch_timer);
     loop_timer_start(&fetch->timer, options->timeout_ms);
     stream_start(stream, &handler, fetch);
     return fetch;

@@ -1,5 +1,5 @@
-/* Headers, queries, and the calls by which answerers and callers reach the two ends of an exchange;
- * see http.h. Nothing here moves bytes: that is for the transports behind the tables. */
+/* Query parameters, and the functions of both ends of an exchange; see http.h. Nothing here moves
+ * bytes: the transports behind the tables do. */
 #include "net/http/http.h"
 
 #include "base/mem.h"
@@ -7,52 +7,6 @@
 #include "net/http/internal.h"
 
 #include <string.h>
-#include <strings.h>
-
-/* ---- headers --------------------------------------------------------------------------------- */
-
-const char *http_header_get(const struct http_header *headers, const char *name)
-{
-    for (; headers; headers = headers->next)
-        if (str_eq_nocase(headers->name, name))
-            return headers->value;
-    return NULL;
-}
-
-bool http_header_has_word(const struct http_header *headers, const char *name, const char *word)
-{
-    size_t size = strlen(word);
-    for (; headers; headers = headers->next) {
-        if (!str_eq_nocase(headers->name, name))
-            continue;
-        for (const char *at = headers->value; *at;) {
-            at += strspn(at, ", \t");
-            size_t here = strcspn(at, ", \t");
-            if (here == size && strncasecmp(at, word, size) == 0)
-                return true;
-            at += here;
-        }
-    }
-    return false;
-}
-
-void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
-                     const char *value)
-{
-    while (*headers)
-        headers = &(*headers)->next;
-    *headers = ARENA_NEW(arena, struct http_header);
-    (*headers)->name = arena_strdup(arena, name);
-    (*headers)->value = arena_strdup(arena, value);
-}
-
-struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers)
-{
-    struct http_header *first = NULL, **last = &first;
-    for (; headers; headers = headers->next, last = &(*last)->next)
-        http_header_add(arena, last, headers->name, headers->value);
-    return first;
-}
 
 struct http_request http_request_copy(struct arena *arena, const struct http_request *request)
 {
@@ -102,7 +56,7 @@ char *http_percent_decode(struct arena *arena, const char *text, size_t size, bo
     return decoded;
 }
 
-/* Escape all but letters, digits and the characters of `kept`. */
+/* Escapes all characters except letters, digits and those of `kept`. */
 static char *percent_encode(struct arena *arena, const char *text, const char *kept)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -132,9 +86,9 @@ char *http_path_encode(struct arena *arena, const char *path)
     return percent_encode(arena, path, "-._~/:@!$&'()*+,;=");
 }
 
-/* Is `text` an encoded form of `name`? Compared without a copy: most parameters of a query are not
- * the one asked for. */
-static bool is_name(const char *text, size_t size, const char *name)
+/* Whether `text` is an encoded form of `name`. Compares without a copy, because most parameters of
+ * a query do not match. */
+static bool query_is_name(const char *text, size_t size, const char *name)
 {
     size_t i = 0;
     for (; i < size && *name; i++, name++) {
@@ -156,7 +110,7 @@ const char *http_query_get_nth(struct arena *arena, const char *query, const cha
         size_t size = strcspn(query, "&");
         const char *equals = memchr(query, '=', size);
         size_t name_size = equals ? (size_t)(equals - query) : size;
-        if (size && is_name(query, name_size, name) && n-- == 0)
+        if (size && query_is_name(query, name_size, name) && n-- == 0)
             return equals ? http_percent_decode(arena, equals + 1, size - name_size - 1, true) : "";
         query += size + (query[size] == '&');
     }
@@ -238,7 +192,7 @@ void http_write(struct http_exchange *exchange, const void *data, size_t size)
     if (!exchange->begun || exchange->ended)
         mem_panic("http: answer to %s %s written outside of it", exchange->request->method,
                   exchange->request->path);
-    if (size) /* a chunk of no bytes would end the answer */
+    if (size) /* an empty chunk would end the response */
         exchange->ops->write(exchange, data, size);
 }
 
@@ -294,7 +248,7 @@ void http_respond(struct http_exchange *exchange, int status, const char *conten
 /* ---- the client's end ------------------------------------------------------------------------ */
 
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
-                             int64_t timeout_ms, const struct http_listener *listener,
+                             int64_t timeout_ms, const struct http_callbacks *listener,
                              void *context)
 {
     return transport->ops->start(transport, request, timeout_ms, listener, context);

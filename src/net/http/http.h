@@ -1,56 +1,45 @@
-/* HTTP as the rest of the program sees it: requests, answers that stream, and the two ends of an
- * exchange.
+/* HTTP as the rest of the program sees it: requests, responses that may be streamed, and the two
+ * ends of an exchange.
  *
  * A server is a function: it gets an exchange and answers it, now or later, whole or in pieces. A
- * transport is the client's end: it starts a call and reports headers, pieces and the end. An https
- * connection is one way between the two (http_server.c, http_client.c); a direct call in the same
- * process is another (http_local.c). Neither end can tell which it has, which is how the same
- * controllers run in our process and in a cluster.
- */
+ * transport is the client's end: it starts a call and reports the header, pieces of the body and
+ * the end. Two kinds of transport connect them: an https connection (client.c, server.c) and direct
+ * calls within one process (local.c). Neither end knows which one it has, so the same controllers
+ * run inside this process and in a real cluster. */
 #ifndef TRAINYARD_NET_HTTP_H
 #define TRAINYARD_NET_HTTP_H
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "net/http_header.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct http_header {
-    const char *name; /* as it was sent; compared without case */
-    const char *value;
-    struct http_header *next;
-};
-
 struct http_request {
     const char *method; /* "GET" */
     const char *path;   /* percent-decoded, without the query: "/api/v1/pods" */
-    const char *query;  /* as sent, without '?'; "" if none */
+    const char *query;  /* as sent, without '?'; "" if there is none */
     struct http_header *headers;
-    const char *body; /* whole; limited by the server */
+    const char *body; /* the whole body; the server limits its size */
     size_t body_size;
-    const char *peer; /* who asks, for logs: "127.0.0.1:40112", "in-process" */
+    const char *peer; /* the client, for logs: "127.0.0.1:40112", "in-process" */
 };
 
-const char *http_header_get(const struct http_header *headers, const char *name);
-void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
-                     const char *value);
-/* Whether one of the lines of this name has the word between its commas; no case. */
-bool http_header_has_word(const struct http_header *headers, const char *name, const char *word);
-
-/* The decoded value of a query parameter, in the arena; NULL when absent, "" when empty. The nth
- * form gives repeated parameters (command=a&command=b). */
+/* The decoded value of a query parameter, in the arena; NULL if absent, "" if empty.
+ * http_query_get_nth() returns the n-th of repeated parameters (command=a&command=b), counted from
+ * 0. */
 const char *http_query_get(struct arena *arena, const char *query, const char *name);
 const char *http_query_get_nth(struct arena *arena, const char *query, const char *name, size_t n);
-/* Whether a parameter is on: it is there, and neither "0" nor "false" in whatever case, as in
+/* Whether a boolean parameter is on: present, and neither "0" nor "false" in any case, as in
  * Kubernetes. */
 bool http_query_flag(const char *query, const char *name);
 char *http_query_encode(struct arena *arena, const char *value);
-/* A path for the request line: what may not stand there is escaped, '/' stays. */
+/* Encodes a path for the request line. Bytes that may not stand there are escaped; '/' stays. */
 char *http_path_encode(struct arena *arena, const char *path);
-/* Percent-decode `size` bytes; '+' is a space where asked. What is no valid escape, and an escaped
- * NUL, stays as it is. The result is never longer than the input. */
+/* Percent-decodes `size` bytes; with `plus_is_space`, '+' becomes a space. An invalid escape and an
+ * escaped NUL stay as they are. The result is never longer than the input. */
 char *http_percent_decode(struct arena *arena, const char *text, size_t size, bool plus_is_space);
 
 const char *http_status_text(int status);
@@ -61,35 +50,39 @@ struct http_exchange;
 struct stream;
 
 struct http_exchange_ops {
+    /* Length -1: unknown, sent chunked. */
     void (*begin)(struct http_exchange *exchange, int status, const struct http_header *headers,
-                  int64_t length); /* length -1: unknown (chunked) */
+                  int64_t length);
     void (*write)(struct http_exchange *exchange, const void *data, size_t size);
     void (*end)(struct http_exchange *exchange);
-    void (*abort)(struct http_exchange *exchange);                /* NULL: the same as end */
-    bool (*reserve)(struct http_exchange *exchange, size_t size); /* NULL: there is no limit */
-    size_t (*pending)(struct http_exchange *exchange); /* bytes not yet taken by the peer */
-    /* NULL: there is no connection to hand over. */
+    void (*abort)(struct http_exchange *exchange); /* NULL: end() is called instead */
+    bool (*reserve)(struct http_exchange *exchange, size_t size); /* NULL: no limit */
+    size_t (*pending)(struct http_exchange *exchange); /* bytes that the peer has not taken yet */
+    /* NULL: the exchange has no connection that could be upgraded. */
     struct stream *(*upgrade)(struct http_exchange *exchange, const char *protocol,
                               const struct http_header *headers);
 };
 
-/* One request and its answer. The answerer must call http_end() exactly once, except after
- * `on_cancel`, which says that the peer left: then nothing more may be called and the exchange is
- * gone when on_cancel returns. The arena and the request live until then. */
+/* One request and its response. The handler must call http_end() exactly once, now or later. The
+ * exception is `on_cancel`, which tells it that the peer left: the handler must not use the
+ * exchange after on_cancel returns. The arena and the request live as long as the exchange. */
 struct http_exchange {
     const struct http_exchange_ops *ops;
     const struct http_request *request;
     struct arena *arena;
-    bool arena_is_lent; /* set by an answerer while another thread uses the arena */
-    const char *user;   /* set by the admission or the answerer after authentication */
-    /* For an http_server's admission (net/http/server.h) to set. */
-    size_t body_max;       /* the longest body it accepts; before it the server's limit */
-    const void *admission; /* what it found out, for the handler; NULL: no admission took place */
-    bool in_process;       /* the peer is in this process and takes everything in the next turn */
-    void (*on_cancel)(
-        struct http_exchange *exchange);              /* set by an answerer that streams, or NULL */
-    void (*on_drain)(struct http_exchange *exchange); /* pending() fell to nothing, or NULL */
-    void *context;                                    /* the answerer's own */
+    bool arena_is_lent; /* set by the handler while another thread uses the arena */
+    const char *user;   /* set by the admission function or the handler after authentication */
+    /* The admission function of an http_server (net/http/server.h) sets the next two. */
+    size_t body_max;       /* the largest accepted body; initially the limit of the server */
+    const void *admission; /* the admission function's result for the handler; NULL: no admission
+                              function ran */
+    bool in_process; /* the peer is in this process and takes all bytes in the next turn of the loop
+                      */
+    /* Set by a handler that streams; may be NULL. */
+    void (*on_cancel)(struct http_exchange *exchange);
+    /* All bytes were taken by the peer; may be NULL. */
+    void (*on_drain)(struct http_exchange *exchange);
+    void *context; /* of the handler */
     bool begun;
     bool ended;
 };
@@ -100,29 +93,28 @@ void http_begin(struct http_exchange *exchange, int status, const char *content_
                 const struct http_header *more, int64_t length);
 void http_write(struct http_exchange *exchange, const void *data, size_t size);
 void http_end(struct http_exchange *exchange);
-/* Ends an answer that cannot be completed: the peer must not take it for whole, so its connection
- * is closed. Instead of http_end(). */
+/* Ends a response that cannot be completed: the connection is closed, so that the peer does not
+ * take the response for complete. Replaces http_end(). */
 void http_abort(struct http_exchange *exchange);
-/* Counts the bytes that the answerer holds, or is about to hold, in all: for the tree of a body
- * before it reads the body, or for an answer that it makes over several turns of the loop. Replaces
- * the number of an earlier call. Returns false if there is no room for them or the client is gone;
- * the answerer then frees them and answers with 429, the message HTTP_NO_MEMORY and the header
- * "Retry-After: HTTP_RETRY_AFTER_S". */
+/* Charges the bytes that the handler holds, or is about to hold, to the client: for the tree of a
+ * body before it parses the body, or for a response that it makes over several turns of the loop.
+ * Replaces the number of an earlier call. Returns false if there is no room for them or the client
+ * is gone; then the handler frees them and answers with 429, the message HTTP_NO_MEMORY and the
+ * header "Retry-After: HTTP_RETRY_AFTER_S". */
 bool http_reserve(struct http_exchange *exchange, size_t size);
 #define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"
 #define HTTP_RETRY_AFTER_S "1"
 size_t http_pending(struct http_exchange *exchange);
 
-/* Answer with "101 Switching Protocols" and take the connection: `ret` is the line to the peer,
- * with what it sent ahead still in it, and must be started before the handler returns to the loop.
- * The exchange ends as by http_end(). Needs an exchange that has not begun, of a peer that asked
- * for the protocol; fails, with the exchange still to be answered, where there is no connection:
- * in-process.
- */
+/* Answers with "101 Switching Protocols" and returns the connection as a stream, which first
+ * delivers the bytes that the peer sent after its request. The caller must start the stream before
+ * the handler returns to the loop. The exchange ends as with http_end(). The response must not have
+ * begun, and the request must have asked for the protocol. Returns -ERR_BAD_REQUEST for an
+ * in-process exchange, which still has to be answered then. */
 int http_upgrade(struct http_exchange *exchange, const char *protocol,
                  const struct http_header *headers, struct stream **ret, struct err *err);
 
-/* A whole answer in one call. */
+/* Sends a whole response. */
 void http_respond(struct http_exchange *exchange, int status, const char *content_type,
                   const void *body, size_t size);
 
@@ -130,10 +122,10 @@ void http_respond(struct http_exchange *exchange, int status, const char *conten
 
 struct http_call;
 
-/* What a caller wants to hear; any may be NULL but on_end, which is called exactly once unless the
- * call is cancelled: err is NULL if the answer came to its end. Never called from within
+/* The callbacks of a call. Any may be NULL except on_end, which is called exactly once unless the
+ * call is cancelled; its err is NULL if the response is complete. Never called from within
  * http_start(). */
-struct http_listener {
+struct http_callbacks {
     void (*on_head)(void *context, int status, const struct http_header *headers);
     void (*on_data)(void *context, const void *data, size_t size);
     void (*on_end)(void *context, const struct err *err);
@@ -143,7 +135,7 @@ struct http_transport;
 
 struct http_transport_ops {
     struct http_call *(*start)(struct http_transport *transport, const struct http_request *request,
-                               int64_t timeout_ms, const struct http_listener *listener,
+                               int64_t timeout_ms, const struct http_callbacks *listener,
                                void *context);
     void (*cancel)(struct http_transport *transport, struct http_call *call);
     void (*free)(struct http_transport *transport);
@@ -153,17 +145,17 @@ struct http_transport {
     const struct http_transport_ops *ops;
 };
 
-/* The request is copied. timeout_ms 0: none (streams). */
+/* Starts a call. The request is copied. A timeout_ms of 0 means no time limit, for streams. */
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
-                             int64_t timeout_ms, const struct http_listener *listener,
+                             int64_t timeout_ms, const struct http_callbacks *listener,
                              void *context);
-/* Nothing is reported any more, also not on_end. Not after on_end: then there is no call. */
+/* Cancels a call: none of its callbacks is called any more. Must not be called after on_end. */
 void http_cancel(struct http_transport *transport, struct http_call *call);
-/* Cancels what is under way; also from within a listener. */
+/* Cancels all calls and frees the transport; returns NULL. May be called from within a callback. */
 struct http_transport *http_transport_free(struct http_transport *transport);
 
-/* The in-process transport: calls `handler` directly, delivers in later turns of the loop. `bearer`
- * is sent as the Authorization of each request, as a client over https would. */
+/* The in-process transport: calls `handler` directly and delivers the response in later turns of
+ * the loop. `bearer` is sent as the Authorization of each request; may be NULL. */
 struct loop;
 struct http_transport *http_local_new(struct loop *loop, http_handler *handler, void *context,
                                       const char *bearer);

@@ -1,20 +1,19 @@
-/* What the files of net/ share and nobody else sees. */
+/* Shared by the files of net/http/ only. */
 #ifndef TRAINYARD_NET_HTTP_INTERNAL_H
 #define TRAINYARD_NET_HTTP_INTERNAL_H
 
 #include "net/http/http.h"
 
-/* The head of every call; each transport's own struct begins with it. */
+/* The first member of each transport's call. */
 struct http_call {
     struct http_transport *transport;
 };
 
-/* Copies in the arena. Of a request without a query or a body they are empty, not NULL; who asks is
- * for the transport to say. */
-struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers);
+/* A copy in the arena. A missing query or body becomes "", not NULL. The transport sets `peer`. */
 struct http_request http_request_copy(struct arena *arena, const struct http_request *request);
 
-/* "Bearer <token>" as Authorization, unless the caller gave one. */
+/* Adds "Authorization: Bearer <token>" unless the headers have an Authorization. Does nothing if
+ * `bearer` is NULL. */
 void http_add_bearer(struct arena *arena, struct http_header **headers, const char *bearer);
 
 #endif

@@ -1,10 +1,10 @@
-/* The in-process transport: a call is handed to the handler itself, and each end hears from the
- * other in a later turn of the loop, as over a socket. Used by the controllers and the node inside
- * the embedded cluster and by tests; needs no machine, so it runs in virtual time too.
+/* The in-process transport: a call is passed to the handler directly, and each end is called in a
+ * later turn of the loop, as with a socket. Used by the controllers and the node inside the
+ * embedded cluster and by tests. It also runs in virtual time.
  *
- * A call has two ends that go at their own time. The client's is gone after on_end, a time-out or a
- * cancel; the server's after http_end or on_cancel. An answerer that set no on_cancel is not told
- * that the client left, so its exchange lives on until it ends it. */
+ * The two ends of a call end independently: the client's end after on_end, a timeout or a cancel;
+ * the server's end after http_end() or on_cancel. A handler without on_cancel is not told that the
+ * client left, so its exchange lives until it ends it. */
 #include "net/http/http.h"
 
 #include "base/buf.h"
@@ -19,32 +19,32 @@
 struct local_call {
     struct http_call call;
     struct loop *loop;
-    struct local *local; /* NULL once the transport is freed */
-    struct local_call *next, **link;
-    struct loop_task task; /* look at what there is to do */
+    struct local *local;   /* NULL after the transport is freed */
+    struct list_link link; /* in local.calls */
+    struct loop_task task; /* handles the next step of the call */
     struct loop_timer timeout;
     int64_t timeout_ms;
-    bool busy; /* one of the ends is being called: keep the memory */
+    bool busy; /* a callback of one end is running: keep the memory */
 
-    bool listening; /* the client's end is there */
-    struct http_listener listener;
+    bool listening; /* the client's end is open */
+    struct http_callbacks listener;
     void *context;
 
-    bool handled; /* the handler has been called */
+    bool handled; /* the handler was called */
     struct arena *arena;
     struct http_request request;
     struct http_exchange exchange;
 
-    bool head_given; /* to the listener */
+    bool head_given; /* on_head was called */
     int status;
     struct http_header *headers;
-    struct buf out;    /* written, not yet given to the listener */
-    struct buf giving; /* what is given now, in pieces */
-    size_t given;      /* bytes of it */
+    struct buf out;    /* written by the handler, not delivered yet */
+    struct buf giving; /* being delivered, in pieces */
+    size_t given;      /* delivered bytes of `giving` */
 };
 
-/* Bytes given to a listener before the clock is asked whether the turn has taken long: a watch that
- * has fallen behind must not hold up the loop while its events are decoded. */
+/* Bytes delivered before the time of the turn is checked: a watch that has fallen behind must not
+ * block the loop while its events are decoded. */
 enum { PIECE_MAX = 8 * 1024 };
 
 struct local {
@@ -53,7 +53,7 @@ struct local {
     http_handler *handler;
     void *context;
     char *bearer;
-    struct local_call *calls;
+    struct list_head calls; /* struct local_call */
 };
 
 static struct local *local_of(struct http_transport *transport)
@@ -79,11 +79,11 @@ static void unlink_call(struct local_call *call)
     if (!call->local)
         return;
     call->local = NULL;
-    list_remove(call);
+    list_remove(&call->link);
 }
 
-/* With the client gone: tell the answerer, and free the call when both ends are through. */
-static void settle(struct local_call *call)
+/* If the client is gone: tells the handler, and frees the call when both ends are done. */
+static void local_settle(struct local_call *call)
 {
     if (call->busy || call->listening)
         return;
@@ -157,7 +157,7 @@ static const struct http_exchange_ops EXCHANGE_OPS = {
 
 /* ---- what happens in a turn ------------------------------------------------------------------ */
 
-static void handle(struct local_call *call)
+static void local_handle(struct local_call *call)
 {
     call->handled = true;
     call->busy = true;
@@ -165,7 +165,7 @@ static void handle(struct local_call *call)
     call->busy = false;
 }
 
-/* Give the listener the next piece of what was written. */
+/* Delivers the next piece of the written bytes. */
 static void give_piece(struct local_call *call)
 {
     if (call->given == call->giving.size) {
@@ -186,9 +186,9 @@ static void give_piece(struct local_call *call)
     }
 }
 
-/* Give the listener what has come. Each callback may cancel the call or free the transport, and
- * each may make the answerer write more, so everything is looked at anew after it. */
-static void deliver(struct local_call *call)
+/* Delivers what the handler has written. Each callback may cancel the call or free the transport,
+ * and may make the handler write more, so the state is checked again after each. */
+static void local_deliver(struct local_call *call)
 {
     if (!call->exchange.begun)
         return;
@@ -213,31 +213,31 @@ static void deliver(struct local_call *call)
         end_client(call, NULL);
 }
 
-static void on_task(struct loop_task *task)
+static void on_local_task(struct loop_task *task)
 {
     struct local_call *call = CONTAINER_OF(task, struct local_call, task);
     if (call->listening && !call->handled)
-        handle(call);
+        local_handle(call);
     else if (call->listening)
-        deliver(call);
-    settle(call);
+        local_deliver(call);
+    local_settle(call);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_local_timeout(struct loop_timer *timer)
 {
     struct local_call *call = CONTAINER_OF(timer, struct local_call, timeout);
     struct err err;
-    err_set(&err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->request.method,
+    err_set(&err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->request.method,
             call->request.path, (long long)call->timeout_ms);
     end_client(call, &err);
-    settle(call);
+    local_settle(call);
 }
 
 /* ---- the client's end ------------------------------------------------------------------------ */
 
 static struct http_call *local_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
-                                     const struct http_listener *listener, void *context)
+                                     const struct http_callbacks *listener, void *context)
 {
     struct local *local = local_of(transport);
     struct local_call *call = mem_zalloc(sizeof(*call));
@@ -256,11 +256,11 @@ static struct http_call *local_start(struct http_transport *transport,
     buf_init(&call->out, SIZE_MAX / 2);
     buf_init(&call->giving, SIZE_MAX / 2);
 
-    list_push(&local->calls, call);
+    list_push(&local->calls, &call->link);
 
-    call->task.callback = on_task;
+    call->task.callback = on_local_task;
     loop_defer(local->loop, &call->task);
-    loop_timer_init(local->loop, &call->timeout, on_timeout);
+    loop_timer_init(local->loop, &call->timeout, on_local_timeout);
     call->timeout_ms = timeout_ms;
     if (timeout_ms > 0)
         loop_timer_start(&call->timeout, timeout_ms);
@@ -271,19 +271,18 @@ static void local_cancel(struct http_transport *transport, struct http_call *bas
 {
     struct local_call *call = CONTAINER_OF(base, struct local_call, call);
     close_client_end(call);
-    /* The answerer hears of it in a later turn: it may be what is running now. */
+    /* The handler is told in a later turn, because it may be running now. */
     loop_defer(call->loop, &call->task);
 }
 
 static void local_free(struct http_transport *transport)
 {
     struct local *local = local_of(transport);
-    /* Answerers are told at once: who frees the transport may free the server next. */
-    for (struct local_call *call = local->calls, *next; call; call = next) {
-        next = call->next;
+    /* Handlers are told at once: the caller may free the server next. */
+    LIST_EACH_SAFE (struct local_call, call, &local->calls, link) {
         unlink_call(call);
         close_client_end(call);
-        settle(call);
+        local_settle(call);
     }
     free(local->bearer);
     free(local);

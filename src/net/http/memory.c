@@ -1,26 +1,27 @@
-/* What a connection makes the server keep, and for whose account: header and body of a request that
- * is read or answered, requests sent ahead, the bytes that a handler reserves, and answers that the
- * peer has not taken. When the total of a server is reached, the payer that has the most loses its
- * largest connection; a payer that is the largest itself is refused. So a client that floods is the
- * one that is turned away. */
+/* The bytes that a connection makes the server keep, and the payer that they are charged to: header
+ * and body of the current request, requests sent ahead, bytes that a handler reserves, and
+ * responses that the peer has not taken. When the total of a server is reached, the largest payer
+ * loses its largest connection; if the largest payer is the one that asks for more, its request is
+ * refused. So a flooding client is the one that is rejected. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"
-#include "net/http/answer.h"
+#include "net/http/response.h"
 
 #include <string.h>
 
 enum {
-    /* Not counted: less than the session of TLS that every connection has (24 KiB measured), and
-     * nearly all requests and answers are smaller, for which nothing is looked up then. */
+    /* Requests and responses up to this size are not counted. That is less than the TLS session of
+     * each connection (24 KiB measured), and nearly all of them are smaller, so most need no lookup
+     * of the payer. */
     UNCOUNTED_MAX = 16 * 1024,
     PAYER_MAX = 256,
 };
 
-/* A user, or where the peer is: its address without the port. */
+/* Writes the payer: the user, or the peer's address without the port. */
 static void write_payer(const struct http_connection *self, char payer[PAYER_MAX])
 {
-    const char *user = self->answer ? self->answer->exchange.user : NULL;
+    const char *user = self->response ? self->response->exchange.user : NULL;
     const char *port = strrchr(self->peer, ':');
     size_t size = user ? strlen(user) : port ? (size_t)(port - self->peer) : strlen(self->peer);
     if (size >= PAYER_MAX)
@@ -35,7 +36,7 @@ void http_connection_forget_payer(struct http_connection *self)
     self->payer = budget_payer_unref(self->payer);
 }
 
-/* End the largest connection of the payer that has the most; false if that is our own. */
+/* Closes the largest connection of the largest payer. Returns false if that payer is our own. */
 static bool make_room(struct http_connection *self)
 {
     const struct budget *payer = budget_largest(&self->service->memory->total);
@@ -50,7 +51,7 @@ static bool make_room(struct http_connection *self)
     return true;
 }
 
-static bool charge(struct http_connection *self, size_t more)
+static bool memory_charge(struct http_connection *self, size_t more)
 {
     struct budget *full;
     while ((full = budget_charge(&self->kept, more)))
@@ -61,11 +62,11 @@ static bool charge(struct http_connection *self, size_t more)
 
 static size_t bytes_held(const struct http_connection *self)
 {
-    return self->in_bytes + self->ahead_bytes + self->answer_bytes + self->out_bytes;
+    return self->in_bytes + self->ahead_bytes + self->response_bytes + self->out_bytes;
 }
 
-/* Charge what the connection holds now; false if there is no room for it. */
-static bool keep(struct http_connection *self, bool force)
+/* Charges what the connection holds now. Returns false if there is no room for it. */
+static bool memory_keep(struct http_connection *self, bool force)
 {
     size_t bytes = bytes_held(self);
     if (!self->service->memory || (!self->payer && bytes <= UNCOUNTED_MAX))
@@ -81,7 +82,7 @@ static bool keep(struct http_connection *self, bool force)
     else if (force)
         budget_force(&self->kept, bytes - self->kept.used);
     else
-        return charge(self, bytes - self->kept.used);
+        return memory_charge(self, bytes - self->kept.used);
     return true;
 }
 
@@ -89,46 +90,47 @@ bool http_connection_keep_request(struct http_connection *self)
 {
     const struct http_parse *parse = &self->parse;
     self->in_bytes = parse->header_size + parse->line.capacity + parse->body.capacity;
-    return keep(self, false);
+    return memory_keep(self, false);
 }
 
 bool http_connection_keep_ahead(struct http_connection *self)
 {
     self->ahead_bytes = self->in.capacity;
-    return keep(self, false);
+    return memory_keep(self, false);
 }
 
 void http_connection_keep_handled(struct http_connection *self)
 {
-    const struct http_exchange *exchange = &self->answer->exchange;
+    const struct http_exchange *exchange = &self->response->exchange;
     size_t used = exchange->arena_is_lent ? 0 : arena_used(exchange->arena);
-    if (used > self->answer_bytes) /* what was reserved has been charged */
-        self->in_bytes += used - self->answer_bytes;
-    keep(self, true);
+    if (used > self->response_bytes) /* reserved bytes are charged already */
+        self->in_bytes += used - self->response_bytes;
+    memory_keep(self, true);
 }
 
-bool http_connection_keep_answer(struct http_connection *self, size_t size)
+bool http_connection_keep_response(struct http_connection *self, size_t size)
 {
-    self->answer_bytes = size;
-    if (size <= UNCOUNTED_MAX || keep(self, false))
+    self->response_bytes = size;
+    if (size <= UNCOUNTED_MAX || memory_keep(self, false))
         return true;
-    /* One answer that is larger than the budget must be possible: lists have their own limit. */
+    /* A single response that is larger than the budget must be possible: lists have their own
+     * limit. */
     const struct budget *payer = &self->payer->budget;
     if (size > payer->max && payer->used == self->kept.used)
-        return keep(self, true);
-    self->answer_bytes = 0;
+        return memory_keep(self, true);
+    self->response_bytes = 0;
     return false;
 }
 
 void http_connection_keep_written(struct http_connection *self)
 {
     size_t pending = stream_pending(self->stream);
-    if (pending <= self->out_bytes && self->answer_bytes == 0)
-        return; /* memory is freed when all is sent */
+    if (pending <= self->out_bytes && self->response_bytes == 0)
+        return; /* the memory is freed when everything is sent */
     if (pending > self->out_bytes)
         self->out_bytes = pending;
-    self->answer_bytes = 0;
-    keep(self, true);
+    self->response_bytes = 0;
+    memory_keep(self, true);
 }
 
 void http_connection_keep_less(struct http_connection *self, bool sent)
@@ -136,11 +138,11 @@ void http_connection_keep_less(struct http_connection *self, bool sent)
     if (sent)
         self->out_bytes = 0;
     else
-        self->in_bytes = self->answer_bytes = 0;
+        self->in_bytes = self->response_bytes = 0;
     if (!self->payer)
         return;
     if (bytes_held(self) == 0)
         http_connection_forget_payer(self);
     else
-        keep(self, true);
+        memory_keep(self, true);
 }

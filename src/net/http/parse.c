@@ -1,6 +1,6 @@
-/* A strict parser of requests; see http_parse.h. Header lines, chunk sizes and trailers are judged
- * as whole lines, so the grammar is written once per line and never meets a split. Bytes that no
- * line may contain, and lines that are too long, are refused as the byte comes. */
+/* A strict parser of requests; see parse.h. Header lines, chunk sizes and trailers are checked as
+ * whole lines, so the grammar is written once per line and never sees a split line. Bytes that no
+ * line may contain, and lines that are too long, are refused as they arrive. */
 #include "net/http/parse.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 enum {
     HEADERS_MAX = 256,
     METHOD_MAX = 32,
-    /* Digits of a length: enough for any body, too few to overflow 64 bits. */
+    /* digits of a length: enough for any body, too few to overflow 64 bits */
     LENGTH_DIGITS_MAX = 18,
     CHUNK_DIGITS_MAX = 15,
 };
@@ -25,7 +25,7 @@ enum {
     HEX = 2,    /* hexadecimal digits */
     DIGIT = 4,  /* decimal digits */
     TARGET = 8, /* visible ASCII */
-    LINE = 16,  /* everything that a line may contain: no control byte but TAB */
+    LINE = 16,  /* every byte that a line may contain: no control character except TAB */
 };
 
 static const unsigned char CLASSES[256] = {
@@ -54,8 +54,8 @@ static const unsigned char CLASSES[256] = {
     [0x80 ... 0xff] = LINE,
 };
 
-/* How many bytes from the front are of the class. */
-static size_t span(const char *data, size_t size, int class)
+/* The number of bytes at the start that are of the class. */
+static size_t parse_span(const char *data, size_t size, int class)
 {
     size_t i = 0;
     while (i < size && CLASSES[(unsigned char)data[i]] & class)
@@ -63,14 +63,15 @@ static size_t span(const char *data, size_t size, int class)
     return i;
 }
 
-static bool is_blank(char c)
+static bool parse_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static enum http_parse_result refuse(struct http_parse *self, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static enum http_parse_result refuse(struct http_parse *self, int status, const char *format, ...)
+static enum http_parse_result parse_refuse(struct http_parse *self, int status, const char *format,
+                                           ...) __attribute__((format(printf, 3, 4)));
+static enum http_parse_result parse_refuse(struct http_parse *self, int status, const char *format,
+                                           ...)
 {
     self->refusal_status = status;
     va_list args;
@@ -87,13 +88,13 @@ static bool has_bad_escape(const char *text, size_t size)
     for (const char *at = memchr(text, '%', size); at;
          at = memchr(at + 1, '%', size - (size_t)(at + 1 - text))) {
         size_t left = size - (size_t)(at - text);
-        if (left < 3 || span(at + 1, 2, HEX) < 2 || (at[1] == '0' && at[2] == '0'))
+        if (left < 3 || parse_span(at + 1, 2, HEX) < 2 || (at[1] == '0' && at[2] == '0'))
             return true;
     }
     return false;
 }
 
-/* The target in origin form ("/path?query") or absolute form ("http://host/path?query"). */
+/* Parses the target in origin form ("/path?query") or absolute form ("http://host/path?query"). */
 static enum http_parse_result parse_target(struct http_parse *self, const char *target)
 {
     if (target[0] != '/' && strcmp(target, "*") != 0) {
@@ -101,32 +102,33 @@ static enum http_parse_result parse_target(struct http_parse *self, const char *
         const char *path = authority ? strpbrk(authority + 3, "/?#") : NULL;
         target = path ? path : "/";
         if (!authority)
-            return refuse(self, 400, "the request's target must begin with '/'");
+            return parse_refuse(self, 400, "the request's target must begin with '/'");
     }
     size_t size = strcspn(target, "#");
     const char *mark = memchr(target, '?', size);
     size_t path_size = mark ? (size_t)(mark - target) : size;
     if (has_bad_escape(target, path_size))
-        return refuse(self, 400, "the request's path has an escape that is not allowed");
+        return parse_refuse(self, 400, "the request's path has an escape that is not allowed");
     self->request.path =
         path_size ? http_percent_decode(self->arena, target, path_size, false) : "/";
     self->request.query = mark ? arena_strndup(self->arena, mark + 1, size - path_size - 1) : "";
     return HTTP_PARSE_MORE;
 }
 
-/* "HTTP/1.1" */
+/* Parses "HTTP/1.1" or "HTTP/1.0". */
 static enum http_parse_result parse_version(struct http_parse *self, const char *text, size_t size)
 {
     static const char name[] = "HTTP/";
     const char *digits = text + sizeof(name) - 1;
     if (size != sizeof("HTTP/1.1") - 1 || memcmp(text, name, sizeof(name) - 1) != 0 ||
-        span(digits, 1, DIGIT) < 1 || digits[1] != '.' || span(digits + 2, 1, DIGIT) < 1)
-        return refuse(self, 400,
-                      "the request line must be a method, a target and HTTP/1.1, with "
-                      "one space between");
+        parse_span(digits, 1, DIGIT) < 1 || digits[1] != '.' ||
+        parse_span(digits + 2, 1, DIGIT) < 1)
+        return parse_refuse(self, 400,
+                            "the request line must be a method, a target and HTTP/1.1, with "
+                            "one space between");
     if (digits[0] != '1' || digits[2] > '1')
-        return refuse(self, 505, "HTTP/1.0 and HTTP/1.1 are spoken here, not HTTP/%c.%c", digits[0],
-                      digits[2]);
+        return parse_refuse(self, 505, "HTTP/1.0 and HTTP/1.1 are spoken here, not HTTP/%c.%c",
+                            digits[0], digits[2]);
     self->minor = digits[2] - '0';
     return HTTP_PARSE_MORE;
 }
@@ -136,46 +138,48 @@ static enum http_parse_result parse_request_line(struct http_parse *self, const 
 {
     if (size == 0) /* RFC 9112, 2.2: an empty line before the request is ignored */
         return HTTP_PARSE_MORE;
-    size_t method = span(line, size, TOKEN);
+    size_t method = parse_span(line, size, TOKEN);
     if (method == 0 || method > METHOD_MAX || method == size || line[method] != ' ')
-        return refuse(self, 400, "the request does not begin with a method and a space");
+        return parse_refuse(self, 400, "the request does not begin with a method and a space");
     const char *target = line + method + 1;
-    size_t rest = size - method - 1, target_size = span(target, rest, TARGET);
+    size_t rest = size - method - 1, target_size = parse_span(target, rest, TARGET);
     if (target_size == 0 || target_size == rest || target[target_size] != ' ')
-        return refuse(self, 400,
-                      "the request's target must be visible ASCII with a space behind it");
+        return parse_refuse(self, 400,
+                            "the request's target must be visible ASCII with a space behind it");
     enum http_parse_result result =
         parse_version(self, target + target_size + 1, rest - target_size - 1);
     if (result != HTTP_PARSE_MORE)
         return result;
     self->request.method = arena_strndup(self->arena, line, method);
     if (str_eq(self->request.method, "CONNECT"))
-        return refuse(self, 501, "CONNECT is not supported: this is no proxy");
+        return parse_refuse(self, 501, "CONNECT is not supported: this server is not a proxy");
     self->stage = HTTP_PARSE_FIELD_LINES;
     return parse_target(self, arena_strndup(self->arena, target, target_size));
 }
 
 /* ---- field lines ----------------------------------------------------------------------------- */
 
-/* The header or a trailer; of a trailer nothing is kept, because the decisions are made by then. */
+/* Parses a header line or a trailer. Trailers are checked but not kept, because all decisions are
+ * made by then. */
 static enum http_parse_result parse_field(struct http_parse *self, const char *line, size_t size,
                                           bool keep)
 {
     if (++self->header_count > HEADERS_MAX)
-        return refuse(self, 431, "the request has more than %d header lines", HEADERS_MAX);
-    if (is_blank(line[0]))
-        return refuse(self, 400, "a header line begins with a space: folded lines are obsolete");
-    size_t name = span(line, size, TOKEN);
-    if (name < size && name > 0 && is_blank(line[name]))
-        return refuse(self, 400, "a header line has a space before its colon");
+        return parse_refuse(self, 431, "the request has more than %d header lines", HEADERS_MAX);
+    if (parse_is_blank(line[0]))
+        return parse_refuse(self, 400,
+                            "a header line begins with a space: folded lines are obsolete");
+    size_t name = parse_span(line, size, TOKEN);
+    if (name < size && name > 0 && parse_is_blank(line[name]))
+        return parse_refuse(self, 400, "a header line has a space before its colon");
     if (name == 0 || name == size || line[name] != ':')
-        return refuse(self, 400, "a header line is not a name, a colon and a value");
+        return parse_refuse(self, 400, "a header line is not a name, a colon and a value");
     if (!keep)
         return HTTP_PARSE_MORE;
     const char *value = line + name + 1, *end = line + size;
-    while (value < end && is_blank(*value))
+    while (value < end && parse_is_blank(*value))
         value++;
-    while (end > value && is_blank(end[-1]))
+    while (end > value && parse_is_blank(end[-1]))
         end--;
     struct http_header *header = ARENA_NEW(self->arena, struct http_header);
     header->name = arena_strndup(self->arena, line, name);
@@ -185,7 +189,7 @@ static enum http_parse_result parse_field(struct http_parse *self, const char *l
     return HTTP_PARSE_MORE;
 }
 
-/* The header lines that decide how a request is read, each found in one walk. */
+/* The header lines that determine how a request is read, collected in one pass. */
 struct framing {
     const char *length, *encoding, *host, *expect;
     size_t lengths, encodings, hosts;
@@ -223,24 +227,24 @@ static void read_framing(const struct http_header *headers, struct framing *ret)
     }
 }
 
-/* How the body's end is told must be beyond doubt. */
+/* Determines where the body ends. Anything ambiguous is refused. */
 static enum http_parse_result set_body(struct http_parse *self, const struct framing *framing)
 {
     if (framing->lengths + framing->encodings > 1)
-        return refuse(self, 400, "the request tells its length more than once");
+        return parse_refuse(self, 400, "the request gives its length more than once");
     if (framing->encoding && self->minor == 0)
-        return refuse(self, 400, "a request of HTTP/1.0 cannot have a transfer encoding");
+        return parse_refuse(self, 400, "a request of HTTP/1.0 cannot have a transfer encoding");
     if (framing->encoding && !str_eq_nocase(framing->encoding, "chunked"))
-        return refuse(self, 501, "no transfer encoding but 'chunked' is supported");
+        return parse_refuse(self, 501, "no transfer encoding but 'chunked' is supported");
     self->stage = framing->encoding ? HTTP_PARSE_CHUNK_LINE : HTTP_PARSE_BODY;
     self->has_body = framing->encoding;
     if (!framing->length)
         return HTTP_PARSE_HEAD;
-    size_t digits = span(framing->length, strlen(framing->length), DIGIT);
+    size_t digits = parse_span(framing->length, strlen(framing->length), DIGIT);
     if (digits == 0 || framing->length[digits] || digits > LENGTH_DIGITS_MAX)
-        return refuse(self, 400,
-                      "the request's Content-Length is not a number of at most %d digits",
-                      LENGTH_DIGITS_MAX);
+        return parse_refuse(self, 400,
+                            "the request's Content-Length is not a number of at most %d digits",
+                            LENGTH_DIGITS_MAX);
     for (const char *digit = framing->length; *digit; digit++)
         self->left = self->left * 10 + (uint64_t)(*digit - '0');
     self->has_body = self->left > 0;
@@ -252,11 +256,11 @@ static enum http_parse_result end_head(struct http_parse *self)
     struct framing framing = {0};
     read_framing(self->request.headers, &framing);
     if (framing.hosts > 1 || (framing.hosts == 0 && self->minor > 0))
-        return refuse(self, 400, "the request must have exactly one Host header");
+        return parse_refuse(self, 400, "the request must have exactly one Host header");
     if (framing.host && strpbrk(framing.host, " \t,/?#@\\"))
-        return refuse(self, 400, "the request's Host header is not a host and a port");
+        return parse_refuse(self, 400, "the request's Host header is not a host and a port");
     if (framing.expect && !str_eq_nocase(framing.expect, "100-continue"))
-        return refuse(self, 417, "no expectation but '100-continue' can be met");
+        return parse_refuse(self, 417, "no expectation but '100-continue' can be met");
     const struct http_header *headers = self->request.headers;
     self->wants_continue = framing.expect && self->minor > 0;
     self->keep_alive = self->minor > 0 ? !http_header_has_word(headers, "Connection", "close")
@@ -271,31 +275,32 @@ static int hex_value(char c)
     return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* "1a;extension". Extensions are ignored, and counted with the trailers. */
+/* Parses "1a;extension". Extensions are ignored, but count towards the limit of the trailers. */
 static enum http_parse_result parse_chunk_line(struct http_parse *self, const char *line,
                                                size_t size)
 {
-    size_t digits = span(line, size, HEX), extension = digits;
-    while (extension < size && is_blank(line[extension]))
+    size_t digits = parse_span(line, size, HEX), extension = digits;
+    while (extension < size && parse_is_blank(line[extension]))
         extension++;
     if (digits == 0 || digits > CHUNK_DIGITS_MAX ||
         (extension < size ? line[extension] != ';' : extension > digits))
-        return refuse(self, 400,
-                      "the size of a chunk is not a hexadecimal number of at most %d "
-                      "digits",
-                      CHUNK_DIGITS_MAX);
+        return parse_refuse(self, 400,
+                            "the size of a chunk is not a hexadecimal number of at most %d "
+                            "digits",
+                            CHUNK_DIGITS_MAX);
     self->left = 0;
     for (size_t i = 0; i < digits; i++)
         self->left = self->left << 4 | (uint64_t)hex_value(line[i]);
     if (self->left > self->body_max - self->body.size)
-        return refuse(self, 413, "the request's body is longer than %zu bytes", self->body_max);
+        return parse_refuse(self, 413, "the request's body is longer than %zu bytes",
+                            self->body_max);
     self->stage = self->left ? HTTP_PARSE_CHUNK : HTTP_PARSE_TRAILERS;
     return HTTP_PARSE_MORE;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static enum http_parse_result judge_line(struct http_parse *self, const char *line, size_t size)
+static enum http_parse_result parse_line(struct http_parse *self, const char *line, size_t size)
 {
     switch (self->stage) {
     case HTTP_PARSE_REQUEST_LINE:
@@ -317,7 +322,8 @@ static enum http_parse_result judge_line(struct http_parse *self, const char *li
     }
 }
 
-/* Bytes that lines may still have: a header has a limit, and so have all other lines together. */
+/* The bytes that are left for lines: the header has one limit, and all other lines together have
+ * another. */
 static size_t *line_bytes(struct http_parse *self)
 {
     return self->stage <= HTTP_PARSE_FIELD_LINES ? &self->header_size : &self->extra_size;
@@ -326,9 +332,9 @@ static size_t *line_bytes(struct http_parse *self)
 static enum http_parse_result refuse_long(struct http_parse *self)
 {
     if (self->stage <= HTTP_PARSE_FIELD_LINES)
-        return refuse(self, 431, "the header is longer than %zu bytes", self->header_max);
-    return refuse(self, 431, "chunk extensions and trailers are longer than %zu bytes",
-                  self->header_max);
+        return parse_refuse(self, 431, "the header is longer than %zu bytes", self->header_max);
+    return parse_refuse(self, 431, "chunk extensions and trailers are longer than %zu bytes",
+                        self->header_max);
 }
 
 static bool is_chunk_line(const struct http_parse *self)
@@ -336,32 +342,33 @@ static bool is_chunk_line(const struct http_parse *self)
     return self->stage == HTTP_PARSE_CHUNK_LINE || self->stage == HTTP_PARSE_CHUNK_END;
 }
 
-/* Take bytes up to the end of the line, and judge it if its end is there. */
+/* Takes bytes up to the end of the line, and checks the line if it is complete. */
 static enum http_parse_result take_line(struct http_parse *self, const char *data, size_t size,
                                         size_t *ret_used)
 {
     size_t *bytes = line_bytes(self), room = self->header_max - *bytes;
     size_t allowed = size < room ? size : room, used = 0;
     bool ended = false;
-    *ret_used = size; /* of a refusal */
+    *ret_used = size; /* after a refusal all bytes count as taken */
     if (!self->cr_seen)
-        used = span(data, allowed, LINE);
+        used = parse_span(data, allowed, LINE);
     if (used && self->stage == HTTP_PARSE_CHUNK_END)
-        return refuse(self, 400, "a chunk is longer than its size says");
+        return parse_refuse(self, 400, "a chunk is longer than its size says");
     if (used < allowed && data[used] == '\r' && !self->cr_seen) {
         self->cr_seen = true;
         used++;
     }
     if (used < allowed && data[used] == '\n') {
-        /* RFC 9112, 2.2 lets a server accept LF alone in a header, and nowhere else. */
+        /* RFC 9112, 2.2 allows a server to accept LF alone in a header, and nowhere else. */
         if (!self->cr_seen && is_chunk_line(self))
-            return refuse(self, 400, "a line between chunks ends with LF alone instead of CR LF");
+            return parse_refuse(self, 400,
+                                "a line between chunks ends with LF alone instead of CR LF");
         ended = true;
         used++;
     } else if (used < allowed) {
-        return refuse(self, 400,
-                      self->cr_seen ? "a carriage return stands alone: a line ends with CR LF"
-                                    : "a line contains a control byte");
+        return parse_refuse(self, 400,
+                            self->cr_seen ? "a carriage return stands alone: a line ends with CR LF"
+                                          : "a line contains a control byte");
     } else if (used < size) {
         return refuse_long(self);
     }
@@ -371,7 +378,7 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
         buf_append(&self->line, data, used);
         return HTTP_PARSE_MORE;
     }
-    if (self->line.size) { /* its beginning came before */
+    if (self->line.size) { /* the start of the line came earlier */
         buf_append(&self->line, data, used);
         data = self->line.data;
         used = self->line.size;
@@ -379,9 +386,9 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
     size_t text = used - 1 - self->cr_seen;
     self->cr_seen = false;
     enum http_parse_stage stage = self->stage;
-    enum http_parse_result result = judge_line(self, data, text);
+    enum http_parse_result result = parse_line(self, data, text);
     buf_clear(&self->line);
-    /* What chunks cannot do without is no extra. */
+    /* The mandatory bytes of chunks do not count as extra. */
     if (stage == HTTP_PARSE_CHUNK_END ||
         (stage == HTTP_PARSE_CHUNK_LINE && text <= CHUNK_DIGITS_MAX))
         self->extra_size -= used;
@@ -423,11 +430,11 @@ enum http_parse_result http_parse_admit(struct http_parse *self, size_t body_max
 {
     self->body_max = self->body.max = body_max;
     if (self->stage == HTTP_PARSE_BODY && self->left > body_max)
-        return refuse(self, 413, "the request's body is longer than %zu bytes", body_max);
+        return parse_refuse(self, 413, "the request's body is longer than %zu bytes", body_max);
     return HTTP_PARSE_MORE;
 }
 
-/* Bytes of the body, as they are. */
+/* Takes bytes of the body. */
 static size_t take_body(struct http_parse *self, const char *data, size_t size)
 {
     size_t used = size < self->left ? size : (size_t)self->left;

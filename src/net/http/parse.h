@@ -1,11 +1,9 @@
-/* The bytes of a connection as requests: a strict parser of HTTP/1.0 and HTTP/1.1 (RFC 9112). What
- * two readers could understand differently is refused, so that a proxy in front of the server and
- * the server never disagree about where a request ends. Pure: no sockets, no clock. The verdict
- * does not depend on how the bytes are split into pieces. docs/design/wire.md says why the parser
- * is our own.
+/* A strict parser of HTTP/1.0 and HTTP/1.1 requests (RFC 9112). Input that two parsers could
+ * understand differently is refused, so that a proxy in front of the server and the server always
+ * agree where a request ends. Pure: no sockets, no clock. The result does not depend on how the
+ * bytes are split into pieces. docs/design/wire.md says why the parser is our own.
  *
- * One request at a time: bytes behind it stay with the caller.
- */
+ * The parser handles one request at a time: bytes after it stay with the caller. */
 #ifndef TRAINYARD_NET_HTTP_PARSE_H
 #define TRAINYARD_NET_HTTP_PARSE_H
 
@@ -13,18 +11,18 @@
 #include "net/http/http.h"
 
 enum http_parse_result {
-    HTTP_PARSE_MORE,    /* all bytes are taken, the request is not complete */
+    HTTP_PARSE_MORE,    /* all bytes are taken; the request is not complete */
     HTTP_PARSE_HEAD,    /* the header is complete: call http_parse_admit() before the next feed */
     HTTP_PARSE_DONE,    /* `request` and `body` are complete */
-    HTTP_PARSE_REFUSED, /* answer `refusal_status` and close: the rest cannot be understood */
+    HTTP_PARSE_REFUSED, /* answer with `refusal_status` and close: the rest cannot be parsed */
 };
 
 enum http_parse_stage {
     HTTP_PARSE_REQUEST_LINE,
     HTTP_PARSE_FIELD_LINES,
-    HTTP_PARSE_BODY, /* `left` bytes of a Content-Length */
+    HTTP_PARSE_BODY, /* `left` bytes of the Content-Length are missing */
     HTTP_PARSE_CHUNK_LINE,
-    HTTP_PARSE_CHUNK, /* `left` bytes of a chunk */
+    HTTP_PARSE_CHUNK, /* `left` bytes of the chunk are missing */
     HTTP_PARSE_CHUNK_END,
     HTTP_PARSE_TRAILERS,
     HTTP_PARSE_END,
@@ -33,18 +31,18 @@ enum http_parse_stage {
 struct http_parse {
     size_t header_max, body_max;
     enum http_parse_stage stage;
-    struct arena *arena; /* of this request */
+    struct arena *arena; /* holds the strings of this request */
     struct http_request request;
     struct http_header **last_header;
-    struct buf line;     /* the beginning of a line whose end has not come yet */
-    bool cr_seen;        /* the last byte was a CR: only LF may follow */
+    struct buf line;     /* the start of a line whose end has not arrived yet */
+    bool cr_seen;        /* the last byte was a CR, so only LF may follow */
     size_t header_size;  /* bytes of the request line and the field lines so far */
     size_t extra_size;   /* bytes of chunk extensions and trailers so far */
     size_t header_count; /* field lines, trailers included */
-    uint64_t left;       /* bytes of the body or of the chunk that have not come yet */
-    struct buf body;     /* the caller takes it over when done */
-    int minor;           /* the client's version: HTTP/1.0 or HTTP/1.1 */
-    bool has_body;       /* the header announces a body, if only an empty chunked one */
+    uint64_t left;       /* bytes of the body or of the chunk that have not arrived yet */
+    struct buf body;     /* the caller takes it over when the request is complete */
+    int minor;           /* minor version of the client's HTTP: 0 or 1 */
+    bool has_body;       /* the header announces a body, even if it is an empty chunked one */
     bool wants_continue; /* the client waits for "100 Continue" before it sends the body */
     bool keep_alive;     /* another request may follow */
     int refusal_status;
@@ -54,16 +52,16 @@ struct http_parse {
 void http_parse_init(struct http_parse *parse, size_t header_max, size_t body_max);
 void http_parse_release(struct http_parse *parse);
 
-/* Prepare for the next request, whose strings go into the arena. */
+/* Prepares for the next request, whose strings are allocated in the arena. */
 void http_parse_start(struct http_parse *parse, struct arena *arena);
 
-/* Take bytes until the result is not HTTP_PARSE_MORE. A feed of no bytes is allowed: after the
- * header of a request without a body it gives HTTP_PARSE_DONE. */
+/* Takes bytes until the result is not HTTP_PARSE_MORE. `size` may be 0: after the header of a
+ * request without a body, that returns HTTP_PARSE_DONE. */
 enum http_parse_result http_parse_feed(struct http_parse *parse, const char *data, size_t size,
                                        size_t *ret_used);
 
-/* After HTTP_PARSE_HEAD: accept a body of at most `body_max` bytes. HTTP_PARSE_MORE, or
- * HTTP_PARSE_REFUSED if the header announces a larger one. */
+/* Must be called after HTTP_PARSE_HEAD. Accepts a body of at most `body_max` bytes. Returns
+ * HTTP_PARSE_MORE, or HTTP_PARSE_REFUSED if the header announces a larger body. */
 enum http_parse_result http_parse_admit(struct http_parse *parse, size_t body_max);
 
 #endif

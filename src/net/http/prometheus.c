@@ -1,5 +1,5 @@
-/* The registry behind /metrics; see prometheus.h. Names are checked where a metric is made, for a
- * wrong one is a defect of this program; label values come from outside and are escaped. */
+/* The registry behind /metrics; see prometheus.h. Names are checked when a metric is made, because
+ * a wrong name is a defect of this program. Label values come from users and are escaped. */
 #include "net/http/prometheus.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@ static const char OTHER[] = "other";
 
 struct series {
     char *values[PROMETHEUS_LABELS_MAX];
-    double value;      /* of a histogram: the sum */
-    uint64_t *buckets; /* of a histogram: by bound, and one more for what is over all */
+    double value;      /* for a histogram: the sum of all values */
+    uint64_t *buckets; /* for a histogram: one per bound, and one for values above all bounds */
 };
 
 struct prometheus_metric {
@@ -30,11 +30,11 @@ struct prometheus_metric {
     size_t label_count;
     double bounds[PROMETHEUS_BOUNDS_MAX];
     size_t bound_count;
-    VEC(struct series *) series; /* by label values */
+    VEC(struct series *) series; /* sorted by label values */
 };
 
 struct prometheus {
-    VEC(struct prometheus_metric *) metrics; /* by name */
+    VEC(struct prometheus_metric *) metrics; /* sorted by name */
     struct prometheus_collector *collectors;
 };
 
@@ -74,7 +74,7 @@ struct prometheus *prometheus_free(struct prometheus *prometheus)
 
 /* ---- making metrics -------------------------------------------------------------------------- */
 
-static bool is_name(const char *name, bool colon_allowed)
+static bool metric_is_name(const char *name, bool colon_allowed)
 {
     if (*name >= '0' && *name <= '9')
         return false;
@@ -93,8 +93,8 @@ static void set_labels(struct prometheus_metric *metric, const char *labels)
             mem_panic("metric %s: more than %d labels", metric->name, PROMETHEUS_LABELS_MAX);
         char *label = mem_strndup(labels, size);
         metric->labels[metric->label_count++] = label;
-        if (!is_name(label, false))
-            mem_panic("metric %s: '%s' is no name of a label", metric->name, label);
+        if (!metric_is_name(label, false))
+            mem_panic("metric %s: '%s' is not a label name", metric->name, label);
         labels += size + (labels[size] == ',');
     }
 }
@@ -113,7 +113,7 @@ static struct prometheus_metric *metric_get(struct prometheus *prometheus, enum 
             mem_panic("metric %s: made twice, and not as the same", name);
         return there;
     }
-    if (!is_name(name, true))
+    if (!metric_is_name(name, true))
         mem_panic("metric '%s': no name of a metric", name);
 
     struct prometheus_metric *metric = mem_zalloc(sizeof(*metric));
@@ -176,8 +176,8 @@ static struct labels read_labels(const struct prometheus_metric *metric, va_list
     return labels;
 }
 
-static int compare(const struct prometheus_metric *metric, const struct series *series,
-                   const struct labels *labels)
+static int series_compare(const struct prometheus_metric *metric, const struct series *series,
+                          const struct labels *labels)
 {
     int order = 0;
     for (size_t i = 0; i < metric->label_count && order == 0; i++)
@@ -185,13 +185,13 @@ static int compare(const struct prometheus_metric *metric, const struct series *
     return order;
 }
 
-/* The first series that does not stand before the labels. */
-static size_t find(const struct prometheus_metric *metric, const struct labels *labels)
+/* The position of the first series that is not before these labels. */
+static size_t series_find(const struct prometheus_metric *metric, const struct labels *labels)
 {
     size_t low = 0, high = metric->series.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(metric, metric->series.items[middle], labels) < 0)
+        if (series_compare(metric, metric->series.items[middle], labels) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -201,14 +201,15 @@ static size_t find(const struct prometheus_metric *metric, const struct labels *
 
 static struct series *series_get(struct prometheus_metric *metric, struct labels labels)
 {
-    size_t at = find(metric, &labels);
-    if (at < metric->series.count && compare(metric, metric->series.items[at], &labels) == 0)
+    size_t at = series_find(metric, &labels);
+    if (at < metric->series.count && series_compare(metric, metric->series.items[at], &labels) == 0)
         return metric->series.items[at];
     if (metric->label_count && metric->series.count + 1 >= PROMETHEUS_SERIES_MAX) {
         for (size_t i = 0; i < metric->label_count; i++)
             labels.values[i] = OTHER;
-        at = find(metric, &labels);
-        if (at < metric->series.count && compare(metric, metric->series.items[at], &labels) == 0)
+        at = series_find(metric, &labels);
+        if (at < metric->series.count &&
+            series_compare(metric, metric->series.items[at], &labels) == 0)
             return metric->series.items[at];
     }
     struct series *series = mem_zalloc(sizeof(*series));
@@ -297,7 +298,7 @@ void prometheus_collector_remove(struct prometheus *prometheus,
         *at = collector->next;
 }
 
-static void write_escaped(struct buf *text, const char *value, bool quotes)
+static void prometheus_write_escaped(struct buf *text, const char *value, bool quotes)
 {
     for (const char *c = value; *c; c++) {
         if (*c == '\n')
@@ -309,7 +310,7 @@ static void write_escaped(struct buf *text, const char *value, bool quotes)
     }
 }
 
-/* The shortest text that reads back as the same number. */
+/* Writes the shortest text that parses to the same number. */
 static void write_number(struct buf *text, double value)
 {
     char digits[40];
@@ -334,7 +335,7 @@ static void write_labels(struct buf *text, const struct prometheus_metric *metri
         return;
     for (size_t i = 0; i < metric->label_count; i++) {
         buf_printf(text, "%s%s=\"", i ? "," : "{", metric->labels[i]);
-        write_escaped(text, series->values[i], true);
+        prometheus_write_escaped(text, series->values[i], true);
         buf_append_char(text, '"');
     }
     if (bound) {
@@ -378,9 +379,9 @@ void prometheus_write(struct prometheus *prometheus, struct buf *text)
     for (size_t i = 0; i < prometheus->metrics.count; i++) {
         const struct prometheus_metric *metric = prometheus->metrics.items[i];
         if (metric->label_count && metric->series.count == 0)
-            continue; /* nothing to say yet */
+            continue; /* the metric has no series yet */
         buf_printf(text, "# HELP %s ", metric->name);
-        write_escaped(text, metric->help, false);
+        prometheus_write_escaped(text, metric->help, false);
         buf_printf(text, "\n# TYPE %s %s\n", metric->name, TYPE_NAMES[metric->type]);
         if (metric->series.count == 0 && metric->type != HISTOGRAM)
             buf_printf(text, "%s 0\n", metric->name);

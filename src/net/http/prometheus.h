@@ -1,10 +1,9 @@
-/* Counters, gauges and histograms, and their text as Prometheus reads it (exposition format 0.0.4).
+/* Counters, gauges and histograms, written in the text format of Prometheus (exposition format
+ * 0.0.4).
  *
- * A registry belongs to one loop. Everything here accepts NULL for the registry and for a metric
- * and then does nothing: whoever counts need not ask whether somebody reads. Metrics stand in the
- * order of their names and series in the order of their label values, so that two texts can be
- * compared.
- */
+ * A registry belongs to one loop. All functions accept NULL for the registry and for a metric, and
+ * then do nothing, so that callers need not check whether metrics are enabled. Metrics are sorted
+ * by name and series by label values, so that two texts can be compared. */
 #ifndef TRAINYARD_NET_PROMETHEUS_H
 #define TRAINYARD_NET_PROMETHEUS_H
 
@@ -17,8 +16,8 @@
 
 #define PROMETHEUS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* Series of one metric. Label values come from outside (namespaces), and memory has a bound: what
- * is over it is summed up in one series whose labels all say "other". */
+/* Limits of one metric. Label values come from users (namespaces), so the number of series is
+ * bounded: further series are summed in one series whose labels are all "other". */
 enum { PROMETHEUS_SERIES_MAX = 1000, PROMETHEUS_LABELS_MAX = 4, PROMETHEUS_BOUNDS_MAX = 24 };
 
 struct prometheus;
@@ -28,32 +27,32 @@ struct prometheus *prometheus_new(void);
 struct prometheus *prometheus_free(struct prometheus *prometheus);
 DEFINE_CLEANUP(prometheus)
 
-/* `labels` is a text of names with commas between ("verb,code"), or NULL. A name that is there
- * already gives the metric that is there, so that several controllers may share it; it must then be
- * of the same type and labels. The metric lives as long as the registry. */
+/* `labels` holds label names separated by commas ("verb,code"), or NULL. If a metric of this name
+ * exists, it is returned, so that several controllers may share it; it must have the same type and
+ * labels. A metric lives as long as its registry. */
 struct prometheus_metric *prometheus_counter(struct prometheus *prometheus, const char *name,
                                              const char *help, const char *labels);
 struct prometheus_metric *prometheus_gauge(struct prometheus *prometheus, const char *name,
                                            const char *help, const char *labels);
-/* `bounds` are the upper ends of the buckets, rising; "+Inf" follows by itself. */
+/* `bounds` are the upper bounds of the buckets in rising order; "+Inf" is added. */
 struct prometheus_metric *prometheus_histogram(struct prometheus *prometheus, const char *name,
                                                const char *help, const char *labels,
                                                const double *bounds, size_t bound_count);
 
-/* The label values follow, as many as the metric has labels, and then NULL. A counter never falls:
- * a negative amount is a defect. */
+/* The label values follow, one per label of the metric, then NULL. A counter never decreases: a
+ * negative amount is a defect and aborts. */
 void prometheus_add(struct prometheus_metric *metric, double amount, ...) __attribute__((sentinel));
 void prometheus_set(struct prometheus_metric *gauge, double value, ...) __attribute__((sentinel));
 void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
     __attribute__((sentinel));
 
-/* Show a histogram that is counted elsewhere: how many values each bucket has, one more than
- * bounds, and the sum of all values. For histograms without labels. */
+/* Sets a histogram that is counted elsewhere: the number of values per bucket, with one bucket more
+ * than bounds, and the sum of all values. Only for histograms without labels. */
 void prometheus_show_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
                              double sum);
 
-/* For numbers that are only looked up when somebody reads: `collect` sets its gauges before each
- * text. The struct lives in its owner's memory until it is removed. */
+/* A callback that sets gauges before each prometheus_write(), for values that are only computed on
+ * demand. The struct lives in its owner's memory until it is removed. */
 struct prometheus_collector {
     void (*collect)(struct prometheus_collector *collector);
     struct prometheus_collector *next;

@@ -1,5 +1,5 @@
-/* The listener: accepts connections and keeps their number within its limit; see http_server.h.
- * What happens on a connection is http_connection.c's. */
+/* The listener: accepts connections and limits their number; see server.h. connection.c handles a
+ * connection. */
 #include "net/http/server.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 
 enum {
     BODY_MAX = 3 * 1024 * 1024,
-    HEADER_MAX = 64 * 1024, /* http-parser's own limit is 80 KiB */
+    HEADER_MAX = 64 * 1024,
     CONNECTIONS_MAX = 4096,
     HANDSHAKE_TIMEOUT_MS = 10 * 1000,
     HEADER_TIMEOUT_MS = 15 * 1000,
@@ -25,14 +25,14 @@ enum {
     IDLE_TIMEOUT_MS = 180 * 1000,
     SILENCE_TIMEOUT_MS = 30 * 1000,
     ACCEPTS_A_TURN = 64,
-    RETRY_MS = 100, /* after the system ran out of descriptors */
+    RETRY_MS = 100, /* delay after the system ran out of descriptors */
     BACKLOG = 1024,
     PEER_MAX = INET6_ADDRSTRLEN + 16,
 };
 
 struct http_server {
     struct http_service service;
-    struct budget_group memory; /* where the caller gave none */
+    struct budget_group memory; /* used if the caller passed no budget */
     int listen_fd;
     uv_poll_t poll;
     struct loop_timer retry;
@@ -62,13 +62,13 @@ static void format_peer(const struct sockaddr_storage *address, char peer[PEER_M
     }
 }
 
-/* A peer that leaves says so. One whose machine is cut off does not, and a watch of it would stay
- * for ever, for nothing is written to it that could fail. So the system asks each line that is
- * quiet whether the other end still stands: after half of the time, then three times in the other
- * half. TCP_USER_TIMEOUT is not used: it would also cut off one that merely does not read for a
- * while, as a forwarded program in a debugger. What is written and not taken has the stream's
- * patience. */
-static void ask_when_silent(int fd, int64_t silence_timeout_ms)
+/* Enables TCP keepalive. A peer that closes its connection says so. A peer whose machine is cut off
+ * does not, and its watch would stay forever, because nothing is written to it that could fail. So
+ * the kernel probes silent connections: first after half of the timeout, then three times in the
+ * other half. TCP_USER_TIMEOUT is not used: it would also end a connection whose peer only does not
+ * read for a while, such as a forwarded program in a debugger. The stall timeout of the stream
+ * covers pending bytes. */
+static void enable_keepalive(int fd, int64_t silence_timeout_ms)
 {
     enum { PROBES = 3 };
     int seconds = (int)(silence_timeout_ms / 1000);
@@ -83,7 +83,7 @@ static void ask_when_silent(int fd, int64_t silence_timeout_ms)
 static void take_connection(struct http_server *server, int fd,
                             const struct sockaddr_storage *address)
 {
-    /* Peers that connect and say nothing must not keep out one that asks. */
+    /* Silent connections must not keep out a client that sends a request. */
     if (server->service.connection_count >= server->connections_max &&
         !http_service_drop_waiting(&server->service)) {
         close(fd);
@@ -91,7 +91,7 @@ static void take_connection(struct http_server *server, int fd,
     }
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    ask_when_silent(fd, server->silence_timeout_ms);
+    enable_keepalive(fd, server->silence_timeout_ms);
     struct stream *stream;
     if (socket_stream_new(server->service.loop, fd, server->tls, server->service.body_timeout_ms,
                           &stream, NULL) < 0)
@@ -112,17 +112,18 @@ static void on_listen(uv_poll_t *poll, int status, int events)
         if (fd >= 0) {
             take_connection(server, fd, &address);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            /* The connection stays readable in the backlog: to look again at once would spin. */
+            /* The connection stays in the backlog and the socket stays readable: polling at once
+             * would spin. */
             uv_poll_stop(poll);
             loop_timer_start(&server->retry, RETRY_MS);
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* else that one peer gave up before we came to it */
+        } /* otherwise the peer gave up before accept() */
     }
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_accept_retry(struct loop_timer *timer)
 {
     struct http_server *server = CONTAINER_OF(timer, struct http_server, retry);
     uv_poll_start(&server->poll, UV_READABLE, on_listen);
@@ -147,7 +148,7 @@ static void on_connection_closed(struct http_service *service)
     free_if_closed(CONTAINER_OF(service, struct http_server, service));
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_server_poll_closed(uv_handle_t *handle)
 {
     struct http_server *server = CONTAINER_OF(handle, struct http_server, poll);
     server->poll_open = false;
@@ -160,13 +161,11 @@ void http_server_close(struct http_server *server, void (*closed)(void *context)
     server->closed = closed;
     server->closed_context = context;
     loop_timer_stop(&server->retry);
-    uv_close((uv_handle_t *)&server->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&server->poll, on_server_poll_closed);
     close(server->listen_fd);
-    struct http_connection *next;
-    for (struct http_connection *each = server->service.connections; each; each = next) {
-        next = each->next; /* they leave the list in later turns */
+    /* Connections leave the list in later turns. */
+    LIST_EACH_SAFE (struct http_connection, each, &server->service.connections, link)
         http_connection_close(each);
-    }
 }
 
 static int64_t or_default(int64_t value, int64_t fallback)
@@ -183,10 +182,10 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
         return err_set(err, ERR_INVALID, "header limit of %zu bytes: at most %d are supported",
                        options->header_max, HEADER_MAX);
     struct http_server *server = mem_zalloc(sizeof(*server));
-    int status = uv_poll_init(loop_uv(loop), &server->poll, options->listen_fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(loop), &server->poll, options->listen_fd);
+    if (result < 0) {
         free(server);
-        return err_set_errno(err, -status, "cannot watch the listening socket");
+        return err_set_errno(err, -result, "cannot watch the listening socket");
     }
     server->service = (struct http_service){
         .loop = loop,
@@ -210,7 +209,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
     server->connections_max = options->connections_max ? options->connections_max : CONNECTIONS_MAX;
     server->silence_timeout_ms = or_default(options->silence_timeout_ms, SILENCE_TIMEOUT_MS);
     server->poll_open = true;
-    loop_timer_init(loop, &server->retry, on_retry);
+    loop_timer_init(loop, &server->retry, on_accept_retry);
     uv_poll_start(&server->poll, UV_READABLE, on_listen);
     *ret = server;
     return 0;
@@ -243,7 +242,8 @@ int http_listen(const char *address, int port, int *ret_fd, int *ret_port, struc
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (storage.ss_family == AF_INET6) /* "::" is IPv4, too, whatever the machine's setting */
+    if (storage.ss_family ==
+        AF_INET6) /* "::" accepts IPv4 too, whatever the setting of the machine */
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     if (bind(fd, (struct sockaddr *)&storage, size) < 0 || listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)&storage, &size) < 0)

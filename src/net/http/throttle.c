@@ -1,8 +1,10 @@
-/* The polite transport; see http_throttle.h. A call that may go at once is handed on as it is; only
- * one that waits is copied. Calls are let go from the loop, never from within a cancel: whoever
- * cancels all it has must not thereby start what it is about to cancel. */
+/* The throttling transport; see throttle.h. A call that may start at once is passed on without a
+ * copy; only a waiting one is copied. Waiting calls are started from the loop, never from within a
+ * cancel: otherwise a caller that cancels all its calls would start those that it is about to
+ * cancel. */
 #include "net/http/throttle.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "net/http/internal.h"
@@ -17,21 +19,16 @@ enum { PAUSE_MAX_MS = 10 * 1000 };
 struct throttle_call {
     struct http_call call;
     struct throttle *throttle;
-    struct throttle_call *next, *previous; /* of those that wait, or of those under way */
-    struct http_call *inner;               /* NULL: it waits */
-    struct arena *arena;                   /* of the copy, while it waits */
+    struct list_link link;   /* in throttle.waiting or throttle.under_way */
+    struct http_call *inner; /* NULL: the call waits */
+    struct arena *arena;     /* holds the copied request while the call waits */
     struct http_request request;
     int64_t timeout_ms;
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
-    const char *method; /* one of METHODS */
+    const char *method; /* one of the METHODS in method_name() */
     int status;
     bool is_watch;
-};
-
-struct list {
-    struct throttle_call *first, *last;
-    size_t count;
 };
 
 struct throttle {
@@ -39,15 +36,16 @@ struct throttle {
     struct loop *loop;
     struct http_transport *inner;
     struct http_throttle_options options;
-    double tokens; /* below nothing where watches took more than there were */
+    double tokens; /* below 0 if watches took more tokens than there were */
     int64_t filled_ms, paused_until_ms;
-    struct list waiting, under_way;
+    struct list_head waiting, under_way; /* struct throttle_call */
+    size_t waiting_count;
     size_t places_taken;
     struct loop_timer timer;
     struct loop_task task;
     struct prometheus_metric *requests;
     bool draining;
-    void (*drained)(void *context); /* NULL: told */
+    void (*drained)(void *context); /* NULL: called already */
     void *drained_context;
 };
 
@@ -56,32 +54,7 @@ static struct throttle *throttle_of(struct http_transport *transport)
     return CONTAINER_OF(transport, struct throttle, transport);
 }
 
-static void list_append(struct list *list, struct throttle_call *call)
-{
-    call->next = NULL;
-    call->previous = list->last;
-    if (list->last)
-        list->last->next = call;
-    else
-        list->first = call;
-    list->last = call;
-    list->count++;
-}
-
-static void list_remove(struct list *list, struct throttle_call *call)
-{
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        list->first = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-    else
-        list->last = call->previous;
-    list->count--;
-}
-
-/* A label's values must be few: what is none of these is counted as other. */
+/* The values of a metric label must be few: any other method counts as "other". */
 static const char *method_name(const char *method)
 {
     static const char *const METHODS[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
@@ -91,7 +64,7 @@ static const char *method_name(const char *method)
     return "other";
 }
 
-static void count(struct throttle_call *call, bool failed)
+static void throttle_count(struct throttle_call *call, bool failed)
 {
     char code[16];
     snprintf(code, sizeof(code), "%d", call->status);
@@ -101,13 +74,15 @@ static void count(struct throttle_call *call, bool failed)
 
 /* ---- under way ------------------------------------------------------------------------------- */
 
-static void call_free(struct throttle_call *call)
+static void throttle_call_free(struct throttle_call *call)
 {
     struct throttle *throttle = call->throttle;
-    list_remove(call->inner ? &throttle->under_way : &throttle->waiting, call);
+    list_remove(&call->link);
+    if (!call->inner)
+        throttle->waiting_count--;
     if (call->inner && !call->is_watch)
         throttle->places_taken--;
-    if (throttle->waiting.count || throttle->draining)
+    if (throttle->waiting_count || throttle->draining)
         loop_defer(throttle->loop, &throttle->task);
     arena_free(call->arena);
     free(call);
@@ -122,13 +97,13 @@ int64_t http_retry_after_ms(const struct http_header *headers, int64_t most_ms)
     return seconds * 1000 < most_ms ? seconds * 1000 : most_ms;
 }
 
-static void on_head(void *context, int status, const struct http_header *headers)
+static void on_throttle_head(void *context, int status, const struct http_header *headers)
 {
     struct throttle_call *call = context;
     struct throttle *throttle = call->throttle;
     call->status = status;
     if (call->is_watch)
-        count(call, false); /* its end may be minutes away */
+        throttle_count(call, false); /* the end of a watch may be minutes away */
     if (status == 429) {
         int64_t pause_ms = http_retry_after_ms(headers, PAUSE_MAX_MS);
         int64_t until_ms = loop_now_ms(throttle->loop) + pause_ms;
@@ -139,38 +114,39 @@ static void on_head(void *context, int status, const struct http_header *headers
         call->listener.on_head(call->context, status, headers);
 }
 
-static void on_data(void *context, const void *data, size_t size)
+static void on_throttle_data(void *context, const void *data, size_t size)
 {
     struct throttle_call *call = context;
     if (call->listener.on_data)
         call->listener.on_data(call->context, data, size);
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_throttle_end(void *context, const struct err *err)
 {
     struct throttle_call *call = context;
-    struct http_listener listener = call->listener;
+    struct http_callbacks listener = call->listener;
     void *listener_context = call->context;
     if (!call->is_watch || !call->status)
-        count(call, err != NULL);
-    call_free(call);
+        throttle_count(call, err != NULL);
+    throttle_call_free(call);
     listener.on_end(listener_context, err); /* may free the transport */
 }
 
 static void start_inner(struct throttle_call *call, const struct http_request *request)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_throttle_head, on_throttle_data,
+                                                   on_throttle_end};
     struct throttle *throttle = call->throttle;
     throttle->tokens -= 1;
     if (!call->is_watch)
         throttle->places_taken++;
-    list_append(&throttle->under_way, call);
+    list_append(&throttle->under_way, &call->link);
     call->inner = http_start(throttle->inner, request, call->timeout_ms, &LISTENER, call);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static void fill(struct throttle *throttle)
+static void throttle_fill(struct throttle *throttle)
 {
     int64_t now_ms = loop_now_ms(throttle->loop);
     throttle->tokens += (double)(now_ms - throttle->filled_ms) * throttle->options.rate / 1000;
@@ -179,8 +155,8 @@ static void fill(struct throttle *throttle)
     throttle->filled_ms = now_ms;
 }
 
-/* Milliseconds until the next call may go; 0: now; -1: when one that is under way has ended. */
-static int64_t wait_ms(struct throttle *throttle)
+/* Milliseconds until the next call may start; 0: now; -1: when a call in flight has ended. */
+static int64_t throttle_wait_ms(struct throttle *throttle)
 {
     int64_t paused_ms = throttle->paused_until_ms - loop_now_ms(throttle->loop);
     int64_t token_ms = 0;
@@ -189,7 +165,7 @@ static int64_t wait_ms(struct throttle *throttle)
     if (throttle->options.calls_max && throttle->places_taken >= throttle->options.calls_max)
         return -1;
     if (throttle->options.rate > 0) {
-        fill(throttle);
+        throttle_fill(throttle);
         if (throttle->tokens < 1)
             token_ms = (int64_t)((1 - throttle->tokens) * 1000 / throttle->options.rate) + 1;
     }
@@ -198,39 +174,40 @@ static int64_t wait_ms(struct throttle *throttle)
     return paused_ms > token_ms ? paused_ms : token_ms;
 }
 
-static void let_go(struct throttle *throttle)
+static void throttle_start_waiting(struct throttle *throttle)
 {
-    while (throttle->waiting.count) {
-        int64_t delay_ms = wait_ms(throttle);
+    while (throttle->waiting_count) {
+        int64_t delay_ms = throttle_wait_ms(throttle);
         if (delay_ms > 0)
             loop_timer_start(&throttle->timer, delay_ms);
         if (delay_ms != 0)
             return;
-        struct throttle_call *call = throttle->waiting.first;
-        list_remove(&throttle->waiting, call);
+        struct throttle_call *call = LIST_FIRST(&throttle->waiting, struct throttle_call, link);
+        list_remove(&call->link);
+        throttle->waiting_count--;
         start_inner(call, &call->request);
         call->arena = arena_free(call->arena);
     }
 }
 
-static void on_task(struct loop_task *task)
+static void on_throttle_task(struct loop_task *task)
 {
     struct throttle *throttle = CONTAINER_OF(task, struct throttle, task);
-    let_go(throttle);
+    throttle_start_waiting(throttle);
     if (throttle->draining && throttle->places_taken == 0 && throttle->drained)
         TAKE(throttle->drained)(throttle->drained_context); /* may free the transport */
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_throttle_timer(struct loop_timer *timer)
 {
-    let_go(CONTAINER_OF(timer, struct throttle, timer));
+    throttle_start_waiting(CONTAINER_OF(timer, struct throttle, timer));
 }
 
 /* ---- the transport --------------------------------------------------------------------------- */
 
 static struct http_call *throttle_start(struct http_transport *transport,
                                         const struct http_request *request, int64_t timeout_ms,
-                                        const struct http_listener *listener, void *context)
+                                        const struct http_callbacks *listener, void *context)
 {
     struct throttle *throttle = throttle_of(transport);
     struct throttle_call *call = mem_zalloc(sizeof(*call));
@@ -242,12 +219,13 @@ static struct http_call *throttle_start(struct http_transport *transport,
     call->method = method_name(request->method);
     call->is_watch = http_query_flag(request->query, "watch");
     bool at_once = call->is_watch && !throttle->draining;
-    if (at_once || (throttle->waiting.count == 0 && wait_ms(throttle) == 0)) {
+    if (at_once || (throttle->waiting_count == 0 && throttle_wait_ms(throttle) == 0)) {
         start_inner(call, request);
     } else {
         call->arena = arena_new();
         call->request = http_request_copy(call->arena, request);
-        list_append(&throttle->waiting, call);
+        list_append(&throttle->waiting, &call->link);
+        throttle->waiting_count++;
         loop_defer(throttle->loop, &throttle->task); /* sets the timer */
     }
     return &call->call;
@@ -258,22 +236,20 @@ static void throttle_cancel(struct http_transport *transport, struct http_call *
     struct throttle_call *call = CONTAINER_OF(base, struct throttle_call, call);
     if (call->inner)
         http_cancel(call->throttle->inner, call->inner);
-    call_free(call);
+    throttle_call_free(call);
 }
 
-static void cancel_all(struct throttle *throttle, struct throttle_call *first)
+static void cancel_all(struct throttle *throttle, struct list_head *calls)
 {
-    for (struct throttle_call *call = first, *next; call; call = next) {
-        next = call->next;
+    LIST_EACH_SAFE (struct throttle_call, call, calls, link)
         throttle_cancel(&throttle->transport, &call->call);
-    }
 }
 
 static void throttle_free(struct http_transport *transport)
 {
     struct throttle *throttle = throttle_of(transport);
-    cancel_all(throttle, throttle->waiting.first);
-    cancel_all(throttle, throttle->under_way.first);
+    cancel_all(throttle, &throttle->waiting);
+    cancel_all(throttle, &throttle->under_way);
     loop_timer_stop(&throttle->timer);
     loop_defer_cancel(throttle->loop, &throttle->task);
     free(throttle);
@@ -292,8 +268,8 @@ struct http_transport *http_throttle_new(struct loop *loop, struct http_transpor
         throttle->options.burst = options->rate > 1 ? (size_t)options->rate : 1;
     throttle->tokens = (double)throttle->options.burst;
     throttle->filled_ms = loop_now_ms(loop);
-    throttle->task.callback = on_task;
-    loop_timer_init(loop, &throttle->timer, on_timer);
+    throttle->task.callback = on_throttle_task;
+    loop_timer_init(loop, &throttle->timer, on_throttle_timer);
     throttle->requests =
         prometheus_counter(options->metrics, "rest_client_requests_total",
                            "Requests to the API server, by status code and method", "code,method");
@@ -312,5 +288,5 @@ void http_throttle_drain(struct http_transport *transport, void (*done)(void *co
 
 size_t http_throttle_waiting(const struct http_transport *throttle)
 {
-    return CONTAINER_OF(throttle, struct throttle, transport)->waiting.count;
+    return CONTAINER_OF(throttle, struct throttle, transport)->waiting_count;
 }

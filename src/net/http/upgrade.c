@@ -1,6 +1,6 @@
-/* A server's connection after its protocol was changed: the line that http_upgrade() gives out. It
- * passes everything on between the connection's stream and the upgrader, but for two things: what
- * had been read ahead of the change is given first, and the server may end it at any time. */
+/* A server's connection after an upgrade: the stream that http_upgrade() returns. It forwards
+ * everything between the connection's stream and the new protocol, with two exceptions: bytes that
+ * were read before the upgrade are delivered first, and the server may close it at any time. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ static struct http_connection *connection_of(const struct stream *stream)
 
 /* ---- from the peer --------------------------------------------------------------------------- */
 
-static void tell_end(struct http_connection *self, const struct err *err)
+static void upgrade_report_end(struct http_connection *self, const struct err *err)
 {
     struct http_upgrade *upgrade = &self->upgrade;
     if (upgrade->left)
@@ -21,8 +21,8 @@ static void tell_end(struct http_connection *self, const struct err *err)
     upgrade->stream.handler->on_end(upgrade->stream.context, err);
 }
 
-/* Give what was read ahead; then the stream below may go on. */
-static void give(struct http_connection *self)
+/* Delivers the bytes that were read before the upgrade; then the stream below may continue. */
+static void upgrade_give(struct http_connection *self)
 {
     struct http_upgrade *upgrade = &self->upgrade;
     if (!upgrade->opened) {
@@ -39,19 +39,19 @@ static void give(struct http_connection *self)
         return;
     stream_pause(self->stream, upgrade->paused);
     if (self->peer_ended && !self->in.size && !upgrade->end_told)
-        tell_end(self, NULL);
+        upgrade_report_end(self, NULL);
 }
 
-static void on_task(struct loop_task *task)
+static void on_upgrade_task(struct loop_task *task)
 {
-    give(CONTAINER_OF(task, struct http_connection, upgrade.task));
+    upgrade_give(CONTAINER_OF(task, struct http_connection, upgrade.task));
 }
 
-static void on_open(void *context)
+static void on_upgrade_open(void *context)
 {
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_upgrade_data(void *context, const char *data, size_t size)
 {
     struct http_connection *self = context;
     struct http_upgrade *upgrade = &self->upgrade;
@@ -63,24 +63,25 @@ static void on_data(void *context, const char *data, size_t size)
     stream_pause(self->stream, true);
 }
 
-static void on_sent(void *context)
+static void on_upgrade_sent(void *context)
 {
     struct http_upgrade *upgrade = &((struct http_connection *)context)->upgrade;
     if (upgrade->opened && !upgrade->left)
         upgrade->stream.handler->on_sent(upgrade->stream.context);
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_upgrade_end(void *context, const struct err *err)
 {
     struct http_connection *self = context;
     self->peer_ended = true;
     if (err)
-        tell_end(self, err);
+        upgrade_report_end(self, err);
     else
-        loop_defer(self->service->loop, &self->upgrade.task); /* after what was read ahead */
+        loop_defer(self->service->loop,
+                   &self->upgrade.task); /* after the bytes that were read before the upgrade */
 }
 
-static void on_closed(void *context)
+static void on_upgrade_closed(void *context)
 {
     struct http_connection *self = context;
     const struct stream *stream = &self->upgrade.stream;
@@ -90,32 +91,32 @@ static void on_closed(void *context)
 }
 
 static const struct stream_handler BELOW = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
+    .on_open = on_upgrade_open,
+    .on_data = on_upgrade_data,
+    .on_sent = on_upgrade_sent,
+    .on_end = on_upgrade_end,
+    .on_closed = on_upgrade_closed,
 };
 
 /* ---- the upgrader's calls -------------------------------------------------------------------- */
 
-static void start(struct stream *stream)
+static void upgrade_start(struct stream *stream)
 {
     struct http_connection *self = connection_of(stream);
     loop_defer(self->service->loop, &self->upgrade.task);
 }
 
-static void write_bytes(struct stream *stream, const void *data, size_t size)
+static void upgrade_write(struct stream *stream, const void *data, size_t size)
 {
     stream_write(connection_of(stream)->stream, data, size);
 }
 
-static size_t pending(const struct stream *stream)
+static size_t upgrade_pending(const struct stream *stream)
 {
     return stream_pending(connection_of(stream)->stream);
 }
 
-static void pause_reading(struct stream *stream, bool paused)
+static void upgrade_pause(struct stream *stream, bool paused)
 {
     struct http_connection *self = connection_of(stream);
     self->upgrade.paused = paused;
@@ -125,24 +126,24 @@ static void pause_reading(struct stream *stream, bool paused)
         stream_pause(self->stream, paused);
 }
 
-static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+static void upgrade_set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
-    stream_set_patience(connection_of(stream)->stream, stall_timeout_ms);
+    stream_set_stall_timeout(connection_of(stream)->stream, stall_timeout_ms);
 }
 
-static void shut(struct stream *stream)
+static void upgrade_shut(struct stream *stream)
 {
     stream_shut(connection_of(stream)->stream);
 }
 
-static void finish(struct stream *stream)
+static void upgrade_finish(struct stream *stream)
 {
     struct http_connection *self = connection_of(stream);
     self->upgrade.left = true;
     stream_finish(self->stream);
 }
 
-static void close_stream(struct stream *stream)
+static void upgrade_close(struct stream *stream)
 {
     struct http_connection *self = connection_of(stream);
     self->upgrade.left = true;
@@ -150,21 +151,21 @@ static void close_stream(struct stream *stream)
 }
 
 static const struct stream_ops OPS = {
-    .start = start,
-    .write = write_bytes,
-    .pending = pending,
-    .pause = pause_reading,
-    .set_patience = set_patience,
-    .shut = shut,
-    .finish = finish,
-    .close = close_stream,
+    .start = upgrade_start,
+    .write = upgrade_write,
+    .pending = upgrade_pending,
+    .pause = upgrade_pause,
+    .set_stall_timeout = upgrade_set_stall_timeout,
+    .shut = upgrade_shut,
+    .finish = upgrade_finish,
+    .close = upgrade_close,
 };
 
 /* ---- the connection's side ------------------------------------------------------------------- */
 
 void http_upgrade_init(struct http_connection *self)
 {
-    self->upgrade = (struct http_upgrade){.stream.ops = &OPS, .task.callback = on_task};
+    self->upgrade = (struct http_upgrade){.stream.ops = &OPS, .task.callback = on_upgrade_task};
     self->stream->handler = &BELOW;
     self->stream->context = self;
 }
@@ -174,6 +175,6 @@ void http_upgrade_cancel(struct http_connection *self)
     struct err err;
     loop_defer_cancel(self->service->loop, &self->upgrade.task);
     err_set(&err, ERR_CANCELED, "the server ends");
-    tell_end(self, &err);
+    upgrade_report_end(self, &err);
     self->upgrade.left = true;
 }

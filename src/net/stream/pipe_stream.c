@@ -1,5 +1,5 @@
-/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c: all
- * callbacks to the owner are made from `turn`. */
+/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c:
+ * pipe_turn() makes all callbacks to the owner. */
 #include "net/stream/pipe_stream.h"
 
 #include "base/mem.h"
@@ -13,8 +13,8 @@
 
 enum {
     READ_SIZE = 64 * 1024,
-    READ_BUDGET = 256 * 1024,       /* a turn; then the others of the loop are served */
-    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores pending() ends here */
+    READ_BUDGET = 256 * 1024,       /* bytes per turn; then other users of the loop are served */
+    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores stream_pending() fails here */
 };
 
 struct pipe_stream {
@@ -23,24 +23,24 @@ struct pipe_stream {
     int fd; /* -1: closed */
     bool reads, writes;
     uv_poll_t poll;
-    int polled;            /* the events asked for now */
-    struct loop_task task; /* a turn without an event */
+    int polled;            /* the polled events */
+    struct loop_task task; /* runs a turn without an event */
     struct send_queue queue;
-    int64_t left; /* bytes until the end that was declared; -1: none was */
+    int64_t left; /* bytes to deliver before the declared end; -1: no end was declared */
     bool opened, paused, blocked;
-    bool sent_told; /* on_sent is not owed */
+    bool sent_told; /* on_sent was called after the last write */
     bool ended, end_told;
     bool shutting, finishing, closed;
     bool broken;
-    struct err err; /* why, if broken */
+    struct err err; /* the reason, if `broken` */
 };
 
-static struct pipe_stream *self_of(const struct stream *stream)
+static struct pipe_stream *pipe_of(const struct stream *stream)
 {
     return CONTAINER_OF(stream, struct pipe_stream, stream);
 }
 
-static void schedule(struct pipe_stream *self)
+static void pipe_schedule(struct pipe_stream *self)
 {
     if (!self->closed)
         loop_defer(self->loop, &self->task);
@@ -48,14 +48,14 @@ static void schedule(struct pipe_stream *self)
 
 static void close_descriptor(struct pipe_stream *self)
 {
-    /* libuv must have let go of the descriptor before its number can be used again. */
+    /* libuv must stop polling before the number of the descriptor can be reused. */
     uv_poll_stop(&self->poll);
     self->polled = 0;
     if (self->fd >= 0)
         close(TAKE_FD(self->fd));
 }
 
-static void flush(struct pipe_stream *self)
+static void pipe_flush(struct pipe_stream *self)
 {
     while (send_queue_size(&self->queue) && !self->blocked && !self->broken && self->fd >= 0) {
         ssize_t sent =
@@ -71,15 +71,15 @@ static void flush(struct pipe_stream *self)
     }
 }
 
-static bool may_give(const struct pipe_stream *self)
+static bool pipe_may_deliver(const struct pipe_stream *self)
 {
     return self->reads && !self->paused && !self->closed && !self->ended && !self->finishing;
 }
 
-static void receive(struct pipe_stream *self)
+static void pipe_receive(struct pipe_stream *self)
 {
     char data[READ_SIZE];
-    for (size_t budget = READ_BUDGET; budget >= READ_SIZE && may_give(self);) {
+    for (size_t budget = READ_BUDGET; budget >= READ_SIZE && pipe_may_deliver(self);) {
         size_t room = sizeof(data);
         if (self->left >= 0 && (size_t)self->left < room)
             room = (size_t)self->left;
@@ -92,28 +92,28 @@ static void receive(struct pipe_stream *self)
         } else if (size < 0 && errno == EAGAIN) {
             return;
         } else if (size == 0 || errno != EINTR) {
-            self->ended = true; /* EIO is how the end of a terminal looks */
+            self->ended = true; /* a terminal reports its end as EIO */
         }
     }
 }
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
-static void on_poll(uv_poll_t *poll, int status, int events);
+static void on_pipe_poll(uv_poll_t *poll, int status, int events);
 
-static void watch(struct pipe_stream *self)
+static void pipe_watch(struct pipe_stream *self)
 {
-    int events = (may_give(self) ? UV_READABLE : 0) | (self->blocked ? UV_WRITABLE : 0);
+    int events = (pipe_may_deliver(self) ? UV_READABLE : 0) | (self->blocked ? UV_WRITABLE : 0);
     if (events == self->polled || self->fd < 0)
         return;
     self->polled = events;
     if (events)
-        uv_poll_start(&self->poll, events, on_poll);
+        uv_poll_start(&self->poll, events, on_pipe_poll);
     else
         uv_poll_stop(&self->poll);
 }
 
-static void tell_owner(struct pipe_stream *self)
+static void pipe_report(struct pipe_stream *self)
 {
     struct stream *stream = &self->stream;
     if (!self->sent_told && send_queue_size(&self->queue) == 0 && !self->broken) {
@@ -130,53 +130,53 @@ static void tell_owner(struct pipe_stream *self)
     }
 }
 
-static void turn(struct pipe_stream *self)
+static void pipe_turn(struct pipe_stream *self)
 {
     if (!self->opened) {
         self->opened = true;
         self->stream.handler->on_open(self->stream.context);
     }
-    receive(self);
+    pipe_receive(self);
     if (self->closed)
         return;
-    flush(self);
+    pipe_flush(self);
     if (self->shutting && !self->reads && send_queue_size(&self->queue) == 0)
         close_descriptor(self);
     if (self->finishing) {
         if (send_queue_size(&self->queue) == 0 || self->broken)
             stream_close(&self->stream);
     } else {
-        tell_owner(self);
+        pipe_report(self);
     }
     if (!self->closed)
-        watch(self);
+        pipe_watch(self);
 }
 
-/* What an error event means is found out by reading and writing. */
-static void on_poll(uv_poll_t *poll, int status, int events)
+/* Reading and writing find out what an error event means. */
+static void on_pipe_poll(uv_poll_t *poll, int status, int events)
 {
     struct pipe_stream *self = CONTAINER_OF(poll, struct pipe_stream, poll);
     if (status < 0)
-        self->polled = 0; /* libuv has stopped it */
+        self->polled = 0; /* libuv has stopped polling */
     self->blocked = false;
-    turn(self);
+    pipe_turn(self);
 }
 
-static void on_task(struct loop_task *task)
+static void on_pipe_task(struct loop_task *task)
 {
-    turn(CONTAINER_OF(task, struct pipe_stream, task));
+    pipe_turn(CONTAINER_OF(task, struct pipe_stream, task));
 }
 
 /* ---- the owner's calls ----------------------------------------------------------------------- */
 
-static void start(struct stream *stream)
+static void pipe_start(struct stream *stream)
 {
-    schedule(self_of(stream));
+    pipe_schedule(pipe_of(stream));
 }
 
-static void write_bytes(struct stream *stream, const void *data, size_t size)
+static void pipe_write(struct stream *stream, const void *data, size_t size)
 {
-    struct pipe_stream *self = self_of(stream);
+    struct pipe_stream *self = pipe_of(stream);
     if (!self->writes || self->closed || self->broken || self->finishing || self->shutting)
         return;
     buf_append(&self->queue.buf, data, size);
@@ -186,86 +186,86 @@ static void write_bytes(struct stream *stream, const void *data, size_t size)
                 "more than %d bytes wait for a program that does not read", PENDING_MAX);
     }
     self->sent_told = false;
-    schedule(self);
+    pipe_schedule(self);
 }
 
-static size_t pending(const struct stream *stream)
+static size_t pipe_pending(const struct stream *stream)
 {
-    return send_queue_size(&self_of(stream)->queue);
+    return send_queue_size(&pipe_of(stream)->queue);
 }
 
-static void pause_reading(struct stream *stream, bool paused)
+static void pipe_pause(struct stream *stream, bool paused)
 {
-    struct pipe_stream *self = self_of(stream);
+    struct pipe_stream *self = pipe_of(stream);
     if (self->paused == paused)
         return;
     self->paused = paused;
-    schedule(self);
+    pipe_schedule(self);
 }
 
-static void shut(struct stream *stream)
+static void pipe_shut(struct stream *stream)
 {
-    struct pipe_stream *self = self_of(stream);
+    struct pipe_stream *self = pipe_of(stream);
     self->shutting = true;
-    schedule(self);
+    pipe_schedule(self);
 }
 
-static void finish(struct stream *stream)
+static void pipe_finish(struct stream *stream)
 {
-    struct pipe_stream *self = self_of(stream);
+    struct pipe_stream *self = pipe_of(stream);
     self->finishing = true;
-    schedule(self);
+    pipe_schedule(self);
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_pipe_poll_closed(uv_handle_t *handle)
 {
     struct pipe_stream *self = CONTAINER_OF(handle, struct pipe_stream, poll);
-    if (self->stream.handler) /* it was started */
+    if (self->stream.handler) /* the stream was started */
         self->stream.handler->on_closed(self->stream.context);
     send_queue_release(&self->queue);
     free(self);
 }
 
-static void close_stream(struct stream *stream)
+static void pipe_close(struct stream *stream)
 {
-    struct pipe_stream *self = self_of(stream);
+    struct pipe_stream *self = pipe_of(stream);
     if (self->closed)
         return;
     self->closed = true;
     loop_defer_cancel(self->loop, &self->task);
     close_descriptor(self);
-    uv_close((uv_handle_t *)&self->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&self->poll, on_pipe_poll_closed);
 }
 
 static const struct stream_ops OPS = {
-    .start = start,
-    .write = write_bytes,
-    .pending = pending,
-    .pause = pause_reading,
-    .shut = shut,
-    .finish = finish,
-    .close = close_stream,
+    .start = pipe_start,
+    .write = pipe_write,
+    .pending = pipe_pending,
+    .pause = pipe_pause,
+    .shut = pipe_shut,
+    .finish = pipe_finish,
+    .close = pipe_close,
 };
 
 void pipe_stream_end_here(struct stream *stream)
 {
-    struct pipe_stream *self = self_of(stream);
+    struct pipe_stream *self = pipe_of(stream);
     int left = 0;
     if (self->writes || self->closed || self->ended || self->fd < 0)
         return;
     if (ioctl(self->fd, FIONREAD, &left) == 0)
         self->left = left;
-    schedule(self);
+    pipe_schedule(self);
 }
 
 int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **ret, struct err *err)
 {
     struct pipe_stream *self = mem_zalloc(sizeof(*self));
-    int status = uv_poll_init(loop_uv(loop), &self->poll, fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(loop), &self->poll, fd);
+    if (result < 0) {
         free(self);
         close(fd);
-        return err_set_errno(err, -status, "cannot watch a pipe");
+        return err_set_errno(err, -result, "cannot watch a pipe");
     }
     int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
     self->stream.ops = &OPS;
@@ -273,7 +273,7 @@ int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **r
     self->fd = fd;
     self->reads = mode == O_RDONLY || (mode == O_RDWR && both_ways);
     self->writes = mode != O_RDONLY;
-    self->task.callback = on_task;
+    self->task.callback = on_pipe_task;
     self->sent_told = true;
     self->left = -1;
     send_queue_init(&self->queue, PENDING_MAX);

@@ -1,5 +1,5 @@
-/* Bytes on their way out: appended at one end, taken at the other, without moving the rest at each
- * step. Gives its memory back when it runs empty after a large answer. */
+/* A queue of bytes to send: appended at the end, taken from the front, without moving the rest at
+ * each step. Gives large memory back when it becomes empty. */
 #ifndef TRAINYARD_NET_SEND_QUEUE_H
 #define TRAINYARD_NET_SEND_QUEUE_H
 
@@ -7,7 +7,7 @@
 
 struct send_queue {
     struct buf buf;
-    size_t taken; /* of buf, from the front */
+    size_t taken; /* bytes of buf that are already taken, from the front */
 };
 
 static inline void send_queue_init(struct send_queue *queue, size_t max)
@@ -43,7 +43,7 @@ static inline void send_queue_take(struct send_queue *queue, size_t size)
         else
             buf_clear(&queue->buf);
     } else if (queue->taken > queue->buf.size / 2) {
-        /* Moving less than half is paid by the bytes taken since the last move. */
+        /* The bytes taken since the last move pay for moving less than half of the buffer. */
         buf_consume(&queue->buf, queue->taken);
         queue->taken = 0;
     }

@@ -1,4 +1,4 @@
-/* Connecting; see socket_dial.h. */
+/* Opens TCP connections; see socket_dial.h. */
 #include "net/stream/socket_dial.h"
 
 #include "base/cleanup.h"
@@ -19,9 +19,9 @@ enum { STALL_TIMEOUT_MS = 60 * 1000 };
 struct socket_dial {
     struct loop *loop;
     int fd;
-    uv_poll_t *poll; /* freed when libuv lets go of it */
+    uv_poll_t *poll; /* freed when libuv has closed it */
     struct loop_timer timer;
-    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct loop_task task; /* reports an immediate failure in a turn of its own */
     int64_t timeout_ms;
     char where[INET6_ADDRSTRLEN + 16];
     struct err err;
@@ -29,18 +29,18 @@ struct socket_dial {
     void *context;
 };
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_dial_poll_closed(uv_handle_t *handle)
 {
     free(handle);
 }
 
-static void release(struct socket_dial *dial)
+static void dial_release(struct socket_dial *dial)
 {
     loop_timer_stop(&dial->timer);
     loop_defer_cancel(dial->loop, &dial->task);
     if (dial->poll) {
         uv_poll_stop(dial->poll);
-        uv_close((uv_handle_t *)TAKE(dial->poll), on_poll_closed);
+        uv_close((uv_handle_t *)TAKE(dial->poll), on_dial_poll_closed);
     }
     if (dial->fd >= 0)
         close(dial->fd);
@@ -49,34 +49,34 @@ static void release(struct socket_dial *dial)
 
 void socket_dial_cancel(struct socket_dial *dial)
 {
-    release(dial);
+    dial_release(dial);
 }
 
-static void finish(struct socket_dial *dial, struct stream *stream)
+static void dial_finish(struct socket_dial *dial, struct stream *stream)
 {
     socket_dial_done *done = dial->done;
     void *context = dial->context;
     struct err err = dial->err;
 
-    release(dial);
+    dial_release(dial);
     done(context, stream, stream ? NULL : &err);
 }
 
-static void on_failed(struct loop_task *task)
+static void on_dial_failed(struct loop_task *task)
 {
-    finish(CONTAINER_OF(task, struct socket_dial, task), NULL);
+    dial_finish(CONTAINER_OF(task, struct socket_dial, task), NULL);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_dial_timeout(struct loop_timer *timer)
 {
     struct socket_dial *dial = CONTAINER_OF(timer, struct socket_dial, timer);
 
     err_set(&dial->err, ERR_TIMEOUT, "cannot connect to %s: no answer within %lld ms", dial->where,
             (long long)dial->timeout_ms);
-    finish(dial, NULL);
+    dial_finish(dial, NULL);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_dial_poll(uv_poll_t *poll, int status, int events)
 {
     struct socket_dial *dial = poll->data;
     struct stream *stream = NULL;
@@ -86,13 +86,13 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     getsockopt(dial->fd, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error == 0 && status < 0)
         error = -status;
-    uv_poll_stop(dial->poll); /* the stream watches from here on */
+    uv_poll_stop(dial->poll); /* the stream polls from here on */
     if (error)
         err_set_errno(&dial->err, error, "cannot connect to %s", dial->where);
     else
         (void)socket_stream_new(dial->loop, TAKE_FD(dial->fd), NULL, STALL_TIMEOUT_MS, &stream,
                                 &dial->err);
-    finish(dial, stream);
+    dial_finish(dial, stream);
 }
 
 static int read_address(const char *address, int port, struct sockaddr_storage *ret,
@@ -118,17 +118,16 @@ static int read_address(const char *address, int port, struct sockaddr_storage *
     return 0;
 }
 
-static int begin(struct socket_dial *dial, const char *address, int port, struct err *err)
+static int dial_begin(struct socket_dial *dial, const char *address, int port, struct err *err)
 {
     struct sockaddr_storage target;
     socklen_t size;
-    int status;
     const int on = 1;
 
     if (!loop_uv(dial->loop))
         return err_set(err, ERR_UNSUPPORTED, "sockets do not exist in simulation");
     if (read_address(address, port, &target, &size) < 0)
-        return err_set(err, ERR_INVALID, "'%s' is no address to connect to", dial->where);
+        return err_set(err, ERR_INVALID, "'%s' is not an IP address to connect to", dial->where);
     dial->fd = socket(target.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (dial->fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
@@ -136,13 +135,13 @@ static int begin(struct socket_dial *dial, const char *address, int port, struct
     if (connect(dial->fd, (struct sockaddr *)&target, size) < 0 && errno != EINPROGRESS)
         return err_set_errno(err, errno, "cannot connect to %s", dial->where);
     dial->poll = mem_alloc(sizeof(*dial->poll));
-    status = uv_poll_init(loop_uv(dial->loop), dial->poll, dial->fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(dial->loop), dial->poll, dial->fd);
+    if (result < 0) {
         free(TAKE(dial->poll));
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     dial->poll->data = dial;
-    uv_poll_start(dial->poll, UV_WRITABLE, on_poll);
+    uv_poll_start(dial->poll, UV_WRITABLE, on_dial_poll);
     return 0;
 }
 
@@ -156,11 +155,11 @@ struct socket_dial *socket_dial_start(struct loop *loop, const char *address, in
     dial->timeout_ms = timeout_ms;
     dial->done = done;
     dial->context = context;
-    dial->task.callback = on_failed;
+    dial->task.callback = on_dial_failed;
     snprintf(dial->where, sizeof(dial->where), "%.45s:%d", address, port);
-    loop_timer_init(loop, &dial->timer, on_timeout);
+    loop_timer_init(loop, &dial->timer, on_dial_timeout);
     loop_timer_start(&dial->timer, timeout_ms);
-    if (begin(dial, address, port, &dial->err) < 0)
+    if (dial_begin(dial, address, port, &dial->err) < 0)
         loop_defer(loop, &dial->task);
     return dial;
 }

@@ -1,4 +1,4 @@
-/* A new TCP connection to an address, as a stream. */
+/* Opens a TCP connection to an address, as a stream. */
 #ifndef TRAINYARD_NET_SOCKET_DIAL_H
 #define TRAINYARD_NET_SOCKET_DIAL_H
 
@@ -7,15 +7,14 @@
 
 struct socket_dial;
 
-/* `stream` is the caller's, to be started and closed; NULL where there is no connection, and `err`
- * says why. */
+/* Called with the connected stream, which the callee starts and closes; or with NULL and `err`. */
 typedef void socket_dial_done(void *context, struct stream *stream, const struct err *err);
 
-/* `address` is a number of either family, not a name. `done` comes once, from the loop, never from
- * within; then the returned pointer is no more. */
+/* `address` is an IPv4 or IPv6 address, not a host name. `done` is called once, from the loop; the
+ * returned pointer is invalid then. */
 struct socket_dial *socket_dial_start(struct loop *loop, const char *address, int port,
                                       int64_t timeout_ms, socket_dial_done *done, void *context);
-/* `done` does not come any more. */
+/* Cancels the attempt: `done` is not called any more. */
 void socket_dial_cancel(struct socket_dial *dial);
 
 #endif

@@ -1,10 +1,11 @@
-/* A TCP socket on the loop as a stream; see stream.h for what it promises. Made by servers for each
- * connection they accept, and by socket_dial.c. It watches the socket itself (uv_poll) instead of
- * leaving reads and writes to libuv: so a peer that leaves is noticed while nothing is read, and
- * bytes go from the socket through TLS to the protocol without a queue of requests in between.
+/* A TCP socket on the loop as a stream; stream.h has the contract. Made by servers for each
+ * accepted connection, and by socket_dial.c.
  *
- * All callbacks to the owner are made from `turn`, which runs on an event of the socket or as a
- * deferred task; everything else only changes what the next turn will find. */
+ * It polls the socket itself (uv_poll) instead of using libuv's reads and writes: so it notices the
+ * end of a connection while nothing is read, and bytes go from the socket through TLS to the
+ * protocol without a queue of requests. socket_turn() makes all callbacks to the owner; it runs on
+ * an event of the socket or as a deferred task. All other functions only change what the next turn
+ * finds. */
 #include "net/stream/socket_stream.h"
 
 #include "base/buf.h"
@@ -19,10 +20,10 @@
 
 enum {
     READ_SIZE = 32 * 1024,
-    READ_BUDGET = 256 * 1024,         /* a turn; then the others of the loop are served */
-    SEND_BUDGET = 512 * 1024,         /* the same */
-    WIRE_HIGH = 128 * 1024,           /* encrypted ahead of the socket */
-    PENDING_MAX = 1024 * 1024 * 1024, /* a writer that ignores pending() ends here */
+    READ_BUDGET = 256 * 1024,         /* bytes per turn; then other users of the loop are served */
+    SEND_BUDGET = 512 * 1024,         /* bytes per turn, too */
+    WIRE_HIGH = 128 * 1024,           /* encrypted bytes that may wait for the socket */
+    PENDING_MAX = 1024 * 1024 * 1024, /* a writer that ignores stream_pending() fails here */
     LINGER_MS = 2000,
 };
 
@@ -31,42 +32,42 @@ struct socket_stream {
     struct loop *loop;
     int fd;
     uv_poll_t poll;
-    int polled; /* the events asked for now */
+    int polled; /* the polled events */
     struct tls_session *tls;
-    struct loop_task task;   /* a turn without an event */
-    struct loop_timer timer; /* a stalled peer; once finishing, a lingering one */
+    struct loop_task task;   /* runs a turn without an event */
+    struct loop_timer timer; /* ends a stalled peer; after stream_finish(), a lingering one */
     int64_t stall_timeout_ms;
 
     struct send_queue plain; /* written by the owner; with TLS, not encrypted yet */
-    struct send_queue wire;  /* with TLS: encrypted, for the socket */
+    struct send_queue wire;  /* with TLS: encrypted bytes for the socket */
 
     bool opened; /* on_open was called */
     bool paused;
-    bool ended; /* the peer's side: end of file was read or signalled */
+    bool ended; /* the peer closed its side: end of file was read or signalled */
     bool end_told;
     bool blocked;       /* the socket takes no more until it is writable */
-    bool sent_told;     /* on_sent is not owed */
-    bool flush_follows; /* in this turn: what is written needs no turn of its own */
+    bool sent_told;     /* on_sent was called after the last write */
+    bool flush_follows; /* a flush follows in this turn: written bytes need no turn of their own */
     bool keeps_all;     /* socket_stream_keep_all() */
     bool shutting, was_shut;
     bool finishing, said_goodbye;
     bool closed;
     bool broken;
-    struct err err; /* why, if broken */
+    struct err err; /* the reason, if `broken` */
 };
 
-static struct socket_stream *self_of(const struct stream *stream)
+static struct socket_stream *socket_of(const struct stream *stream)
 {
     return CONTAINER_OF(stream, struct socket_stream, stream);
 }
 
-static void schedule(struct socket_stream *self)
+static void socket_schedule(struct socket_stream *self)
 {
     if (!self->closed && !self->flush_follows)
         loop_defer(self->loop, &self->task);
 }
 
-static void fail(struct socket_stream *self, const struct err *err)
+static void socket_fail(struct socket_stream *self, const struct err *err)
 {
     if (self->broken)
         return;
@@ -78,21 +79,21 @@ static void fail_errno(struct socket_stream *self, int errnum, const char *what)
 {
     struct err err;
     err_set_errno(&err, errnum, "%s", what);
-    fail(self, &err);
+    socket_fail(self, &err);
 }
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
-static size_t pending(const struct stream *stream)
+static size_t socket_pending(const struct stream *stream)
 {
-    const struct socket_stream *self = self_of(stream);
+    const struct socket_stream *self = socket_of(stream);
     return send_queue_size(&self->plain) + send_queue_size(&self->wire);
 }
 
-/* Move what the session has to say to the wire queue. */
+/* Moves the session's encrypted bytes to the wire queue. */
 static void drain_session(struct socket_stream *self)
 {
-    enum { PIECE = 16 * 1024 + 512 }; /* a record */
+    enum { PIECE = 16 * 1024 + 512 }; /* one TLS record */
     for (;;) {
         char *room = buf_reserve(&self->wire.buf, PIECE);
         long size = room ? tls_drain(self->tls, room, PIECE) : 0;
@@ -102,8 +103,8 @@ static void drain_session(struct socket_stream *self)
     }
 }
 
-/* Encrypt some of what the owner wrote; false if nothing moved. */
-static bool encrypt(struct socket_stream *self)
+/* Encrypts some of the owner's bytes; false if nothing moved. */
+static bool socket_encrypt(struct socket_stream *self)
 {
     bool moved = false;
     while (send_queue_size(&self->plain) && send_queue_size(&self->wire) < WIRE_HIGH) {
@@ -111,7 +112,7 @@ static bool encrypt(struct socket_stream *self)
         long size = tls_write(self->tls, send_queue_data(&self->plain),
                               send_queue_size(&self->plain), &err);
         if (size < 0)
-            fail(self, &err);
+            socket_fail(self, &err);
         if (size <= 0)
             break;
         send_queue_take(&self->plain, (size_t)size);
@@ -121,14 +122,14 @@ static bool encrypt(struct socket_stream *self)
     return moved;
 }
 
-/* Give the socket what it takes. */
+/* Writes as much to the socket as it takes. */
 static void send_queued(struct socket_stream *self, struct send_queue *queue)
 {
     while (send_queue_size(queue) && !self->blocked) {
         ssize_t sent = send(self->fd, send_queue_data(queue), send_queue_size(queue), MSG_NOSIGNAL);
         if (sent >= 0) {
             send_queue_take(queue, (size_t)sent);
-            /* The clock of a stalled peer starts anew with every byte it takes. */
+            /* The stall timeout starts again with every byte that the peer takes. */
             if (!self->said_goodbye)
                 loop_timer_stop(&self->timer);
         } else if (errno == EAGAIN) {
@@ -140,7 +141,7 @@ static void send_queued(struct socket_stream *self, struct send_queue *queue)
     }
 }
 
-static void flush(struct socket_stream *self)
+static void socket_flush(struct socket_stream *self)
 {
     if (self->broken)
         return;
@@ -152,9 +153,9 @@ static void flush(struct socket_stream *self)
         do {
             send_queued(self, &self->wire);
         } while (!self->blocked && !self->broken &&
-                 before - send_queue_size(&self->plain) < SEND_BUDGET && encrypt(self));
+                 before - send_queue_size(&self->plain) < SEND_BUDGET && socket_encrypt(self));
         if (!self->blocked && send_queue_size(&self->plain))
-            loop_defer(self->loop, &self->task); /* another turn takes the rest */
+            loop_defer(self->loop, &self->task); /* another turn sends the rest */
     }
     if (self->blocked && !self->timer.running)
         loop_timer_start(&self->timer, self->stall_timeout_ms);
@@ -162,33 +163,33 @@ static void flush(struct socket_stream *self)
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-static bool may_give(const struct socket_stream *self)
+static bool socket_may_deliver(const struct socket_stream *self)
 {
     return !self->paused && !self->closed && !self->broken && !self->end_told;
 }
 
-static void give(struct socket_stream *self, const char *data, size_t size)
+static void socket_deliver(struct socket_stream *self, const char *data, size_t size)
 {
-    if (!self->finishing) /* while lingering, what still comes is thrown away */
+    if (!self->finishing) /* after stream_finish(), received bytes are dropped */
         self->stream.handler->on_data(self->stream.context, data, size);
 }
 
-/* Plain bytes out of the session to the owner, until it has no more or the owner is full. */
-static void decrypt(struct socket_stream *self)
+/* Delivers decrypted bytes to the owner, until there are no more or the owner pauses. */
+static void socket_decrypt(struct socket_stream *self)
 {
     char data[READ_SIZE];
-    while (may_give(self)) {
+    while (socket_may_deliver(self)) {
         struct err err;
         long size = tls_read(self->tls, data, sizeof(data), &err);
         if (size < 0)
-            fail(self, &err);
+            socket_fail(self, &err);
         if (!self->opened && tls_handshake_done(self->tls)) {
             self->opened = true;
             self->stream.handler->on_open(self->stream.context);
         }
         if (size <= 0)
             break;
-        give(self, data, (size_t)size);
+        socket_deliver(self, data, (size_t)size);
     }
     if (tls_peer_closed(self->tls))
         self->ended = true;
@@ -197,25 +198,26 @@ static void decrypt(struct socket_stream *self)
 static void take_bytes(struct socket_stream *self, const char *data, size_t size)
 {
     if (!self->tls) {
-        give(self, data, size);
+        socket_deliver(self, data, size);
         return;
     }
     struct err err;
     if (tls_feed(self->tls, data, size, &err) < 0)
-        fail(self, &err);
+        socket_fail(self, &err);
     else
-        decrypt(self);
+        socket_decrypt(self);
 }
 
-static void receive(struct socket_stream *self)
+static void socket_receive(struct socket_stream *self)
 {
     char data[READ_SIZE];
-    for (size_t budget = READ_BUDGET; budget && may_give(self) && !self->ended;) {
+    for (size_t budget = READ_BUDGET; budget && socket_may_deliver(self) && !self->ended;) {
         ssize_t size = recv(self->fd, data, sizeof(data), 0);
         if (size > 0) {
             take_bytes(self, data, (size_t)size);
             budget -= (size_t)size < budget ? (size_t)size : budget;
-            /* A short read emptied the socket; were there more, the poll is level-triggered. */
+            /* A short read emptied the socket. If more arrives, the level-triggered poll reports
+             * it. */
             if ((size_t)size < sizeof(data))
                 return;
         } else if (size == 0) {
@@ -230,9 +232,9 @@ static void receive(struct socket_stream *self)
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
-static void on_poll(uv_poll_t *poll, int status, int events);
+static void on_socket_poll(uv_poll_t *poll, int status, int events);
 
-static void watch(struct socket_stream *self)
+static void socket_watch(struct socket_stream *self)
 {
     int events = 0;
     if (!self->ended && !(self->paused && self->keeps_all))
@@ -243,20 +245,20 @@ static void watch(struct socket_stream *self)
         return;
     self->polled = events;
     if (events)
-        uv_poll_start(&self->poll, events, on_poll);
+        uv_poll_start(&self->poll, events, on_socket_poll);
     else
         uv_poll_stop(&self->poll);
 }
 
-/* Once everything is sent: shut our side, then wait for the peer to shut its own, so that the
- * answer is not lost to a reset provoked by bytes that nobody read. */
-static void go_on_finishing(struct socket_stream *self)
+/* After everything is sent: shuts down our side, then waits for the peer to shut down its side.
+ * Unread bytes would otherwise cause a reset that could destroy the response. */
+static void socket_continue_finish(struct socket_stream *self)
 {
-    if (!self->said_goodbye && pending(&self->stream) == 0) {
+    if (!self->said_goodbye && socket_pending(&self->stream) == 0) {
         self->said_goodbye = true;
         if (self->tls) {
             tls_shutdown(self->tls);
-            flush(self);
+            socket_flush(self);
         }
         shutdown(self->fd, SHUT_WR);
         loop_timer_start(&self->timer, LINGER_MS);
@@ -265,26 +267,26 @@ static void go_on_finishing(struct socket_stream *self)
         stream_close(&self->stream);
 }
 
-static void go_on_shutting(struct socket_stream *self)
+static void socket_continue_shut(struct socket_stream *self)
 {
-    if (self->was_shut || pending(&self->stream) > 0 || self->broken)
+    if (self->was_shut || socket_pending(&self->stream) > 0 || self->broken)
         return;
     self->was_shut = true;
     if (self->tls) {
         tls_shutdown(self->tls);
-        flush(self);
+        socket_flush(self);
     }
     shutdown(self->fd, SHUT_WR);
 }
 
-static void tell_owner(struct socket_stream *self)
+static void socket_report(struct socket_stream *self)
 {
-    struct stream *stream = &self->stream; /* its handler may change with each call */
-    if (!self->sent_told && pending(stream) == 0 && !self->broken) {
+    struct stream *stream = &self->stream; /* the handler may change with each call */
+    if (!self->sent_told && socket_pending(stream) == 0 && !self->broken) {
         self->sent_told = true;
         stream->handler->on_sent(stream->context);
     }
-    /* Also to a paused owner: what it has not read is lost, but it need not serve the dead. */
+    /* Also called for a paused owner: unread bytes are lost, but it need not serve a dead peer. */
     if (self->ended && !self->end_told && !self->broken && !self->finishing && !self->closed) {
         self->end_told = true;
         stream->handler->on_end(stream->context, NULL);
@@ -297,7 +299,7 @@ static void tell_owner(struct socket_stream *self)
     }
 }
 
-static void turn(struct socket_stream *self, int events)
+static void socket_turn(struct socket_stream *self, int events)
 {
     self->flush_follows = true;
     if (!self->opened && !self->tls) {
@@ -307,26 +309,26 @@ static void turn(struct socket_stream *self, int events)
     if (events & UV_WRITABLE)
         self->blocked = false;
     if (self->tls)
-        decrypt(self); /* what stayed behind when the owner paused */
+        socket_decrypt(self); /* bytes that were left when the owner paused */
     if (events & UV_READABLE)
-        receive(self);
+        socket_receive(self);
     if (events & UV_DISCONNECT && self->paused && !self->keeps_all)
         self->ended = true;
     self->flush_follows = false;
     if (self->closed)
         return;
-    flush(self);
+    socket_flush(self);
     if (self->shutting)
-        go_on_shutting(self);
+        socket_continue_shut(self);
     if (self->finishing)
-        go_on_finishing(self);
+        socket_continue_finish(self);
     else
-        tell_owner(self);
+        socket_report(self);
     if (!self->closed)
-        watch(self);
+        socket_watch(self);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_socket_poll(uv_poll_t *poll, int status, int events)
 {
     struct socket_stream *self = CONTAINER_OF(poll, struct socket_stream, poll);
     if (status < 0) {
@@ -337,41 +339,41 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         self->ended = true;
         fail_errno(self, errnum ? errnum : ECONNRESET, "peer left");
     }
-    turn(self, events);
+    socket_turn(self, events);
 }
 
-static void on_task(struct loop_task *task)
+static void on_socket_task(struct loop_task *task)
 {
-    turn(CONTAINER_OF(task, struct socket_stream, task), 0);
+    socket_turn(CONTAINER_OF(task, struct socket_stream, task), 0);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_socket_timer(struct loop_timer *timer)
 {
     struct socket_stream *self = CONTAINER_OF(timer, struct socket_stream, timer);
-    size_t before = pending(&self->stream);
-    /* It may be this process that was held up, while the peer took all it was given. */
+    size_t before = socket_pending(&self->stream);
+    /* Perhaps this process was delayed, and the peer took everything that it was sent. */
     self->blocked = false;
     if (!self->said_goodbye)
-        flush(self);
-    if (pending(&self->stream) == before) {
+        socket_flush(self);
+    if (socket_pending(&self->stream) == before) {
         struct err err;
-        err_set(&err, ERR_TIMEOUT, "peer took nothing of its answer for %lld ms",
+        err_set(&err, ERR_TIMEOUT, "the peer read nothing of the response for %lld ms",
                 (long long)self->stall_timeout_ms);
-        fail(self, &err);
+        socket_fail(self, &err);
     }
-    turn(self, 0);
+    socket_turn(self, 0);
 }
 
 /* ---- the owner's calls ----------------------------------------------------------------------- */
 
-static void start(struct stream *stream)
+static void socket_start(struct stream *stream)
 {
-    schedule(self_of(stream));
+    socket_schedule(socket_of(stream));
 }
 
-static void write_bytes(struct stream *stream, const void *data, size_t size)
+static void socket_write(struct stream *stream, const void *data, size_t size)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->closed || self->broken || self->finishing || self->shutting)
         return;
     buf_append(&self->plain.buf, data, size);
@@ -379,46 +381,46 @@ static void write_bytes(struct stream *stream, const void *data, size_t size)
         struct err err;
         err_set(&err, ERR_TOO_LARGE, "more than %d bytes wait for a peer that does not read",
                 PENDING_MAX);
-        fail(self, &err);
+        socket_fail(self, &err);
     }
     self->sent_told = false;
-    schedule(self);
+    socket_schedule(self);
 }
 
-static void pause_reading(struct stream *stream, bool paused)
+static void socket_pause(struct stream *stream, bool paused)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->paused == paused)
         return;
     self->paused = paused;
-    /* Bytes may wait in the session behind what was read of the socket: no event tells of them. */
+    /* The session may hold decrypted bytes for which no socket event follows. */
     if (!self->closed && (!paused || !self->flush_follows))
         loop_defer(self->loop, &self->task);
 }
 
-static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+static void socket_set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
-    self_of(stream)->stall_timeout_ms = stall_timeout_ms;
+    socket_of(stream)->stall_timeout_ms = stall_timeout_ms;
 }
 
-static void shut(struct stream *stream)
+static void socket_shut(struct stream *stream)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     self->shutting = true;
-    schedule(self);
+    socket_schedule(self);
 }
 
-static void finish(struct stream *stream)
+static void socket_finish(struct stream *stream)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->finishing || self->closed)
         return;
     self->finishing = true;
     self->paused = false;
-    schedule(self);
+    socket_schedule(self);
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_socket_poll_closed(uv_handle_t *handle)
 {
     struct socket_stream *self = CONTAINER_OF(handle, struct socket_stream, poll);
     self->stream.handler->on_closed(self->stream.context);
@@ -428,12 +430,12 @@ static void on_poll_closed(uv_handle_t *handle)
     free(self);
 }
 
-static void close_stream(struct stream *stream)
+static void socket_close(struct stream *stream)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->closed)
         return;
-    /* What fits goes out still, an alert of TLS for example. */
+    /* Sends what the socket takes, for example a TLS alert. */
     if (self->tls) {
         tls_shutdown(self->tls);
         drain_session(self);
@@ -444,27 +446,27 @@ static void close_stream(struct stream *stream)
     self->closed = true;
     loop_defer_cancel(self->loop, &self->task);
     loop_timer_stop(&self->timer);
-    /* libuv must have let go of the descriptor before its number can be used again. */
+    /* libuv must stop polling before the number of the descriptor can be reused. */
     uv_poll_stop(&self->poll);
-    uv_close((uv_handle_t *)&self->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&self->poll, on_socket_poll_closed);
     close(self->fd);
     self->fd = -1;
 }
 
 static const struct stream_ops OPS = {
-    .start = start,
-    .write = write_bytes,
-    .pending = pending,
-    .pause = pause_reading,
-    .set_patience = set_patience,
-    .shut = shut,
-    .finish = finish,
-    .close = close_stream,
+    .start = socket_start,
+    .write = socket_write,
+    .pending = socket_pending,
+    .pause = socket_pause,
+    .set_stall_timeout = socket_set_stall_timeout,
+    .shut = socket_shut,
+    .finish = socket_finish,
+    .close = socket_close,
 };
 
 void socket_stream_keep_all(struct stream *stream)
 {
-    self_of(stream)->keeps_all = true;
+    socket_of(stream)->keeps_all = true;
 }
 
 int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
@@ -475,20 +477,20 @@ int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t
         return err_set(err, ERR_UNSUPPORTED, "sockets do not exist in simulation");
     }
     struct socket_stream *self = mem_zalloc(sizeof(*self));
-    int status = uv_poll_init(loop_uv(loop), &self->poll, fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(loop), &self->poll, fd);
+    if (result < 0) {
         free(self);
         close(fd);
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     self->stream.ops = &OPS;
     self->loop = loop;
     self->fd = fd;
     self->tls = tls ? tls_session_new(tls) : NULL;
     self->stall_timeout_ms = stall_timeout_ms;
-    self->task.callback = on_task;
+    self->task.callback = on_socket_task;
     self->sent_told = true;
-    loop_timer_init(loop, &self->timer, on_timer);
+    loop_timer_init(loop, &self->timer, on_socket_timer);
     send_queue_init(&self->plain, PENDING_MAX);
     send_queue_init(&self->wire, PENDING_MAX);
     *ret = &self->stream;

@@ -7,13 +7,14 @@
 
 struct tls_server;
 
-/* Takes the descriptor (non-blocking) in any case. `stall_timeout_ms`: a peer that takes no byte of
- * what is pending for so long is given up. `tls` may be NULL and must outlive the stream. */
+/* Takes the non-blocking descriptor even on failure. A peer that takes no pending byte for
+ * `stall_timeout_ms` counts as gone. `tls` may be NULL and must outlive the stream. */
 int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
                       struct stream **ret, struct err *err);
 
-/* For streams whose bytes are passed on: a peer that ends its side while reading is paused is
- * noticed only after all it said was read. Before stream_start(). */
+/* For streams whose bytes are forwarded: when the peer closes its side while reading is paused,
+ * this is noticed only after all its bytes are read, so that none is lost. Must be called before
+ * stream_start(). */
 void socket_stream_keep_all(struct stream *stream);
 
 #endif

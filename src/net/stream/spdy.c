@@ -59,9 +59,10 @@ static int step_inflate(z_stream *stream)
     return result == Z_OK ? inflate(stream, Z_SYNC_FLUSH) : result;
 }
 
-/* The block as plain bytes in the arena. A sender flushes each, so its end is the frame's. */
-static int decompress(struct spdy_reader *reader, const char *data, size_t size, char **ret,
-                      size_t *ret_size, struct err *err)
+/* Decompresses a header block into the arena. The sender flushes each block, so it ends with its
+ * frame. */
+static int spdy_decompress(struct spdy_reader *reader, const char *data, size_t size, char **ret,
+                           size_t *ret_size, struct err *err)
 {
     z_stream *stream = &reader->inflate;
     char *plain = arena_alloc(reader->arena, SPDY_HEADERS_MAX);
@@ -76,7 +77,7 @@ static int decompress(struct spdy_reader *reader, const char *data, size_t size,
         if (result == Z_BUF_ERROR)
             break;
     }
-    if (stream->avail_out == 0) /* there may be more: a block that fits exactly is refused, too */
+    if (stream->avail_out == 0) /* there may be more; a block that fits exactly is refused too */
         return err_set(err, ERR_TOO_LARGE, "spdy: a header block is longer than %d bytes",
                        SPDY_HEADERS_MAX - 1);
     *ret = plain;
@@ -84,8 +85,8 @@ static int decompress(struct spdy_reader *reader, const char *data, size_t size,
     return 0;
 }
 
-/* A text that follows its length; NULL past the end. */
-static const char *take_text(struct arena *arena, const char **at, const char *end)
+/* Parses a text that follows its length; NULL if it passes the end. */
+static const char *spdy_take_text(struct arena *arena, const char **at, const char *end)
 {
     if (end - *at < 4)
         return NULL;
@@ -104,7 +105,7 @@ static int read_headers(struct spdy_reader *reader, const char *data, size_t siz
     char *block;
     size_t block_size;
     arena_reset(reader->arena);
-    int result = decompress(reader, data, size, &block, &block_size, err);
+    int result = spdy_decompress(reader, data, size, &block, &block_size, err);
     if (result < 0)
         return result;
     const char *at = block, *end = block + block_size;
@@ -117,8 +118,8 @@ static int read_headers(struct spdy_reader *reader, const char *data, size_t siz
                        SPDY_HEADERS_COUNT_MAX);
     struct http_header *first = NULL, **last = &first;
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = take_text(reader->arena, &at, end);
-        const char *value = name ? take_text(reader->arena, &at, end) : NULL;
+        const char *name = spdy_take_text(reader->arena, &at, end);
+        const char *value = name ? spdy_take_text(reader->arena, &at, end) : NULL;
         if (!value)
             return err_set(err, ERR_BAD_REQUEST, "spdy: a header block is cut off");
         *last = ARENA_NEW(reader->arena, struct http_header);
@@ -133,12 +134,12 @@ static int read_headers(struct spdy_reader *reader, const char *data, size_t siz
 
 /* ---- reading: frames ------------------------------------------------------------------------- */
 
-/* What each control frame has before its header block, if that follows. */
+/* The size of the fixed fields that a control frame has before its header block. */
 static size_t fixed_size(enum spdy_type type)
 {
     switch (type) {
     case SPDY_SYN_STREAM:
-        return 10; /* the stream, the one it belongs to, priority and slot */
+        return 10; /* stream, associated stream, priority and slot */
     case SPDY_RST_STREAM:
     case SPDY_GOAWAY:
         return 8;
@@ -180,9 +181,9 @@ static int parse_control(struct spdy_reader *reader, struct spdy_frame *frame, c
     }
 }
 
-/* Fill the control buffer up to `wanted` bytes; true when they are there. */
-static bool fill(struct spdy_reader *reader, size_t wanted, const char *data, size_t size,
-                 size_t *used)
+/* Fills the control buffer up to `wanted` bytes; true if they are there. */
+static bool spdy_fill(struct spdy_reader *reader, size_t wanted, const char *data, size_t size,
+                      size_t *used)
 {
     size_t missing = wanted - reader->control.size;
     size_t piece = size - *used < missing ? size - *used : missing;
@@ -191,8 +192,8 @@ static bool fill(struct spdy_reader *reader, size_t wanted, const char *data, si
     return reader->control.size == wanted;
 }
 
-static enum spdy_result take_data(struct spdy_reader *reader, const char *data, size_t size,
-                                  size_t *used, struct spdy_frame *ret)
+static enum spdy_result spdy_take_data(struct spdy_reader *reader, const char *data, size_t size,
+                                       size_t *used, struct spdy_frame *ret)
 {
     size_t piece = size - *used < reader->data_left ? size - *used : reader->data_left;
     if (piece == 0 && reader->data_left)
@@ -207,7 +208,7 @@ static enum spdy_result take_data(struct spdy_reader *reader, const char *data, 
     return SPDY_FRAME;
 }
 
-/* The head of a frame is whole. */
+/* Parses the head of a frame. */
 static int parse_head(struct spdy_reader *reader, const char *head, struct err *err)
 {
     uint32_t length = get_u32(head + 4) & 0xffffff;
@@ -222,7 +223,7 @@ static int parse_head(struct spdy_reader *reader, const char *head, struct err *
     }
     uint32_t version = get_u32(head) >> 16 & 0x7fff;
     if (version != VERSION)
-        return err_set(err, ERR_BAD_REQUEST, "spdy: version 3 is spoken here, not %u",
+        return err_set(err, ERR_BAD_REQUEST, "spdy: only version 3 is supported, not %u",
                        (unsigned)version);
     reader->frame.type = (enum spdy_type)(get_u32(head) & 0xffff);
     if (length > SPDY_CONTROL_MAX)
@@ -242,16 +243,16 @@ enum spdy_result spdy_read(struct spdy_reader *reader, const char *data, size_t 
     *ret_used = 0;
     for (;;) {
         if (reader->in_data)
-            return take_data(reader, data, size, ret_used, ret);
+            return spdy_take_data(reader, data, size, ret_used, ret);
         if (reader->control.size < SPDY_HEAD_SIZE) {
-            if (!fill(reader, SPDY_HEAD_SIZE, data, size, ret_used))
+            if (!spdy_fill(reader, SPDY_HEAD_SIZE, data, size, ret_used))
                 return SPDY_MORE;
             if (parse_head(reader, reader->control.data, err) < 0)
                 return SPDY_BROKEN;
             continue;
         }
         size_t length = get_u32(reader->control.data + 4) & 0xffffff;
-        if (!fill(reader, SPDY_HEAD_SIZE + length, data, size, ret_used))
+        if (!spdy_fill(reader, SPDY_HEAD_SIZE + length, data, size, ret_used))
             return SPDY_MORE;
         int result = parse_control(reader, &reader->frame, reader->control.data + SPDY_HEAD_SIZE,
                                    length, err);
@@ -269,7 +270,7 @@ enum spdy_result spdy_read(struct spdy_reader *reader, const char *data, size_t 
 
 void spdy_writer_init(struct spdy_writer *writer)
 {
-    /* The few headers a session sends need no more memory than this. */
+    /* Enough memory for the few headers that a session sends. */
     enum { WINDOW_BITS = 11, MEMORY_LEVEL = 1 };
     unsigned char dictionary[SPDY_DICTIONARY_SIZE];
     *writer = (struct spdy_writer){0};
@@ -299,7 +300,7 @@ static void compress_into(struct spdy_writer *writer, const struct buf *plain, s
     } while (stream->avail_out == 0);
 }
 
-/* Begin a control frame; its length is set by end_control(). */
+/* Begins a control frame; end_control() sets its length. */
 static size_t begin_control(struct buf *out, enum spdy_type type, bool fin)
 {
     size_t start = out->size;

@@ -1,16 +1,16 @@
-/* SPDY/3.1 frames, read from bytes and written into them: what kubectl speaks when it forwards
- * ports and runs commands in pods. Pure: no sockets, no streams' lives, which are spdy_session.h's.
+/* SPDY/3.1 frames, parsed from bytes and written into bytes: the protocol in which kubectl forwards
+ * ports and runs commands in pods. Pure: no sockets, and no stream lifecycles, which are in
+ * spdy_session.h.
  *
- * Header blocks are compressed, all those of a direction as one zlib stream that starts from a
- * dictionary of the protocol; so every block must be read, also one that nobody wants. Flow control
- * is read over: the peers at hand do not use it.
- */
+ * Header blocks are compressed. All blocks of one direction are one zlib stream that starts with a
+ * dictionary, so every block must be decompressed, even if its stream is refused. Flow control
+ * frames are ignored, because the clients do not use flow control. */
 #ifndef TRAINYARD_NET_SPDY_H
 #define TRAINYARD_NET_SPDY_H
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "net/http/http.h"
+#include "net/http_header.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ enum spdy_type {
     SPDY_WINDOW_UPDATE = 9,
 };
 
-/* Why a stream is reset. */
+/* The reason of a RST_STREAM frame. */
 enum spdy_reset {
     SPDY_PROTOCOL_ERROR = 1,
     SPDY_INVALID_STREAM = 2,
@@ -38,7 +38,7 @@ enum spdy_reset {
     SPDY_STREAM_IN_USE = 8,
 };
 
-/* Why a session ends. */
+/* The reason of a GOAWAY frame. */
 enum spdy_goodbye { SPDY_GOODBYE_OK = 0, SPDY_GOODBYE_PROTOCOL_ERROR = 1 };
 
 enum {
@@ -49,14 +49,15 @@ enum {
 };
 
 struct spdy_frame {
-    enum spdy_type type; /* others than these are not reported */
-    uint32_t stream;     /* but for PING, SETTINGS and GOAWAY */
-    bool fin;            /* the sender says no more on the stream; of DATA: with the last piece */
-    uint32_t value;      /* PING: its id; RST_STREAM, GOAWAY: why */
-    /* SYN_STREAM, SYN_REPLY, HEADERS: until the next frame is read. Of several values of a name the
-     * first. */
+    enum spdy_type type; /* frames of other types are not reported */
+    uint32_t stream;     /* not set for PING, SETTINGS and GOAWAY */
+    bool fin;       /* the sender ends its side of the stream; for DATA, set with the last piece */
+    uint32_t value; /* PING: the id; RST_STREAM and GOAWAY: the reason */
+    /* SYN_STREAM, SYN_REPLY and HEADERS: valid until the next frame is read. If a name has several
+     * values, only the first is kept. */
     struct http_header *headers;
-    const char *data; /* DATA: a piece, of the bytes fed; a frame comes in as many as it needs */
+    const char *data; /* DATA: a piece of the bytes passed to spdy_read(); a frame is reported in as
+                         many pieces as arrive */
     size_t size;
 };
 
@@ -64,23 +65,23 @@ struct spdy_frame {
 
 struct spdy_reader {
     z_stream inflate;
-    struct arena *arena; /* of the headers of the last frame */
-    struct buf control;  /* the frame under way: its head, and of control frames the rest */
-    size_t data_left;    /* of a DATA frame, still to come */
+    struct arena *arena; /* holds the headers of the last frame */
+    struct buf control;  /* the current frame: its head, and for a control frame also the rest */
+    size_t data_left;    /* bytes of the DATA frame that have not arrived yet */
     struct spdy_frame frame;
     bool in_data;
 };
 
 enum spdy_result {
-    SPDY_MORE,   /* all taken, the frame is not whole yet */
-    SPDY_FRAME,  /* one is in *ret; feed the rest again */
-    SPDY_BROKEN, /* nothing more can be understood; see err */
+    SPDY_MORE,   /* all bytes are taken; the frame is not complete */
+    SPDY_FRAME,  /* *ret holds a frame; pass the remaining bytes again */
+    SPDY_BROKEN, /* the input is invalid, see err; nothing more can be parsed */
 };
 
 void spdy_reader_init(struct spdy_reader *reader);
 void spdy_reader_release(struct spdy_reader *reader);
 
-/* Take one frame, or one piece of DATA, from the bytes. */
+/* Parses one frame, or one piece of a DATA frame. *ret_used is the number of bytes taken. */
 enum spdy_result spdy_read(struct spdy_reader *reader, const char *data, size_t size,
                            size_t *ret_used, struct spdy_frame *ret, struct err *err);
 
@@ -102,11 +103,11 @@ void spdy_write_rst_stream(struct buf *out, uint32_t stream, enum spdy_reset why
 void spdy_write_ping(struct buf *out, uint32_t id);
 void spdy_write_goaway(struct buf *out, uint32_t last_stream, enum spdy_goodbye why);
 
-/* The head of a DATA frame of so many bytes, which follow it. At most SPDY_DATA_MAX. */
+/* Writes the head of a DATA frame of `size` bytes, which follow it; at most SPDY_DATA_MAX. */
 enum { SPDY_DATA_MAX = (1 << 24) - 1, SPDY_HEAD_SIZE = 8 };
 void spdy_write_data_head(char head[SPDY_HEAD_SIZE], uint32_t stream, bool fin, size_t size);
 
-/* The bytes both directions' compression starts from. */
+/* The dictionary that the compression of both directions starts with. */
 void spdy_dictionary(unsigned char dictionary[SPDY_DICTIONARY_SIZE]);
 
 #endif

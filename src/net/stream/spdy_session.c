@@ -4,44 +4,45 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "net/stream/spdy.h"
+#include "net/stream/stream_session.h"
 
 #include <stdlib.h>
 
 enum {
-    /* An answer to a ping is dropped behind a peer that leaves so much unread. */
-    PENDING_MAX = 1024 * 1024,
-    PATIENCE_MS = 15 * 60 * 1000, /* behind the peer may be a program that sits in a debugger */
+    PATIENCE_MS = 15 * 60 * 1000, /* the program behind the peer may be stopped in a debugger */
     FRAME_MAX = 2 * SPDY_CONTROL_MAX,
 };
 
 struct spdy_stream {
-    struct spdy_session *session; /* NULL: it is over */
-    struct spdy_stream *next, **link;
-    const struct spdy_stream_handler *handler; /* NULL: not accepted */
+    struct spdy_session *session;              /* NULL: the session is over */
+    struct list_link link;                     /* in spdy_session.streams */
+    const struct spdy_stream_handler *handler; /* NULL: not accepted yet */
     void *context;
     uint32_t id;
-    bool peer_ended, ended; /* each side says no more */
+    bool peer_ended, ended; /* each side has ended its direction */
     bool paused;
 };
 
 struct spdy_session {
-    struct stream *line;
+    struct stream_session base;
     const struct spdy_session_handler *handler;
-    void *context;
     struct spdy_reader reader;
     struct spdy_writer writer;
-    struct spdy_stream *streams;
+    struct list_head streams; /* struct spdy_stream */
     size_t stream_count, paused_count;
     uint32_t last_id;
-    bool over; /* nothing is read or written any more but what is pending */
 };
+
+static struct spdy_session *spdy_session_of(struct stream_session *base)
+{
+    return CONTAINER_OF(base, struct spdy_session, base);
+}
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
-static void send_frame(struct spdy_session *session, const struct buf *frame)
+static void spdy_send_frame(struct spdy_session *session, const struct buf *frame)
 {
-    if (!session->over)
-        stream_write(session->line, frame->data, frame->size);
+    stream_session_write(&session->base, frame->data, frame->size);
 }
 
 static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_reset why)
@@ -49,15 +50,15 @@ static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_rese
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
     spdy_write_rst_stream(&frame, id, why);
-    send_frame(session, &frame);
+    spdy_send_frame(session, &frame);
 }
 
-static void send_goodbye(struct spdy_session *session, enum spdy_goodbye why)
+static void send_goaway(struct spdy_session *session, enum spdy_goodbye why)
 {
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
     spdy_write_goaway(&frame, session->last_id, why);
-    send_frame(session, &frame);
+    spdy_send_frame(session, &frame);
 }
 
 static void send_ping(struct spdy_session *session, uint32_t id)
@@ -65,32 +66,31 @@ static void send_ping(struct spdy_session *session, uint32_t id)
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
     spdy_write_ping(&frame, id);
-    if (stream_pending(session->line) < PENDING_MAX)
-        send_frame(session, &frame);
+    if (stream_session_may_pong(&session->base))
+        spdy_send_frame(session, &frame);
 }
 
 static void send_data(struct spdy_stream *stream, const char *data, size_t size, bool fin)
 {
     char head[SPDY_HEAD_SIZE];
     spdy_write_data_head(head, stream->id, fin, size);
-    stream_write(stream->session->line, head, sizeof(head));
-    if (size)
-        stream_write(stream->session->line, data, size);
+    stream_session_write(&stream->session->base, head, sizeof(head));
+    stream_session_write(&stream->session->base, data, size);
 }
 
 size_t spdy_session_pending(const struct spdy_session *session)
 {
-    return session->over ? 0 : stream_pending(session->line);
+    return stream_session_pending(&session->base);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
 static struct spdy_stream *find_stream(struct spdy_session *session, uint32_t id)
 {
-    struct spdy_stream *stream = session->streams;
-    while (stream && stream->id != id)
-        stream = stream->next;
-    return stream;
+    LIST_EACH (struct spdy_stream, stream, &session->streams, link)
+        if (stream->id == id)
+            return stream;
+    return NULL;
 }
 
 uint32_t spdy_stream_id(const struct spdy_stream *stream)
@@ -100,7 +100,7 @@ uint32_t spdy_stream_id(const struct spdy_stream *stream)
 
 static bool may_write(const struct spdy_stream *stream)
 {
-    return stream->session && !stream->ended && !stream->session->over;
+    return stream->session && !stream->ended && !stream->session->base.is_over;
 }
 
 void spdy_stream_write(struct spdy_stream *stream, const void *data, size_t size)
@@ -128,14 +128,14 @@ void spdy_stream_pause(struct spdy_stream *stream, bool paused)
         return;
     stream->paused = paused;
     session->paused_count += paused ? 1 : (size_t)-1;
-    if (!session->over)
-        stream_pause(session->line, session->paused_count > 0);
+    if (!session->base.is_over)
+        stream_pause(session->base.stream, session->paused_count > 0);
 }
 
 static void unlink_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     spdy_stream_pause(stream, false);
-    list_remove(stream);
+    list_remove(&stream->link);
     session->stream_count--;
     stream->session = NULL;
 }
@@ -155,7 +155,7 @@ struct spdy_stream *spdy_stream_free(struct spdy_stream *stream)
     return NULL;
 }
 
-/* It is out of the session; the owner is told, and frees it now or later. */
+/* Removes the stream from the session and tells its owner, which frees it now or later. */
 static void drop_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     unlink_stream(session, stream);
@@ -171,47 +171,37 @@ void spdy_stream_accept(struct spdy_stream *stream, const struct spdy_stream_han
     stream->context = context;
     buf_init(&frame, FRAME_MAX);
     spdy_write_syn_reply(&session->writer, &frame, stream->id, false, NULL);
-    send_frame(session, &frame);
+    spdy_send_frame(session, &frame);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void drop_all(struct spdy_session *session)
 {
-    while (session->streams)
-        drop_stream(session, session->streams);
+    while (!list_is_empty(&session->streams))
+        drop_stream(session, LIST_FIRST(&session->streams, struct spdy_stream, link));
 }
 
-/* By the peer or by a fault: tell everybody, and let the line go in order. */
-static void end_session(struct spdy_session *session, const struct err *err)
+static void spdy_session_ended(struct stream_session *base)
 {
-    if (session->over)
-        return;
-    session->over = true;
-    stream_pause(session->line, false);
-    stream_finish(session->line);
-    drop_all(session);
-    session->handler->on_end(session->context, err);
+    drop_all(spdy_session_of(base));
 }
 
 void spdy_session_close(struct spdy_session *session)
 {
-    if (session->over)
-        return;
-    send_goodbye(session, SPDY_GOODBYE_OK);
-    session->over = true;
-    stream_finish(session->line);
+    send_goaway(session, SPDY_GOODBYE_OK);
+    stream_session_close(&session->base);
 }
 
 static void break_session(struct spdy_session *session, const struct err *err)
 {
-    send_goodbye(session, SPDY_GOODBYE_PROTOCOL_ERROR);
-    end_session(session, err);
+    send_goaway(session, SPDY_GOODBYE_PROTOCOL_ERROR);
+    stream_session_end(&session->base, err);
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-/* The peer's streams have odd numbers that only grow. */
+/* The ids of the peer's streams are odd and grow. */
 static bool is_new_id(const struct spdy_session *session, uint32_t id)
 {
     return id % 2 == 1 && id > session->last_id;
@@ -234,10 +224,10 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     struct spdy_stream *stream = mem_zalloc(sizeof(*stream));
     stream->session = session;
     stream->id = frame->stream;
-    list_push(&session->streams, stream);
+    list_push(&session->streams, &stream->link);
     session->stream_count++;
-    session->handler->on_stream(session->context, stream, frame->headers);
-    /* It may have been accepted and freed at once; then it is not in the list any more. */
+    session->handler->on_stream(session->base.context, stream, frame->headers);
+    /* The owner may have accepted and freed it at once; then it is not in the list any more. */
     stream = find_stream(session, frame->stream);
     if (!stream)
         return;
@@ -251,18 +241,19 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     }
 }
 
-static void take_data(struct spdy_session *session, const struct spdy_frame *frame)
+static void spdy_session_take_data(struct spdy_session *session, const struct spdy_frame *frame)
 {
     struct spdy_stream *stream = find_stream(session, frame->stream);
     if (!stream || stream->peer_ended) {
-        /* What was under way to a stream that is gone is nobody's fault. */
+        /* Data that was sent before the peer learned of the stream's end is no error. */
         if (frame->stream > session->last_id)
             send_reset(session, frame->stream, SPDY_INVALID_STREAM);
         return;
     }
     if (frame->size)
         stream->handler->on_data(stream->context, frame->data, frame->size);
-    stream = frame->fin ? find_stream(session, frame->stream) : NULL; /* it may be gone */
+    stream =
+        frame->fin ? find_stream(session, frame->stream) : NULL; /* the owner may have freed it */
     if (stream) {
         stream->peer_ended = true;
         stream->handler->on_end(stream->context);
@@ -277,7 +268,7 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
         take_syn_stream(session, frame);
         break;
     case SPDY_DATA:
-        take_data(session, frame);
+        spdy_session_take_data(session, frame);
         break;
     case SPDY_RST_STREAM:
         stream = find_stream(session, frame->stream);
@@ -285,10 +276,10 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
             drop_stream(session, stream);
         break;
     case SPDY_PING:
-        if (frame->value % 2 == 1) /* an even one would be the answer to ours */
+        if (frame->value % 2 == 1) /* an even id is the answer to our own ping */
             send_ping(session, frame->value);
         break;
-    case SPDY_GOAWAY: /* the end of the line follows */
+    case SPDY_GOAWAY: /* the end of the connection follows */
     case SPDY_SYN_REPLY:
     case SPDY_HEADERS:
     case SPDY_SETTINGS:
@@ -297,10 +288,10 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
     }
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void spdy_session_received(struct stream_session *base, const char *data, size_t size)
 {
-    struct spdy_session *session = context;
-    while (size && !session->over) {
+    struct spdy_session *session = spdy_session_of(base);
+    while (size && !base->is_over) {
         struct spdy_frame frame;
         struct err err = ERR_INIT;
         size_t used;
@@ -315,53 +306,33 @@ static void on_data(void *context, const char *data, size_t size)
     }
 }
 
-static void on_open(void *context)
+static void spdy_session_free(struct stream_session *base)
 {
-}
-
-static void on_sent(void *context)
-{
-    struct spdy_session *session = context;
-    if (!session->over)
-        session->handler->on_drain(session->context);
-}
-
-static void on_end(void *context, const struct err *err)
-{
-    end_session(context, err);
-}
-
-static void on_closed(void *context)
-{
-    struct spdy_session *session = context;
-    const struct spdy_session_handler *handler = session->handler;
-    void *owner = session->context;
-    session->over = true;
+    struct spdy_session *session = spdy_session_of(base);
     drop_all(session);
     spdy_reader_release(&session->reader);
     spdy_writer_release(&session->writer);
     free(session);
-    handler->on_closed(owner);
 }
-
-static const struct stream_handler LINE_HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
-};
 
 struct spdy_session *spdy_session_new(struct stream *line,
                                       const struct spdy_session_handler *handler, void *context)
 {
+    static const struct stream_session_ops OPS = {
+        .received = spdy_session_received,
+        .ended = spdy_session_ended,
+        .free = spdy_session_free,
+    };
+    const struct stream_session_handler base = {
+        .on_drain = handler->on_drain,
+        .on_end = handler->on_end,
+        .on_closed = handler->on_closed,
+    };
     struct spdy_session *session = mem_zalloc(sizeof(*session));
-    session->line = line;
     session->handler = handler;
-    session->context = context;
     spdy_reader_init(&session->reader);
     spdy_writer_init(&session->writer);
-    stream_set_patience(line, PATIENCE_MS);
-    stream_start(line, &LINE_HANDLER, session);
+    stream_set_stall_timeout(line, PATIENCE_MS);
+    stream_session_start(&session->base, line, &OPS, &base, context);
     return session;
 }

@@ -1,9 +1,9 @@
-/* A connected line of bytes, as an interface: a socket on the loop with or without TLS
- * (socket_stream.c), or memory in tests and fuzzers. A protocol such as HTTP stands on it and
- * cannot tell which it has; after a protocol upgrade another one can take over the same stream.
+/* A connected stream of bytes, as an interface: a socket on the loop with or without TLS
+ * (socket_stream.c), a pipe (pipe_stream.c), or memory in tests and fuzzers. A protocol such as
+ * HTTP uses it without knowing which one it has; after a protocol upgrade another protocol takes
+ * over the same stream.
  *
- * A stream calls back from the loop only, never from within a function called on it.
- */
+ * A stream calls back from the loop only, never from within a function called on it. */
 #ifndef TRAINYARD_NET_STREAM_H
 #define TRAINYARD_NET_STREAM_H
 
@@ -15,15 +15,15 @@
 
 struct stream;
 
-/* What the owner hears. */
+/* The callbacks of the stream's owner. */
 struct stream_handler {
-    void (*on_open)(void *context); /* the handshake is done; first of all */
-    void (*on_data)(void *context, const char *data, size_t size); /* not while paused */
-    void (*on_sent)(void *context); /* nothing written is pending any more */
-    /* Nothing more will come: the peer ended its side (err is NULL; writing may still work) or the
-     * line is broken. At most once with NULL and then at most once with an error. */
+    void (*on_open)(void *context); /* the handshake is done; the first callback */
+    void (*on_data)(void *context, const char *data, size_t size); /* not called while paused */
+    void (*on_sent)(void *context); /* all written bytes have been sent */
+    /* No more data follows: the peer closed its side (err is NULL; writing may still work), or the
+     * connection is broken. Called at most once with NULL, and then at most once with an error. */
     void (*on_end)(void *context, const struct err *err);
-    void (*on_closed)(void *context); /* the stream is gone; last of all */
+    void (*on_closed)(void *context); /* the stream is freed; the last callback */
 };
 
 struct stream_ops {
@@ -31,7 +31,8 @@ struct stream_ops {
     void (*write)(struct stream *stream, const void *data, size_t size);
     size_t (*pending)(const struct stream *stream);
     void (*pause)(struct stream *stream, bool paused);
-    void (*set_patience)(struct stream *stream, int64_t stall_timeout_ms); /* or NULL: no clock */
+    /* NULL: the stream has no time limit. */
+    void (*set_stall_timeout)(struct stream *stream, int64_t stall_timeout_ms);
     void (*shut)(struct stream *stream);
     void (*finish)(struct stream *stream);
     void (*close)(struct stream *stream);
@@ -51,46 +52,47 @@ static inline void stream_start(struct stream *stream, const struct stream_handl
     stream->ops->start(stream);
 }
 
-/* Copied, and sent as the peer takes it. */
+/* Copies the bytes and sends them as the peer takes them. */
 static inline void stream_write(struct stream *stream, const void *data, size_t size)
 {
     stream->ops->write(stream, data, size);
 }
 
-/* Bytes written that the system has not taken yet. */
+/* Written bytes that the system has not taken yet. */
 static inline size_t stream_pending(const struct stream *stream)
 {
     return stream->ops->pending(stream);
 }
 
-/* Back-pressure: while paused nothing is read, but a peer that leaves is noticed. */
+/* Back-pressure: while paused nothing is read, but the end of the connection is still noticed. */
 static inline void stream_pause(struct stream *stream, bool paused)
 {
     stream->ops->pause(stream, paused);
 }
 
-/* How long a peer may take nothing of what is pending before it is given up. */
-static inline void stream_set_patience(struct stream *stream, int64_t stall_timeout_ms)
+/* Sets how long a peer may take no byte of the pending ones before the stream fails. */
+static inline void stream_set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
-    if (stream->ops->set_patience)
-        stream->ops->set_patience(stream, stall_timeout_ms);
+    if (stream->ops->set_stall_timeout)
+        stream->ops->set_stall_timeout(stream, stall_timeout_ms);
 }
 
-/* Half of the end: once what is pending is sent the peer is told that no more comes, while what it
- * says is still heard. Nothing may be written any more. */
+/* Closes the write side: the peer sees the end of the stream after all pending bytes are sent.
+ * Reading continues. Nothing may be written any more. */
 static inline void stream_shut(struct stream *stream)
 {
     stream->ops->shut(stream);
 }
 
-/* The end in order: send what is pending, say goodbye, and let the peer read it all before the line
- * goes down. Of the handler only on_closed is called any more. */
+/* Closes in order: sends the pending bytes, shuts the connection down, and lets the peer read
+ * everything before the socket is closed. Only on_closed is called any more. */
 static inline void stream_finish(struct stream *stream)
 {
     stream->ops->finish(stream);
 }
 
-/* The end at once; on_closed comes in a later turn. Also after stream_finish(). */
+/* Closes at once; on_closed follows in a later turn of the loop. May be called after
+ * stream_finish(). */
 static inline void stream_close(struct stream *stream)
 {
     stream->ops->close(stream);

@@ -13,7 +13,7 @@ enum {
     MASK_BIT = 0x80,
     LENGTH_BITS = 0x7f,
     LENGTH_16 = 126, /* the length follows in two bytes */
-    LENGTH_64 = 127, /* in eight */
+    LENGTH_64 = 127, /* the length follows in eight bytes */
 };
 
 /* ---- masks ----------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ void websocket_mask(const unsigned char mask[WEBSOCKET_MASK_SIZE], size_t at, co
     uint32_t word;
     size_t i = 0;
     memcpy(&word, turned, sizeof(word));
-    for (; i + sizeof(word) <= size; i += sizeof(word)) { /* the compiler makes vectors of it */
+    for (; i + sizeof(word) <= size; i += sizeof(word)) { /* the compiler vectorizes this loop */
         uint32_t four;
         memcpy(&four, data + i, sizeof(four));
         four ^= word;
@@ -44,8 +44,8 @@ void websocket_reader_init(struct websocket_reader *reader, enum websocket_side 
     *reader = (struct websocket_reader){.from = from, .message_max = message_max, .head_need = 2};
 }
 
-static enum websocket_result break_off(struct websocket_reader *reader, int code, struct err *err,
-                                       const char *what)
+static enum websocket_result websocket_fail(struct websocket_reader *reader, int code,
+                                            struct err *err, const char *what)
 {
     reader->refusal = code;
     err_set(err, code == WEBSOCKET_TOO_LARGE ? ERR_TOO_LARGE : ERR_BAD_REQUEST, "websocket: %s",
@@ -53,7 +53,7 @@ static enum websocket_result break_off(struct websocket_reader *reader, int code
     return WEBSOCKET_BROKEN;
 }
 
-static bool is_control(enum websocket_opcode opcode)
+static bool websocket_is_control(enum websocket_opcode opcode)
 {
     return opcode & CONTROL_BIT;
 }
@@ -63,7 +63,7 @@ static bool is_known(enum websocket_opcode opcode)
     return opcode <= WEBSOCKET_BINARY || (opcode >= WEBSOCKET_CLOSE && opcode <= WEBSOCKET_PONG);
 }
 
-/* What is wrong with the first two bytes of a head, or NULL. */
+/* The error in the first two bytes of a head, or NULL. */
 static const char *head_fault(const struct websocket_reader *reader)
 {
     unsigned first = reader->head[0], second = reader->head[1];
@@ -75,7 +75,7 @@ static const char *head_fault(const struct websocket_reader *reader)
         return "a frame of a type that does not exist";
     if (masked != (reader->from == WEBSOCKET_CLIENT))
         return masked ? "a server's frame is masked" : "a client's frame is not masked";
-    if (is_control(opcode)) {
+    if (websocket_is_control(opcode)) {
         if (!(first & FIN_BIT))
             return "a control frame is in fragments";
         if ((second & LENGTH_BITS) > WEBSOCKET_CONTROL_MAX)
@@ -88,7 +88,7 @@ static const char *head_fault(const struct websocket_reader *reader)
     return NULL;
 }
 
-/* Of the whole head: it depends on its second byte. */
+/* The size of the head, which its second byte determines. */
 static size_t head_size(const struct websocket_reader *reader)
 {
     unsigned length = reader->head[1] & LENGTH_BITS;
@@ -112,14 +112,14 @@ static uint64_t read_length(const struct websocket_reader *reader, bool *ret_sho
     return value;
 }
 
-/* The head is whole: what follows belongs to its frame. */
+/* The head is complete: the following bytes belong to its frame. */
 static enum websocket_result begin_frame(struct websocket_reader *reader, struct err *err)
 {
     bool shortest;
     reader->left = read_length(reader, &shortest);
     if (!shortest)
-        return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err,
-                         "a length is not written in its shortest form");
+        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err,
+                              "a length is not written in its shortest form");
     reader->opcode = reader->head[0] & OPCODE_BITS;
     reader->fin = reader->head[0] & FIN_BIT;
     if (reader->head[1] & MASK_BIT)
@@ -130,7 +130,7 @@ static enum websocket_result begin_frame(struct websocket_reader *reader, struct
     reader->head_size = 0;
     reader->head_need = 2;
     reader->in_frame = true;
-    if (is_control(reader->opcode))
+    if (websocket_is_control(reader->opcode))
         return WEBSOCKET_MORE;
     if (reader->opcode != WEBSOCKET_CONTINUATION) {
         reader->message = reader->opcode;
@@ -138,7 +138,8 @@ static enum websocket_result begin_frame(struct websocket_reader *reader, struct
         reader->begun = false;
     }
     if (reader->left > reader->message_max - reader->message_size)
-        return break_off(reader, WEBSOCKET_TOO_LARGE, err, "a message is longer than is taken");
+        return websocket_fail(reader, WEBSOCKET_TOO_LARGE, err,
+                              "a message is longer than is taken");
     reader->message_size += reader->left;
     return WEBSOCKET_MORE;
 }
@@ -152,7 +153,7 @@ static enum websocket_result take_head(struct websocket_reader *reader, const ch
         if (reader->head_size == 2) {
             const char *fault = head_fault(reader);
             if (fault)
-                return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err, fault);
+                return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err, fault);
             reader->head_need = head_size(reader);
         }
     }
@@ -162,7 +163,7 @@ static enum websocket_result take_head(struct websocket_reader *reader, const ch
 
 /* ---- reading: what is in frames -------------------------------------------------------------- */
 
-/* Those that may be sent (7.4); the others are for the use within a program. */
+/* Whether the status code may be sent (RFC 6455, 7.4); the others are for internal use. */
 static bool is_sendable(int code)
 {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
@@ -177,19 +178,21 @@ static enum websocket_result take_close(struct websocket_reader *reader,
     if (reader->control_size == 0)
         return WEBSOCKET_PIECE;
     if (reader->control_size < 2)
-        return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err, "a goodbye with half a code");
+        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err, "a goodbye with half a code");
     ret->code = bytes[0] << 8 | bytes[1];
     ret->data += 2;
     ret->size -= 2;
     if (!is_sendable(ret->code))
-        return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err,
-                         "a goodbye with a code that may not be sent");
+        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err,
+                              "a goodbye with a code that may not be sent");
     if (!utf8_is_valid(ret->data, ret->size))
-        return break_off(reader, WEBSOCKET_NOT_UTF8, err, "the reason of a goodbye is not UTF-8");
+        return websocket_fail(reader, WEBSOCKET_NOT_UTF8, err,
+                              "the reason of a goodbye is not UTF-8");
     return WEBSOCKET_PIECE;
 }
 
-static size_t unmask(struct websocket_reader *reader, const char *data, size_t size, char *ret)
+static size_t websocket_unmask(struct websocket_reader *reader, const char *data, size_t size,
+                               char *ret)
 {
     size_t used = size < reader->left ? size : (size_t)reader->left;
     if (reader->from == WEBSOCKET_CLIENT)
@@ -205,7 +208,7 @@ static enum websocket_result take_control(struct websocket_reader *reader, const
                                           size_t size, size_t *ret_used,
                                           struct websocket_piece *ret, struct err *err)
 {
-    *ret_used = unmask(reader, data, size, reader->control + reader->control_size);
+    *ret_used = websocket_unmask(reader, data, size, reader->control + reader->control_size);
     reader->control_size += *ret_used;
     if (reader->left)
         return WEBSOCKET_MORE;
@@ -222,8 +225,8 @@ static enum websocket_result take_message(struct websocket_reader *reader, const
                                           size_t size, size_t *ret_used,
                                           struct websocket_piece *ret)
 {
-    size_t used = unmask(reader, data, size < sizeof(reader->piece) ? size : sizeof(reader->piece),
-                         reader->piece);
+    size_t used = websocket_unmask(
+        reader, data, size < sizeof(reader->piece) ? size : sizeof(reader->piece), reader->piece);
     bool ends = reader->left == 0;
     *ret_used = used;
     *ret = (struct websocket_piece){.opcode = reader->message,
@@ -233,7 +236,7 @@ static enum websocket_result take_message(struct websocket_reader *reader, const
                                     .size = used};
     if (ends)
         reader->in_frame = false;
-    if (used == 0 && !ret->last) /* an empty fragment says nothing */
+    if (used == 0 && !ret->last) /* an empty fragment is not reported */
         return WEBSOCKET_MORE;
     reader->begun = true;
     if (ret->last)
@@ -246,12 +249,12 @@ enum websocket_result websocket_read(struct websocket_reader *reader, const char
 {
     size_t used = 0;
     enum websocket_result result = WEBSOCKET_MORE;
-    /* A frame of no bytes is whole with its head. */
+    /* An empty frame is complete with its head. */
     while (result == WEBSOCKET_MORE && (used < size || (reader->in_frame && !reader->left))) {
         size_t here = 0;
         if (!reader->in_frame)
             result = take_head(reader, data + used, size - used, &here, err);
-        else if (is_control(reader->opcode))
+        else if (websocket_is_control(reader->opcode))
             result = take_control(reader, data + used, size - used, &here, ret, err);
         else
             result = take_message(reader, data + used, size - used, &here, ret);

@@ -1,13 +1,12 @@
-/* The server's side of a WebSocket session on any stream: messages both ways, binary or text, pings
- * answered, and an end that each side tells the other. What the messages mean is the owner's
- * affair; one of the sub-protocols here needs its bytes only (websocket_stream.h), others the
- * message's bounds.
+/* The server's side of a WebSocket session on any stream: binary or text messages in both
+ * directions, answers to pings, and the closing handshake. The owner decides what the messages
+ * mean. One sub-protocol uses only their bytes (websocket_stream.h); others need the bounds of the
+ * messages.
  *
- * Back-pressure is the line's: an owner that cannot take more pauses it; one that has more to say
- * looks at websocket_session_pending() first and goes on with on_drain.
+ * Back-pressure is that of the stream: an owner that cannot take more pauses the session; an owner
+ * that writes much checks websocket_session_pending() first and continues in on_drain.
  *
- * It calls back from the loop only, never from within a function called on it.
- */
+ * The session calls back from the loop only, never from within a function called on it. */
 #ifndef TRAINYARD_NET_WEBSOCKET_SESSION_H
 #define TRAINYARD_NET_WEBSOCKET_SESSION_H
 
@@ -21,46 +20,48 @@
 struct websocket_session;
 
 struct websocket_session_handler {
-    void (*on_open)(void *context); /* first of all */
-    /* A piece of a message; not while paused. `size` is 0 only of an empty message and of
+    void (*on_open)(void *context); /* the first callback */
+    /* A piece of a message; not called while paused. `size` is 0 only for an empty message and for
      * an empty last piece. */
     void (*on_data)(void *context, const char *data, size_t size, bool first, bool last);
-    void (*on_drain)(void *context); /* nothing is pending any more */
-    /* The peer ended the session (err is NULL), broke the protocol, or is gone. Not after
+    void (*on_drain)(void *context); /* no written byte is pending any more */
+    /* The peer closed the session (err is NULL), broke the protocol, or is gone. Not called after
      * websocket_session_close(). */
     void (*on_end)(void *context, const struct err *err);
-    void (*on_closed)(void *context); /* it is gone, all memory with it; last of all */
+    void (*on_closed)(void *context); /* the session is freed; the last callback */
 };
 
-/* A message is reported in pieces and kept by nobody here: the limit is against nonsense. */
+/* Messages are reported in pieces and never kept here, so this limit only stops absurd sizes. */
 #define WEBSOCKET_MESSAGE_MAX ((uint64_t)1 << 30)
 
-/* Takes the line and starts it. */
+/* Takes the stream and starts it. */
 struct websocket_session *websocket_session_new(struct loop *loop, struct stream *line,
                                                 const struct websocket_session_handler *handler,
                                                 void *context);
 
-/* Sends messages as text from now on; binary is the default. Messages that arrive may be of either
- * type, as in Kubernetes: its client for Python sends input as text. The owner checks UTF-8 where
- * its sub-protocol asks for it. */
+/* Sends messages as text from now on; the default is binary. Received messages may be of either
+ * type, as in Kubernetes: its Python client sends input as text. The owner checks that text is
+ * UTF-8 if its sub-protocol requires it. */
 void websocket_session_write_text(struct websocket_session *session);
 
-/* One message. */
+/* Sends one message. */
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size);
-/* One message: the number of a channel in a byte, and the data. So are messages built in all binary
- * sub-protocols of Kubernetes with channels. */
+/* Sends one message: the number of a channel as one byte, then the data. All binary sub-protocols
+ * of Kubernetes with channels have this form. */
 void websocket_session_write_channel(struct websocket_session *session, int channel,
                                      const void *data, size_t size);
-/* Bytes written and not yet taken by the peer. */
+/* Written bytes that the peer has not taken yet. */
 size_t websocket_session_pending(const struct websocket_session *session);
 void websocket_session_pause(struct websocket_session *session, bool paused);
-/* See stream_set_patience(). */
-void websocket_session_set_patience(struct websocket_session *session, int64_t stall_timeout_ms);
+/* See stream_set_stall_timeout(). */
+void websocket_session_set_stall_timeout(struct websocket_session *session,
+                                         int64_t stall_timeout_ms);
 
-/* The end in order: say why, send what is pending, and close once the peer has ended its side, too,
- * or lets us wait. Of the handler only on_closed is called any more. Twice is fine. */
+/* Closes in order: sends a CLOSE frame with the code and the reason, sends the pending bytes, and
+ * closes when the peer has closed its side too or a time limit passes. Only on_closed is called any
+ * more. Calling it twice is allowed. */
 void websocket_session_close(struct websocket_session *session, int code, const char *reason);
-/* The end at once, without a word; also after the above. */
+/* Closes at once without a CLOSE frame. May be called after websocket_session_close(). */
 void websocket_session_abort(struct websocket_session *session);
 
 #endif

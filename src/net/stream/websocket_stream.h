@@ -1,8 +1,8 @@
-/* The bytes inside a WebSocket session's messages as a stream of their own, for protocols that were
- * made for a connection and are carried in messages: SPDY, as kubectl tunnels it since 1.31. Where
- * a message begins or ends means nothing.
+/* The payload of a WebSocket session's messages as a stream, for protocols that expect a connection
+ * but are carried in messages: SPDY, as kubectl tunnels it since 1.31. The bounds of the messages
+ * have no meaning.
  *
- * WebSocket knows no half of an end: after stream_shut() nothing can be written, but the peer
+ * WebSocket cannot close one direction: after stream_shut() nothing can be written, but the peer
  * learns of it only with stream_finish(). */
 #ifndef TRAINYARD_NET_WEBSOCKET_STREAM_H
 #define TRAINYARD_NET_WEBSOCKET_STREAM_H
@@ -10,7 +10,8 @@
 #include "loop/loop.h"
 #include "net/stream/stream.h"
 
-/* Takes the line, on which the handshake is done; it starts with this stream. */
+/* Takes a stream on which the handshake is done. It is started together with the returned stream.
+ */
 struct stream *websocket_stream_new(struct loop *loop, struct stream *line);
 
 #endif

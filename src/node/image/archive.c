@@ -14,7 +14,7 @@
 
 enum { LINKS_MAX = 8 };
 
-/* "./a//b/" and "a/b" are the same member. ".." goes one up, and never above the top. */
+/* "./a//b/" and "a/b" are the same member. ".." goes one level up, never above the top. */
 static char *plain_name(struct arena *arena, const char *directory, const char *name)
 {
     char *joined = arena_printf(arena, "%s/%s", directory, name);
@@ -100,13 +100,13 @@ static int index_members(struct image_archive *archive, struct err *err)
     return got;
 }
 
-/* Unpacked, or out of a pipe, into a file that we can go about in. */
+/* Copies the plain bytes to a file that can be read at any offset. */
 static int put_aside(int from, const char *aside, uint64_t *budget, int *ret_fd, struct err *err)
 {
     _cleanup_(cleanup_image_stream) struct image_stream *stream =
         image_stream_new(from, IMAGE_STREAM_ALL, IMAGE_STREAM_ALL, budget);
     _cleanup_fd_ int to = open(aside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (to < 0 || unlink(aside) < 0) /* whoever is killed leaves no large file */
+    if (to < 0 || unlink(aside) < 0) /* so that a killed import leaves no large file */
         return err_set_errno(err, errno, "cannot make '%s'", aside);
     char data[64 * 1024];
     for (ssize_t got; (got = image_stream_read(stream, data, sizeof(data), err)) != 0;) {

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 enum {
-    /* Whoever removes the tree later does so by paths, and those must fit with what is before them.
-     */
+    /* The tree is removed later by paths, which must fit after the path of the tree. */
     PLACE_MAX = 3000,
 };
 
@@ -46,17 +45,18 @@ int beneath_open_directory(int root, const char *path, int *ret_fd, struct err *
     return 0;
 }
 
-/* Through links a tree can become deeper than any of the names in it. */
+/* With links, a tree can become deeper than any of its names. */
 static int check_depth(int fd, const char *path, struct err *err)
 {
     char link[64], place[PLACE_MAX + 1];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     if (readlink(link, place, sizeof(place)) > PLACE_MAX)
-        return err_set(err, ERR_TOO_LARGE, "directory '%.64s…' lies too deep", path);
+        return err_set(err, ERR_TOO_LARGE, "directory '%.64s…' is too deep", path);
     return 0;
 }
 
-/* The longest part of the path that is there, then one directory after the other below it. */
+/* Opens the longest existing part of the path, then creates one directory after the other below
+ * it. */
 int beneath_make_directories(int root, const char *path, int *ret_fd, struct err *err)
 {
     _cleanup_free_ char *part = mem_strdup(path);
@@ -95,7 +95,7 @@ int beneath_open_file(int root, const char *path, int *ret_fd, struct err *err)
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open '%s'", path);
     if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
-        return err_set(err, ERR_INVALID, "'%s' is no file", path);
+        return err_set(err, ERR_INVALID, "'%s' is not a file", path);
     *ret_fd = TAKE_FD(fd);
     return 0;
 }
@@ -112,7 +112,7 @@ DIR *beneath_list(int parent, const char *name, struct err *err)
     return entries;
 }
 
-/* Of a directory only: the mode of what a link leads to is not ours to change. */
+/* Only for a directory: the target of a link must not be changed. */
 static void open_for_change(int parent, const char *name)
 {
     struct stat info;
@@ -120,8 +120,8 @@ static void open_for_change(int parent, const char *name)
         (void)fchmodat(parent, name, 0700, 0);
 }
 
-/* One directory of a tree that is to go: files are removed, directories moved to the top of it,
- * where their turn comes. So no depth is too deep. */
+/* Removes the files of one directory of a tree and moves its directories to the top of the tree,
+ * where they are handled later. So no depth is too deep. */
 static int empty_into(int parent, const char *top, const char *name, unsigned *count,
                       struct err *err)
 {

@@ -1,6 +1,5 @@
-/* Paths of a stranger below a directory of ours: the kernel resolves them as if that directory were
- * the root, so that neither "..", nor a link, nor one that was put there a moment ago, leads out.
- */
+/* Untrusted paths below a directory: the kernel resolves them as if that directory were the root,
+ * so that neither "..", nor a link, nor a link that was created a moment ago leads outside. */
 #ifndef TRAINYARD_NODE_IMAGE_BENEATH_H
 #define TRAINYARD_NODE_IMAGE_BENEATH_H
 
@@ -8,19 +7,21 @@
 
 #include <dirent.h>
 
-/* The directory at `path`, which may go through links inside; as a place (O_PATH) to work in. "" is
+/* Opens the directory at `path` with O_PATH; the path may contain links that stay inside. "" is
  * the root itself. */
 int beneath_open_directory(int root, const char *path, int *ret_fd, struct err *err);
-/* The same; what is missing on the way is made. */
+/* Like beneath_open_directory(), and creates missing directories. */
 int beneath_make_directories(int root, const char *path, int *ret_fd, struct err *err);
-/* The directory at `path` itself, for reading, and through no link; -1 with errno. */
+/* Opens the directory at `path` for reading; no component may be a link. Returns -1 and sets errno
+ * on failure. */
 int beneath_open_exactly(int root, const char *path);
-/* A file for reading, through links inside; what is no plain file is refused. */
+/* Opens a file for reading, through links that stay inside. Refuses everything but a regular file.
+ */
 int beneath_open_file(int root, const char *path, int *ret_fd, struct err *err);
 
-/* The entries of a directory in `parent`; NULL is an error. */
+/* Opens the directory `name` in `parent` for listing. Returns NULL on failure. */
 DIR *beneath_list(int parent, const char *name, struct err *err);
-/* Remove what lies there, whole trees, whatever their modes; missing is fine. */
+/* Removes what is there, including whole trees of any mode. Returns 0 if nothing is there. */
 int beneath_remove(int parent, const char *name, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* What an archive says of its images; see image/config.h. */
+/* Reads what an archive says about its images; see image/config.h. */
 #include "node/image/config.h"
 
 #include "base/str.h"
@@ -13,12 +13,12 @@ struct reading {
     struct arena *arena;
     struct image_found *found;
     size_t count;
-    const char *other_machine; /* of an image that was passed over */
+    const char *other_machine; /* the architecture of an image that was skipped */
     struct err *err;
 };
 
-/* This machine, in the words of images. */
-static const char *machine(struct arena *arena)
+/* Returns this machine's architecture, as images name it. */
+static const char *config_architecture(struct arena *arena)
 {
     static const char *const NAMES[][2] = {
         {"x86_64", "amd64"},    {"aarch64", "arm64"}, {"armv7l", "arm"},     {"i686", "386"},
@@ -31,7 +31,7 @@ static const char *machine(struct arena *arena)
     return arena_strdup(arena, name.machine);
 }
 
-/* "sha256:<64 letters>" to the letters; NULL if it is none. */
+/* Returns the 64 digits of "sha256:<digits>", or NULL if it is no such digest. */
 static const char *hex_of(const char *digest)
 {
     static const char prefix[] = "sha256:";
@@ -43,7 +43,7 @@ static const char *hex_of(const char *digest)
                : NULL;
 }
 
-/* The letters in the name of a member that is called after its content, or "". */
+/* Returns the digits in the name of a member that is named by its digest, or "". */
 static const char *hex_in_name(struct arena *arena, const char *member)
 {
     const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member;
@@ -98,7 +98,7 @@ static struct json *make_row(struct arena *arena, const struct json *config)
 
 static int check_machine(struct reading *r, const struct json *config)
 {
-    const char *wanted = machine(r->arena);
+    const char *wanted = config_architecture(r->arena);
     const char *architecture = json_get_string(config, "architecture", wanted);
     const char *system = json_get_string(config, "os", "linux");
     if (str_eq(architecture, wanted) && str_eq(system, "linux"))
@@ -109,7 +109,7 @@ static int check_machine(struct reading *r, const struct json *config)
                    system, architecture, wanted, wanted);
 }
 
-/* The configuration names what each layer unpacks to; the layers were listed before. */
+/* The configuration lists the digest of each unpacked layer; the layers were listed before. */
 static int read_config(struct reading *r, const char *member, const char *expected,
                        struct image_found *image)
 {
@@ -141,7 +141,7 @@ static int add_layers(struct reading *r, struct image_found *image, const struct
     image->layers = ARENA_ARRAY(r->arena, struct image_layer, json_count(list) + 1);
     JSON_EACH (item, list) {
         struct image_layer *layer = &image->layers[image->layer_count++];
-        if (json_text(item)) { /* Docker's: a file */
+        if (json_text(item)) { /* Docker's form: a file name */
             layer->member = json_text(item);
             layer->digest = strstr(layer->member, "blobs/sha256/") == layer->member
                                 ? hex_in_name(r->arena, layer->member)
@@ -214,15 +214,15 @@ static int read_manifest(struct reading *r, const struct json *manifest, const c
     return read_config(r, arena_printf(r->arena, "blobs/sha256/%s", config), config, image);
 }
 
-/* What runs elsewhere, and what is no image (a signature, a statement of how it was built), is
- * passed over where there is a choice. */
+/* Skips images for other architectures, and entries that are no image (signatures, attestations),
+ * if there is a choice. */
 static bool is_for_us(struct reading *r, const struct json *descriptor)
 {
     const struct json *platform = json_get(descriptor, "platform");
     if (!platform)
         return true;
     const char *architecture = json_get_string(platform, "architecture", "");
-    if (str_eq(architecture, machine(r->arena)) &&
+    if (str_eq(architecture, config_architecture(r->arena)) &&
         str_eq(json_get_string(platform, "os", ""), "linux"))
         return true;
     if (!str_eq(architecture, "unknown"))
@@ -274,12 +274,12 @@ int image_config_read(const struct image_archive *archive, struct image_found *r
             result = read_index(&r, document, "", 0);
     } else {
         result = err_set(err, ERR_INVALID,
-                         "it is no image: neither manifest.json nor index.json is in it, as "
+                         "it is not an image: neither manifest.json nor index.json is in it, as "
                          "'docker save' and 'skopeo copy' write them");
     }
     if (result == 0 && r.count == 0 && r.other_machine)
         result = err_set(err, ERR_UNSUPPORTED, "the image is for %s, and this machine is %s",
-                         r.other_machine, machine(r.arena));
+                         r.other_machine, config_architecture(r.arena));
     if (result == 0 && r.count == 0)
         result = err_set(err, ERR_INVALID, "there is no image in it");
     if (result == 0)

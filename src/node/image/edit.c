@@ -1,4 +1,4 @@
-/* The table of images, changed by hand: added, removed, listed. */
+/* Changes to the table of images by the user: add, remove, list. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct json *words(struct arena *arena, const char *const *list, size_t count)
+static struct json *edit_word_list(struct arena *arena, const char *const *list, size_t count)
 {
     struct json *array = json_array(arena);
     for (size_t i = 0; i < count; i++)
@@ -29,7 +29,7 @@ static bool lies_below(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* A pod that has the state directory in its root could read the cluster's token. */
+/* A pod with the state directory in its root could read the cluster's token. */
 static int check_root(struct arena *arena, const struct node_image *image, const char **ret,
                       struct err *err)
 {
@@ -38,7 +38,7 @@ static int check_root(struct arena *arena, const struct node_image *image, const
     if (!real)
         return err_set_errno(err, errno, "cannot use '%s' as a root", image->rootfs);
     if (!file_exists(arena_printf(arena, "%s/.", real)))
-        return err_set(err, ERR_INVALID, "'%s' is no directory", image->rootfs);
+        return err_set(err, ERR_INVALID, "'%s' is not a directory", image->rootfs);
     if (state && lies_below(state, real))
         return err_set(err, ERR_INVALID,
                        "'%s' holds this cluster's state, which pods must not see: take a "
@@ -54,13 +54,14 @@ static int make_row(struct arena *arena, const struct node_image *image, struct 
     struct json *row = json_object(arena);
     char now[MOMENT_TEXT_MAX];
     if (image->command_count)
-        json_set(arena, row, "command", words(arena, image->command, image->command_count));
+        json_set(arena, row, "command",
+                 edit_word_list(arena, image->command, image->command_count));
     for (size_t i = 0; i < image->env_count; i++)
         if (!strchr(image->env[i], '=') || image->env[i][0] == '=')
             return err_set(err, ERR_INVALID, "variable '%s' is not of the form NAME=VALUE",
                            image->env[i]);
     if (image->env_count)
-        json_set(arena, row, "env", words(arena, image->env, image->env_count));
+        json_set(arena, row, "env", edit_word_list(arena, image->env, image->env_count));
     if (image->workdir && image->workdir[0] != '/')
         return err_set(err, ERR_INVALID, "working directory '%s' does not begin with '/'",
                        image->workdir);
@@ -79,9 +80,9 @@ static int make_row(struct arena *arena, const struct node_image *image, struct 
     return 0;
 }
 
-/* The member of the table that has this name, however it is written. */
-static const char *find_member(struct arena *arena, const struct json *table,
-                               const struct image_name *wanted)
+/* Returns the member of the table that has this name in any spelling. */
+static const char *edit_find_member(struct arena *arena, const struct json *table,
+                                    const struct image_name *wanted)
 {
     JSON_EACH (row, table) {
         struct image_name have;
@@ -107,14 +108,14 @@ int node_image_add(const struct node_image *image, struct err *err)
         (result = image_store_lock(image->state_dir, &lock, err)) < 0 ||
         (result = image_table_load(arena, image->state_dir, &table, err)) < 0)
         return result;
-    const char *earlier = find_member(arena, table, &name);
+    const char *earlier = edit_find_member(arena, table, &name);
     json_set(arena, table, earlier ? earlier : image_name_text(arena, &name), row);
     if ((result = image_table_store(image->state_dir, table, err)) < 0)
         return result;
     return image_store_collect(image->state_dir, table, err);
 }
 
-/* Whether another name stands for the same files. */
+/* Whether another name refers to the same files. */
 static bool is_shared(const struct json *table, const struct json *row)
 {
     JSON_EACH (other, table) {
@@ -136,10 +137,10 @@ int node_image_remove(const char *state_dir, const char *name, struct err *err)
         (result = image_store_lock(state_dir, &lock, err)) < 0 ||
         (result = image_table_load(arena, state_dir, &table, err)) < 0)
         return result;
-    const char *member = find_member(arena, table, &wanted);
+    const char *member = edit_find_member(arena, table, &wanted);
     if (!member && !wanted.tag[0]) {
-        wanted.tag = "latest"; /* what a name without a tag stands for */
-        member = find_member(arena, table, &wanted);
+        wanted.tag = "latest"; /* the meaning of a name without a tag */
+        member = edit_find_member(arena, table, &wanted);
     }
     if (!member)
         return err_set(err, ERR_NOT_FOUND, "image '%s' is not known here", name);

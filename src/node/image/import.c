@@ -1,5 +1,5 @@
-/* Importing an image: the archive is read, its layers are unpacked aside, and what is whole and is
- * what its digests say gets its place by a rename. Until then nobody sees anything of it. */
+/* Imports an image: reads the archive, unpacks its layers into a separate directory, and renames
+ * that into place after all digests were checked. Until then no other process sees any of it. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -23,7 +23,7 @@
 struct importing {
     struct arena *arena;
     const struct node_image_import *wanted;
-    const char *aside; /* our directory */
+    const char *aside; /* the directory of this import */
     uint64_t bytes_left;
     struct image_archive archive;
     struct err *err;
@@ -60,7 +60,8 @@ static int unpack_all(struct importing *i, const struct image_found *image, cons
             return result;
     }
     int result = image_unpack_finish(unpack, ret_size, i->err);
-    /* Before its name is given: a machine that loses power has the image or has it not. */
+    /* Before the rename, so that after a power failure the image is there completely or not at
+     * all. */
     if (result == 0 && syncfs(fd) < 0)
         result = err_set_errno(i->err, errno, "cannot write '%s' to the disk", root);
     return result;
@@ -89,7 +90,8 @@ static const char *work_directory(struct importing *i, const struct image_found 
     return arena_printf(i->arena, "%s/%s", i->aside, image->digest);
 }
 
-/* Unpack it, unless it is there: the digest of its configuration says all of its content. */
+/* Unpacks the image unless it is there already: the digest of its configuration determines its
+ * content. */
 static int unpack_image(struct importing *i, const struct image_found *image)
 {
     const char *work = work_directory(i, image);
@@ -105,7 +107,7 @@ static int unpack_image(struct importing *i, const struct image_found *image)
     return note_size(i, work, size);
 }
 
-/* With the lock held, under which images are removed, too. */
+/* With the lock held, under which images are also removed. */
 static int place_image(struct importing *i, const struct image_found *image)
 {
     const char *place = image_directory(i->arena, i->wanted->state_dir, image->digest);
@@ -168,14 +170,14 @@ static int name_images(struct importing *i, const struct image_found *images, si
     return result < 0 ? result : image_store_collect(i->wanted->state_dir, table, i->err);
 }
 
-static int check_names(struct importing *i, const struct image_found *images, size_t count)
+static int import_check_names(struct importing *i, const struct image_found *images, size_t count)
 {
     const char *name;
     if (i->wanted->name && count > 1)
         return err_set(i->err, ERR_INVALID, "there are %zu images in it: leave out the name",
                        count);
     for (size_t k = 0; !i->wanted->name && k < count; k++) {
-        /* A bare tag, as skopeo writes it for "oci-archive:FILE:latest", names nothing. */
+        /* A bare tag, as skopeo writes it for "oci-archive:FILE:latest", is not a name. */
         if (images[k].name_count == 0)
             return err_set(i->err, ERR_INVALID,
                            "it does not say what the image is called: give a name behind the file");
@@ -186,7 +188,7 @@ static int check_names(struct importing *i, const struct image_found *images, si
     return i->wanted->name ? name_of(i, i->wanted->name, &name) : 0;
 }
 
-/* Whoever interrupts this finds nothing left over: the signal waits until that is so. */
+/* Signals are blocked until the files of an interrupted import are removed. */
 static int unpack_images(struct importing *i, const struct image_found *images, size_t count)
 {
     sigset_t ending;
@@ -210,7 +212,7 @@ static int import_from(struct importing *i, struct json *ret)
     if (result < 0)
         return result;
     if ((result = image_config_read(&i->archive, images, &count, i->err)) < 0 ||
-        (result = check_names(i, images, count)) < 0 ||
+        (result = import_check_names(i, images, count)) < 0 ||
         (result = unpack_images(i, images, count)) < 0)
         count = 0;
     image_archive_close(&i->archive);

@@ -37,7 +37,8 @@ static bool is_alphanumeric(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* The size of what parts two words of a path: one of ". _", two underscores, or any dashes. */
+/* Returns the size of a separator between two words of a path: one of ". _", two underscores, or
+ * any number of dashes. */
 static size_t separator_at(const char *text, const char *end)
 {
     size_t size = 0;
@@ -50,8 +51,8 @@ static size_t separator_at(const char *text, const char *end)
     return size;
 }
 
-/* Words of letters and digits with separators between them, parted by slashes. Container runtimes
- * refuse capital letters. Here an image is a name of this machine, and tutorials write YOUR_IMAGE.
+/* Words of letters and digits with separators between them, divided by slashes. Container runtimes
+ * refuse capital letters; here an image is a name on this machine, and tutorials write YOUR_IMAGE.
  */
 static bool is_path(const char *text, const char *end)
 {
@@ -69,7 +70,7 @@ static bool is_path(const char *text, const char *end)
     }
 }
 
-/* Words of letters, digits and inner dashes, parted by dots; a port may follow. */
+/* Words of letters, digits and inner dashes, divided by dots; a port may follow. */
 static bool is_domain(const char *text, const char *end)
 {
     const char *colon = memchr(text, ':', (size_t)(end - text)), *stop = colon ? colon : end;
@@ -94,7 +95,7 @@ static bool is_tag(const char *text)
     return size && size <= TAG_MAX;
 }
 
-/* "sha256:" and at least 32 hexadecimal digits; there are other algorithms. */
+/* "sha256:" and at least 32 hexadecimal digits; other algorithms exist. */
 static bool is_digest(const char *text)
 {
     enum { HEX_MIN = 32 };
@@ -122,11 +123,12 @@ int image_name_parse(struct arena *arena, const char *text, struct image_name *r
 {
     size_t size = text ? strlen(text) : 0;
     if (!size || size > IMAGE_NAME_MAX)
-        return err_set(err, ERR_INVALID, "'%.64s' is no name of an image", text ? text : "");
+        return err_set(err, ERR_INVALID, "'%.64s' is not a valid image name", text ? text : "");
     const char *at = strchr(text, '@');
     size_t end = at ? (size_t)(at - text) : size;
     const char *slash = memrchr(text, '/', end);
-    const char *start = slash ? slash + 1 : text; /* one before is of a registry's port */
+    const char *start =
+        slash ? slash + 1 : text; /* an earlier colon belongs to the registry's port */
     const char *colon = memchr(start, ':', end - (size_t)(start - text));
     size_t whole = colon ? (size_t)(colon - text) : end;
     const struct image_name name = {
@@ -136,10 +138,10 @@ int image_name_parse(struct arena *arena, const char *text, struct image_name *r
     };
     if (!is_repository(text, whole) || (colon && !is_tag(name.tag)) ||
         (at && !is_digest(name.digest)))
-        return err_set(
-            err, ERR_INVALID,
-            "'%s' is no name of an image: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]",
-            text);
+        return err_set(err, ERR_INVALID,
+                       "'%s' is not a valid image name: it must have the form "
+                       "[HOST[:PORT]/]PATH[:TAG][@DIGEST]",
+                       text);
     *ret = name;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What nodes say about images; see image/report.h. */
+/* The images in a Node's status; see image/report.h. */
 #include "node/image/report.h"
 
 #include "base/str.h"
@@ -8,12 +8,12 @@
 #include <string.h>
 
 struct entry {
-    const char *digest, *first; /* of its files, or ""; its first row */
+    const char *digest, *first; /* the digest of its files, or ""; the name of its first row */
     struct json *names;
     int64_t size;
 };
 
-static int compare(const void *a, const void *b)
+static int report_compare_rows(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     if (x->size != y->size)
@@ -21,7 +21,7 @@ static int compare(const void *a, const void *b)
     return strcmp(x->first, y->first);
 }
 
-static struct entry *entry_of(struct entry *entries, size_t count, const char *digest)
+static struct entry *report_entry_of(struct entry *entries, size_t count, const char *digest)
 {
     for (size_t i = 0; digest[0] && i < count; i++)
         if (str_eq(entries[i].digest, digest))
@@ -35,7 +35,7 @@ static void add_name(struct entry *entry, struct json *name)
         json_append(entry->names, name);
 }
 
-/* By its digest, where it came with one, and by its tag. */
+/* Adds the name with its digest, if it has one, and the name with its tag. */
 static void add_names(struct arena *arena, struct entry *entry, const struct json *row)
 {
     const char *manifest = json_get_string(row, "manifest", "");
@@ -52,7 +52,7 @@ struct json *image_report(struct arena *arena, const struct json *table)
     size_t count = 0;
     JSON_EACH (row, table) {
         const char *digest = json_get_string(row, "digest", "");
-        struct entry *entry = entry_of(entries, count, digest);
+        struct entry *entry = report_entry_of(entries, count, digest);
         if (!entry) {
             entry = &entries[count++];
             *entry = (struct entry){.digest = digest,
@@ -62,7 +62,7 @@ struct json *image_report(struct arena *arena, const struct json *table)
         }
         add_names(arena, entry, row);
     }
-    qsort(entries, count, sizeof(*entries), compare);
+    qsort(entries, count, sizeof(*entries), report_compare_rows);
     for (size_t i = 0; i < count && i < IMAGE_REPORT_MAX; i++) {
         struct json *image = json_object(arena);
         json_set(arena, image, "names", entries[i].names);

@@ -5,11 +5,11 @@
 #include "base/arena.h"
 #include "base/json/json.h"
 
-/* As many as the kubelet tells of, and as many names of each: a status has to stay small. */
+/* The kubelet's limits on images and on names per image, so that a Node's status stays small. */
 enum { IMAGE_REPORT_MAX = 50, IMAGE_REPORT_NAMES_MAX = 5 };
 
-/* [{"names": […], "sizeBytes": …}…] of the rows of images.json, the largest first. Names for the
- * same files are one image; one that is a command of the machine has no size. */
+/* Returns [{"names": […], "sizeBytes": …}…] for the rows of images.json, the largest first. Names
+ * for the same files become one image. An image that is a command of the machine has no size. */
 struct json *image_report(struct arena *arena, const struct json *table);
 
 #endif

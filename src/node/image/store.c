@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "node/image/table.h"
-#include "node/pod/spec.h"
-#include "node/pod/state.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ static bool is_in_table(const struct json *table, const char *hex)
     return false;
 }
 
-/* Nobody holds it any more: whoever worked in it has died. */
+/* Whether no process holds the lock of the directory: the import that used it has ended. */
 static bool is_abandoned(const char *path)
 {
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

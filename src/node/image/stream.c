@@ -12,20 +12,20 @@
 enum {
     CHUNK = 128 * 1024,
     MAGIC_MAX = 4,
-    GZIP_WINDOW = 15 + 16, /* the largest, with a gzip header */
-    ZSTD_WINDOW_LOG = 27,  /* 128 MiB: what zstd itself takes without being asked */
+    GZIP_WINDOW = 15 + 16, /* the largest window, with a gzip header */
+    ZSTD_WINDOW_LOG = 27,  /* 128 MiB, the default maximum of zstd */
 };
 
 enum packing { UNKNOWN, PLAIN, GZIP, ZSTD };
 
 struct image_stream {
     int fd;
-    int64_t offset, left; /* -1: read on, to the end */
+    int64_t offset, left; /* -1: reads on from the current position to the end */
     uint64_t *budget;
     enum packing packing;
-    bool at_end;         /* of what is stored */
-    bool between_frames; /* what came so far is whole */
-    size_t at, filled;   /* what of `stored` is not unpacked yet */
+    bool at_end;         /* of the stored bytes */
+    bool between_frames; /* the bytes so far form complete frames */
+    size_t at, filled;   /* the part of `stored` that is not decompressed yet */
     z_stream gzip;
     ZSTD_DStream *zstd;
     struct tls_sha256 *stored_sum, *plain_sum;
@@ -63,8 +63,8 @@ bool image_stream_is_packed(const unsigned char *data, size_t size)
            (size >= 4 && memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0);
 }
 
-/* More of what is stored behind what is there. */
-static int fill(struct image_stream *stream, struct err *err)
+/* Reads more stored bytes behind those in the buffer. */
+static int stream_fill_buffer(struct image_stream *stream, struct err *err)
 {
     size_t room = sizeof(stream->stored) - stream->filled;
     if (stream->left >= 0 && (int64_t)room > stream->left)
@@ -90,10 +90,10 @@ static int fill(struct image_stream *stream, struct err *err)
     return 0;
 }
 
-static int look(struct image_stream *stream, struct err *err)
+static int stream_detect_format(struct image_stream *stream, struct err *err)
 {
     while (!stream->at_end && stream->filled < MAGIC_MAX) {
-        int result = fill(stream, err);
+        int result = stream_fill_buffer(stream, err);
         if (result < 0)
             return result;
     }
@@ -114,7 +114,7 @@ static int look(struct image_stream *stream, struct err *err)
     return 0;
 }
 
-/* A file of gzip may be several behind each other, as parallel compressors write them. */
+/* A gzip file may consist of several members, as parallel compressors write them. */
 static ssize_t unpack_gzip(struct image_stream *stream, void *data, size_t size, struct err *err)
 {
     z_stream *z = &stream->gzip;
@@ -157,9 +157,10 @@ static ssize_t unpack_plain(struct image_stream *stream, void *data, size_t size
     return (ssize_t)size;
 }
 
-static ssize_t unpack(struct image_stream *stream, void *data, size_t size, struct err *err)
+static ssize_t stream_decompress(struct image_stream *stream, void *data, size_t size,
+                                 struct err *err)
 {
-    /* Only inside a frame can something come out without anything going in. */
+    /* Only inside a frame can output come without input. */
     if (stream->at == stream->filled && stream->between_frames)
         return 0;
     switch (stream->packing) {
@@ -175,13 +176,13 @@ static ssize_t unpack(struct image_stream *stream, void *data, size_t size, stru
 ssize_t image_stream_read(void *context, void *data, size_t size, struct err *err)
 {
     struct image_stream *stream = context;
-    int result = stream->packing == UNKNOWN ? look(stream, err) : 0;
+    int result = stream->packing == UNKNOWN ? stream_detect_format(stream, err) : 0;
     if (result < 0)
         return result;
     size = size < CHUNK ? size : CHUNK;
     for (;;) {
         size_t before = stream->at;
-        ssize_t got = unpack(stream, data, size, err);
+        ssize_t got = stream_decompress(stream, data, size, err);
         if (got < 0)
             return got;
         if (got > 0) {
@@ -192,7 +193,7 @@ ssize_t image_stream_read(void *context, void *data, size_t size, struct err *er
             return got;
         }
         if (stream->at < stream->filled && stream->at != before)
-            continue; /* the end of a frame, and another begins */
+            continue; /* the frame has ended, and another begins */
         if (stream->at_end)
             return stream->between_frames
                        ? 0
@@ -200,7 +201,7 @@ ssize_t image_stream_read(void *context, void *data, size_t size, struct err *er
         memmove(stream->stored, stream->stored + stream->at, stream->filled - stream->at);
         stream->filled -= stream->at;
         stream->at = 0;
-        if ((result = fill(stream, err)) < 0)
+        if ((result = stream_fill_buffer(stream, err)) < 0)
             return result;
     }
 }

@@ -1,4 +1,4 @@
-/* What images stand for; see image/table.h. */
+/* Finds images by name; see image/table.h. */
 #include "node/image/table.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *program; /* NULL: whatever the container says */
+    const char *name, *program; /* NULL: the command of the container */
 } BUILT_IN[] = {
     {"trainyard/trainer", IMAGE_TRAINER_PATH},
     {"trainyard/step", IMAGE_STEP_PATH},
@@ -52,10 +52,10 @@ static void add_all(struct arena *arena, struct pod_strings *list, const struct 
     }
 }
 
-static void fill(struct arena *arena, const char *state_dir, const struct json *row,
-                 struct image *ret)
+static void table_fill_row(struct arena *arena, const char *state_dir, const struct json *row,
+                           struct image *ret)
 {
-    if (row->type == JSON_ARRAY) { /* as earlier versions wrote it */
+    if (row->type == JSON_ARRAY) { /* the form of earlier versions */
         add_all(arena, &ret->command, row);
         return;
     }
@@ -98,7 +98,7 @@ bool image_table_find(struct arena *arena, const char *state_dir, const struct j
         return false;
     const struct json *row = best_row(arena, table, &wanted);
     if (row) {
-        fill(arena, state_dir, row, ret);
+        table_fill_row(arena, state_dir, row, ret);
         return true;
     }
     for (size_t i = 0; i < ARRAY_SIZE(BUILT_IN); i++) {
@@ -117,7 +117,7 @@ int image_table_advise(struct arena *arena, const char *image, const char *pull_
     struct image_name name;
     if (image_name_parse(arena, image, &name, err) < 0)
         return err_set(err, ERR_NOT_FOUND,
-                       "'%s' is no name of an image: give the container a command", image);
+                       "'%s' is not a valid image name: give the container a command", image);
     if (str_eq(name.name, "trainyard/tools"))
         return err_set(err, ERR_NOT_FOUND,
                        "image '%s' is a plain shell environment: give the container a command",

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Where the fields lie in a header of 512 bytes. */
+/* The fields of a header of 512 bytes. */
 struct tar_header {
     char name[100];
     char mode[8];
@@ -26,7 +26,7 @@ struct tar_header {
 };
 _Static_assert(sizeof(struct tar_header) == TAR_BLOCK, "a header is a block");
 
-/* What extended headers say of the entry behind them. */
+/* What extended headers say about the next entry. */
 struct overrides {
     bool has_size, has_uid, has_gid, has_mtime, sparse;
     int64_t size, uid, gid, mtime;
@@ -47,7 +47,7 @@ void tar_reader_release(struct tar_reader *reader)
     buf_release(&reader->extended);
 }
 
-/* All `size` bytes; how many there were before the archive's end. */
+/* Reads `size` bytes. Returns how many there were before the end of the archive. */
 static ssize_t read_fully(struct tar_reader *reader, char *data, size_t size, struct err *err)
 {
     size_t filled = 0;
@@ -69,7 +69,7 @@ static int cut_short(struct err *err)
     return err_set(err, ERR_INVALID, "the archive ends in the middle of an entry");
 }
 
-static int skip(struct tar_reader *reader, uint64_t size, struct err *err)
+static int tar_skip_bytes(struct tar_reader *reader, uint64_t size, struct err *err)
 {
     char scratch[16 * 1024];
     if (reader->source.skip) {
@@ -109,9 +109,9 @@ static void begin_data(struct tar_reader *reader, uint64_t size)
     reader->padding = (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
 }
 
-/* Octal digits between blanks, or, where the first bit is set, a number of big bytes. */
-static int read_number(const char *field, size_t size, const char *what, int64_t *ret,
-                       struct err *err)
+/* Octal digits between blanks, or, if the first bit is set, a big-endian number. */
+static int tar_read_number(const char *field, size_t size, const char *what, int64_t *ret,
+                           struct err *err)
 {
     uint64_t value = 0;
     size_t i = 0;
@@ -127,9 +127,9 @@ static int read_number(const char *field, size_t size, const char *what, int64_t
     while (i < size && field[i] == ' ')
         i++;
     for (; i < size && field[i] >= '0' && field[i] <= '7'; i++)
-        value = value << 3 | (uint64_t)(field[i] - '0'); /* 12 digits at most */
+        value = value << 3 | (uint64_t)(field[i] - '0'); /* at most 12 digits */
     if (i < size && field[i] != ' ' && field[i] != '\0')
-        return err_set(err, ERR_INVALID, "the %s of an entry is no number", what);
+        return err_set(err, ERR_INVALID, "the %s of an entry is not a number", what);
     *ret = (int64_t)value;
     return 0;
 }
@@ -140,7 +140,7 @@ static bool is_zero(const struct tar_header *header)
     return bytes[0] == '\0' && memcmp(bytes, bytes + 1, sizeof(*header) - 1) == 0;
 }
 
-/* Some old programs added the bytes up as signed ones. */
+/* Some old programs added the bytes as signed ones. */
 static int check_sum(const struct tar_header *header, struct err *err)
 {
     struct tar_header blank = *header;
@@ -150,9 +150,10 @@ static int check_sum(const struct tar_header *header, struct err *err)
         plain += ((const unsigned char *)&blank)[i];
         with_sign += ((const signed char *)&blank)[i];
     }
-    if (read_number(header->checksum, sizeof(header->checksum), "checksum", &stated, NULL) < 0 ||
+    if (tar_read_number(header->checksum, sizeof(header->checksum), "checksum", &stated, NULL) <
+            0 ||
         (stated != plain && stated != with_sign))
-        return err_set(err, ERR_INVALID, "this is no tar archive, or it is damaged");
+        return err_set(err, ERR_INVALID, "this is not a tar archive, or it is damaged");
     return 0;
 }
 
@@ -176,7 +177,7 @@ static int read_extended(struct tar_reader *reader, uint64_t size, struct err *e
     return 0;
 }
 
-/* A name from outside becomes ours: it has an end where it says, and is of a size that can be. */
+/* Copies a name and checks that it ends where it says and has a possible size. */
 static int take_name(struct buf *target, const char *text, size_t size, struct err *err)
 {
     buf_clear(target);
@@ -197,7 +198,7 @@ static int take_pax_number(const char *value, size_t size, bool *ret_has, int64_
         return err_set(err, ERR_INVALID, "a number in an extended header is too long");
     memcpy(text, value, size);
     text[size] = '\0';
-    text[strcspn(text, ".")] = '\0'; /* parts of a second */
+    text[strcspn(text, ".")] = '\0'; /* fractions of a second */
     *ret_has = true;
     if (str_to_int64(text, INT64_MIN, INT64_MAX, ret, err) < 0)
         return err_wrap(err, "an extended header");
@@ -230,7 +231,7 @@ static int take_pax_record(struct tar_reader *reader, const char *key, size_t ke
     return 0;
 }
 
-/* "<length> <key>=<value>\n", one after the other; the length counts itself. */
+/* Records of the form "<length> <key>=<value>\n"; the length includes itself. */
 static int take_pax(struct tar_reader *reader, struct overrides *over, struct err *err)
 {
     const char *at = reader->extended.data, *end = at + reader->extended.size;
@@ -254,19 +255,19 @@ static int take_pax(struct tar_reader *reader, struct overrides *over, struct er
     return 0;
 }
 
-/* GNU's long names end with a NUL that is counted. */
+/* GNU's long names end with a NUL byte that counts. */
 static int take_long_name(struct tar_reader *reader, struct buf *target, struct err *err)
 {
     const struct buf *text = &reader->extended;
     return take_name(target, text->data, strnlen(text->data, text->size), err);
 }
 
-/* The name in the header itself, unless an extended one gave it. */
+/* Uses the name in the header, unless an extended header gave one. */
 static int take_header_name(struct tar_reader *reader, const struct tar_header *header,
                             struct err *err)
 {
     if (!reader->path.size) {
-        bool is_posix = memcmp(header->magic, "ustar", 6) == 0; /* GNU has other things there */
+        bool is_posix = memcmp(header->magic, "ustar", 6) == 0; /* GNU has other data there */
         if (is_posix && header->prefix[0]) {
             buf_append(&reader->path, header->prefix,
                        strnlen(header->prefix, sizeof(header->prefix)));
@@ -285,8 +286,8 @@ static int take_type(const struct tar_reader *reader, char letter, enum tar_type
     switch (letter) {
     case '0':
     case '\0':
-    case '7': /* contiguous: a file like any other */
-        /* Before there was a letter for them, directories had a slash behind their name. */
+    case '7': /* contiguous: treated as a regular file */
+        /* Before directories had a type, a slash at the end of the name marked them. */
         *ret = reader->path.data[reader->path.size - 1] == '/' ? TAR_DIRECTORY : TAR_FILE;
         return 0;
     case '1':
@@ -318,7 +319,7 @@ static int take_id(bool has, int64_t given, const char field[8], const char *wha
                    struct err *err)
 {
     int64_t value = given;
-    int result = has ? 0 : read_number(field, 8, what, &value, err);
+    int result = has ? 0 : tar_read_number(field, 8, what, &value, err);
     if (result == 0 && (value < 0 || value >= UINT32_MAX))
         result = err_set(err, ERR_INVALID, "the %s of an entry is none", what);
     if (result == 0)
@@ -337,20 +338,20 @@ static int fill_entry(struct tar_reader *reader, const struct tar_header *header
     if ((result = take_type(reader, header->type, &entry.type, err)) == 0 && over->sparse)
         result = take_type(reader, 'S', &entry.type, err);
     if (result < 0 ||
-        (result = read_number(header->mode, sizeof(header->mode), "mode", &mode, err)) < 0 ||
+        (result = tar_read_number(header->mode, sizeof(header->mode), "mode", &mode, err)) < 0 ||
         (result = take_id(over->has_uid, over->uid, header->uid, "owner", &entry.uid, err)) < 0 ||
         (result = take_id(over->has_gid, over->gid, header->gid, "group", &entry.gid, err)) < 0)
         return result;
     if (!over->has_size &&
-        (result = read_number(header->size, sizeof(header->size), "size", &size, err)) < 0)
+        (result = tar_read_number(header->size, sizeof(header->size), "size", &size, err)) < 0)
         return result;
-    /* A time from before 1970 is written in ways of its own, and nobody needs it. */
+    /* A time before 1970 has several encodings, and is not needed. */
     if (!over->has_mtime &&
-        read_number(header->mtime, sizeof(header->mtime), "time", &mtime, err) < 0)
+        tar_read_number(header->mtime, sizeof(header->mtime), "time", &mtime, err) < 0)
         mtime = 0;
     if (size < 0 || size > INT64_MAX - TAR_BLOCK)
         return err_set(err, ERR_INVALID, "the size of '%s' is none", reader->path.data);
-    /* A link may state the size of what it leads to; no data follows it. */
+    /* A link may state the size of its target, but no data follows. */
     entry.size = entry.type == TAR_FILE ? (uint64_t)size : 0;
     if (entry.type == TAR_SYMLINK || entry.type == TAR_HARDLINK)
         entry.link = reader->link.data;
@@ -364,10 +365,10 @@ static int fill_entry(struct tar_reader *reader, const struct tar_header *header
     return 0;
 }
 
-/* The next header: 1, 0 at the archive's end, or an error. */
-static int read_header(struct tar_reader *reader, struct tar_header *ret, struct err *err)
+/* Reads the next header. Returns 1, 0 at the end of the archive, or a negative code. */
+static int tar_read_header(struct tar_reader *reader, struct tar_header *ret, struct err *err)
 {
-    int result = skip(reader, reader->left + reader->padding, err);
+    int result = tar_skip_bytes(reader, reader->left + reader->padding, err);
     if (result < 0)
         return result;
     reader->left = reader->padding = 0;
@@ -375,7 +376,7 @@ static int read_header(struct tar_reader *reader, struct tar_header *ret, struct
     if (got < 0)
         return (int)got;
     if (got == 0 || (got == (ssize_t)sizeof(*ret) && is_zero(ret)))
-        return 0; /* two blocks of zeros by the book, but some leave one or both out */
+        return 0; /* the format requires two blocks of zeros, but some programs omit one or both */
     if (got < (ssize_t)sizeof(*ret))
         return cut_short(err);
     result = check_sum(ret, err);
@@ -391,7 +392,7 @@ int tar_read_next(struct tar_reader *reader, struct tar_entry *ret, struct err *
     bool is_extended = false;
     for (;;) {
         int64_t size;
-        int result = reader->ended ? 0 : read_header(reader, &header, err);
+        int result = reader->ended ? 0 : tar_read_header(reader, &header, err);
         if (result == 0 && is_extended)
             return cut_short(err);
         if (result <= 0) {
@@ -403,7 +404,7 @@ int tar_read_next(struct tar_reader *reader, struct tar_entry *ret, struct err *
             result = fill_entry(reader, &header, &over, ret, err);
             return result < 0 ? result : 1;
         }
-        if ((result = read_number(header.size, sizeof(header.size), "size", &size, err)) < 0 ||
+        if ((result = tar_read_number(header.size, sizeof(header.size), "size", &size, err)) < 0 ||
             (result = read_extended(reader, (uint64_t)size, err)) < 0)
             return result;
         is_extended = is_extended || !is_ignored;

@@ -1,6 +1,6 @@
-/* A tar archive read as a stream, entry by entry: ustar, pax and GNU, as image layers and what
- * `docker save` writes come. Every field is distrusted; nothing is written here, and names are
- * given as they stand: whoever makes files of them sees to it that they stay where they belong. */
+/* Reads a tar archive as a stream, entry by entry: ustar, pax and GNU, as in image layers and in
+ * the output of `docker save`. No field is trusted. Nothing is written, and names are returned as
+ * they are: code that creates files from them must keep them inside its directory. */
 #ifndef TRAINYARD_NODE_IMAGE_TAR_READ_H
 #define TRAINYARD_NODE_IMAGE_TAR_READ_H
 
@@ -13,14 +13,15 @@
 
 enum {
     TAR_BLOCK = 512,
-    TAR_NAME_MAX = 4095,           /* what the kernel takes as a path */
+    TAR_NAME_MAX = 4095,           /* the longest path that the kernel accepts */
     TAR_EXTENDED_MAX = 256 * 1024, /* bytes of one extended header */
 };
 
 struct tar_source {
-    /* Up to `size` bytes; 0 only at the end. */
+    /* Returns up to `size` bytes; 0 only at the end. */
     ssize_t (*read)(void *context, void *data, size_t size, struct err *err);
-    int (*skip)(void *context, uint64_t size, struct err *err); /* NULL: they are read */
+    int (*skip)(void *context, uint64_t size,
+                struct err *err); /* NULL: the bytes are read and dropped */
     void *context;
 };
 
@@ -30,23 +31,23 @@ enum tar_type {
     TAR_SYMLINK,
     TAR_HARDLINK,
     TAR_FIFO,
-    TAR_DEVICE, /* of characters or blocks */
+    TAR_DEVICE, /* a character or block device */
 };
 
 struct tar_entry {
     enum tar_type type;
-    const char *path; /* until the next entry; never empty */
-    const char *link; /* of the two links, else "" */
-    unsigned mode;    /* permission bits with set-id and sticky ones */
+    const char *path; /* valid until the next entry; never empty */
+    const char *link; /* the target of either kind of link, else "" */
+    unsigned mode;    /* permission bits, with set-id and sticky bits */
     uint32_t uid, gid;
-    uint64_t size; /* bytes that tar_read_data() gives */
-    int64_t mtime; /* seconds */
+    uint64_t size; /* bytes that tar_read_data() returns */
+    int64_t mtime; /* in seconds */
 };
 
 struct tar_reader {
     struct tar_source source;
-    uint64_t left, padding; /* of the entry's data, and behind it */
-    uint64_t position;      /* in the archive, of the next byte */
+    uint64_t left, padding; /* of the entry's data, and after it */
+    uint64_t position;      /* of the next byte in the archive */
     bool ended;
     struct buf path, link, extended;
 };
@@ -54,11 +55,11 @@ struct tar_reader {
 void tar_reader_init(struct tar_reader *reader, struct tar_source source);
 void tar_reader_release(struct tar_reader *reader);
 
-/* The next entry, over what is left of the data of the last: 1, 0 at the end, or an error. Sparse
- * files and kinds that are not known are ERR_UNSUPPORTED. */
+/* Skips the rest of the last entry's data and reads the next entry. Returns 1, 0 at the end, or a
+ * negative code. Sparse files and unknown types are -ERR_UNSUPPORTED. */
 int tar_read_next(struct tar_reader *reader, struct tar_entry *ret, struct err *err);
 
-/* The entry's data: how many bytes were read, 0 at its end, or an error. */
+/* Reads the entry's data. Returns the number of bytes, 0 at its end, or a negative code. */
 ssize_t tar_read_data(struct tar_reader *reader, void *data, size_t size, struct err *err);
 
 #endif

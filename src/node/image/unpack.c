@@ -1,4 +1,4 @@
-/* Layers into a directory; see image/unpack.h. */
+/* Unpacks layers into a directory; see image/unpack.h. */
 #include "node/image/unpack.h"
 
 #include "base/map.h"
@@ -19,7 +19,7 @@
 
 #define WHITEOUT        ".wh."
 #define WHITEOUT_OPAQUE ".wh..wh..opq"
-#define WHITEOUT_OWN    ".wh..wh." /* a file system's own notes */
+#define WHITEOUT_OWN    ".wh..wh." /* prefix of a file system's own metadata */
 
 enum { KEPT_BITS = 01777 };
 
@@ -33,8 +33,8 @@ struct image_unpack {
     bool chowns;
     uint64_t entries_left;
     struct map directories; /* path → struct directory_note */
-    struct map written;     /* paths this layer has */
-    int parent;             /* the directory the last entry went into, and its path */
+    struct map written;     /* paths that this layer contains */
+    int parent;             /* the directory of the last entry, and its path */
     char *parent_path;
 };
 
@@ -72,7 +72,8 @@ struct image_unpack *image_unpack_free(struct image_unpack *unpack)
     return NULL;
 }
 
-/* The path from the top, without doubled slashes and dots; ".." is nothing an image needs. */
+/* Returns the path from the top, without doubled slashes and dots. An image needs no "..", so it
+ * is refused. */
 static int plain_path(const char *given, char **ret, struct err *err)
 {
     _cleanup_free_ char *copy = mem_strdup(given);
@@ -92,7 +93,7 @@ static int plain_path(const char *given, char **ret, struct err *err)
     return 0;
 }
 
-/* This layer has the path, and so all the directories above it. */
+/* Records that this layer contains the path and all directories above it. */
 static void note_written(struct image_unpack *unpack, const char *path)
 {
     _cleanup_free_ char *copy = mem_strdup(path);
@@ -104,7 +105,8 @@ static void note_written(struct image_unpack *unpack, const char *path)
     }
 }
 
-/* The directory that holds the path, made where it is missing, and the last part of the path. */
+/* Opens the directory that holds the path, creating what is missing, and returns the last part of
+ * the path. */
 static int enter_parent(struct image_unpack *unpack, const char *path, const char **ret_name,
                         struct err *err)
 {
@@ -120,7 +122,7 @@ static int enter_parent(struct image_unpack *unpack, const char *path, const cha
     return result;
 }
 
-/* What lower layers have in this directory is hidden; what this one has stays. */
+/* Hides what lower layers have in this directory; entries of this layer stay. */
 static int clear_directory(struct image_unpack *unpack, int parent, const char *path,
                            struct err *err)
 {
@@ -149,7 +151,7 @@ static int clear_directory(struct image_unpack *unpack, int parent, const char *
     return result;
 }
 
-/* ".wh.x" takes x away, unless this very layer brings it. */
+/* ".wh.x" deletes x, unless this layer contains x too. */
 static int apply_whiteout(struct image_unpack *unpack, const char *path, const char *name,
                           struct err *err)
 {
@@ -174,12 +176,12 @@ static int apply_whiteout(struct image_unpack *unpack, const char *path, const c
     if (map_get(&unpack->written, whole))
         return 0;
     int result = beneath_remove(unpack->parent, hidden, err);
-    forget_parent(unpack); /* what was removed may be on the way to it */
+    forget_parent(unpack); /* the removed directory may be part of its path */
     return result;
 }
 
-static int write_file(struct image_unpack *unpack, struct tar_reader *reader,
-                      const struct tar_entry *entry, const char *name, struct err *err)
+static int unpack_write_file(struct image_unpack *unpack, struct tar_reader *reader,
+                             const struct tar_entry *entry, const char *name, struct err *err)
 {
     _cleanup_fd_ int fd =
         openat(unpack->parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -194,7 +196,7 @@ static int write_file(struct image_unpack *unpack, struct tar_reader *reader,
     return 0;
 }
 
-/* A link to a file of the image, wherever it says that this lies. */
+/* Makes a hard link to a file of the image; the target is resolved inside the directory. */
 static int make_hardlink(struct image_unpack *unpack, const struct tar_entry *entry,
                          const char *name, struct err *err)
 {
@@ -229,7 +231,7 @@ static int make_entry(struct image_unpack *unpack, struct tar_reader *reader,
 {
     switch (entry->type) {
     case TAR_FILE:
-        return write_file(unpack, reader, entry, name, err);
+        return unpack_write_file(unpack, reader, entry, name, err);
     case TAR_DIRECTORY:
         return make_directory(unpack, entry, path, name, err);
     case TAR_HARDLINK:
@@ -248,14 +250,14 @@ static int make_entry(struct image_unpack *unpack, struct tar_reader *reader,
     }
 }
 
-/* Owner, mode and time of what was just made. A directory's come last of all; a hard link's are
- * those of its file. */
+/* Sets owner, mode and time of a new entry. Those of directories are set at the end; a hard link
+ * has those of its file. */
 static int set_attributes(const struct image_unpack *unpack, const struct tar_entry *entry,
                           const char *name, struct err *err)
 {
     if (entry->type == TAR_HARDLINK)
         return 0;
-    /* We may be root of a namespace that does not know everybody. */
+    /* The process may be root of a user namespace that does not map every id. */
     if (unpack->chowns &&
         fchownat(unpack->parent, name, entry->uid, entry->gid, AT_SYMLINK_NOFOLLOW) < 0 &&
         errno != EPERM && errno != EINVAL)
@@ -276,7 +278,7 @@ static int apply_entry(struct image_unpack *unpack, struct tar_reader *reader,
     _cleanup_free_ char *path = NULL;
     const char *name;
     int result = plain_path(entry->path, &path, err);
-    if (result < 0 || !path[0]) /* the root itself is ours */
+    if (result < 0 || !path[0]) /* the root directory itself keeps its owner */
         return result;
     if ((result = enter_parent(unpack, path, &name, err)) < 0)
         return result;
@@ -330,7 +332,7 @@ static int by_length_descending(const void *a, const void *b)
 }
 
 /* A file with several names counts once. */
-static uint64_t measure(int root)
+static uint64_t unpack_tree_size(int root)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/fd/%d/.", root);
@@ -345,13 +347,13 @@ static uint64_t measure(int root)
     return size;
 }
 
-/* Inner ones first: whoever has shut a directory cannot reach what is in it. */
+/* Inner directories first, because a closed directory cannot be entered any more. */
 int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct err *err)
 {
     VEC(const char *) paths = {0};
     const char *path;
     void *value;
-    *ret_size = measure(unpack->root);
+    *ret_size = unpack_tree_size(unpack->root);
     for (size_t i = 0; map_next(&unpack->directories, &i, &path, &value);)
         vec_push(&paths, path);
     if (paths.count)
@@ -362,7 +364,7 @@ int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct 
         const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = note->mtime}};
         _cleanup_fd_ int fd = beneath_open_exactly(unpack->root, paths.items[i]);
         if (fd < 0)
-            continue; /* a later layer took it away */
+            continue; /* a later layer has deleted it */
         if (fchmod(fd, note->mode) < 0)
             result = err_set_errno(err, errno, "cannot give '%s' its mode", paths.items[i]);
         (void)futimens(fd, times);

@@ -1,4 +1,4 @@
-/* Users of an image; see image/user.h. */
+/* Users in an image; see image/user.h. */
 #include "node/image/user.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 
 enum { FIELDS_MAX = 8, ID_MAX = INT32_MAX };
 
-/* The file's text; an image without one has nobody in it. */
+/* Returns the text of the file; an image without it has no users. */
 static const char *read_accounts(struct arena *arena, const char *root, const char *path)
 {
     _cleanup_fd_ int top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -28,9 +28,10 @@ static const char *read_accounts(struct arena *arena, const char *root, const ch
     return text;
 }
 
-/* The line whose first field is the name, or whose third is the number; its fields, or false. */
-static bool find_line(struct arena *arena, const char *text, const char *wanted,
-                      char *ret_fields[FIELDS_MAX])
+/* Finds the line whose first field is the name or whose third is the number, and splits it into
+ * fields. Returns false if there is none. */
+static bool user_find_line(struct arena *arena, const char *text, const char *wanted,
+                           char *ret_fields[FIELDS_MAX])
 {
     int64_t number = -1, id;
     bool by_number = str_to_int64(wanted, 0, ID_MAX, &number, NULL) == 0;
@@ -56,7 +57,7 @@ int image_user_find(struct arena *arena, const char *root, const char *text, str
     *ret = (struct image_user){.home = "/"};
     if (group)
         *group++ = '\0';
-    if (find_line(arena, read_accounts(arena, root, "etc/passwd"), user, fields)) {
+    if (user_find_line(arena, read_accounts(arena, root, "etc/passwd"), user, fields)) {
         (void)str_to_int64(fields[2], 0, ID_MAX, &ret->user, NULL);
         if (fields[3])
             (void)str_to_int64(fields[3], 0, ID_MAX, &ret->group, NULL);
@@ -70,7 +71,7 @@ int image_user_find(struct arena *arena, const char *root, const char *text, str
     }
     if (str_is_empty(group))
         return 0;
-    if (find_line(arena, read_accounts(arena, root, "etc/group"), group, fields))
+    if (user_find_line(arena, read_accounts(arena, root, "etc/group"), group, fields))
         return str_to_int64(fields[2], 0, ID_MAX, &ret->group, err);
     if (str_to_int64(group, 0, ID_MAX, &ret->group, NULL) < 0)
         return err_set(err, ERR_INVALID,

@@ -1,4 +1,4 @@
-/* Who a container runs as, by the image's own /etc/passwd and /etc/group: "app", "1000",
+/* The user that a container runs as, by the image's /etc/passwd and /etc/group: "app", "1000",
  * "app:staff", "1000:1000". */
 #ifndef TRAINYARD_NODE_IMAGE_USER_H
 #define TRAINYARD_NODE_IMAGE_USER_H
@@ -12,11 +12,11 @@ enum { IMAGE_ACCOUNTS_MAX = 1024 * 1024 }; /* bytes of either file */
 
 struct image_user {
     int64_t user, group;
-    const char *home; /* "/" where the file names none */
+    const char *home; /* "/" if the file names none */
 };
 
-/* A number need not be listed: its group is then 0. "" is root. A name that is not listed is
- * ERR_INVALID. */
+/* A number need not be listed; its group is 0 then. "" is root. Returns -ERR_INVALID for a name
+ * that is not listed. */
 int image_user_find(struct arena *arena, const char *root, const char *text, struct image_user *ret,
                     struct err *err);
 

@@ -3,13 +3,13 @@
 
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/image/handed.h"
 #include "node/image/table.h"
+#include "node/image/tmp_program.h"
 #include "node/plan/masks.h"
 
 #include <string.h>
 
-static bool lies_in(const char *path, const char *directory)
+static bool warning_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
     return strncmp(path, directory, size) == 0 && path[size] == '/';
@@ -51,7 +51,7 @@ static const char *warn_of_program(struct arena *arena, const struct node_image 
 static bool is_shared(const struct node_image *image, const char *path)
 {
     for (size_t i = 0; image->shares && image->shares[i]; i++)
-        if (lies_in(path, image->shares[i]))
+        if (warning_lies_in(path, image->shares[i]))
             return true;
     return false;
 }
@@ -62,12 +62,12 @@ static const char *warn_of_hidden(struct arena *arena, const struct node_image *
 {
     const char *word = image->command[index], *hidden = image_hidden_in(word);
     struct pod_strings masks = {0};
-    pod_masks_add(arena, image->state_dir, home, &masks);
+    plan_masks_add(arena, image->state_dir, home, &masks);
     for (size_t i = 0; i < masks.count; i++)
-        if (lies_in(word, masks.items[i]))
+        if (warning_lies_in(word, masks.items[i]))
             return arena_printf(arena, "pods do not see '%s': keep '%s' elsewhere", masks.items[i],
                                 word);
-    if (hidden && file_exists(word) && !image_handed_entry(arena, word, index) &&
+    if (hidden && file_exists(word) && !image_tmp_program_entry(arena, word, index) &&
         !is_shared(image, word))
         return arena_printf(arena,
                             "pods have a '%s' of their own and will not find '%s': keep it in your "

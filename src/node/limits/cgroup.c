@@ -1,5 +1,5 @@
-/* Control groups of one pod; see limits/cgroup.h. The two versions differ in the names of their
- * files and in little else; each name stands here once. */
+/* Control groups of one pod; see limits/cgroup.h. The two versions differ mainly in the names of
+ * their files; each name is written once in this file. */
 #include "node/limits/cgroup.h"
 
 #include "base/cleanup.h"
@@ -22,7 +22,7 @@ enum {
     SHARES_MIN = 2,
     SHARES_MAX = 262144,
     WEIGHT_MAX = 10000,
-    /* The last of a killed group's processes may still be on its way out. */
+    /* The last process of a killed group may still be exiting. */
     REMOVE_TRIES = 200,
     REMOVE_PAUSE_NS = 5 * 1000 * 1000,
 };
@@ -83,9 +83,10 @@ static int write_number(const struct cgroup_tree *tree, const char *container, c
     return file_write_into(path, text, err);
 }
 
-/* A file of one number, or the number behind `key` in a file of "key number" lines; -1: none. */
-static int64_t read_number(const struct cgroup_tree *tree, const char *container, const char *file,
-                           const char *key)
+/* Returns the number in a file, or the number after `key` in a file of "key number" lines; -1 if
+ * there is none. */
+static int64_t cgroup_read_number(const struct cgroup_tree *tree, const char *container,
+                                  const char *file, const char *key)
 {
     _cleanup_free_ char *path = group_path(tree, container, file);
     _cleanup_buf_ struct buf text;
@@ -102,7 +103,7 @@ static int64_t read_number(const struct cgroup_tree *tree, const char *container
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* What a group of version 2 passes on to those below it is said in the group itself. */
+/* In version 2 a group itself lists the controllers that its child groups get. */
 static int pass_on(const struct cgroup_tree *tree, struct err *err)
 {
     _cleanup_free_ char *path = group_path(tree, NULL, "cgroup.subtree_control");
@@ -132,7 +133,7 @@ int cgroup_make(const struct cgroup_trees *pod, const char *container, struct er
 
 /* ---- Limiting -------------------------------------------------------------------------------- */
 
-/* The kernel's weights of version 2 for the shares of version 1, as Kubernetes has it. */
+/* Converts shares of version 1 to a weight of version 2, as Kubernetes does. */
 static int64_t weight_of_shares(int64_t shares)
 {
     return 1 + ((shares - SHARES_MIN) * (WEIGHT_MAX - 1)) / (SHARES_MAX - SHARES_MIN);
@@ -158,7 +159,7 @@ static int limit_cpu(const struct cgroup_tree *tree, const char *container,
     return file_write_into(path, text, err);
 }
 
-/* What the memory holds is all there is: pages that could be swapped out would be more. A kernel
+/* Memory and swap together are limited to the same amount, so that swap adds nothing. A kernel
  * that does not count swap has no such file. */
 static int limit_memory(const struct cgroup_tree *tree, const char *container, int64_t bytes,
                         struct err *err)
@@ -170,7 +171,8 @@ static int limit_memory(const struct cgroup_tree *tree, const char *container, i
     (void)write_number(tree, container,
                        tree->unified ? "memory.swap.max" : "memory.memsw.limit_in_bytes",
                        tree->unified ? 0 : bytes, NULL);
-    /* A container that has lost one of its processes does no work any more: all of it ends. */
+    /* If the kernel kills one process of a container, it kills all of them: a container that has
+     * lost a process does no useful work. */
     if (tree->unified && container)
         (void)write_number(tree, container, "memory.oom.group", 1, NULL);
     return 0;
@@ -206,20 +208,21 @@ int64_t cgroup_oom_kills(const struct cgroup_trees *pod, const char *container)
 {
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_MEMORY);
     int64_t kills =
-        tree ? read_number(tree, container, tree->unified ? "memory.events" : "memory.oom_control",
-                           "oom_kill")
-             : 0;
+        tree
+            ? cgroup_read_number(tree, container,
+                                 tree->unified ? "memory.events" : "memory.oom_control", "oom_kill")
+            : 0;
     return kills < 0 ? 0 : kills;
 }
 
-/* Version 2 counts the time of every group, whoever has the controller. */
+/* Version 2 counts the CPU time of every group, with or without the controller. */
 static int64_t cpu_ns(const struct cgroup_trees *pod, const char *container)
 {
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_CPUACCT);
     if (tree && !tree->unified)
-        return read_number(tree, container, "cpuacct.usage", NULL);
+        return cgroup_read_number(tree, container, "cpuacct.usage", NULL);
     tree = find_unified(pod);
-    int64_t us = tree ? read_number(tree, container, "cpu.stat", "usage_usec") : -1;
+    int64_t us = tree ? cgroup_read_number(tree, container, "cpu.stat", "usage_usec") : -1;
     return us < 0 ? -1 : us * 1000;
 }
 
@@ -228,10 +231,10 @@ static int64_t working_set(const struct cgroup_trees *pod, const char *container
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_MEMORY);
     if (!tree)
         return -1;
-    int64_t used = read_number(tree, container,
-                               tree->unified ? "memory.current" : "memory.usage_in_bytes", NULL);
-    int64_t idle = read_number(tree, container, "memory.stat",
-                               tree->unified ? "inactive_file" : "total_inactive_file");
+    int64_t used = cgroup_read_number(
+        tree, container, tree->unified ? "memory.current" : "memory.usage_in_bytes", NULL);
+    int64_t idle = cgroup_read_number(tree, container, "memory.stat",
+                                      tree->unified ? "inactive_file" : "total_inactive_file");
     return used < 0 || idle < 0 ? -1 : used < idle ? 0 : used - idle;
 }
 
@@ -258,8 +261,7 @@ static void kill_listed(const char *directory)
         fclose(file);
 }
 
-/* Of the groups below, too: those that are left when a supervisor was killed have processes only
- * in them. */
+/* Also removes child groups: after a supervisor was killed, only those have processes. */
 static int remove_directory(const char *directory)
 {
     DIR *entries = opendir(directory);
@@ -287,7 +289,8 @@ static int remove_directory(const char *directory)
 int cgroup_remove(const struct cgroup_trees *pod, const char *container, struct err *err)
 {
     const struct cgroup_tree *unified = find_unified(pod);
-    if (unified) /* all at once, so that nothing forks away; older kernels have no such file */
+    if (unified) /* all at once, so that no process can fork away; older kernels have no such file
+                  */
         (void)write_number(unified, container, "cgroup.kill", 1, NULL);
     int result = 0;
     for (size_t i = 0; i < pod->count; i++) {

@@ -1,4 +1,4 @@
-/* The cluster's own groups; see limits/cgroup_base.h. */
+/* The cluster's own control groups; see limits/cgroup_base.h. */
 #include "node/limits/cgroup_base.h"
 
 #include "base/cleanup.h"
@@ -29,7 +29,7 @@ static char *record_path(const char *state_dir)
     return mem_printf("%s/run/cgroups", state_dir);
 }
 
-/* Visit one line after the other. */
+/* Calls `visit` for each line. */
 static void each_recorded(const char *text, struct arena *arena,
                           void (*visit)(void *context, const struct cgroup_trees *one),
                           void *context)
@@ -49,8 +49,9 @@ static void read_record(const char *state_dir, struct buf *ret)
     (void)file_read(path, ret, NULL);
 }
 
-/* Before it is made, so that nothing is ever forgotten. */
-static int record(const char *state_dir, const struct cgroup_trees *one, struct err *err)
+/* Recorded before the group is created, so that none is ever forgotten. */
+static int cgroup_base_remember(const char *state_dir, const struct cgroup_trees *one,
+                                struct err *err)
 {
     _cleanup_free_ char *path = record_path(state_dir);
     _cleanup_buf_ struct buf text, line;
@@ -73,7 +74,7 @@ static int pass_on(const char *parent, unsigned controller, struct err *err)
     return file_write_into(path, text, err);
 }
 
-/* Whether the process runs this program, as the `trainyard up` does that waits for us. */
+/* Whether the process runs this program, as the `trainyard up` that waits for the server does. */
 static bool is_of_us(int pid)
 {
     char path[64];
@@ -83,8 +84,8 @@ static bool is_of_us(int pid)
            own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-/* Only the top of the hierarchy may have processes beside groups with controllers, and only the top
- * has no type. */
+/* Only the root of the hierarchy may have processes beside child groups with controllers, and only
+ * the root has no cgroup.type. */
 static bool may_have_groups(const char *parent)
 {
     _cleanup_free_ char *type = mem_printf("%s/cgroup.type", parent);
@@ -104,8 +105,8 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent)
     const struct cgroup_trees self = {{{.directory = directory, .unified = true}}, 1};
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
-    if (record(state_dir, &self, NULL) < 0 || (mkdir(directory, 0755) < 0 && errno != EEXIST) ||
-        file_read(from, &text, NULL) < 0)
+    if (cgroup_base_remember(state_dir, &self, NULL) < 0 ||
+        (mkdir(directory, 0755) < 0 && errno != EEXIST) || file_read(from, &text, NULL) < 0)
         return false;
     char *rest = text.data;
     for (char *pid; (pid = strsep(&rest, "\n"));)
@@ -114,8 +115,9 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent)
     return may_have_groups(parent);
 }
 
-/* Which controllers the group passes on to those below it, now or from now on. */
-static unsigned offered(const char *state_dir, const char *parent, unsigned taken)
+/* Returns the controllers that the group passes on to its children, now or after this call. */
+static unsigned cgroup_base_offered_controllers(const char *state_dir, const char *parent,
+                                                unsigned taken)
 {
     _cleanup_free_ char *path = mem_printf("%s/cgroup.controllers", parent);
     _cleanup_buf_ struct buf text;
@@ -128,8 +130,8 @@ static unsigned offered(const char *state_dir, const char *parent, unsigned take
         for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
             if (str_eq(word, cgroup_controller_name(bit)) && !(taken & bit))
                 found |= bit;
-    /* First of all: a group with processes passes on cpu and pids without a complaint, to groups
-     * for threads, and those below it cannot be entered by a process any more. */
+    /* This must come first: a group with processes passes on cpu and pids without an error, but
+     * its children become threaded groups, which no process can enter. */
     if (found && !cgroup_base_step_aside(state_dir, parent))
         return 0;
     for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
@@ -138,8 +140,8 @@ static unsigned offered(const char *state_dir, const char *parent, unsigned take
     return found;
 }
 
-static void add_place(struct cgroup_base *base, const char *state_dir, const char *name,
-                      const struct cgroup_place *place)
+static void cgroup_base_add_place(struct cgroup_base *base, const char *state_dir, const char *name,
+                                  const struct cgroup_place *place)
 {
     const char *parent = cgroup_place_parent(place, base->privileged);
     struct cgroup_trees one = {{{.directory = arena_printf(base->arena, "%s/%s", parent, name),
@@ -149,13 +151,14 @@ static void add_place(struct cgroup_base *base, const char *state_dir, const cha
     if (place->read_only || access(parent, W_OK) < 0)
         return;
     if (place->unified)
-        one.items[0].controllers = offered(state_dir, parent, cgroup_controllers(&base->trees));
+        one.items[0].controllers =
+            cgroup_base_offered_controllers(state_dir, parent, cgroup_controllers(&base->trees));
     struct err err = ERR_INIT;
-    if (record(state_dir, &one, &err) < 0 || cgroup_make(&one, NULL, &err) < 0) {
+    if (cgroup_base_remember(state_dir, &one, &err) < 0 || cgroup_make(&one, NULL, &err) < 0) {
         log_info("cgroups", "%s", err.message);
         return;
     }
-    /* Against the rest of the machine all pods together weigh as much as its processors. */
+    /* Relative to the rest of the machine, all pods together weigh as much as its processors. */
     const struct cgroup_limits weight = {.cpu_shares = (int64_t)SHARES_A_CPU * get_nprocs()};
     (void)cgroup_limit(&one, NULL, &weight, NULL);
     base->trees.items[base->trees.count++] = one.items[0];
@@ -179,11 +182,11 @@ struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged)
         file_read("/proc/self/mountinfo", &mounts, NULL) < 0)
         return base;
     cgroup_detect(base->arena, own.data, mounts.data, &places);
-    /* Version 1 first: a controller is in one hierarchy only. */
+    /* Version 1 first: a controller is in only one hierarchy. */
     for (int unified = 0; unified < 2; unified++)
         for (size_t i = 0; i < places.count; i++)
             if (places.items[i].unified == unified)
-                add_place(base, state_dir, name, &places.items[i]);
+                cgroup_base_add_place(base, state_dir, name, &places.items[i]);
     return base;
 }
 
@@ -212,7 +215,7 @@ struct sweep {
     cgroup_base_knows *knows;
     void *context;
     struct arena *arena;
-    struct buf kept; /* of the record */
+    struct buf kept; /* what stays of the record */
 };
 
 static bool is_current(const struct cgroup_base *base, const char *directory)
@@ -241,7 +244,7 @@ static void sweep_one(void *context, const struct cgroup_trees *one)
     }
     if (entries)
         closedir(entries);
-    /* One of an earlier life goes with the last pod in it. */
+    /* A group of an earlier run is removed after the last pod in it. */
     bool is_gone = !is_current(sweep->base, tree->directory) &&
                    (rmdir(tree->directory) == 0 || errno == ENOENT);
     if (!is_gone)
@@ -274,7 +277,7 @@ static void destroy_one(void *context, const struct cgroup_trees *one)
     int64_t deadline = moment_monotonic_ms() + PROCESS_DEATH_MS;
     struct err err;
     int result;
-    do { /* the dying leave their group when they are dead */
+    do { /* a killed process leaves its group when it is dead */
         err = ERR_INIT;
         result = cgroup_remove(one, NULL, &err);
     } while (result < 0 && err.sys == EBUSY && moment_monotonic_ms() < deadline);

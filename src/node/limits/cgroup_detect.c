@@ -1,4 +1,4 @@
-/* Finding the control groups of this machine; see limits/cgroup_detect.h. */
+/* Finds the control groups of this machine; see limits/cgroup_detect.h. */
 #include "node/limits/cgroup_detect.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 
 enum { FIELDS_MAX = 64 };
 
-/* The next line of a text, in the arena; NULL at its end. */
+/* Returns the next line of a text, in the arena; NULL at its end. */
 static char *next_line(struct arena *arena, const char **text)
 {
     if (!**text)
@@ -40,8 +40,8 @@ static unsigned controllers_in(const char *list)
     return found;
 }
 
-/* Our group in a hierarchy, "/user.slice/…": lines are NUMBER:CONTROLLERS:PATH, and of version 2
- * "0::PATH". NULL: it is not listed. */
+/* Returns this process's group in a hierarchy, "/user.slice/…", or NULL if it is not listed. Lines
+ * are NUMBER:CONTROLLERS:PATH, for version 2 "0::PATH". */
 static const char *find_own(struct arena *arena, const char *own_groups, bool unified,
                             unsigned controllers)
 {
@@ -74,8 +74,8 @@ static bool is_of_systemd(const char *path)
     return false;
 }
 
-/* What of our group's path lies below the part of the hierarchy that is mounted. In a container
- * that is often another part than ours, and then only its top is there. */
+/* Returns the part of the group's path below the mounted part of the hierarchy. In a container
+ * another part may be mounted, and then only its top is usable. */
 static const char *below_root(const char *root, const char *path)
 {
     size_t size = str_eq(root, "/") ? 0 : strlen(root);
@@ -126,7 +126,7 @@ static bool read_mount(char *line, const char *own_groups, struct arena *arena,
     return true;
 }
 
-/* The same hierarchy may be mounted in several places; the first is as good as any. */
+/* A hierarchy may be mounted in several places; the first is used. */
 static bool is_known(const struct cgroup_places *places, const struct cgroup_place *place)
 {
     for (size_t i = 0; i < places->count; i++)

@@ -31,7 +31,7 @@ static int parse_controllers(char *list, unsigned *ret, struct err *err)
         while (bit <= CGROUP_LAST && !str_eq(word, cgroup_controller_name(bit)))
             bit <<= 1;
         if (bit > CGROUP_LAST)
-            return err_set(err, ERR_INVALID, "'%.20s' is no controller", word);
+            return err_set(err, ERR_INVALID, "'%.20s' is not a controller", word);
         *ret |= bit;
     }
     return 0;
@@ -88,7 +88,7 @@ int cgroup_trees_load(struct arena *arena, const char *pod_directory, struct cgr
     struct err missing = ERR_INIT;
     int result = file_read(path, &text, &missing);
     if (result == -ERR_NOT_FOUND)
-        return 0; /* of a pod started by an older version of this program */
+        return 0; /* a pod that an older version has started */
     if (result == 0)
         result = cgroup_trees_parse(arena_strndup(arena, text.data, text.size), ret, &missing);
     return result < 0 ? err_set(err, missing.code, "'%s': %s", path, missing.message) : 0;

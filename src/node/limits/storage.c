@@ -1,4 +1,4 @@
-/* The disk a pod uses; see limits/storage.h. */
+/* Measures the disk that a pod uses; see limits/storage.h. */
 #include "node/limits/storage.h"
 
 #include "base/mem.h"
@@ -11,19 +11,19 @@
 
 enum { WALKS_MAX = 4 }; /* of one place whose directories are moved meanwhile */
 
-/* False: there is no such limit. */
+/* Returns false if there is no such limit. */
 static bool read_limit(const struct json *value, struct kube_quantity *ret)
 {
     return value && kube_quantity_from_json(value, ret, NULL) == 0;
 }
 
-/* What lies in memory has the size of its file system. */
+/* A volume in memory is limited by the size of its file system. */
 static bool is_in_memory(const struct json *volume)
 {
     return str_eq(json_get_string(json_get(volume, "emptyDir"), "medium", ""), "Memory");
 }
 
-/* Of zero is none. */
+/* A limit of zero means none. */
 static bool volume_limit(const struct json *volume, struct kube_quantity *ret)
 {
     return !is_in_memory(volume) &&
@@ -35,13 +35,13 @@ static bool container_limit(const struct json *container, struct kube_quantity *
     return read_limit(json_at(container, "resources", "limits", "ephemeral-storage", NULL), ret);
 }
 
-static bool is_sidecar(const struct json *init)
+static bool storage_is_sidecar(const struct json *init)
 {
     return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
 }
 
-/* The sum of what runs together, or what an init container may use beside the sidecars before it;
- * of those that have a limit. */
+/* Returns the sum of the containers that run together, or the amount that an init container may
+ * use beside the sidecars before it, if that is larger. Only containers with a limit count. */
 static bool pod_limit(const struct json *pod, struct kube_quantity *ret)
 {
     static const char *const LISTS[] = {"initContainers", "containers"};
@@ -54,7 +54,7 @@ static bool pod_limit(const struct json *pod, struct kube_quantity *ret)
             found = true;
             struct kube_quantity whole = together;
             kube_quantity_add(&whole, &limit);
-            if (i == 1 || is_sidecar(container))
+            if (i == 1 || storage_is_sidecar(container))
                 together = whole;
             if (kube_quantity_compare(&whole, &most) > 0)
                 most = whole;
@@ -76,7 +76,7 @@ bool storage_is_limited(const struct json *pod)
 
 /* ---- where it lies --------------------------------------------------------------------------- */
 
-/* A secret counts for nobody. */
+/* Secrets do not count, and neither do volumes in memory. */
 static bool volume_kind(const struct json *volume, enum storage_kind *ret)
 {
     const struct json *empty = json_get(volume, "emptyDir");
@@ -85,8 +85,8 @@ static bool volume_kind(const struct json *volume, enum storage_kind *ret)
                  : json_get(volume, "configMap") || json_get(volume, "downwardAPI");
 }
 
-static void add_place(struct storage_place **next, enum storage_kind kind, const char *name,
-                      const char *path)
+static void storage_add_place(struct storage_place **next, enum storage_kind kind, const char *name,
+                              const char *path)
 {
     *(*next)++ = (struct storage_place){.kind = kind, .name = name, .path = path};
 }
@@ -106,15 +106,17 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
         const char *name = arena_strdup(arena, json_get_string(volume, "name", ""));
         enum storage_kind kind;
         if (volume_kind(volume, &kind))
-            add_place(&next, kind, name, arena_printf(arena, "%s/volumes/%s", pod_dir, name));
+            storage_add_place(&next, kind, name,
+                              arena_printf(arena, "%s/volumes/%s", pod_dir, name));
     }
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_get(spec, LISTS[i])) {
             const char *name = arena_strdup(arena, json_get_string(container, "name", ""));
-            add_place(&next, STORAGE_LAYER, name,
-                      arena_printf(arena, "%s/layers/%s", pod_dir, name));
+            storage_add_place(&next, STORAGE_LAYER, name,
+                              arena_printf(arena, "%s/layers/%s", pod_dir, name));
             if (is_limited)
-                add_place(&next, STORAGE_LOGS, name, arena_printf(arena, "%s/logs", pod_dir));
+                storage_add_place(&next, STORAGE_LOGS, name,
+                                  arena_printf(arena, "%s/logs", pod_dir));
         }
     }
     return (size_t)(next - *ret);
@@ -122,7 +124,7 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* Files of a log are named after their container, whose name has no dot. */
+/* Log files are named by their container, whose name contains no dot. */
 static bool is_other_log(const struct storage_place *place, const char *name)
 {
     size_t size = strlen(place->name);
@@ -133,16 +135,17 @@ static bool is_other_log(const struct storage_place *place, const char *name)
 static int count_entry(void *context, int directory, const char *name, const struct stat *info)
 {
     struct storage_place *place = context;
-    /* Of a file with several names each has its part. */
+    /* Each name of a file with several hard links counts for its part. */
     if (!is_other_log(place, name))
         place->used += (int64_t)info->st_blocks * 512 /
                        (S_ISDIR(info->st_mode) || !info->st_nlink ? 1 : (int64_t)info->st_nlink);
     return 0;
 }
 
-/* What could not be read is counted next time or not at all: a pod is evicted for what was found.
- * Where directories were moved meanwhile we begin again, and believe the walk that saw the most. */
-static void measure(struct storage_place *place, size_t *left)
+/* Files that could not be read are counted next time or not at all: a pod is evicted only for what
+ * was found. If directories were moved meanwhile, the walk is repeated, and the one that saw the
+ * most counts. */
+static void storage_measure_place(struct storage_place *place, size_t *left)
 {
     const size_t allowed = *left;
     const struct file_walk walk = {.visit = count_entry,
@@ -171,13 +174,14 @@ void storage_measure(struct storage_place *places, size_t count)
 {
     size_t left = STORAGE_ENTRIES_MAX;
     for (size_t i = 0; i < count; i++)
-        measure(&places[i], &left);
+        storage_measure_place(&places[i], &left);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Of a volume, a container (name), or of all (NULL). */
-static int64_t sum(const struct storage_place *places, size_t count, bool volumes, const char *name)
+/* Sums the places of a volume, of a container (by name), or of all (NULL). */
+static int64_t storage_sum_places(const struct storage_place *places, size_t count, bool volumes,
+                                  const char *name)
 {
     int64_t used = 0;
     for (size_t i = 0; i < count; i++) {
@@ -195,7 +199,7 @@ static const char *limit_text(struct arena *arena, const struct kube_quantity *l
     return arena_strdup(arena, text);
 }
 
-/* By the limits that the pod names. */
+/* Checks the limits that the pod names. */
 static const char *judge_limits(struct arena *arena, const struct json *pod,
                                 const struct storage_place *places, size_t count)
 {
@@ -203,18 +207,19 @@ static const char *judge_limits(struct arena *arena, const struct json *pod,
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
         const char *name = json_get_string(volume, "name", "");
         if (volume_limit(volume, &limit) &&
-            sum(places, count, true, name) > kube_quantity_value(&limit))
+            storage_sum_places(places, count, true, name) > kube_quantity_value(&limit))
             return arena_printf(arena, "Usage of EmptyDir volume \"%s\" exceeds the limit \"%s\". ",
                                 name, limit_text(arena, &limit));
     }
-    if (pod_limit(pod, &limit) && sum(places, count, false, NULL) > kube_quantity_value(&limit))
+    if (pod_limit(pod, &limit) &&
+        storage_sum_places(places, count, false, NULL) > kube_quantity_value(&limit))
         return arena_printf(
             arena, "Pod ephemeral local storage usage exceeds the total limit of containers %s. ",
             limit_text(arena, &limit));
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
         const char *name = json_get_string(container, "name", "");
         if (container_limit(container, &limit) &&
-            sum(places, count, false, name) > kube_quantity_value(&limit))
+            storage_sum_places(places, count, false, name) > kube_quantity_value(&limit))
             return arena_printf(arena,
                                 "Container %s exceeded its local ephemeral storage limit \"%s\". ",
                                 name, limit_text(arena, &limit));
@@ -237,7 +242,7 @@ static int64_t layer_used(const struct storage_place *places, size_t count, cons
     return 0;
 }
 
-/* A container without a limit of its own has one for what lies outside of its volumes. */
+/* A container without a limit of its own has the default one for files outside of its volumes. */
 static const char *judge_layers(struct arena *arena, const struct json *pod,
                                 const struct storage_place *places, size_t count)
 {

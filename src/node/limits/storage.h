@@ -1,5 +1,5 @@
-/* How much of the disk a pod may use, and does: sizeLimit of its emptyDirs and limits of
- * ephemeral-storage, counted and judged as the kubelet does. A container without such a limit may
+/* How much of the disk a pod may use, and how much it uses: sizeLimit of its emptyDirs and limits
+ * of ephemeral-storage, counted and judged as by the kubelet. A container without such a limit may
  * write STORAGE_LAYER_MAX bytes outside of its volumes. */
 #ifndef TRAINYARD_NODE_LIMITS_STORAGE_H
 #define TRAINYARD_NODE_LIMITS_STORAGE_H
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Looked at in one measuring of a pod. */
+/* The most that one measurement of a pod looks at. */
 enum {
     STORAGE_ENTRIES_MAX = 1000 * 1000, /* files and directories */
-    STORAGE_DEPTH_MAX = 4096,          /* of directories within each other */
+    STORAGE_DEPTH_MAX = 4096,          /* depth of nested directories */
     STORAGE_NAMES_MAX = 64 << 20,      /* bytes of names in memory */
 };
 
-static const int64_t STORAGE_LAYER_MAX = INT64_C(20) << 30; /* where no limit is given */
+static const int64_t STORAGE_LAYER_MAX = INT64_C(20) << 30; /* if no limit is given */
 
 enum storage_kind {
     STORAGE_EMPTY_DIR,
@@ -27,30 +27,30 @@ enum storage_kind {
 
 struct storage_place {
     enum storage_kind kind;
-    const char *name; /* of the volume or container */
+    const char *name; /* the name of the volume or container */
     const char *path;
     int64_t used;   /* bytes on the disk, as far as they were counted */
-    bool is_beyond; /* there is more than may be looked at */
-    size_t closed;  /* directories that we may not enter: what is in them is not counted */
+    bool is_beyond; /* the measurement stopped at a maximum */
+    size_t closed;  /* directories that could not be opened; their content is not counted */
 };
 
 /* Whether the pod has a limit of its own. */
 bool storage_is_limited(const struct json *pod);
 
-/* Where the pod's bytes lie that a limit counts; returns their number. */
+/* Returns the number of places that count towards a limit of the pod. */
 size_t storage_places(struct arena *arena, const struct json *pod, const char *pod_dir,
                       struct storage_place **ret);
 
-/* Count what is there. It blocks for as long as the disk takes; who goes on writing meanwhile is
- * counted in part. */
+/* Counts the bytes in each place. Blocks as long as the disk takes. Files that are written
+ * meanwhile are counted in part. */
 void storage_measure(struct storage_place *places, size_t count);
 
-/* Why the pod is to be evicted, in the kubelet's words, or NULL. Who has more than may be looked at
- * is, too: it could hide anything there. */
+/* Returns why the pod is to be evicted, in the kubelet's words, or NULL. A pod with more files
+ * than are looked at is evicted too, because it could hide any amount in them. */
 const char *storage_judge(struct arena *arena, const struct json *pod,
                           const struct storage_place *places, size_t count);
 
-/* What was not counted, as a sentence, or NULL. */
+/* Returns a sentence about what was not counted, or NULL. */
 const char *storage_gap(struct arena *arena, const struct storage_place *places, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
-/* What pods and the machine use, for metrics.k8s.io. A rate needs two samples: who asks first waits
- * a second for the other one, and whoever asks within a minute after that is answered at once.
- * While nobody asks nothing is measured. */
+/* The resource usage of pods and of the machine, for metrics.k8s.io. A rate needs two samples: the
+ * first request waits one second for the second sample, and requests within the next minute are
+ * answered at once. Without requests nothing is measured. */
 #ifndef TRAINYARD_NODE_LIMITS_USAGE_H
 #define TRAINYARD_NODE_LIMITS_USAGE_H
 
@@ -9,41 +9,42 @@
 #include "loop/loop.h"
 #include "node/limits/cgroup.h"
 
-/* One container that runs, at one moment. */
+/* One running container at one moment. */
 struct usage_row {
     char *uid; /* of its pod */
     char *name;
-    char *mark;  /* of its processes where no namespace tells them (strays.h), or NULL */
+    char *mark; /* the mark of its processes if it has no namespaces (process/orphans.h), or NULL */
     int64_t run; /* counted by restarts */
-    int64_t pid; /* of its first process, a child of … */
+    int64_t pid; /* of its first process, a child of `supervisor` */
     pid_t supervisor;
-    bool is_counted; /* by control groups; otherwise its processes are looked up */
+    bool is_counted; /* control groups have counted it; otherwise its processes are looked up */
     struct cgroup_usage usage;
 };
 
 struct usage_sample {
-    int64_t taken_ns; /* on a clock that is never set */
+    int64_t taken_ns; /* monotonic */
     int64_t wall_ms;
     struct cgroup_usage machine;
-    VEC(struct usage_row) rows; /* those of a pod one after the other */
+    VEC(struct usage_row) rows; /* the rows of one pod are adjacent */
 };
 
 void usage_sample_release(struct usage_sample *sample); /* safe on zeroed memory */
-/* The row is copied. Where no group counts, its usage is what processes have used that are gone. */
+/* Copies the row. If no group counts it, its usage is that of processes that have exited. */
 void usage_sample_add(struct usage_sample *sample, const struct usage_row *row);
-/* When all are added: the machine, and the processes of those that no group counts. */
+/* Called when all rows are added: samples the machine, and the processes of containers that no
+ * group counts. */
 void usage_sample_finish(struct usage_sample *sample);
 
-/* Pure: from two samples to a report in the arena. */
+/* Computes a report in the arena from two samples. Pure. */
 void usage_compare(struct arena *arena, const struct usage_sample *before,
                    const struct usage_sample *after, struct engine_usage_report *ret);
 
 struct usage_meter;
-/* `collect` adds what runs to a sample. */
+/* Adds the running containers to a sample. */
 typedef void usage_collect(void *context, struct usage_sample *sample);
 struct usage_meter *usage_meter_new(struct loop *loop, usage_collect *collect, void *context);
 struct usage_meter *usage_meter_free(struct usage_meter *meter);
-/* As struct engine_pod_backend wants it. */
+/* Implements struct engine_pod_backend. */
 void *usage_meter_ask(struct usage_meter *meter, engine_usage_done *done, void *done_context);
 void usage_meter_cancel(void *asked);
 

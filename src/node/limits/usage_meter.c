@@ -1,4 +1,4 @@
-/* Who asks, and when there is an answer; see limits/usage.h. */
+/* Requests for usage, and when they are answered; see limits/usage.h. */
 #include "node/limits/usage.h"
 
 #include "base/mem.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    WINDOW_MIN_MS = 1000,      /* the kernel counts processes in hundredths of a second */
-    WINDOW_MAX_MS = 60 * 1000, /* what was before tells nothing of now */
+    WINDOW_MIN_MS = 1000, /* the kernel counts CPU time of processes in hundredths of a second */
+    WINDOW_MAX_MS = 60 * 1000, /* an older sample says nothing about the present */
 };
 
 struct asked {
@@ -25,17 +25,17 @@ struct usage_meter {
     int64_t last_ms; /* on the loop's clock */
     bool has_last;
     struct asked *asked;
-    struct loop_timer timer; /* runs while somebody waits */
+    struct loop_timer timer; /* runs while a request waits */
 };
 
-static void take(struct usage_meter *meter, struct usage_sample *ret)
+static void meter_take_sample(struct usage_meter *meter, struct usage_sample *ret)
 {
     *ret = (struct usage_sample){0};
     meter->collect(meter->context, ret);
     usage_sample_finish(ret);
 }
 
-static void keep(struct usage_meter *meter, const struct usage_sample *sample)
+static void meter_keep_sample(struct usage_meter *meter, const struct usage_sample *sample)
 {
     usage_sample_release(&meter->last);
     meter->last = *sample;
@@ -49,15 +49,15 @@ static void on_due(struct loop_timer *timer)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct usage_sample now;
     struct engine_usage_report report;
-    take(meter, &now);
+    meter_take_sample(meter, &now);
     usage_compare(arena, &meter->last, &now, &report);
-    /* One at a time off the list: an answer may lead to another being cancelled. */
+    /* Takes one request at a time from the list, because an answer may cancel another request. */
     for (struct asked *asked; (asked = meter->asked);) {
         meter->asked = asked->next;
         asked->done(asked->context, &report);
         free(asked);
     }
-    keep(meter, &now);
+    meter_keep_sample(meter, &now);
 }
 
 struct usage_meter *usage_meter_new(struct loop *loop, usage_collect *collect, void *context)
@@ -95,8 +95,8 @@ void *usage_meter_ask(struct usage_meter *meter, engine_usage_done *done, void *
     int64_t age = loop_now_ms(meter->loop) - meter->last_ms;
     if (!meter->has_last || age > WINDOW_MAX_MS) {
         struct usage_sample first;
-        take(meter, &first);
-        keep(meter, &first);
+        meter_take_sample(meter, &first);
+        meter_keep_sample(meter, &first);
         age = 0;
     }
     loop_timer_start(&meter->timer, age < WINDOW_MIN_MS ? WINDOW_MIN_MS - age : 0);

@@ -1,4 +1,4 @@
-/* The kernel's texts; see limits/usage_read.h. */
+/* Parses the kernel's text files; see limits/usage_read.h. */
 #include "node/limits/usage_read.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 enum { KIB = 1024 };
 static const int64_t KIB_MAX = INT64_MAX / KIB / 4;
 
-/* The number behind "name:" at the start of a line; -1: there is none. */
+/* Returns the number after "name:" at the start of a line; -1 if there is none. */
 static int64_t find_number(const char *text, const char *name)
 {
     size_t size = strlen(name);
@@ -26,7 +26,7 @@ bool usage_read_process_memory(const char *status, int64_t *ret_bytes)
 {
     int64_t own = find_number(status, "RssAnon"), shared = find_number(status, "RssShmem");
     if (own < 0 || shared < 0)
-        return false; /* a process of the kernel, or one that has just ended */
+        return false; /* a kernel thread, or a process that has just ended */
     *ret_bytes = (own + shared) * KIB;
     return true;
 }

@@ -1,9 +1,9 @@
-/* Samples of what is used, and what lies between two; see limits/usage.h. */
+/* Samples of usage, and the difference of two; see limits/usage.h. */
 #include "node/limits/usage.h"
 
 #include "node/limits/usage_read.h"
 #include "node/process/namespaces.h"
-#include "node/process/strays.h"
+#include "node/process/orphans.h"
 #include "node/process/table.h"
 
 #include "base/cleanup.h"
@@ -43,7 +43,7 @@ void usage_sample_add(struct usage_sample *sample, const struct usage_row *row)
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
-static bool read_text(struct buf *text, const char *path)
+static bool sample_read_text(struct buf *text, const char *path)
 {
     buf_clear(text);
     return file_read(path, text, NULL) == 0;
@@ -53,7 +53,7 @@ static bool read_of_process(struct buf *text, int64_t pid, const char *file)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, file);
-    return read_text(text, path);
+    return sample_read_text(text, path);
 }
 
 static int64_t ticks_to_ns(int64_t ticks)
@@ -61,18 +61,18 @@ static int64_t ticks_to_ns(int64_t ticks)
     return ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 }
 
-/* A container that no group counts: who supervises it, and what else tells its processes. */
+/* A container that no group counts: its supervisor, and what identifies its processes. */
 struct sought {
     struct usage_row *row;
-    ino_t space; /* its mount namespace, where it has one of its own */
+    ino_t space; /* its mount namespace, if it has one of its own */
 };
 
 struct search {
     struct process_table table;
     struct sought *sought;
-    pid_t *supervisors; /* of each; -1: its first process is gone */
+    pid_t *supervisors; /* one per container; -1 if its first process is gone */
     size_t count;
-    char **marks; /* of each process of the table; NULL: not read */
+    char **marks; /* one per process of the table; NULL before it is read */
 };
 
 static void begin_search(struct search *search, struct usage_sample *sample)
@@ -88,7 +88,7 @@ static void begin_search(struct search *search, struct usage_sample *sample)
     for (size_t i = 0; i < search->count; i++) {
         const struct usage_row *row = search->sought[i].row;
         const struct process_entry *first = process_table_find(&search->table, (pid_t)row->pid);
-        /* A PID that was given anew is a stranger's. */
+        /* A PID that was reused belongs to another process. */
         bool is_own = first && first->parent == row->supervisor;
         search->supervisors[i] = is_own ? row->supervisor : -1;
         search->sought[i].space =
@@ -107,26 +107,26 @@ static void end_search(struct search *search)
     free(search->supervisors);
 }
 
-/* An environment may be large, and all that descends from `top` asks for it: it is read once. */
+/* An environment may be large, and all descendants of `top` ask for it: it is read once. */
 static const char *mark_of(const struct search *search, const struct process_entry *top)
 {
     char **mark = &search->marks[top - search->table.all.items];
     if (!*mark) {
         char text[PATH_MAX];
-        strays_mark_of(top->pid, text, sizeof(text));
+        orphans_mark_of(top->pid, text, sizeof(text));
         *mark = mem_strdup(text);
     }
     return *mark;
 }
 
-/* `top` is a child of the supervisor and no container's first process: a command beside one. It is
- * known by its namespace, or by the mark of the one who began; where neither can be read, by there
- * being one container only. */
+/* `top` is a child of the supervisor but no container's first process: an exec command. It is
+ * recognized by its mount namespace or by its mark; if neither can be read, it belongs to the only
+ * container, if there is just one. */
 static struct usage_row *row_of_command(const struct search *search,
                                         const struct process_entry *process,
                                         const struct process_entry *top)
 {
-    const char *mark = NULL; /* read if one of them has marks */
+    const char *mark = NULL; /* read only if a container has marks */
     ino_t space = process_mount_namespace(process->pid);
     struct usage_row *last = NULL;
     size_t beside = 0;
@@ -145,7 +145,8 @@ static struct usage_row *row_of_command(const struct search *search,
     return beside == 1 && !is_told ? last : NULL;
 }
 
-/* The container that a process belongs to: mostly the one from whose first process it descends. */
+/* Returns the container that a process belongs to: usually the one whose first process is its
+ * ancestor. */
 static struct usage_row *row_of(const struct search *search, const struct process_entry *process)
 {
     const struct process_entry *top =
@@ -156,7 +157,7 @@ static struct usage_row *row_of(const struct search *search, const struct proces
     return top ? row_of_command(search, process, top) : NULL;
 }
 
-/* All processes of the machine once, whichever containers they belong to. */
+/* Reads all processes of the machine once, for all containers. */
 static void count_processes(struct usage_sample *sample, struct buf *text)
 {
     struct search search;
@@ -183,9 +184,9 @@ void usage_sample_finish(struct usage_sample *sample)
     struct machine_memory memory;
     buf_init(&text, TEXT_MAX);
     count_processes(sample, &text);
-    if (read_text(&text, "/proc/stat") && usage_read_machine_time(text.data, &ticks))
+    if (sample_read_text(&text, "/proc/stat") && usage_read_machine_time(text.data, &ticks))
         sample->machine.cpu_ns = ticks_to_ns(ticks);
-    if (read_text(&text, "/proc/meminfo") && usage_read_machine_memory(text.data, &memory))
+    if (sample_read_text(&text, "/proc/meminfo") && usage_read_machine_memory(text.data, &memory))
         sample->machine.memory_bytes = memory.working_set_bytes;
     clock_gettime(CLOCK_MONOTONIC, &now);
     clock_gettime(CLOCK_REALTIME, &wall);
@@ -195,7 +196,7 @@ void usage_sample_finish(struct usage_sample *sample)
 
 /* ---- Two samples ----------------------------------------------------------------------------- */
 
-/* A container that was not there before has used all it ever used since. */
+/* A container that is not in the sample before has used all its CPU time since then. */
 static int64_t time_before(const struct usage_sample *before, const struct usage_row *row)
 {
     for (size_t i = 0; i < before->rows.count; i++) {
@@ -206,10 +207,10 @@ static int64_t time_before(const struct usage_sample *before, const struct usage
     return 0;
 }
 
-static struct engine_usage rate(int64_t before_ns, const struct cgroup_usage *now,
-                                int64_t window_ns)
+static struct engine_usage sample_cpu_rate(int64_t before_ns, const struct cgroup_usage *now,
+                                           int64_t window_ns)
 {
-    /* Processes that end between two looks may take their time with them. */
+    /* The CPU time of processes that have ended between two samples may be missing. */
     int64_t used = now->cpu_ns > before_ns ? now->cpu_ns - before_ns : 0;
     return (struct engine_usage){(int64_t)((double)used / (double)window_ns * (double)SECOND_NS),
                                  now->memory_bytes};
@@ -228,7 +229,7 @@ void usage_compare(struct arena *arena, const struct usage_sample *before,
     for (size_t i = 0; i < count; i++) {
         const struct usage_row *row = &after->rows.items[i];
         containers[i] = (struct engine_container_usage){
-            row->name, rate(time_before(before, row), &row->usage, window)};
+            row->name, sample_cpu_rate(time_before(before, row), &row->usage, window)};
         if (!pod_count || !str_eq(pods[pod_count - 1].uid, row->uid))
             pods[pod_count++] =
                 (struct engine_pod_usage){.uid = row->uid, .containers = &containers[i]};
@@ -237,7 +238,7 @@ void usage_compare(struct arena *arena, const struct usage_sample *before,
     *ret = (struct engine_usage_report){
         .taken_ms = after->wall_ms,
         .window_ms = window / 1000000,
-        .machine = rate(before->machine.cpu_ns, &after->machine, window),
+        .machine = sample_cpu_rate(before->machine.cpu_ns, &after->machine, window),
         .pods = pods,
         .count = pod_count,
     };

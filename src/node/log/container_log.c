@@ -1,4 +1,4 @@
-/* Log records, written and read; see log/container_log.h. */
+/* Writes and parses log records; see log/container_log.h. */
 #include "node/log/container_log.h"
 
 #include "base/moment.h"
@@ -13,7 +13,8 @@ void node_log_writer_init(struct node_log_writer *writer, const char *stream)
     writer->pending = 0;
 }
 
-static void put(struct node_log_writer *writer, int64_t wall_ns, char tag, struct buf *records)
+static void log_writer_put_line(struct node_log_writer *writer, int64_t wall_ns, char tag,
+                                struct buf *records)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000);
     struct tm utc;
@@ -43,9 +44,9 @@ void node_log_writer_add(struct node_log_writer *writer, int64_t wall_ns, const 
         data += piece;
         size -= piece;
         if (cut) {
-            put(writer, wall_ns, 'P', records);
+            log_writer_put_line(writer, wall_ns, 'P', records);
         } else if (newline) {
-            put(writer, wall_ns, 'F', records);
+            log_writer_put_line(writer, wall_ns, 'F', records);
             data++;
             size--;
         }
@@ -55,10 +56,10 @@ void node_log_writer_add(struct node_log_writer *writer, int64_t wall_ns, const 
 void node_log_writer_finish(struct node_log_writer *writer, int64_t wall_ns, struct buf *records)
 {
     if (writer->pending)
-        put(writer, wall_ns, 'P', records);
+        log_writer_put_line(writer, wall_ns, 'P', records);
 }
 
-/* The next word of the line, or NULL. */
+/* Returns the next word of the line, or NULL. */
 static const char *take_word(const char **at, const char *end, size_t *ret_size)
 {
     const char *start = *at;

@@ -1,4 +1,4 @@
-/* The files of a run; see log/files.h. */
+/* The log files of a run; see log/files.h. */
 #include "node/log/files.h"
 
 #include "node/log/container_log.h"
@@ -21,7 +21,7 @@ enum { TRIES_MAX = 100 };
 
 typedef VEC(int64_t) part_list; /* ascending */
 
-static int compare(const void *a, const void *b)
+static int log_files_compare(const void *a, const void *b)
 {
     const int64_t *first = a, *second = b;
     return *first < *second ? -1 : *first > *second;
@@ -44,7 +44,7 @@ static part_list list_parts(const char *path)
     if (entries)
         closedir(entries);
     if (parts.count)
-        qsort(parts.items, parts.count, sizeof(*parts.items), compare);
+        qsort(parts.items, parts.count, sizeof(*parts.items), log_files_compare);
     return parts;
 }
 
@@ -61,7 +61,7 @@ bool node_log_files_same(int a, int b)
            first.st_dev == second.st_dev;
 }
 
-/* The position of the open file among the parts; their number: it is none of them. */
+/* Returns the index of the open file among the parts, or their number if it is none of them. */
 static size_t find_part(const char *path, const part_list *parts, int fd)
 {
     for (size_t i = 0; i < parts->count; i++) {
@@ -72,9 +72,10 @@ static size_t find_part(const char *path, const part_list *parts, int fd)
     return parts->count;
 }
 
-/* The newest is opened before the parts are listed: if it is set aside in between, it is found
- * among them by its number, which it keeps. One try to find the next; false: look again. */
-static bool try_next(const char *path, int fd, int *ret)
+/* Makes one attempt to find the next file; returns false if it must be repeated. The newest file
+ * is opened before the parts are listed: if it is renamed in between, its number in the list
+ * identifies it. */
+static bool log_files_try_next(const char *path, int fd, int *ret)
 {
     _cleanup_fd_ int newest = open(path, O_RDONLY | O_CLOEXEC);
     part_list parts = list_parts(path);
@@ -88,7 +89,8 @@ static bool try_next(const char *path, int fd, int *ret)
         done = !node_log_files_same(newest, fd);
         *ret = done ? TAKE_FD(newest) : -1;
     } else if (newest >= 0 && !node_log_files_same(newest, fd)) {
-        /* Ours was removed before we had read it: the oldest that is left. */
+        /* The file was removed before it was read to its end: continues with the oldest that is
+         * left. */
         *ret = parts.count ? open_part(path, parts.items[0]) : TAKE_FD(newest);
         done = *ret >= 0;
     }
@@ -96,7 +98,7 @@ static bool try_next(const char *path, int fd, int *ret)
     return done;
 }
 
-static int64_t size_of(int fd)
+static int64_t log_files_size_of(int fd)
 {
     struct stat info;
     return fstat(fd, &info) < 0 ? 0 : info.st_size;
@@ -104,20 +106,20 @@ static int64_t size_of(int fd)
 
 ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size)
 {
-    place->size = size_of(place->fd);
+    place->size = log_files_size_of(place->fd);
     return pread(place->fd, data, size, place->offset);
 }
 
 bool node_log_files_go_on(const char *path, struct node_log_place *place)
 {
     int next = -1;
-    for (int i = 0; i < TRIES_MAX && !try_next(path, place->fd, &next); i++)
+    for (int i = 0; i < TRIES_MAX && !log_files_try_next(path, place->fd, &next); i++)
         ;
     if (next < 0)
         return false;
-    /* Where there is a next file nothing is added to this one any more, but something may have been
-     * between the last read and now. */
-    if (size_of(place->fd) > place->size) {
+    /* If there is a next file, nothing is appended to this one any more; but something may have
+     * been appended since the last read. */
+    if (log_files_size_of(place->fd) > place->size) {
         close(next);
         return true;
     }
@@ -126,13 +128,13 @@ bool node_log_files_go_on(const char *path, struct node_log_place *place)
     return true;
 }
 
-/* From the newest back, as long as lines are missing. */
+/* Goes back from the newest file as long as lines are missing. */
 static void find_tail(const char *path, const part_list *parts, int64_t lines, int *fd,
                       int64_t *offset)
 {
     struct stat info;
     bool is_newest = true;
-    size_t left = find_part(path, parts, *fd); /* it may have been set aside just now */
+    size_t left = find_part(path, parts, *fd); /* it may have been renamed just now */
     for (;;) {
         int64_t wanted = lines;
         *offset =
@@ -141,7 +143,7 @@ static void find_tail(const char *path, const part_list *parts, int64_t lines, i
             return;
         int older = open_part(path, parts->items[--left]);
         if (older < 0)
-            return; /* removed meanwhile, and all before it */
+            return; /* it and all before it were removed meanwhile */
         close(*fd);
         *fd = older;
         is_newest = false;

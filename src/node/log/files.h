@@ -1,7 +1,7 @@
-/* The files of one run of a container as a reader finds them: numbered parts, oldest first, and the
- * one that is written now. While it reads, the supervisor may set a file aside or remove the oldest
- * (step/log.h): whoever holds one open finds the next all the same, none twice and none left out.
- */
+/* The log files of one run of a container, as a reader sees them: numbered parts, oldest first,
+ * and the current file. While a reader works, the supervisor may rename the current file or remove
+ * the oldest (step/log.h). A reader that holds a file open still finds the next one; it reads no
+ * file twice and skips none that exists. */
 #ifndef TRAINYARD_NODE_LOG_FILES_H
 #define TRAINYARD_NODE_LOG_FILES_H
 
@@ -14,22 +14,23 @@
 
 struct node_log_place {
     int fd;
-    int64_t offset; /* of what was not used yet; the reader moves it */
-    int64_t size;   /* of the file, just before it was read last */
+    int64_t offset; /* the first byte that is not consumed; the reader advances it */
+    int64_t size;   /* of the file, just before the last read */
 };
 
-/* In the oldest file, or with `tail_lines` not negative where the last lines begin. */
+/* Opens the oldest file. If `tail_lines` is not negative, opens the file and offset at which that
+ * many last lines begin. */
 int node_log_files_open(const char *path, int64_t tail_lines, struct node_log_place *ret,
                         struct err *err);
 
-/* What lies there, as pread() gives it. */
+/* Like pread() at the place. */
 ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size);
 
-/* Nothing of use was read here: go on in the next file, or here if it has grown meanwhile. False:
- * there is nothing more now. */
+/* Nothing useful was read here: continues in the next file, or in the same if it has grown.
+ * Returns false if there is nothing more now. */
 bool node_log_files_go_on(const char *path, struct node_log_place *place);
 
-/* True if both descriptors are of one file. */
+/* Returns true if both descriptors refer to the same file. */
 bool node_log_files_same(int a, int b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading a container's log; see log/read.h. */
+/* Reads a container's log; see log/read.h. */
 #include "node/log/read.h"
 
 #include "node/log/container_log.h"
@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Records begin with a time of fixed size and a stream's name of fixed size. */
+/* A record begins with a time and a stream name, both of fixed size. */
 enum { TAG_OFFSET = sizeof("2026-11-15T02:00:00.123456789Z stdout ") - 1 };
 
-/* What it waits for is in the pod's status, with the way out where there is one; before that is
- * written, it has only just come. */
+/* The pod's status says what the container waits for; before it is written, the pod is only just
+ * being created. */
 static int waits_to_start(const struct json *pod, const char *container, struct err *err)
 {
     const struct json *waiting =
@@ -32,7 +32,7 @@ int node_log_choose_run(const struct container_state *state, const struct json *
 {
     if (!state || (state->phase == CONTAINER_WAITING && !state->last.known))
         return waits_to_start(pod, container, err);
-    /* A container that waits for its next run has no newer log than that of its last. */
+    /* A container that waits for its next run has no newer log than that of its last run. */
     int64_t run = state->phase == CONTAINER_WAITING ? state->restarts - 1 : state->restarts;
     if (previous && !state->last.known)
         return err_set(err, ERR_BAD_REQUEST,
@@ -48,12 +48,13 @@ static bool ends_line(int fd, int64_t record)
     return pread(fd, &tag, 1, record + TAG_OFFSET) == 1 && tag == 'F';
 }
 
-/* Walking back over records: a line ends at each F record, and at the last one whatever it is. */
+/* Goes back over the records: a line ends at each F record, and the last record ends one in any
+ * case. */
 int64_t node_log_tail_offset(int fd, int64_t size, bool is_newest, int64_t *lines)
 {
     const int64_t wanted = *lines;
     char data[4096];
-    int64_t later = size, seen = 0; /* `later`: where the record behind the current one begins */
+    int64_t later = size, seen = 0; /* `later` is the offset of the record after the current one */
     for (int64_t block_end = size; block_end > 0;) {
         int64_t block = block_end > (int64_t)sizeof(data) ? block_end - (int64_t)sizeof(data) : 0;
         if (pread(fd, data, (size_t)(block_end - block), block) != block_end - block)

@@ -1,5 +1,5 @@
-/* A container's log on the API; see log/stream.h. Files are read on the loop's thread in pieces:
- * they were written moments ago on this machine. */
+/* A container's log on the API; see log/stream.h. Files are read on the loop thread, in pieces:
+ * they were written recently on this machine and are in the page cache. */
 #include "node/log/stream.h"
 
 #include "base/cleanup.h"
@@ -17,20 +17,21 @@
 #include <uv.h>
 
 enum {
-    PIECE_MAX = 64 * 1024,     /* read at once; more than a record */
-    PENDING_MAX = 1024 * 1024, /* not taken by the peer: wait */
+    PIECE_MAX = 64 * 1024, /* bytes per read; more than a record */
+    PENDING_MAX =
+        1024 * 1024, /* bytes that the client has not taken; beyond that, reading pauses */
 };
 
 struct node_log_stream {
     struct node_log_streams *owner;
-    struct node_log_stream *next, *previous;
+    struct list_link link; /* in owner->list */
     struct http_exchange *exchange;
     char *directory, *container;
     int64_t run;
     bool follow, timestamps;
-    int64_t since_ms, left; /* bytes that may still be sent; -1: any */
+    int64_t since_ms, left; /* bytes that may still be sent; -1 means no limit */
     struct node_log_place place;
-    int last_fd; /* the newest when it was asked for */
+    int last_fd; /* the newest file when the request came */
     bool run_ended;
     struct loop_task again;
     uv_fs_event_t log_watch, state_watch;
@@ -53,15 +54,10 @@ static void on_handle_closed(uv_handle_t *handle)
     free(stream);
 }
 
-/* Take the stream out of the world; its memory goes when its handles have closed. */
-static void drop(struct node_log_stream *stream)
+/* Unlinks the stream; its memory is freed when its handles are closed. */
+static void log_stream_drop(struct node_log_stream *stream)
 {
-    if (stream->next)
-        stream->next->previous = stream->previous;
-    if (stream->previous)
-        stream->previous->next = stream->next;
-    else
-        stream->owner->first = stream->next;
+    list_remove(&stream->link);
     loop_defer_cancel(stream->owner->loop, &stream->again);
     if (stream->place.fd >= 0)
         close(stream->place.fd);
@@ -72,19 +68,19 @@ static void drop(struct node_log_stream *stream)
     uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
 }
 
-static void finish(struct node_log_stream *stream)
+static void log_stream_finish(struct node_log_stream *stream)
 {
     struct http_exchange *exchange = stream->exchange;
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
-    drop(stream);
+    log_stream_drop(stream);
     http_end(exchange);
 }
 
 void node_log_streams_release(struct node_log_streams *streams)
 {
-    while (streams->first)
-        finish(streams->first);
+    while (!list_is_empty(&streams->list))
+        log_stream_finish(LIST_FIRST(&streams->list, struct node_log_stream, link));
 }
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status);
@@ -106,9 +102,9 @@ static void watch_newest(struct node_log_stream *stream)
     (void)uv_fs_event_start(&stream->log_watch, on_log_change, path, 0);
 }
 
-/* The file is read to its end: go on with the next one, if there is one. Who does not follow stops
- * at the file that was the newest when he asked. */
-static bool go_on(struct node_log_stream *stream)
+/* The file is read to its end: continues with the next one, if any. A client that does not follow
+ * stops at the file that was the newest when its request came. */
+static bool log_stream_go_on(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
     if (!stream->follow && node_log_files_same(stream->place.fd, stream->last_fd))
@@ -120,7 +116,7 @@ static bool go_on(struct node_log_stream *stream)
     return true;
 }
 
-/* Send one piece; false when there is nothing more in the file now. */
+/* Sends one piece. Returns false if there is nothing more in the file now. */
 static bool send_piece(struct node_log_stream *stream)
 {
     char data[PIECE_MAX];
@@ -141,27 +137,28 @@ static bool send_piece(struct node_log_stream *stream)
     return used > 0;
 }
 
-static void pump(struct node_log_stream *stream)
+static void log_stream_pump(struct node_log_stream *stream)
 {
     if (http_pending(stream->exchange) > PENDING_MAX)
-        return; /* on_drain brings us back */
-    /* Asked before the last read: what a container writes before its end is in the file then. */
+        return; /* the drain callback continues */
+    /* Checked before the last read, so that everything that the container wrote before its end is
+     * in the file. */
     bool ended = stream->run_ended || !stream->follow;
-    bool more = send_piece(stream) || go_on(stream);
+    bool more = send_piece(stream) || log_stream_go_on(stream);
     if (stream->left == 0 || (!more && ended))
-        finish(stream);
+        log_stream_finish(stream);
     else if (more)
         loop_defer(stream->owner->loop, &stream->again);
 }
 
 static void on_again(struct loop_task *task)
 {
-    pump(CONTAINER_OF(task, struct node_log_stream, again));
+    log_stream_pump(CONTAINER_OF(task, struct node_log_stream, again));
 }
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status)
 {
-    pump(handle->data);
+    log_stream_pump(handle->data);
 }
 
 static void on_state_change(uv_fs_event_t *handle, const char *filename, int events, int status)
@@ -170,17 +167,17 @@ static void on_state_change(uv_fs_event_t *handle, const char *filename, int eve
     if (!str_eq(filename, "state") || stream->run_ended)
         return;
     stream->run_ended = has_run_ended(stream);
-    pump(stream);
+    log_stream_pump(stream);
 }
 
-static void on_cancel(struct http_exchange *exchange)
+static void on_log_stream_cancel(struct http_exchange *exchange)
 {
-    drop(exchange->context);
+    log_stream_drop(exchange->context);
 }
 
-static void on_drain(struct http_exchange *exchange)
+static void on_log_stream_drain(struct http_exchange *exchange)
 {
-    pump(exchange->context);
+    log_stream_pump(exchange->context);
 }
 
 static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct err *err)
@@ -192,7 +189,7 @@ static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct e
                              stream->container);
     if (!stream->follow)
         return 0;
-    /* Both are watched before anything is read, so that no news is missed. */
+    /* Both are watched before anything is read, so that no change is missed. */
     if (uv_fs_event_start(&stream->log_watch, on_log_change, path, 0) < 0 ||
         uv_fs_event_start(&stream->state_watch, on_state_change, stream->directory, 0) < 0)
         return err_set(err, ERR_UNAVAILABLE,
@@ -209,7 +206,6 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
     struct err err = ERR_INIT;
     *stream = (struct node_log_stream){
         .owner = streams,
-        .next = streams->first,
         .exchange = exchange,
         .directory = mem_strdup(directory),
         .container = mem_strdup(options->container),
@@ -223,20 +219,18 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
         .again.callback = on_again,
         .open_handles = 2,
     };
-    if (streams->first)
-        streams->first->previous = stream;
-    streams->first = stream;
+    list_push(&streams->list, &stream->link);
     uv_fs_event_init(loop_uv(streams->loop), &stream->log_watch);
     uv_fs_event_init(loop_uv(streams->loop), &stream->state_watch);
     stream->log_watch.data = stream->state_watch.data = stream;
     if (open_log(stream, options->tail_lines, &err) < 0) {
-        drop(stream);
+        log_stream_drop(stream);
         engine_respond_error(exchange, &err);
         return;
     }
     exchange->context = stream;
-    exchange->on_cancel = on_cancel;
-    exchange->on_drain = on_drain;
+    exchange->on_cancel = on_log_stream_cancel;
+    exchange->on_drain = on_log_stream_drain;
     http_begin(exchange, 200, "text/plain", NULL, -1);
-    pump(stream);
+    log_stream_pump(stream);
 }

@@ -1,4 +1,4 @@
-/* From the table of names to answers; see names/answer.h. */
+/* Computes answers from the table of names; see names/answer.h. */
 #include "node/names/answer.h"
 
 #include "base/mem.h"
@@ -7,13 +7,13 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { ALIASES_MAX = 8 }; /* behind each other; they may go in a circle */
+enum { ALIASES_MAX = 8 }; /* the longest chain of aliases, which may be a cycle */
 
 #define CLUSTER_DOMAIN "cluster.local"
 
-/* Names that end so are ours alone: who asks for one that is not there hears that it is not. Short
- * forms of services and pods are used in configurations; the two reverse ones are the ranges of
- * network/pod_network.h. */
+/* The responder is authoritative for these suffixes: it denies a name that does not exist instead
+ * of forwarding it. Short forms of services and pods are common in configurations; the reverse
+ * zones are the ranges of network/pod_network.h. */
 static const char *const ZONES[] = {
     CLUSTER_DOMAIN, "svc", "pod", "localhost", "244.10.in-addr.arpa", "96.10.in-addr.arpa",
 };
@@ -33,7 +33,7 @@ static const char *zone_of(const char *name)
     return NULL;
 }
 
-/* "10-244-1-2.default.pod.cluster.local": the address is in the name. */
+/* "10-244-1-2.default.pod.cluster.local": the name contains the address. */
 static bool read_pod_name(const char *name, struct in_addr *ret)
 {
     char text[INET_ADDRSTRLEN];
@@ -48,9 +48,10 @@ static bool read_pod_name(const char *name, struct in_addr *ret)
     return inet_pton(AF_INET, text, ret) == 1;
 }
 
-/* Returns the entry; `own` is room for one that is in no table. */
-static const struct names_entry *find(const struct names_table *table, const char *name,
-                                      struct names_entry *own, struct in_addr *address)
+/* Returns the entry; `own` is room for one that is not in the table. */
+static const struct names_entry *answer_find_entry(const struct names_table *table,
+                                                   const char *name, struct names_entry *own,
+                                                   struct in_addr *address)
 {
     char whole[DNS_NAME_MAX + sizeof("." CLUSTER_DOMAIN)];
     size_t size = strlen(name);
@@ -67,25 +68,25 @@ static const struct names_entry *find(const struct names_table *table, const cha
     return own;
 }
 
-static bool wants(const struct dns_query *query, enum dns_type type)
+static bool answer_wants_type(const struct dns_query *query, enum dns_type type)
 {
     return query->type == type || query->type == DNS_ANY;
 }
 
-/* All that was asked for of one entry. Callers take the first address mostly, so each query finds
- * another one there; its number is random already. */
+/* Adds all records of one entry that were asked for. Clients mostly take the first address, so
+ * each query begins with another one; the query's random number selects it. */
 static void add_records(struct dns_answer *answer, const struct names_table *table,
                         const struct names_entry *entry, const char *owner)
 {
     const struct dns_query *query = answer->query;
     size_t count = entry->address_count;
-    for (size_t i = 0; wants(query, DNS_A) && i < count; i++)
+    for (size_t i = 0; answer_wants_type(query, DNS_A) && i < count; i++)
         dns_answer_address(answer, DNS_ANSWERS, owner, entry->addresses[(query->id + i) % count]);
-    for (size_t i = 0; wants(query, DNS_PTR) && i < entry->pointer_count; i++)
+    for (size_t i = 0; answer_wants_type(query, DNS_PTR) && i < entry->pointer_count; i++)
         dns_answer_name(answer, owner, DNS_PTR, entry->pointers[i]);
-    for (size_t i = 0; wants(query, DNS_SRV) && i < entry->port_count; i++)
+    for (size_t i = 0; answer_wants_type(query, DNS_SRV) && i < entry->port_count; i++)
         dns_answer_service(answer, owner, entry->ports[i].number, entry->ports[i].target);
-    for (size_t i = 0; wants(query, DNS_SRV) && i < entry->port_count; i++) {
+    for (size_t i = 0; answer_wants_type(query, DNS_SRV) && i < entry->port_count; i++) {
         const struct names_entry *target = names_table_find(table, entry->ports[i].target);
         for (size_t k = 0; target && k < target->address_count; k++)
             dns_answer_address(answer, DNS_ADDITIONAL, target->name, target->addresses[k]);
@@ -105,7 +106,7 @@ static void add_learnt(struct dns_answer *answer, const struct names_learnt *lea
     answer->is_cut = answer->is_cut || reply.is_cut;
 }
 
-/* It may be written as a whole name, with a dot at its end. */
+/* The alias may be written with a final dot. */
 static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
 {
     size_t size = strlen(alias);
@@ -118,10 +119,11 @@ static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
     return dns_is_name(ret);
 }
 
-/* From name to name until one has what was asked for. True: the last is outside, and unknown. */
-static bool follow(struct dns_answer *answer, const struct names_table *table,
-                   const struct names_entry *entry, const struct names_learnt *learnt,
-                   char name[DNS_NAME_MAX + 1])
+/* Follows aliases until a name has what was asked for. Returns true if the last name is outside of
+ * the cluster and unknown. */
+static bool answer_follow_alias(struct dns_answer *answer, const struct names_table *table,
+                                const struct names_entry *entry, const struct names_learnt *learnt,
+                                char name[DNS_NAME_MAX + 1])
 {
     const struct dns_query *query = answer->query;
     struct names_entry own;
@@ -134,8 +136,8 @@ static bool follow(struct dns_answer *answer, const struct names_table *table,
         dns_answer_name(answer, name, DNS_CNAME, next);
         memcpy(name, next, sizeof(next));
         if (query->type == DNS_CNAME || query->type == DNS_ANY)
-            return false; /* the alias itself was asked for */
-        entry = find(table, name, &own, &address);
+            return false; /* the query is for the alias itself */
+        entry = answer_find_entry(table, name, &own, &address);
     }
     if (entry)
         add_records(answer, table, entry, name);
@@ -154,12 +156,12 @@ enum names_verdict names_answer(const struct names_table *table, const struct dn
     struct names_entry own;
     struct in_addr address;
     const struct names_entry *entry =
-        query->is_unusual ? NULL : find(table, query->name, &own, &address);
+        query->is_unusual ? NULL : answer_find_entry(table, query->name, &own, &address);
     if (!zone && (!entry || (!entry->alias && !entry->address_count)))
-        return NAMES_OUTSIDE; /* also what only a name of ours ends in, as "internal" */
+        return NAMES_OUTSIDE; /* also for a parent of a name of the cluster, such as "internal" */
     struct dns_answer answer;
     dns_answer_begin(&answer, query, data, max);
-    if (follow(&answer, table, entry, learnt, ret_alias) && !learnt)
+    if (answer_follow_alias(&answer, table, entry, learnt, ret_alias) && !learnt)
         return NAMES_ALIAS_OUTSIDE;
     if (answer.counts[DNS_ANSWERS] == 0 && !answer.is_cut)
         dns_answer_nothing(&answer, zone ? zone : query->name);

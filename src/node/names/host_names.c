@@ -1,5 +1,5 @@
-/* Names in the hosts files of pods; see names/host_names.h. The runtime tells of changes; files are
- * written in place, because a container has its file mounted. */
+/* Names in the hosts files of pods; see names/host_names.h. The runtime reports changes. Files are
+ * written in place, because each container has its file mounted. */
 #include "node/names/host_names.h"
 
 #include "node/node_object.h"
@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "base/vec.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
@@ -40,7 +41,7 @@ static bool is_headless(const struct json *service)
            json_count(json_get(spec, "selector")) > 0;
 }
 
-static bool is_shown(const struct json *service, const struct json *pod)
+static bool host_names_is_shown(const struct json *service, const struct json *pod)
 {
     return json_get_bool(json_get(service, "spec"), "publishNotReadyAddresses", false) ||
            kube_condition_is_true(pod, "Ready");
@@ -81,7 +82,8 @@ char *host_names_lines(struct arena *arena, const char *namespace_,
             const struct json *pod = pods->pods[k];
 
             if (str_eq(kube_meta_namespace(pod), kube_meta_namespace(service)) &&
-                kube_selector_matches(&selector, kube_meta_labels(pod)) && is_shown(service, pod))
+                kube_selector_matches(&selector, kube_meta_labels(pod)) &&
+                host_names_is_shown(service, pod))
                 vec_push(&lines, make_line(arena, namespace_, service, pods->addresses[k]));
         }
     }
@@ -116,7 +118,7 @@ static size_t count_all(struct kube_informer *informer)
     return count;
 }
 
-/* Their address is their node's, known as soon as they are bound. */
+/* The address of such a pod is its node's, known as soon as it is bound. */
 static struct host_names_pods list_pods(const struct host_names *names, struct arena *arena)
 {
     struct kube_informer *informer = *names->options.pods;
@@ -125,7 +127,7 @@ static struct host_names_pods list_pods(const struct host_names *names, struct a
                                    .addresses = ARENA_ARRAY(arena, const char *, room)};
 
     for (struct kube_object *pod; (pod = kube_informer_next(informer, NULL, &position));) {
-        int node = pod_uses_host_network(pod->json) ? node_number(names, pod->json) : -1;
+        int node = plan_uses_host_network(pod->json) ? node_number(names, pod->json) : -1;
 
         if (node < 0 || pod_phase_is_final(pod->json))
             continue;
@@ -149,7 +151,7 @@ static char *lines_for(const struct host_names *names, struct arena *arena, cons
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* In place: the container's mount is of this very file. */
+/* In place, because the container has this very file mounted. */
 static int write_in_place(const char *path, const char *text, size_t size, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -163,7 +165,7 @@ static int write_in_place(const char *path, const char *text, size_t size, struc
     return result;
 }
 
-/* What stands before the mark is the pod's own. */
+/* The text before the mark belongs to the pod. */
 static int refresh_file(const char *path, const char *lines, struct err *err)
 {
     _cleanup_buf_ struct buf old, text;
@@ -185,19 +187,19 @@ static int refresh_file(const char *path, const char *lines, struct err *err)
     return write_in_place(path, text.data, text.size, err);
 }
 
-static void refresh(struct loop_timer *timer)
+static void host_names_refresh(struct loop_timer *timer)
 {
     struct host_names *names = CONTAINER_OF(timer, struct host_names, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct host_names_pods pods = list_pods(names, arena);
-    const char *namespace_ = NULL, *lines = NULL; /* pods of one namespace mostly stand together */
+    const char *namespace_ = NULL, *lines = NULL; /* pods of one namespace are mostly adjacent */
 
     for (size_t i = 0; i < pods.count; i++) {
         const char *uid = kube_meta_uid(pods.pods[i]);
         const char *path = arena_printf(arena, "%s/pods/%s/hosts", names->options.state_dir, uid);
         struct err err = ERR_INIT;
 
-        if (!str_is_dns_subdomain(uid) || !file_exists(path)) /* not begun yet */
+        if (!str_is_dns_subdomain(uid) || !file_exists(path)) /* its file does not exist yet */
             continue;
         if (!lines || !str_eq(namespace_, kube_meta_namespace(pods.pods[i]))) {
             namespace_ = kube_meta_namespace(pods.pods[i]);
@@ -227,7 +229,7 @@ struct host_names *host_names_new(const struct host_names_options *options)
     struct host_names *names = mem_zalloc(sizeof(*names));
 
     names->options = *options;
-    loop_timer_init(options->loop, &names->timer, refresh);
+    loop_timer_init(options->loop, &names->timer, host_names_refresh);
     return names;
 }
 

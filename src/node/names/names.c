@@ -37,7 +37,8 @@ static void add_pointer(struct names_table *table, struct in_addr address, const
         names_entry_add_pointer(table, entry, name);
 }
 
-/* One place behind a service: its own name is that of its host, or its address written as one. */
+/* Returns the name of one endpoint of a service: its host name, or its address written as a name.
+ */
 static const char *host_name(struct names_table *table, const struct json *address,
                              const char *service)
 {
@@ -48,8 +49,8 @@ static const char *host_name(struct names_table *table, const struct json *addre
     return arena_printf(table->arena, "%s.%s", host[0] ? host : dashed, service);
 }
 
-static void add_place(struct names_table *table, struct names_entry *service,
-                      const struct json *address, const struct json *ports, bool headless)
+static void names_add_place(struct names_table *table, struct names_entry *service,
+                            const struct json *address, const struct json *ports, bool headless)
 {
     struct in_addr ip;
     if (inet_pton(AF_INET, json_get_string(address, "ip", ""), &ip) != 1)
@@ -99,14 +100,14 @@ static void add_service(struct names_table *table, const struct service_table_so
         source->endpoints(source->context, kube_meta_namespace(service), kube_meta_name(service));
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         JSON_EACH (address, json_get(subset, "addresses")) {
-            add_place(table, entry, address, json_get(subset, "ports"), headless);
+            names_add_place(table, entry, address, json_get(subset, "ports"), headless);
         }
     }
 }
 
 void names_collect(struct names_table *table, const struct service_table_source *source)
 {
-    /* Where people who come from a cluster on their desktop expect the API. */
+    /* Users of Docker Desktop expect the API at this name. */
     struct names_entry *api = names_table_add(table, "kubernetes.docker.internal");
     struct in_addr gateway;
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);

@@ -1,4 +1,4 @@
-/* Reading resolv.conf; see names/resolvers.h. */
+/* Reads resolv.conf; see names/resolvers.h. */
 #include "node/names/resolvers.h"
 
 #include <arpa/inet.h>
@@ -9,8 +9,10 @@
 
 static const char BLANKS[] = " \t\r";
 
-/* The value behind the word, if the line begins with it: without blanks around it and comments. */
-static const char *value_of(const char *line, size_t size, const char *word, size_t *ret_size)
+/* Returns the value after the keyword if the line begins with it, without surrounding blanks and
+ * comments. */
+static const char *resolvers_value_of(const char *line, size_t size, const char *word,
+                                      size_t *ret_size)
 {
     size_t word_size = strlen(word);
     if (size <= word_size || memcmp(line, word, word_size) != 0 || !strchr(BLANKS, line[word_size]))
@@ -27,8 +29,8 @@ static const char *value_of(const char *line, size_t size, const char *word, siz
     return at;
 }
 
-/* "fe80::1%eth0" is an address of one link. */
-static bool parse_address(const char *value, size_t size, struct resolver *ret)
+/* "fe80::1%eth0" is an address on one link. */
+static bool resolvers_parse_address(const char *value, size_t size, struct resolver *ret)
 {
     char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE];
     size_t used = 0;
@@ -56,8 +58,8 @@ size_t resolvers_parse(const char *text, struct resolver ret[RESOLVERS_MAX])
     size_t count = 0;
     for (const char *line = text; *line && count < RESOLVERS_MAX;) {
         size_t size = strcspn(line, "\n"), value_size;
-        const char *value = value_of(line, size, "nameserver", &value_size);
-        if (value && parse_address(value, value_size, &ret[count]))
+        const char *value = resolvers_value_of(line, size, "nameserver", &value_size);
+        if (value && resolvers_parse_address(value, value_size, &ret[count]))
             count++;
         line += size + (line[size] == '\n');
     }
@@ -70,9 +72,9 @@ const char *resolvers_search(const char *text, size_t *ret_size)
     *ret_size = 0;
     for (const char *line = text; *line;) {
         size_t size = strcspn(line, "\n"), value_size;
-        const char *value = value_of(line, size, "search", &value_size);
+        const char *value = resolvers_value_of(line, size, "search", &value_size);
         if (!value)
-            value = value_of(line, size, "domain", &value_size);
+            value = resolvers_value_of(line, size, "domain", &value_size);
         if (value) {
             found = value;
             *ret_size = value_size;
@@ -82,7 +84,7 @@ const char *resolvers_search(const char *text, size_t *ret_size)
     return found;
 }
 
-/* "name:N" among the words, or `found`. */
+/* Returns N of "name:N" among the words, or `found`. */
 static int option_of(const char *words, size_t size, const char *name, int found, int max)
 {
     size_t name_size = strlen(name);
@@ -108,7 +110,7 @@ int resolvers_option(const char *text, const char *name, int missing, int max)
     int found = missing;
     for (const char *line = text; *line;) {
         size_t size = strcspn(line, "\n"), value_size;
-        const char *value = value_of(line, size, "options", &value_size);
+        const char *value = resolvers_value_of(line, size, "options", &value_size);
         if (value)
             found = option_of(value, value_size, name, found, max);
         line += size + (line[size] == '\n');

@@ -1,5 +1,5 @@
-/* The machine's resolv.conf: whom to ask for names outside of the cluster, and which domains people
- * leave out there. */
+/* The machine's resolv.conf: the name servers for names outside of the cluster, and the search
+ * domains. */
 #ifndef TRAINYARD_NODE_NAMES_RESOLVERS_H
 #define TRAINYARD_NODE_NAMES_RESOLVERS_H
 
@@ -17,11 +17,12 @@ struct resolver {
     socklen_t size;
 };
 
-/* The name servers of the text, up to RESOLVERS_MAX as the C library does it; returns how many. */
+/* Reads the name servers, at most RESOLVERS_MAX as in the C library. Returns their number. */
 size_t resolvers_parse(const char *text, struct resolver ret[RESOLVERS_MAX]);
-/* The value of the last line "search" (or "domain"), not terminated by '\0'; "" with size 0. */
+/* Returns the value of the last "search" or "domain" line, without a NUL byte at its end; size 0
+ * if there is none. */
 const char *resolvers_search(const char *text, size_t *ret_size);
-/* The number N of the last "options … name:N …", at most `max`; `missing` where there is none. */
+/* Returns N of the last "options … name:N …", at most `max`; `missing` if there is none. */
 int resolvers_option(const char *text, const char *name, int missing, int max);
 
 #endif

@@ -1,4 +1,4 @@
-/* The name server of the pod network; see names/responder.h. */
+/* The DNS server of the pod network; see names/responder.h. */
 #include "node/names/responder_internal.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ enum { PACKETS_A_TURN = 64 };
 
 int64_t responder_now_ms(const struct responder *responder)
 {
-    return responder->options.now_ms ? responder->options.now_ms() : watched_now_ms();
+    return responder->options.now_ms ? responder->options.now_ms() : epoll_watch_now_ms();
 }
 
 size_t responder_answer_max(const struct responder_asker *asker, const struct dns_query *query)
@@ -22,7 +22,7 @@ size_t responder_answer_max(const struct responder_asker *asker, const struct dn
     return asker->over_tcp ? DNS_TCP_MAX : dns_query_udp_max(query);
 }
 
-/* An answer that cannot be sent is one that got lost: the asker asks again. */
+/* An answer that cannot be sent counts as lost: the client asks again. */
 void responder_say(struct responder *responder, const struct responder_asker *asker,
                    const void *data, size_t size)
 {
@@ -71,9 +71,9 @@ void responder_take(struct responder *responder, const struct responder_asker *a
     }
 }
 
-static void on_udp(struct watched *watched, uint32_t events)
+static void on_udp(struct epoll_watch *watch, uint32_t events)
 {
-    struct responder *responder = CONTAINER_OF(watched, struct responder, udp);
+    struct responder *responder = CONTAINER_OF(watch, struct responder, udp);
     (void)events;
     for (int i = 0; i < PACKETS_A_TURN; i++) {
         uint8_t query[RESPONDER_QUERY_MAX];
@@ -81,7 +81,7 @@ static void on_udp(struct watched *watched, uint32_t events)
         socklen_t peer_size = sizeof(asker.peer);
         ssize_t size = recvfrom(responder->options.udp_fd, query, sizeof(query), 0,
                                 (struct sockaddr *)&asker.peer, &peer_size);
-        if (size < 0) /* nothing left, or the news that an earlier answer found nobody */
+        if (size < 0) /* nothing left, or the report that an earlier answer was refused */
             return;
         responder_take(responder, &asker, query, (size_t)size);
     }
@@ -98,14 +98,11 @@ int responder_new(const struct responder_options *options, struct responder **re
     responder->udp.on_event = on_udp;
     responder->tcp.on_event = responder_accept;
     names_table_init(&responder->table);
-    ring_init(&responder->lines);
-    ring_init(&responder->forwards);
-    ring_init(&responder->dead_lines);
-    ring_init(&responder->dead_forwards);
-    if (!watched_set(fd, options->udp_fd, &responder->udp, EPOLLIN) ||
-        !watched_set(fd, options->tcp_fd, &responder->tcp, EPOLLIN)) {
+    if (!epoll_watch_set(fd, options->udp_fd, &responder->udp, EPOLLIN) ||
+        !epoll_watch_set(fd, options->tcp_fd, &responder->tcp, EPOLLIN)) {
         err_set_errno(err, errno, "cannot watch the sockets of the name server");
-        responder->options.udp_fd = responder->options.tcp_fd = -1; /* the caller's still */
+        responder->options.udp_fd = responder->options.tcp_fd =
+            -1; /* the caller keeps the sockets */
         responder_free(responder);
         return -err->code;
     }
@@ -136,7 +133,7 @@ void responder_set(struct responder *responder, struct names_table *table)
     *table = (struct names_table){0};
 }
 
-static void sooner(int64_t *deadline, int64_t other)
+static void responder_bring_forward(int64_t *deadline, int64_t other)
 {
     if (other && (!*deadline || other < *deadline))
         *deadline = other;
@@ -145,8 +142,8 @@ static void sooner(int64_t *deadline, int64_t other)
 static int until_deadline(const struct responder *responder)
 {
     int64_t deadline = responder->accept_ms;
-    sooner(&deadline, responder_lines_deadline(responder));
-    sooner(&deadline, responder_forwards_deadline(responder));
+    responder_bring_forward(&deadline, responder_lines_deadline(responder));
+    responder_bring_forward(&deadline, responder_forwards_deadline(responder));
     int64_t left = deadline - responder_now_ms(responder);
     return !deadline ? -1 : left > 0 ? (int)left : 0;
 }
@@ -156,7 +153,7 @@ void responder_run(struct responder *responder, int timeout_ms, const sigset_t *
     int left = until_deadline(responder);
     if (left >= 0 && (timeout_ms < 0 || left < timeout_ms))
         timeout_ms = left;
-    watched_turn(responder->epoll_fd, timeout_ms, mask);
+    epoll_watch_turn(responder->epoll_fd, timeout_ms, mask);
     int64_t now = responder_now_ms(responder);
     responder_forwards_expire(responder, now);
     responder_lines_expire(responder, now);

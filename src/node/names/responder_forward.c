@@ -1,7 +1,8 @@
 /* Names outside of the cluster: the machine's name servers are asked, one after the other, each
- * time with another number and from another port, so that nobody who cannot see the question can
- * answer it; over UDP, and over TCP for an answer that is too long and whose asker came that way.
- * We live in the machine's network, so what resolves on the machine resolves in pods. */
+ * time with another number and from another port, so that a host that cannot see the question
+ * cannot forge the answer. UDP is used, and TCP for an answer that is too long if the client came
+ * over TCP. This process is in the machine's network, so names that resolve on the machine resolve
+ * in pods. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -17,27 +18,28 @@
 
 enum {
     TRIES_MAX = 3,
-    TRY_MS = 1500, /* a pod's C library waits 5 s for us */
+    TRY_MS = 1500, /* the C library in a pod waits 5 s */
     REPLY_MAX = 4096,
 };
 
 struct forward {
-    struct watched watched;
-    struct ring link;
+    struct epoll_watch watch;
+    struct list_link link;
     struct responder *responder;
     struct responder_asker asker;
-    uint8_t *query; /* as it came */
+    uint8_t *query; /* as received */
     size_t query_size;
-    char name[DNS_NAME_MAX + 1]; /* what one of our names stands for; "": the query is passed on */
-    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX]; /* with its length, as TCP wants it */
-    size_t asked_size;                             /* without */
-    struct resolver resolvers[RESOLVERS_MAX];      /* as they were when it began */
+    char name[DNS_NAME_MAX +
+              1]; /* the target of an alias of the cluster; "" if the query is forwarded as it is */
+    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX]; /* with the length before it, for TCP */
+    size_t asked_size;                             /* without the length */
+    struct resolver resolvers[RESOLVERS_MAX]; /* a copy of the list at the start of this query */
     size_t resolver_count;
     int tries;
     bool over_tcp, connecting;
-    struct buf in; /* over TCP */
-    int fd;        /* -1: none */
-    bool is_dead;  /* events of it may still be in hand */
+    struct buf in; /* input over TCP */
+    int fd;        /* -1 if there is none */
+    bool is_dead;  /* epoll may still report events for it */
     int64_t deadline_ms;
 };
 
@@ -60,7 +62,8 @@ static void read_resolvers(struct responder *responder)
         file_read(path, &text, NULL) == 0 ? resolvers_parse(text.data, responder->resolvers) : 0;
     responder->resolv_stamp = stamp;
     for (size_t i = 0; responder->options.port && i < responder->resolver_count; i++)
-        responder->resolvers[i].ipv4.sin_port = htons(responder->options.port); /* as in ipv6 */
+        responder->resolvers[i].ipv4.sin_port =
+            htons(responder->options.port); /* at the same offset in ipv6 */
 }
 
 /* ---- one question ---------------------------------------------------------------------------- */
@@ -69,7 +72,7 @@ static void hang_up(struct forward *forward)
 {
     if (forward->fd < 0)
         return;
-    watched_unset(forward->responder->epoll_fd, forward->fd, &forward->watched);
+    epoll_watch_unset(forward->responder->epoll_fd, forward->fd, &forward->watch);
     close(forward->fd);
     forward->fd = -1;
 }
@@ -77,12 +80,12 @@ static void hang_up(struct forward *forward)
 static void forward_end(struct forward *forward)
 {
     struct responder *responder = forward->responder;
-    if (forward->is_dead) /* with its asker, while it was being answered */
+    if (forward->is_dead) /* its client was closed while it was answered */
         return;
     hang_up(forward);
     forward->is_dead = true;
-    ring_remove(&forward->link);
-    ring_add(&responder->dead_forwards, &forward->link);
+    list_remove(&forward->link);
+    list_append(&responder->dead_forwards, &forward->link);
     responder->forward_count--;
     if (forward->asker.line)
         responder_line_done(forward->asker.line);
@@ -92,11 +95,12 @@ static struct dns_query query_of(const struct forward *forward)
 {
     struct dns_query query;
     enum dns_rcode rcode;
-    (void)dns_query_read(forward->query, forward->query_size, &query, &rcode); /* it was before */
+    (void)dns_query_read(forward->query, forward->query_size, &query,
+                         &rcode); /* it was valid before */
     return query;
 }
 
-static void fail(struct forward *forward)
+static void forward_fail(struct forward *forward)
 {
     const struct dns_query query = query_of(forward);
     responder_refuse(forward->responder, &forward->asker, &query, DNS_SERVFAIL, false);
@@ -108,14 +112,14 @@ static const struct resolver *resolver_of(const struct forward *forward)
     return &forward->resolvers[(size_t)(forward->tries - 1) % forward->resolver_count];
 }
 
-/* A new socket has a new port, which the kernel draws. */
-static bool dial(struct forward *forward, bool over_tcp)
+/* A new socket has a new random port. */
+static bool forward_dial(struct forward *forward, bool over_tcp)
 {
     const struct resolver *resolver = resolver_of(forward);
     struct responder *responder = forward->responder;
     hang_up(forward);
     forward->over_tcp = forward->connecting = over_tcp;
-    forward->watched.added = false;
+    forward->watch.added = false;
     buf_clear(&forward->in);
     forward->fd = socket(resolver->any.sa_family,
                          (over_tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -123,12 +127,12 @@ static bool dial(struct forward *forward, bool over_tcp)
         (connect(forward->fd, &resolver->any, resolver->size) < 0 && errno != EINPROGRESS) ||
         (!over_tcp &&
          send(forward->fd, forward->asked + RESPONDER_PREFIX, forward->asked_size, 0) < 0) ||
-        !watched_set(responder->epoll_fd, forward->fd, &forward->watched,
-                     over_tcp ? EPOLLOUT : EPOLLIN))
+        !epoll_watch_set(responder->epoll_fd, forward->fd, &forward->watch,
+                         over_tcp ? EPOLLOUT : EPOLLIN))
         return false;
     forward->deadline_ms = responder_now_ms(responder) + TRY_MS;
-    ring_remove(&forward->link);
-    ring_add(&responder->forwards, &forward->link);
+    list_remove(&forward->link);
+    list_append(&responder->forwards, &forward->link);
     return true;
 }
 
@@ -143,15 +147,15 @@ static void draw_number(struct forward *forward)
     forward->asked[1] = (uint8_t)forward->asked_size;
 }
 
-static void try_next(struct forward *forward)
+static void forward_try_next(struct forward *forward)
 {
     while (forward->tries < TRIES_MAX && forward->resolver_count) {
         forward->tries++;
         draw_number(forward);
-        if (dial(forward, false))
+        if (forward_dial(forward, false))
             return;
     }
-    fail(forward);
+    forward_fail(forward);
 }
 
 /* ---- its answer ------------------------------------------------------------------------------ */
@@ -167,7 +171,7 @@ static void pass_back(struct forward *forward, const struct dns_query *query, ui
     responder_say(forward->responder, &forward->asker, data, size);
 }
 
-/* One of our names stands for what was learnt, if it still does. */
+/* Answers a query for an alias of the cluster with what was learnt, if the alias still exists. */
 static void answer_alias(struct forward *forward, const struct dns_query *query,
                          const struct dns_reply *reply)
 {
@@ -187,19 +191,19 @@ static bool is_helpless(enum dns_rcode rcode)
     return rcode == DNS_SERVFAIL || rcode == DNS_REFUSED || rcode == DNS_NOTIMP;
 }
 
-/* False: it is no answer to what was asked, and who sent it is not believed. */
+/* Returns false if the packet does not answer what was asked; it is ignored. */
 static bool take_reply(struct forward *forward, uint8_t *data, size_t size)
 {
     struct dns_reply reply;
     if (!dns_reply_read(data, size, forward->asked + RESPONDER_PREFIX, forward->asked_size, &reply))
         return false;
     if (is_helpless(reply.rcode) && forward->tries < TRIES_MAX && forward->resolver_count > 1) {
-        try_next(forward);
+        forward_try_next(forward);
         return true;
     }
     if (reply.is_cut && !forward->over_tcp && forward->asker.over_tcp) {
-        if (!dial(forward, true))
-            try_next(forward);
+        if (!forward_dial(forward, true))
+            forward_try_next(forward);
         return true;
     }
     const struct dns_query query = query_of(forward);
@@ -219,8 +223,8 @@ static void on_udp_reply(struct forward *forward)
     ssize_t size = recv(forward->fd, data, sizeof(data), 0);
     if (size >= 0)
         (void)take_reply(forward, data, (size_t)size);
-    else if (errno != EAGAIN && errno != EINTR) /* nobody listens there */
-        try_next(forward);
+    else if (errno != EAGAIN && errno != EINTR) /* no server listens there */
+        forward_try_next(forward);
 }
 
 static void on_tcp_reply(struct forward *forward)
@@ -229,8 +233,8 @@ static void on_tcp_reply(struct forward *forward)
     if (forward->connecting) {
         forward->connecting = false;
         if (send(forward->fd, forward->asked, size, MSG_NOSIGNAL) != (ssize_t)size ||
-            !watched_set(forward->responder->epoll_fd, forward->fd, &forward->watched, EPOLLIN))
-            try_next(forward);
+            !epoll_watch_set(forward->responder->epoll_fd, forward->fd, &forward->watch, EPOLLIN))
+            forward_try_next(forward);
         return;
     }
     char *room = buf_reserve(&forward->in, REPLY_MAX);
@@ -238,7 +242,7 @@ static void on_tcp_reply(struct forward *forward)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
-        try_next(forward);
+        forward_try_next(forward);
         return;
     }
     buf_commit(&forward->in, (size_t)got);
@@ -248,12 +252,12 @@ static void on_tcp_reply(struct forward *forward)
     size_t length = (size_t)data[0] << 8 | data[1];
     if (forward->in.size - RESPONDER_PREFIX >= length &&
         !take_reply(forward, data + RESPONDER_PREFIX, length))
-        try_next(forward);
+        forward_try_next(forward);
 }
 
-static void on_reply(struct watched *watched, uint32_t events)
+static void on_reply(struct epoll_watch *watch, uint32_t events)
 {
-    struct forward *forward = CONTAINER_OF(watched, struct forward, watched);
+    struct forward *forward = CONTAINER_OF(watch, struct forward, watch);
     (void)events;
     if (forward->is_dead)
         return;
@@ -275,7 +279,7 @@ void responder_forward(struct responder *responder, const struct responder_asker
         return;
     }
     struct forward *forward = mem_zalloc(sizeof(*forward));
-    forward->watched.on_event = on_reply;
+    forward->watch.on_event = on_reply;
     forward->responder = responder;
     forward->asker = *asker;
     forward->fd = -1;
@@ -286,17 +290,14 @@ void responder_forward(struct responder *responder, const struct responder_asker
     memcpy(forward->resolvers, responder->resolvers, sizeof(forward->resolvers));
     forward->resolver_count = responder->resolver_count;
     buf_init(&forward->in, RESPONDER_PREFIX + DNS_TCP_MAX + REPLY_MAX);
-    ring_add(&responder->forwards, &forward->link);
+    list_append(&responder->forwards, &forward->link);
     responder->forward_count++;
-    try_next(forward);
+    forward_try_next(forward);
 }
 
 void responder_forwards_forget(struct responder *responder, const struct responder_line *line)
 {
-    for (struct ring *link = responder->forwards.next, *next; link != &responder->forwards;
-         link = next) {
-        struct forward *forward = CONTAINER_OF(link, struct forward, link);
-        next = link->next;
+    LIST_EACH_SAFE (struct forward, forward, &responder->forwards, link) {
         if (forward->asker.line != line)
             continue;
         forward->asker.line = NULL;
@@ -308,32 +309,28 @@ void responder_forwards_expire(struct responder *responder, int64_t now_ms)
 {
     while (responder_forwards_deadline(responder) &&
            responder_forwards_deadline(responder) <= now_ms)
-        try_next(CONTAINER_OF(responder->forwards.next, struct forward, link));
+        forward_try_next(LIST_FIRST(&responder->forwards, struct forward, link));
 }
 
 int64_t responder_forwards_deadline(const struct responder *responder)
 {
-    return ring_is_empty(&responder->forwards)
-               ? 0
-               : CONTAINER_OF(responder->forwards.next, struct forward, link)->deadline_ms;
+    const struct forward *first = LIST_FIRST(&responder->forwards, struct forward, link);
+    return first ? first->deadline_ms : 0;
 }
 
 void responder_forwards_bury(struct responder *responder)
 {
-    struct ring *dead = &responder->dead_forwards;
-    for (struct ring *link = dead->next, *next; link != dead; link = next) {
-        struct forward *forward = CONTAINER_OF(link, struct forward, link);
-        next = link->next;
+    LIST_EACH_SAFE (struct forward, forward, &responder->dead_forwards, link) {
         buf_release(&forward->in);
         free(forward->query);
         free(forward);
     }
-    ring_init(dead);
+    list_init(&responder->dead_forwards);
 }
 
 void responder_forwards_end(struct responder *responder)
 {
-    while (!ring_is_empty(&responder->forwards))
-        forward_end(CONTAINER_OF(responder->forwards.next, struct forward, link));
+    while (!list_is_empty(&responder->forwards))
+        forward_end(LIST_FIRST(&responder->forwards, struct forward, link));
     responder_forwards_bury(responder);
 }

@@ -1,74 +1,76 @@
-/* What the files of the responder share: names/responder.c answers, names/responder_line.c keeps
- * those who ask over TCP, names/responder_forward.c asks others. */
+/* Shared by the files of the responder: names/responder.c answers, names/responder_line.c keeps
+ * TCP clients, names/responder_forward.c asks other servers. */
 #ifndef TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 #define TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 
-#include "base/ring.h"
+#include "base/list.h"
 #include "base/system/file.h"
 #include "node/names/answer.h"
 #include "node/names/resolvers.h"
 #include "node/names/responder.h"
-#include "node/step/helper/watched.h"
+#include "node/step/helper/epoll_watch.h"
 
 enum {
-    RESPONDER_PREFIX = 2,         /* over TCP: the length before a message */
+    RESPONDER_PREFIX = 2,         /* the length before a message over TCP */
     RESPONDER_QUERY_MAX = 4096,   /* a query is a name and an OPT record */
-    RESPONDER_FORWARDS_MAX = 512, /* asked of others and not answered yet */
+    RESPONDER_FORWARDS_MAX = 512, /* queries forwarded and not answered yet */
 };
 
 struct responder {
     struct responder_options options;
     int epoll_fd;
-    struct watched udp, tcp;
+    struct epoll_watch udp, tcp;
     struct names_table table;
-    struct ring lines, forwards;           /* in the order of their deadlines */
-    struct ring dead_lines, dead_forwards; /* freed after the turn */
+    struct list_head lines, forwards;           /* sorted by deadline */
+    struct list_head dead_lines, dead_forwards; /* freed after the turn */
     size_t line_count, forward_count;
-    int64_t accept_ms; /* when to accept again; 0: now */
+    int64_t accept_ms; /* the time to accept connections again; 0 means now */
     struct resolver resolvers[RESOLVERS_MAX];
     size_t resolver_count;
-    struct file_stamp resolv_stamp; /* of the file they are from */
+    struct file_stamp resolv_stamp; /* of the file that they were read from */
     uint8_t scratch[DNS_TCP_MAX];
 };
 
-/* Who asked. */
+/* The client that sent a query. */
 struct responder_line;
 struct responder_asker {
-    struct responder_line *line; /* over TCP; NULL: over UDP, or gone */
+    struct responder_line *line; /* its TCP connection; NULL for UDP, or if it is closed */
     bool over_tcp;
-    struct sockaddr_in peer; /* over UDP */
+    struct sockaddr_in peer; /* its address, for UDP */
 };
 
 int64_t responder_now_ms(const struct responder *responder);
 size_t responder_answer_max(const struct responder_asker *asker, const struct dns_query *query);
 void responder_say(struct responder *responder, const struct responder_asker *asker,
                    const void *data, size_t size);
-/* A packet that should be a query. */
+/* Handles a packet that should be a query. */
 void responder_take(struct responder *responder, const struct responder_asker *asker,
                     const void *data, size_t size);
-/* A code and nothing else. */
+/* Answers with a code and no records. */
 void responder_refuse(struct responder *responder, const struct responder_asker *asker,
                       const struct dns_query *query, enum dns_rcode rcode, bool is_cut);
 
 /* ---- names/responder_line.c */
-void responder_accept(struct watched *watched, uint32_t events);
+void responder_accept(struct epoll_watch *watch, uint32_t events);
 void responder_line_say(struct responder_line *line, const void *data, size_t size);
-/* One more, or one fewer, answer that it waits for from others; false: it waits for enough. */
+/* Counts a forwarded query that the connection waits for. Returns false if it already waits for
+ * the maximum. */
 bool responder_line_wait(struct responder_line *line);
 void responder_line_done(struct responder_line *line);
 void responder_lines_expire(struct responder *responder, int64_t now_ms);
-int64_t responder_lines_deadline(const struct responder *responder); /* 0: none */
+int64_t responder_lines_deadline(const struct responder *responder); /* 0 if there is none */
 void responder_lines_bury(struct responder *responder);
 void responder_lines_end(struct responder *responder);
 
 /* ---- names/responder_forward.c */
-/* Ask the machine's name servers: for the query itself, or for another name (NULL: its own). */
+/* Forwards the query to the machine's name servers. `name` replaces the name in it; NULL keeps it.
+ */
 void responder_forward(struct responder *responder, const struct responder_asker *asker,
                        const struct dns_query *query, size_t query_size, const char *name);
-/* Nobody waits for it any more. */
+/* Drops the forwarded queries of a connection that is closed. */
 void responder_forwards_forget(struct responder *responder, const struct responder_line *line);
 void responder_forwards_expire(struct responder *responder, int64_t now_ms);
-int64_t responder_forwards_deadline(const struct responder *responder); /* 0: none */
+int64_t responder_forwards_deadline(const struct responder *responder); /* 0 if there is none */
 void responder_forwards_bury(struct responder *responder);
 void responder_forwards_end(struct responder *responder);
 

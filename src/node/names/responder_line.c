@@ -1,4 +1,4 @@
-/* Those who ask over TCP: queries and answers, each with its length before it. */
+/* Clients over TCP: queries and answers, each with its length before it. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -13,19 +13,20 @@
 enum {
     LINES_MAX = 128,
     IDLE_MS = 10 * 1000,
-    WAITING_MAX = 32,              /* for others' answers */
-    ANSWERS_MAX = 4 * DNS_TCP_MAX, /* unread by the peer, then it is left alone */
-    ACCEPT_RETRY_MS = 100,         /* after the system ran out of descriptors */
+    WAITING_MAX = 32, /* forwarded queries per connection */
+    ANSWERS_MAX =
+        4 * DNS_TCP_MAX, /* bytes that the peer has not read; beyond that it gets no more answers */
+    ACCEPT_RETRY_MS = 100, /* after no descriptor was free */
 };
 
 struct responder_line {
-    struct watched watched;
-    struct ring link;
+    struct epoll_watch watch;
+    struct list_link link;
     struct responder *responder;
-    int fd; /* -1: dead, events of it may still be in hand */
+    int fd; /* -1 if closed; epoll may still report events for it */
     struct buf in, out;
     int waiting;
-    bool ended; /* its asker has asked all */
+    bool ended; /* the client has sent all its queries */
     int64_t deadline_ms;
 };
 
@@ -34,16 +35,16 @@ static void line_end(struct responder_line *line)
     struct responder *responder = line->responder;
     if (line->fd < 0)
         return;
-    watched_unset(responder->epoll_fd, line->fd, &line->watched);
+    epoll_watch_unset(responder->epoll_fd, line->fd, &line->watch);
     close(line->fd);
     line->fd = -1;
     responder_forwards_forget(responder, line);
-    ring_remove(&line->link);
-    ring_add(&responder->dead_lines, &line->link);
+    list_remove(&line->link);
+    list_append(&responder->dead_lines, &line->link);
     responder->line_count--;
 }
 
-/* Send what can be sent, and wait for what is next. */
+/* Sends as much as possible, and waits for the next event. */
 static void line_flush(struct responder_line *line)
 {
     while (line->out.size) {
@@ -59,8 +60,8 @@ static void line_flush(struct responder_line *line)
     if (line->ended && line->out.size == 0 && line->waiting == 0)
         line_end(line);
     else
-        watched_set(line->responder->epoll_fd, line->fd, &line->watched,
-                    (line->ended ? 0U : EPOLLIN) | (line->out.size ? EPOLLOUT : 0U));
+        epoll_watch_set(line->responder->epoll_fd, line->fd, &line->watch,
+                        (line->ended ? 0U : EPOLLIN) | (line->out.size ? EPOLLOUT : 0U));
 }
 
 void responder_line_say(struct responder_line *line, const void *data, size_t size)
@@ -95,11 +96,11 @@ static void keep_alive(struct responder_line *line)
 {
     struct responder *responder = line->responder;
     line->deadline_ms = responder_now_ms(responder) + IDLE_MS;
-    ring_remove(&line->link);
-    ring_add(&responder->lines, &line->link);
+    list_remove(&line->link);
+    list_append(&responder->lines, &line->link);
 }
 
-/* Answer the queries that are whole; one that is longer than a query is ends the line. */
+/* Answers the complete queries; a message longer than a query closes the connection. */
 static void take_queries(struct responder_line *line)
 {
     const struct responder_asker asker = {.line = line, .over_tcp = true};
@@ -120,9 +121,9 @@ static void take_queries(struct responder_line *line)
     buf_consume(&line->in, used);
 }
 
-static void on_line(struct watched *watched, uint32_t events)
+static void on_line(struct epoll_watch *watch, uint32_t events)
 {
-    struct responder_line *line = CONTAINER_OF(watched, struct responder_line, watched);
+    struct responder_line *line = CONTAINER_OF(watch, struct responder_line, watch);
     char piece[RESPONDER_QUERY_MAX];
     if (line->fd < 0)
         return;
@@ -145,21 +146,21 @@ static void on_line(struct watched *watched, uint32_t events)
 static void line_new(struct responder *responder, int fd)
 {
     struct responder_line *line = mem_zalloc(sizeof(*line));
-    line->watched.on_event = on_line;
+    line->watch.on_event = on_line;
     line->responder = responder;
     line->fd = fd;
     buf_init(&line->in, 4L * RESPONDER_QUERY_MAX);
     buf_init(&line->out, ANSWERS_MAX);
     line->deadline_ms = responder_now_ms(responder) + IDLE_MS;
-    ring_add(&responder->lines, &line->link);
+    list_append(&responder->lines, &line->link);
     responder->line_count++;
-    if (!watched_set(responder->epoll_fd, fd, &line->watched, EPOLLIN))
+    if (!epoll_watch_set(responder->epoll_fd, fd, &line->watch, EPOLLIN))
         line_end(line);
 }
 
-void responder_accept(struct watched *watched, uint32_t events)
+void responder_accept(struct epoll_watch *watch, uint32_t events)
 {
-    struct responder *responder = CONTAINER_OF(watched, struct responder, tcp);
+    struct responder *responder = CONTAINER_OF(watch, struct responder, tcp);
     (void)events;
     int fd = accept4(responder->options.tcp_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0 && responder->line_count < LINES_MAX) {
@@ -167,8 +168,8 @@ void responder_accept(struct watched *watched, uint32_t events)
     } else if (fd >= 0) {
         close(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-        /* It would be told again and again. */
-        watched_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, 0);
+        /* It would be reported again and again. */
+        epoll_watch_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, 0);
         responder->accept_ms = responder_now_ms(responder) + ACCEPT_RETRY_MS;
     }
 }
@@ -177,35 +178,31 @@ void responder_lines_expire(struct responder *responder, int64_t now_ms)
 {
     if (responder->accept_ms && responder->accept_ms <= now_ms) {
         responder->accept_ms = 0;
-        watched_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, EPOLLIN);
+        epoll_watch_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, EPOLLIN);
     }
     while (responder_lines_deadline(responder) && responder_lines_deadline(responder) <= now_ms)
-        line_end(CONTAINER_OF(responder->lines.next, struct responder_line, link));
+        line_end(LIST_FIRST(&responder->lines, struct responder_line, link));
 }
 
 int64_t responder_lines_deadline(const struct responder *responder)
 {
-    return ring_is_empty(&responder->lines)
-               ? 0
-               : CONTAINER_OF(responder->lines.next, struct responder_line, link)->deadline_ms;
+    const struct responder_line *first = LIST_FIRST(&responder->lines, struct responder_line, link);
+    return first ? first->deadline_ms : 0;
 }
 
 void responder_lines_bury(struct responder *responder)
 {
-    struct ring *dead = &responder->dead_lines;
-    for (struct ring *link = dead->next, *next; link != dead; link = next) {
-        struct responder_line *line = CONTAINER_OF(link, struct responder_line, link);
-        next = link->next;
+    LIST_EACH_SAFE (struct responder_line, line, &responder->dead_lines, link) {
         buf_release(&line->in);
         buf_release(&line->out);
         free(line);
     }
-    ring_init(dead);
+    list_init(&responder->dead_lines);
 }
 
 void responder_lines_end(struct responder *responder)
 {
-    while (!ring_is_empty(&responder->lines))
-        line_end(CONTAINER_OF(responder->lines.next, struct responder_line, link));
+    while (!list_is_empty(&responder->lines))
+        line_end(LIST_FIRST(&responder->lines, struct responder_line, link));
     responder_lines_bury(responder);
 }

@@ -1,9 +1,9 @@
-/* Telling the responder; see names/service.h. */
+/* Sends tables to the responder; see names/service.h. */
 #include "node/names/service.h"
 
 #include "node/names/names.h"
 #include "node/process/helper_keeper.h"
-#include "node/step/helper/watched.h"
+#include "node/step/helper/epoll_watch.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -13,36 +13,36 @@
 
 enum {
     SOON_MS = 2,
-    EASE = 10, /* of the loop's time at most one part in so many goes into tables */
+    EASE = 10, /* at most one part in this many of the loop's time is spent on tables */
 };
 
-struct name_service {
-    struct name_service_options options;
+struct names_service {
+    struct names_service_options options;
     struct loop *loop;
     struct helper_keeper *keeper;
     struct loop_timer timer;
     int64_t pause_ms;
-    char *table; /* what the responder was told last, or NULL */
+    char *table; /* the table that the responder got last, or NULL */
 };
 
-static const struct json *next_service(void *context, size_t *position)
+static const struct json *names_service_next_service(void *context, size_t *position)
 {
-    const struct name_service *self = context;
+    const struct names_service *self = context;
     struct kube_object *object = kube_informer_next(self->options.services, NULL, position);
     return object ? object->json : NULL;
 }
 
 static const struct json *get_endpoints(void *context, const char *namespace_, const char *name)
 {
-    const struct name_service *self = context;
+    const struct names_service *self = context;
     struct kube_object *object = kube_informer_get(self->options.endpoints, namespace_, name);
     return object ? object->json : NULL;
 }
 
-static void tell(struct name_service *self)
+static void names_service_tell_helper(struct names_service *self)
 {
     const struct service_table_source source = {
-        .next_service = next_service, .endpoints = get_endpoints, .context = self};
+        .next_service = names_service_next_service, .endpoints = get_endpoints, .context = self};
     const char *state_dir = self->options.helper.state_dir;
     struct names_table table;
     _cleanup_buf_ struct buf text;
@@ -62,31 +62,32 @@ static void tell(struct name_service *self)
     self->table = buf_take(&text);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_names_service_timer(struct loop_timer *timer)
 {
-    struct name_service *self = CONTAINER_OF(timer, struct name_service, timer);
-    int64_t start = watched_now_ms();
-    tell(self);
-    self->pause_ms = EASE * (watched_now_ms() - start);
+    struct names_service *self = CONTAINER_OF(timer, struct names_service, timer);
+    int64_t start = epoll_watch_now_ms();
+    names_service_tell_helper(self);
+    self->pause_ms = EASE * (epoll_watch_now_ms() - start);
 }
 
-void name_service_changed(struct name_service *self)
+void names_service_changed(struct names_service *self)
 {
     if (!self->timer.running)
         loop_timer_start(&self->timer, self->pause_ms > SOON_MS ? self->pause_ms : SOON_MS);
 }
 
-struct name_service *name_service_new(struct loop *loop, const struct name_service_options *options)
+struct names_service *names_service_new(struct loop *loop,
+                                        const struct names_service_options *options)
 {
-    struct name_service *self = mem_zalloc(sizeof(*self));
+    struct names_service *self = mem_zalloc(sizeof(*self));
     self->options = *options;
     self->loop = loop;
-    loop_timer_init(loop, &self->timer, on_timer);
+    loop_timer_init(loop, &self->timer, on_names_service_timer);
     self->keeper = helper_keeper_new(loop, &HELPER_NAMES, &options->helper);
     return self;
 }
 
-struct name_service *name_service_free(struct name_service *self)
+struct names_service *names_service_free(struct names_service *self)
 {
     if (!self)
         return NULL;

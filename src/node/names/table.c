@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "net/dns/message.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ struct names_entry *names_table_add(struct names_table *table, const char *name)
     return entry;
 }
 
-static void *grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t size)
+static void *names_table_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
+                              size_t size)
 {
     if (count < *capacity)
         return items;
@@ -56,8 +57,8 @@ void names_entry_add_address(struct names_table *table, struct names_entry *entr
     for (size_t i = 0; i < entry->address_count; i++)
         if (entry->addresses[i].s_addr == address.s_addr)
             return;
-    entry->addresses = grown(table->arena, entry->addresses, entry->address_count,
-                             &entry->address_capacity, sizeof(*entry->addresses));
+    entry->addresses = names_table_grow(table->arena, entry->addresses, entry->address_count,
+                                        &entry->address_capacity, sizeof(*entry->addresses));
     entry->addresses[entry->address_count++] = address;
 }
 
@@ -66,8 +67,8 @@ void names_entry_add_pointer(struct names_table *table, struct names_entry *entr
     for (size_t i = 0; i < entry->pointer_count; i++)
         if (str_eq(entry->pointers[i], name))
             return;
-    entry->pointers = grown(table->arena, entry->pointers, entry->pointer_count,
-                            &entry->pointer_capacity, sizeof(*entry->pointers));
+    entry->pointers = names_table_grow(table->arena, entry->pointers, entry->pointer_count,
+                                       &entry->pointer_capacity, sizeof(*entry->pointers));
     entry->pointers[entry->pointer_count++] = arena_strdup(table->arena, name);
 }
 
@@ -77,8 +78,8 @@ void names_entry_add_port(struct names_table *table, struct names_entry *entry, 
     for (size_t i = 0; i < entry->port_count; i++)
         if (entry->ports[i].number == number && str_eq(entry->ports[i].target, target))
             return;
-    entry->ports = grown(table->arena, entry->ports, entry->port_count, &entry->port_capacity,
-                         sizeof(*entry->ports));
+    entry->ports = names_table_grow(table->arena, entry->ports, entry->port_count,
+                                    &entry->port_capacity, sizeof(*entry->ports));
     entry->ports[entry->port_count++] =
         (struct names_port){number, arena_strdup(table->arena, target)};
 }
@@ -91,7 +92,7 @@ static int compare_entries(const void *a, const void *b)
                   (*(const struct names_entry *const *)b)->name);
 }
 
-static void write_entry(const struct names_entry *entry, struct buf *buf)
+static void names_table_write_entry(const struct names_entry *entry, struct buf *buf)
 {
     record_write(buf, "name", entry->name);
     if (entry->alias)
@@ -122,7 +123,7 @@ void names_table_write(const struct names_table *table, struct buf *buf)
     if (count)
         qsort(sorted, count, sizeof(const struct names_entry *), compare_entries);
     for (size_t i = 0; i < count; i++)
-        write_entry(sorted[i], buf);
+        names_table_write_entry(sorted[i], buf);
     free(sorted);
 }
 

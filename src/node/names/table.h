@@ -1,6 +1,6 @@
-/* What the names of the cluster stand for, as the control process tells the responder: one "name
- * NAME" for each, followed by its "address ADDRESS", "alias NAME", "pointer NAME" and "port
- * NUMBER TARGET" lines. The reader trusts nothing about its input. */
+/* The names of the cluster, as the control process writes them for the responder: one "name NAME"
+ * line per name, followed by its "address ADDRESS", "alias NAME", "pointer NAME" and "port NUMBER
+ * TARGET" lines. The reader does not trust its input. */
 #ifndef TRAINYARD_NODE_NAMES_TABLE_H
 #define TRAINYARD_NODE_NAMES_TABLE_H
 
@@ -20,7 +20,7 @@ struct names_port {
     const char *target;
 };
 
-/* One with nothing in it is a name that others end in: there, but without records. */
+/* An entry without records is a parent of other names: it exists, but has no data. */
 struct names_entry {
     const char *name;
     const char *alias; /* CNAME; or NULL */
@@ -34,18 +34,18 @@ struct names_entry {
 
 struct names_table {
     struct arena *arena;
-    struct map entries; /* by name */
+    struct map entries; /* struct names_entry by name */
 };
 
 void names_table_init(struct names_table *table);
 void names_table_release(struct names_table *table);
 
-/* The entry of this name, made if there is none, and of the names it ends in. NULL if it is no name
- * that can be told over DNS. */
+/* Returns the entry of this name; it and its parent names are created if missing. NULL if it is
+ * not a valid DNS name. */
 struct names_entry *names_table_add(struct names_table *table, const char *name);
 const struct names_entry *names_table_find(const struct names_table *table, const char *name);
 
-/* Each once, however often it is added. */
+/* Adding the same item again has no effect. */
 void names_entry_add_address(struct names_table *table, struct names_entry *entry,
                              struct in_addr address);
 void names_entry_add_pointer(struct names_table *table, struct names_entry *entry,
@@ -53,9 +53,9 @@ void names_entry_add_pointer(struct names_table *table, struct names_entry *entr
 void names_entry_add_port(struct names_table *table, struct names_entry *entry, uint16_t number,
                           const char *target);
 
-/* In the order of names, so that equal tables have equal texts. */
+/* Writes the entries sorted by name, so that equal tables have equal texts. */
 void names_table_write(const struct names_table *table, struct buf *buf);
-/* Into a table that was made just now. `text` is cut up in place. */
+/* Reads into a new, empty table. `text` is cut up in place. */
 int names_table_parse(struct names_table *table, char *text, size_t size, struct err *err);
 
 #endif

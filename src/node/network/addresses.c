@@ -22,7 +22,7 @@ int addresses_take(struct addresses *addresses, int node, char text[INET_ADDRSTR
                    POD_NETWORK_PODS_MAX);
 }
 
-static bool *slot(struct addresses *addresses, const char *text)
+static bool *addresses_slot(struct addresses *addresses, const char *text)
 {
     struct in_addr address;
     if (!text || inet_pton(AF_INET, text, &address) != 1)
@@ -37,14 +37,14 @@ static bool *slot(struct addresses *addresses, const char *text)
 
 void addresses_reserve(struct addresses *addresses, const char *text)
 {
-    bool *taken = slot(addresses, text);
+    bool *taken = addresses_slot(addresses, text);
     if (taken)
         *taken = true;
 }
 
 void addresses_give_back(struct addresses *addresses, const char *text)
 {
-    bool *taken = slot(addresses, text);
+    bool *taken = addresses_slot(addresses, text);
     if (taken)
         *taken = false;
 }

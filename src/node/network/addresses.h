@@ -1,5 +1,6 @@
-/* Which addresses of the pod network are taken: node n gives out 10.244.<n+1>.1 … .254, the one
- * free longest first, so that a name somebody still remembers does not lead to a stranger. */
+/* The addresses of the pod network that are in use. Node n gives out 10.244.<n+1>.1 … .254, the
+ * one that has been free longest first, so that a client with an outdated address does not reach
+ * another pod. */
 #ifndef TRAINYARD_NODE_NETWORK_ADDRESSES_H
 #define TRAINYARD_NODE_NETWORK_ADDRESSES_H
 
@@ -11,13 +12,14 @@
 
 struct addresses {
     bool taken[POD_NETWORK_NODES_MAX][POD_NETWORK_PODS_MAX];
-    int next[POD_NETWORK_NODES_MAX]; /* where the search goes on */
+    int next[POD_NETWORK_NODES_MAX]; /* where the next search begins, per node */
 };
 
-/* ERR_TOO_MANY when the node has none left. */
+/* Returns -ERR_TOO_MANY if the node has none left. */
 int addresses_take(struct addresses *addresses, int node, char text[INET_ADDRSTRLEN],
                    struct err *err);
-/* Mark one that a pod of an earlier run has; text that is no address of ours is ignored. */
+/* Marks the address of a pod of an earlier run as taken. Ignores a text that is not a pod's
+ * address. */
 void addresses_reserve(struct addresses *addresses, const char *text);
 void addresses_give_back(struct addresses *addresses, const char *text);
 

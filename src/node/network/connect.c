@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "net/stream/socket_stream.h"
+#include "node/network/namespaces.h"
 #include "node/network/pod_network.h"
-#include "node/network/space.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,10 +18,10 @@
 enum {
     PLACES_MAX = 3,
     CONNECT_TIMEOUT_MS = 10 * 1000,
-    STALL_TIMEOUT_MS = 15 * 60 * 1000, /* a program may sit in a debugger */
+    STALL_TIMEOUT_MS = 15 * 60 * 1000, /* a program may be stopped in a debugger */
 };
 
-/* Where to try. */
+/* An address to try. */
 struct place {
     struct sockaddr_storage address;
     socklen_t size;
@@ -29,21 +29,21 @@ struct place {
 
 struct node_connect {
     struct loop *loop;
-    struct node_space *space; /* for sockets in the pod network, or NULL */
-    char *directory;          /* of the pod for sockets in its own network, or NULL */
+    struct node_namespaces *space; /* for sockets in the pod network, or NULL */
+    char *directory; /* the pod's directory, for sockets in its own network; or NULL */
     struct place places[PLACES_MAX];
     size_t place_count, next_place;
     int fd;
-    uv_poll_t *poll; /* freed when libuv lets go of it */
+    uv_poll_t *poll; /* freed in libuv's close callback */
     struct loop_timer timer;
-    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct loop_task task; /* reports an early failure in a turn of its own */
     char where[64];        /* "10.244.1.2:3000", for messages */
     node_connect_done *done;
     void *context;
-    struct err err; /* of the first place: it is the one that is meant */
+    struct err err; /* of the first address, which is the most relevant */
 };
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_connect_poll_closed(uv_handle_t *handle)
 {
     free(handle);
 }
@@ -52,14 +52,14 @@ static void close_socket(struct node_connect *self)
 {
     if (self->poll) {
         uv_poll_stop(self->poll);
-        uv_close((uv_handle_t *)TAKE(self->poll), on_poll_closed);
+        uv_close((uv_handle_t *)TAKE(self->poll), on_connect_poll_closed);
     }
     if (self->fd >= 0)
         close(self->fd);
     self->fd = -1;
 }
 
-static void release(struct node_connect *self)
+static void connect_release(struct node_connect *self)
 {
     loop_timer_stop(&self->timer);
     loop_defer_cancel(self->loop, &self->task);
@@ -70,36 +70,37 @@ static void release(struct node_connect *self)
 
 void node_connect_cancel(struct node_connect *self)
 {
-    release(self);
+    connect_release(self);
 }
 
-static void finish(struct node_connect *self, struct stream *stream)
+static void connect_finish(struct node_connect *self, struct stream *stream)
 {
     node_connect_done *done = self->done;
     void *context = self->context;
     struct err err = self->err;
-    release(self);
+    connect_release(self);
     done(context, stream, stream ? NULL : &err);
 }
 
-static void on_failed(struct loop_task *task)
+static void on_connect_failed(struct loop_task *task)
 {
-    finish(CONTAINER_OF(task, struct node_connect, task), NULL);
+    connect_finish(CONTAINER_OF(task, struct node_connect, task), NULL);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_connect_timeout(struct loop_timer *timer)
 {
     struct node_connect *self = CONTAINER_OF(timer, struct node_connect, timer);
     err_set(&self->err, ERR_TIMEOUT, "cannot connect to %s: no answer within %d s", self->where,
             CONNECT_TIMEOUT_MS / 1000);
-    finish(self, NULL);
+    connect_finish(self, NULL);
 }
 
-/* ---- one place after the other --------------------------------------------------------------- */
+/* ---- one address after the other ---------------------------------------------------------------
+ */
 
-static void try_next(struct node_connect *self);
+static void connect_try_next(struct node_connect *self);
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_connect_poll(uv_poll_t *poll, int status, int events)
 {
     struct node_connect *self = poll->data;
     int error = 0;
@@ -111,19 +112,19 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         if (!self->err.code)
             err_set_errno(&self->err, error, "cannot connect to %s", self->where);
         close_socket(self);
-        try_next(self);
+        connect_try_next(self);
         return;
     }
     struct stream *stream = NULL;
-    uv_poll_stop(self->poll); /* the stream watches from here on */
+    uv_poll_stop(self->poll); /* the stream watches the socket from here on */
     if (socket_stream_new(self->loop, TAKE_FD(self->fd), NULL, STALL_TIMEOUT_MS, &stream,
                           &self->err) == 0)
         socket_stream_keep_all(stream);
-    finish(self, stream);
+    connect_finish(self, stream);
 }
 
-/* Pods and services live in the pod network; what else there is, such as a node's own address, is
- * the machine's. */
+/* Pods and services are in the pod network; other addresses, such as a node's, are the machine's.
+ */
 static bool is_inside(const struct sockaddr_storage *address)
 {
     const struct sockaddr_in *in = (const void *)address;
@@ -131,20 +132,21 @@ static bool is_inside(const struct sockaddr_storage *address)
            (pod_network_has(in->sin_addr) || pod_network_has_service(in->sin_addr));
 }
 
-static int make_socket(struct node_connect *self, const struct place *place, struct err *err)
+static int connect_make_socket(struct node_connect *self, const struct place *place,
+                               struct err *err)
 {
     int family = place->address.ss_family;
     if (self->directory)
         return node_pod_socket(self->directory, family, SOCK_STREAM, 0, &self->fd, err);
     if (self->space && is_inside(&place->address))
-        return node_space_socket(self->space, family, SOCK_STREAM, 0, &self->fd, err);
+        return node_namespaces_socket(self->space, family, SOCK_STREAM, 0, &self->fd, err);
     self->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     return self->fd < 0 ? err_set_errno(err, errno, "cannot make a socket") : 0;
 }
 
-static int begin(struct node_connect *self, const struct place *place, struct err *err)
+static int connect_begin(struct node_connect *self, const struct place *place, struct err *err)
 {
-    int result = make_socket(self, place, err);
+    int result = connect_make_socket(self, place, err);
     if (result < 0)
         return result;
     const int on = 1;
@@ -153,22 +155,22 @@ static int begin(struct node_connect *self, const struct place *place, struct er
         errno != EINPROGRESS)
         return err_set_errno(err, errno, "cannot connect to %s", self->where);
     uv_poll_t *poll = mem_alloc(sizeof(*poll));
-    int status = uv_poll_init(loop_uv(self->loop), poll, self->fd);
-    if (status < 0) {
+    result = uv_poll_init(loop_uv(self->loop), poll, self->fd);
+    if (result < 0) {
         free(poll);
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     poll->data = self;
     self->poll = poll;
-    uv_poll_start(poll, UV_WRITABLE, on_poll);
+    uv_poll_start(poll, UV_WRITABLE, on_connect_poll);
     return 0;
 }
 
-static void try_next(struct node_connect *self)
+static void connect_try_next(struct node_connect *self)
 {
     while (self->next_place < self->place_count) {
         struct err err = ERR_INIT;
-        if (begin(self, &self->places[self->next_place++], &err) == 0)
+        if (connect_begin(self, &self->places[self->next_place++], &err) == 0)
             return;
         close_socket(self);
         if (!self->err.code)
@@ -179,7 +181,7 @@ static void try_next(struct node_connect *self)
 
 /* ---- the caller's side ----------------------------------------------------------------------- */
 
-static void add_place(struct node_connect *self, const char *host, int port)
+static void connect_add_place(struct node_connect *self, const char *host, int port)
 {
     struct place *place = &self->places[self->place_count];
     struct sockaddr_in *in = (void *)&place->address;
@@ -205,31 +207,31 @@ static struct node_connect *new_connect(struct loop *loop, node_connect_done *do
     self->fd = -1;
     self->done = done;
     self->context = context;
-    self->task.callback = on_failed;
-    loop_timer_init(loop, &self->timer, on_timeout);
+    self->task.callback = on_connect_failed;
+    loop_timer_init(loop, &self->timer, on_connect_timeout);
     loop_timer_start(&self->timer, CONNECT_TIMEOUT_MS);
     return self;
 }
 
-static struct node_connect *start(struct node_connect *self, int port)
+static struct node_connect *connect_start(struct node_connect *self, int port)
 {
     if (self->place_count == 0 || port < 1 || port > 65535) {
         self->place_count = 0;
-        err_set(&self->err, ERR_INVALID, "'%s' is no address to connect to", self->where);
+        err_set(&self->err, ERR_INVALID, "'%s' is not an address to connect to", self->where);
     }
-    try_next(self);
+    connect_try_next(self);
     return self;
 }
 
-struct node_connect *node_connect_pod(struct loop *loop, struct node_space *space,
+struct node_connect *node_connect_pod(struct loop *loop, struct node_namespaces *space,
                                       const char *address, int port, node_connect_done *done,
                                       void *context)
 {
     struct node_connect *self = new_connect(loop, done, context);
     self->space = space;
     snprintf(self->where, sizeof(self->where), "%s:%d", address, port);
-    add_place(self, address, port);
-    return start(self, port);
+    connect_add_place(self, address, port);
+    return connect_start(self, port);
 }
 
 struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
@@ -239,9 +241,9 @@ struct node_connect *node_connect_inside(struct loop *loop, const char *director
     struct node_connect *self = new_connect(loop, done, context);
     self->directory = directory ? mem_strdup(directory) : NULL;
     snprintf(self->where, sizeof(self->where), "localhost:%d in the pod", port);
-    add_place(self, "127.0.0.1", port);
-    add_place(self, "::1", port);
+    connect_add_place(self, "127.0.0.1", port);
+    connect_add_place(self, "::1", port);
     if (directory && address)
-        add_place(self, address, port);
-    return start(self, port);
+        connect_add_place(self, address, port);
+    return connect_start(self, port);
 }

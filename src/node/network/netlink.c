@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void append(struct netlink_message *message, const void *data, size_t size)
+static void netlink_append_bytes(struct netlink_message *message, const void *data, size_t size)
 {
     size_t used = message->header.nlmsg_len, padded = NLMSG_ALIGN(size);
     if (message->overflowed || padded > NETLINK_MESSAGE_MAX - used) {
@@ -35,21 +35,21 @@ void netlink_begin(struct netlink_message *message, uint16_t type, uint16_t flag
         .nlmsg_len = NLMSG_HDRLEN,
         .nlmsg_type = type,
         .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags),
-        .nlmsg_seq = 1, /* one request at a time on a socket of our own */
+        .nlmsg_seq = 1, /* one request at a time on a socket of its own */
     };
-    append(message, fixed, size);
+    netlink_append_bytes(message, fixed, size);
 }
 
 void netlink_attr(struct netlink_message *message, uint16_t type, const void *data, size_t size)
 {
-    /* The length leaves the padding out, and a message is wholly added or not at all. */
+    /* The length excludes the padding, and an attribute is added as a whole or not at all. */
     struct rtattr head = {.rta_type = type, .rta_len = (unsigned short)RTA_LENGTH(size)};
     if (RTA_SPACE(size) > NETLINK_MESSAGE_MAX - message->header.nlmsg_len) {
         message->overflowed = true;
         return;
     }
-    append(message, &head, sizeof(head));
-    append(message, data, size);
+    netlink_append_bytes(message, &head, sizeof(head));
+    netlink_append_bytes(message, data, size);
 }
 
 void netlink_attr_str(struct netlink_message *message, uint16_t type, const char *text)
@@ -87,8 +87,8 @@ int netlink_open(int *ret_fd, struct err *err)
     return 0;
 }
 
-/* Send and wait for the kernel's word: 0 or a negative errno. */
-static int talk(int fd, const struct netlink_message *message)
+/* Sends a message and waits for the kernel's answer: 0 or a negative errno. */
+static int netlink_exchange(int fd, const struct netlink_message *message)
 {
     if (message->overflowed)
         return -EMSGSIZE;
@@ -113,11 +113,11 @@ static int talk(int fd, const struct netlink_message *message)
     return verdict->error;
 }
 
-/* `is_so`: the error that says that all is as it should be already; 0 for none. */
-static int finish(int fd, const struct netlink_message *message, int is_so, struct err *err,
-                  const char *what, const char *name)
+/* `is_so` is the error that says that the wanted state exists already; 0 for none. */
+static int netlink_finish_message(int fd, const struct netlink_message *message, int is_so,
+                                  struct err *err, const char *what, const char *name)
 {
-    int result = talk(fd, message);
+    int result = netlink_exchange(fd, message);
     if (result >= 0 || -result == is_so)
         return 0;
     return err_set_errno(err, -result, "cannot %s '%s'", what, name);
@@ -130,7 +130,8 @@ struct answer {
     };
 };
 
-/* Send a question and receive the first message of the answer. False: errno says why. */
+/* Sends a question and receives the first message of the answer. Returns false and sets errno on
+ * failure. */
 static bool ask_kernel(int fd, struct netlink_message *question, struct answer *ret)
 {
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
@@ -146,8 +147,8 @@ static bool ask_kernel(int fd, struct netlink_message *question, struct answer *
     return got >= 0;
 }
 
-/* The kernel's number of a link in the socket's own namespace, which need not be the caller's: so
- * it is asked over the socket, not by if_nametoindex(). */
+/* Returns the index of a link in the socket's namespace. That may differ from the caller's, so
+ * if_nametoindex() cannot be used. */
 static int link_index(int fd, const char *name, int *ret, struct err *err)
 {
     struct netlink_message message;
@@ -170,7 +171,7 @@ int netlink_link_up(int fd, const char *name, struct err *err)
     struct ifinfomsg info = {.ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};
     netlink_begin(&message, RTM_NEWLINK, 0, &info, sizeof(info));
     netlink_attr_str(&message, IFLA_IFNAME, name);
-    return finish(fd, &message, 0, err, "bring up link", name);
+    return netlink_finish_message(fd, &message, 0, err, "bring up link", name);
 }
 
 int netlink_link_delete(int fd, const char *name, struct err *err)
@@ -179,7 +180,7 @@ int netlink_link_delete(int fd, const char *name, struct err *err)
     struct ifinfomsg info = {.ifi_family = AF_UNSPEC};
     netlink_begin(&message, RTM_DELLINK, 0, &info, sizeof(info));
     netlink_attr_str(&message, IFLA_IFNAME, name);
-    return finish(fd, &message, ENODEV, err, "delete link", name);
+    return netlink_finish_message(fd, &message, ENODEV, err, "delete link", name);
 }
 
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err)
@@ -192,7 +193,7 @@ int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], str
     size_t link = netlink_nest(&message, IFLA_LINKINFO);
     netlink_attr_str(&message, IFLA_INFO_KIND, "bridge");
     netlink_nest_end(&message, link);
-    return finish(fd, &message, 0, err, "make bridge", name);
+    return netlink_finish_message(fd, &message, 0, err, "make bridge", name);
 }
 
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
@@ -213,7 +214,7 @@ int netlink_veth_add(int fd, const char *name, const char *bridge, const char *p
     netlink_attr_str(&message, IFLA_INFO_KIND, "veth");
     size_t data = netlink_nest(&message, IFLA_INFO_DATA);
     size_t end = netlink_nest(&message, VETH_INFO_PEER);
-    append(&message, &peer_info, sizeof(peer_info));
+    netlink_append_bytes(&message, &peer_info, sizeof(peer_info));
     netlink_attr_str(&message, IFLA_IFNAME, peer);
     if (peer_mac)
         netlink_attr(&message, IFLA_ADDRESS, peer_mac, 6);
@@ -221,7 +222,7 @@ int netlink_veth_add(int fd, const char *name, const char *bridge, const char *p
     netlink_nest_end(&message, end);
     netlink_nest_end(&message, data);
     netlink_nest_end(&message, link);
-    return finish(fd, &message, 0, err, "make link", name);
+    return netlink_finish_message(fd, &message, 0, err, "make link", name);
 }
 
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
@@ -238,7 +239,7 @@ int netlink_address_add(int fd, const char *name, struct in_addr address, int pr
     netlink_begin(&message, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, IFA_LOCAL, &address, sizeof(address));
     netlink_attr(&message, IFA_ADDRESS, &address, sizeof(address));
-    return finish(fd, &message, 0, err, "give an address to link", name);
+    return netlink_finish_message(fd, &message, 0, err, "give an address to link", name);
 }
 
 int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix, int table,
@@ -258,7 +259,7 @@ int netlink_local_route_add(int fd, const char *name, struct in_addr range, int 
     netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, RTA_DST, &range, sizeof(range));
     netlink_attr_u32(&message, RTA_OIF, (uint32_t)index);
-    return finish(fd, &message, EEXIST, err, "make addresses local on link", name);
+    return netlink_finish_message(fd, &message, EEXIST, err, "make addresses local on link", name);
 }
 
 int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err)
@@ -277,7 +278,7 @@ int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, 
     netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, RTA_GATEWAY, &gateway, sizeof(gateway));
     netlink_attr_u32(&message, RTA_OIF, (uint32_t)index);
-    return finish(fd, &message, 0, err, "add a default route to link", name);
+    return netlink_finish_message(fd, &message, 0, err, "add a default route to link", name);
 }
 
 int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err)
@@ -287,7 +288,7 @@ int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err)
         .family = AF_INET, .table = (unsigned char)table, .action = FR_ACT_TO_TBL};
     netlink_begin(&message, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr_u32(&message, FRA_FWMARK, mark);
-    return finish(fd, &message, 0, err, "add", "routing rule");
+    return netlink_finish_message(fd, &message, 0, err, "add", "routing rule");
 }
 
 int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret, struct err *err)
@@ -300,7 +301,7 @@ int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *r
     netlink_attr_u32(&message, RTA_MARK, mark);
     if (!ask_kernel(fd, &message, &answer))
         return err_set_errno(err, errno, "cannot look up a route");
-    /* An error is the answer that there is no route at all. */
+    /* An error means that there is no route at all. */
     const struct rtmsg *found = NLMSG_DATA(&answer.header);
     *ret = answer.header.nlmsg_type == RTM_NEWROUTE && found->rtm_type == RTN_LOCAL;
     return 0;
@@ -319,7 +320,8 @@ int netlink_prohibit_add(int fd, struct in_addr address, struct err *err)
     netlink_attr(&message, RTA_DST, &address, sizeof(address));
     char text[INET_ADDRSTRLEN] = "";
     inet_ntop(AF_INET, &address, text, sizeof(text));
-    return finish(fd, &message, EEXIST, err, "keep pods from the machine's address", text);
+    return netlink_finish_message(fd, &message, EEXIST, err, "keep pods from the machine's address",
+                                  text);
 }
 
 bool netlink_link_exists(int fd, const char *name)

@@ -1,6 +1,6 @@
-/* The pod network's links, addresses and routes by rtnetlink: a message builder with a fixed size,
- * and the requests the network is made of. The static trainyard-step uses it, which is why no
- * library stands behind it. */
+/* Links, addresses and routes of the pod network over rtnetlink: a message builder of fixed size,
+ * and the requests that the network needs. The static trainyard-step uses it, so it depends on no
+ * library. */
 #ifndef TRAINYARD_NODE_NETWORK_NETLINK_H
 #define TRAINYARD_NODE_NETWORK_NETLINK_H
 
@@ -22,39 +22,42 @@ struct netlink_message {
     bool overflowed;
 };
 
-/* Begin a request with its fixed part (struct ifinfomsg and such). */
+/* Begins a request with its fixed part (struct ifinfomsg and similar). */
 void netlink_begin(struct netlink_message *message, uint16_t type, uint16_t flags,
                    const void *fixed, size_t size);
 void netlink_attr(struct netlink_message *message, uint16_t type, const void *data, size_t size);
 void netlink_attr_str(struct netlink_message *message, uint16_t type, const char *text);
 void netlink_attr_u32(struct netlink_message *message, uint16_t type, uint32_t value);
-/* An attribute that holds others: what is added until the end with the returned offset. */
+/* Begins an attribute that contains the attributes added until netlink_nest_end() with the
+ * returned offset. */
 size_t netlink_nest(struct netlink_message *message, uint16_t type);
 void netlink_nest_end(struct netlink_message *message, size_t nest);
 
-/* A socket on the network namespace of the calling thread. */
+/* Opens a socket in the network namespace of the calling thread. */
 int netlink_open(int *ret_fd, struct err *err);
 
 int netlink_link_up(int fd, const char *name, struct err *err);
-int netlink_link_delete(int fd, const char *name, struct err *err); /* a missing one is fine */
+int netlink_link_delete(int fd, const char *name,
+                        struct err *err); /* returns 0 if the link is missing */
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
-/* A pair: `name` here, on the bridge (if any) and up; its peer as `peer` in another namespace. */
+/* Creates a veth pair: `name` in this namespace, attached to the bridge (if any) and up; its peer
+ * `peer` in another namespace. */
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
                         struct err *err);
-/* A whole range of addresses becomes this namespace's own for packets that are routed by this
- * table; it may be there already. */
+/* Makes a range of addresses local to this namespace for packets that are routed by this table.
+ * Returns 0 if the route exists. */
 int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix, int table,
                             struct err *err);
-/* The link need not have the gateway in its own range of addresses. */
+/* The gateway need not be in the link's own range of addresses. */
 int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err);
-/* Packets with this mark are routed by this table first. */
+/* Routes packets with this mark by this table first. */
 int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err);
-/* Whether packets with this mark for this address stay in the namespace. */
+/* Whether packets with this mark to this address stay in the namespace. */
 int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret,
                           struct err *err);
-/* Nobody here reaches this address; that may be so already. */
+/* Makes the address unreachable from this namespace. Returns 0 if it is already. */
 int netlink_prohibit_add(int fd, struct in_addr address, struct err *err);
 bool netlink_link_exists(int fd, const char *name);
 

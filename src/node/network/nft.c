@@ -1,5 +1,5 @@
-/* Messages for nf_tables; see network/nft.h. Numbers are in network order there, but for what is
- * compared with the kernel's own registers. */
+/* Messages for nf_tables; see network/nft.h. Numbers are in network byte order, except those that
+ * are compared with the kernel's registers. */
 #include "node/network/nft.h"
 
 #include <arpa/inet.h>
@@ -17,14 +17,14 @@ enum { SOURCE_OFFSET = 12, DESTINATION_OFFSET = 16 }; /* of the addresses in an 
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void begin(struct netlink_message *message, uint16_t type, uint16_t flags)
+static void nft_begin_message(struct netlink_message *message, uint16_t type, uint16_t flags)
 {
     const struct nfgenmsg fixed = {.nfgen_family = NFPROTO_IPV4, .version = NFNETLINK_V0};
     netlink_begin(message, (uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | type), flags, &fixed,
                   sizeof(fixed));
 }
 
-static void add(struct nft_batch *batch, const struct netlink_message *message)
+static void nft_add_attribute(struct nft_batch *batch, const struct netlink_message *message)
 {
     size_t size = message->header.nlmsg_len;
     if (message->overflowed || size > NFT_BATCH_MAX - batch->size) {
@@ -32,7 +32,7 @@ static void add(struct nft_batch *batch, const struct netlink_message *message)
         return;
     }
     struct nlmsghdr header = message->header;
-    header.nlmsg_flags &= (uint16_t)~NLM_F_ACK; /* errors are told unasked */
+    header.nlmsg_flags &= (uint16_t)~NLM_F_ACK; /* errors are reported without it */
     header.nlmsg_seq = ++batch->sequence;
     memcpy(batch->data + batch->size, message->data, size);
     memcpy(batch->data + batch->size, &header, sizeof(header));
@@ -44,7 +44,7 @@ static void add_mark(struct nft_batch *batch, uint16_t type)
     const struct nfgenmsg fixed = {.version = NFNETLINK_V0, .res_id = htons(NFNL_SUBSYS_NFTABLES)};
     struct netlink_message message;
     netlink_begin(&message, type, 0, &fixed, sizeof(fixed));
-    add(batch, &message);
+    nft_add_attribute(batch, &message);
 }
 
 static void attr_be32(struct netlink_message *message, uint16_t type, uint32_t value)
@@ -52,7 +52,7 @@ static void attr_be32(struct netlink_message *message, uint16_t type, uint32_t v
     netlink_attr_u32(message, type, htonl(value));
 }
 
-static size_t nest(struct netlink_message *message, uint16_t type)
+static size_t nft_begin_nest(struct netlink_message *message, uint16_t type)
 {
     return netlink_nest(message, type | NLA_F_NESTED);
 }
@@ -82,14 +82,15 @@ void nft_batch_end(struct nft_batch *batch)
 static void add_table(struct nft_batch *batch, uint16_t type, uint16_t flags, const char *table)
 {
     struct netlink_message message;
-    begin(&message, type, flags);
+    nft_begin_message(&message, type, flags);
     netlink_attr_str(&message, NFTA_TABLE_NAME, table);
-    add(batch, &message);
+    nft_add_attribute(batch, &message);
 }
 
 void nft_table_remove(struct nft_batch *batch, const char *table)
 {
-    add_table(batch, NFT_MSG_NEWTABLE, NLM_F_CREATE, table); /* so that there is one */
+    add_table(batch, NFT_MSG_NEWTABLE, NLM_F_CREATE,
+              table); /* makes sure that the table exists, so that it can be deleted */
     add_table(batch, NFT_MSG_DELTABLE, 0, table);
 }
 
@@ -103,31 +104,31 @@ void nft_chain_add(struct nft_batch *batch, const char *table, const char *chain
                    uint32_t hook, int32_t priority)
 {
     struct netlink_message message;
-    begin(&message, NFT_MSG_NEWCHAIN, NLM_F_CREATE);
+    nft_begin_message(&message, NFT_MSG_NEWCHAIN, NLM_F_CREATE);
     netlink_attr_str(&message, NFTA_CHAIN_TABLE, table);
     netlink_attr_str(&message, NFTA_CHAIN_NAME, chain);
-    size_t at = nest(&message, NFTA_CHAIN_HOOK);
+    size_t at = nft_begin_nest(&message, NFTA_CHAIN_HOOK);
     attr_be32(&message, NFTA_HOOK_HOOKNUM, hook);
     attr_be32(&message, NFTA_HOOK_PRIORITY, (uint32_t)priority);
     netlink_nest_end(&message, at);
     netlink_attr_str(&message, NFTA_CHAIN_TYPE, type);
-    add(batch, &message);
+    nft_add_attribute(batch, &message);
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 void nft_rule_begin(struct nft_rule *rule, const char *table, const char *chain)
 {
-    begin(&rule->message, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND);
+    nft_begin_message(&rule->message, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND);
     netlink_attr_str(&rule->message, NFTA_RULE_TABLE, table);
     netlink_attr_str(&rule->message, NFTA_RULE_CHAIN, chain);
-    rule->expressions = nest(&rule->message, NFTA_RULE_EXPRESSIONS);
+    rule->expressions = nft_begin_nest(&rule->message, NFTA_RULE_EXPRESSIONS);
 }
 
 void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch)
 {
     netlink_nest_end(&rule->message, rule->expressions);
-    add(batch, &rule->message);
+    nft_add_attribute(batch, &rule->message);
 }
 
 struct expression {
@@ -137,9 +138,9 @@ struct expression {
 static struct expression expression_begin(struct nft_rule *rule, const char *name)
 {
     struct expression expression;
-    expression.element = nest(&rule->message, NFTA_LIST_ELEM);
+    expression.element = nft_begin_nest(&rule->message, NFTA_LIST_ELEM);
     netlink_attr_str(&rule->message, NFTA_EXPR_NAME, name);
-    expression.data = nest(&rule->message, NFTA_EXPR_DATA);
+    expression.data = nft_begin_nest(&rule->message, NFTA_EXPR_DATA);
     return expression;
 }
 
@@ -149,20 +150,20 @@ static void expression_end(struct nft_rule *rule, struct expression expression)
     netlink_nest_end(&rule->message, expression.element);
 }
 
-static void value(struct nft_rule *rule, uint16_t type, const void *data, size_t size)
+static void nft_add_value(struct nft_rule *rule, uint16_t type, const void *data, size_t size)
 {
-    size_t at = nest(&rule->message, type);
+    size_t at = nft_begin_nest(&rule->message, type);
     netlink_attr(&rule->message, NFTA_DATA_VALUE, data, size);
     netlink_nest_end(&rule->message, at);
 }
 
-static void compare(struct nft_rule *rule, enum nft_cmp_ops operation, const void *data,
-                    size_t size)
+static void nft_compare_register(struct nft_rule *rule, enum nft_cmp_ops operation,
+                                 const void *data, size_t size)
 {
     struct expression at = expression_begin(rule, "cmp");
     attr_be32(&rule->message, NFTA_CMP_SREG, NFT_REG_1);
     attr_be32(&rule->message, NFTA_CMP_OP, operation);
-    value(rule, NFTA_CMP_DATA, data, size);
+    nft_add_value(rule, NFTA_CMP_DATA, data, size);
     expression_end(rule, at);
 }
 
@@ -173,8 +174,8 @@ static void mask_value(struct nft_rule *rule, uint32_t bits)
     attr_be32(&rule->message, NFTA_BITWISE_SREG, NFT_REG_1);
     attr_be32(&rule->message, NFTA_BITWISE_DREG, NFT_REG_1);
     attr_be32(&rule->message, NFTA_BITWISE_LEN, sizeof(bits));
-    value(rule, NFTA_BITWISE_MASK, &bits, sizeof(bits));
-    value(rule, NFTA_BITWISE_XOR, &zero, sizeof(zero));
+    nft_add_value(rule, NFTA_BITWISE_MASK, &bits, sizeof(bits));
+    nft_add_value(rule, NFTA_BITWISE_XOR, &zero, sizeof(zero));
     expression_end(rule, at);
 }
 
@@ -191,20 +192,20 @@ static void load_address(struct nft_rule *rule, uint32_t offset)
 void nft_rule_from_address(struct nft_rule *rule, struct in_addr address)
 {
     load_address(rule, SOURCE_OFFSET);
-    compare(rule, NFT_CMP_EQ, &address.s_addr, sizeof(address.s_addr));
+    nft_compare_register(rule, NFT_CMP_EQ, &address.s_addr, sizeof(address.s_addr));
 }
 
 void nft_rule_not_to_address(struct nft_rule *rule, struct in_addr address)
 {
     load_address(rule, DESTINATION_OFFSET);
-    compare(rule, NFT_CMP_NEQ, &address.s_addr, sizeof(address.s_addr));
+    nft_compare_register(rule, NFT_CMP_NEQ, &address.s_addr, sizeof(address.s_addr));
 }
 
 void nft_rule_to_range(struct nft_rule *rule, struct in_addr range, int prefix)
 {
     load_address(rule, DESTINATION_OFFSET);
     mask_value(rule, htonl(UINT32_MAX << (32 - prefix)));
-    compare(rule, NFT_CMP_EQ, &range.s_addr, sizeof(range.s_addr));
+    nft_compare_register(rule, NFT_CMP_EQ, &range.s_addr, sizeof(range.s_addr));
 }
 
 static void load_meta(struct nft_rule *rule, enum nft_meta_keys key)
@@ -218,7 +219,7 @@ static void load_meta(struct nft_rule *rule, enum nft_meta_keys key)
 void nft_rule_protocol(struct nft_rule *rule, uint8_t protocol)
 {
     load_meta(rule, NFT_META_L4PROTO);
-    compare(rule, NFT_CMP_EQ, &protocol, sizeof(protocol));
+    nft_compare_register(rule, NFT_CMP_EQ, &protocol, sizeof(protocol));
 }
 
 static void link_name(struct nft_rule *rule, enum nft_meta_keys key, enum nft_cmp_ops operation,
@@ -227,7 +228,7 @@ static void link_name(struct nft_rule *rule, enum nft_meta_keys key, enum nft_cm
     char padded[IFNAMSIZ] = "";
     memcpy(padded, name, strnlen(name, sizeof(padded) - 1));
     load_meta(rule, key);
-    compare(rule, operation, padded, sizeof(padded));
+    nft_compare_register(rule, operation, padded, sizeof(padded));
 }
 
 void nft_rule_in_link(struct nft_rule *rule, const char *name)
@@ -249,21 +250,21 @@ void nft_rule_unasked(struct nft_rule *rule)
     attr_be32(&rule->message, NFTA_CT_KEY, NFT_CT_STATE);
     expression_end(rule, at);
     mask_value(rule, asked);
-    compare(rule, NFT_CMP_EQ, &zero, sizeof(zero));
+    nft_compare_register(rule, NFT_CMP_EQ, &zero, sizeof(zero));
 }
 
 static void load_value(struct nft_rule *rule, const void *data, size_t size)
 {
     struct expression at = expression_begin(rule, "immediate");
     attr_be32(&rule->message, NFTA_IMMEDIATE_DREG, NFT_REG_1);
-    value(rule, NFTA_IMMEDIATE_DATA, data, size);
+    nft_add_value(rule, NFTA_IMMEDIATE_DATA, data, size);
     expression_end(rule, at);
 }
 
 void nft_rule_to_transparent(struct nft_rule *rule)
 {
-    /* The kernel demands a port whose listener gets packets that belong to no connected socket.
-     * Nothing listens at this one, and then the rule does not match. */
+    /* The kernel requires a port whose listener gets packets of no connected socket. Nothing
+     * listens at this one, and then the rule does not match. */
     const uint16_t port = htons(1);
     load_value(rule, &port, sizeof(port));
     struct expression at = expression_begin(rule, "tproxy");
@@ -279,7 +280,7 @@ void nft_rule_about_transparent(struct nft_rule *rule)
     attr_be32(&rule->message, NFTA_SOCKET_KEY, NFT_SOCKET_TRANSPARENT);
     attr_be32(&rule->message, NFTA_SOCKET_DREG, NFT_REG_1);
     expression_end(rule, at);
-    compare(rule, NFT_CMP_EQ, &yes, sizeof(yes));
+    nft_compare_register(rule, NFT_CMP_EQ, &yes, sizeof(yes));
 }
 
 void nft_rule_set_mark(struct nft_rule *rule, uint32_t mark)
@@ -305,8 +306,8 @@ static void give_verdict(struct nft_rule *rule, uint32_t code)
 {
     struct expression at = expression_begin(rule, "immediate");
     attr_be32(&rule->message, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
-    size_t data = nest(&rule->message, NFTA_IMMEDIATE_DATA);
-    size_t verdict = nest(&rule->message, NFTA_DATA_VERDICT);
+    size_t data = nft_begin_nest(&rule->message, NFTA_IMMEDIATE_DATA);
+    size_t verdict = nft_begin_nest(&rule->message, NFTA_DATA_VERDICT);
     attr_be32(&rule->message, NFTA_VERDICT_CODE, code);
     netlink_nest_end(&rule->message, verdict);
     netlink_nest_end(&rule->message, data);
@@ -323,9 +324,10 @@ void nft_rule_drop(struct nft_rule *rule)
     give_verdict(rule, NF_DROP);
 }
 
-/* ---- the kernel's word ----------------------------------------------------------------------- */
+/* ---- answers of the kernel
+ * ----------------------------------------------------------------------- */
 
-static int refused(int errnum, struct err *err)
+static int nft_refusal(int errnum, struct err *err)
 {
     if (errnum == EOPNOTSUPP || errnum == EINVAL || errnum == ENOENT || errnum == EPROTONOSUPPORT)
         return err_set(err, ERR_UNSUPPORTED,
@@ -341,8 +343,9 @@ int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err)
     if (batch->overflowed)
         return err_set(err, ERR_INTERNAL, "the rules for packets are too long");
     if (sendto(fd, batch->data, batch->size, 0, (struct sockaddr *)&kernel, sizeof(kernel)) < 0)
-        return refused(errno, err);
-    /* A batch is handled while it is sent; what is there to read now is what went wrong. */
+        return nft_refusal(errno, err);
+    /* The kernel handles a batch while it is sent, so the messages that can be read now are its
+     * errors. */
     for (;;) {
         union {
             struct nlmsghdr header;
@@ -350,11 +353,11 @@ int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err)
         } answer;
         ssize_t got = recv(fd, &answer, sizeof(answer), MSG_DONTWAIT);
         if (got < 0)
-            return errno == EAGAIN ? 0 : refused(errno, err);
+            return errno == EAGAIN ? 0 : nft_refusal(errno, err);
         const struct nlmsgerr *verdict = NLMSG_DATA(&answer.header);
         if (NLMSG_OK(&answer.header, (size_t)got) && answer.header.nlmsg_type == NLMSG_ERROR &&
             answer.header.nlmsg_len >= NLMSG_LENGTH(sizeof(*verdict)) && verdict->error)
-            return refused(-verdict->error, err);
+            return nft_refusal(-verdict->error, err);
     }
 }
 

@@ -1,5 +1,5 @@
-/* nf_tables by netlink, as much as the pod network and its way out need: a table of our own with
- * base chains and rules, sent as one batch that the kernel takes whole or not at all. Written by
+/* The part of nf_tables that the pod network and egress need, over netlink: a table with base
+ * chains and rules, sent as one batch that the kernel applies as a whole or not at all. Written by
  * hand, so that neither a program nor a library must be installed. Family ip only. */
 #ifndef TRAINYARD_NODE_NETWORK_NFT_H
 #define TRAINYARD_NODE_NETWORK_NFT_H
@@ -16,21 +16,22 @@ struct nft_batch {
     bool overflowed;
 };
 
-/* A socket on the network namespace of the calling thread. */
+/* Opens a socket in the network namespace of the calling thread. */
 int nft_open(int *ret_fd, struct err *err);
 
 void nft_batch_begin(struct nft_batch *batch);
 void nft_batch_end(struct nft_batch *batch);
 
-/* An empty table of this name, whatever was in it before; or none. */
+/* nft_table_replace() creates an empty table and drops an existing one; nft_table_remove() removes
+ * it. */
 void nft_table_replace(struct nft_batch *batch, const char *table);
 void nft_table_remove(struct nft_batch *batch, const char *table);
 
-/* A base chain: type "nat" or "filter", hook NF_INET_POST_ROUTING and so on. */
+/* Adds a base chain: type "nat" or "filter", hook NF_INET_POST_ROUTING and so on. */
 void nft_chain_add(struct nft_batch *batch, const char *table, const char *chain, const char *type,
                    uint32_t hook, int32_t priority);
 
-/* A rule is begun, gets its conditions and what is to be done, and is ended. */
+/* A rule is begun, gets its conditions and its action, and is ended. */
 struct nft_rule {
     struct netlink_message message;
     size_t expressions;
@@ -39,34 +40,34 @@ struct nft_rule {
 void nft_rule_begin(struct nft_rule *rule, const char *table, const char *chain);
 void nft_rule_from_address(struct nft_rule *rule, struct in_addr address);
 void nft_rule_not_to_address(struct nft_rule *rule, struct in_addr address);
-/* To an address whose first `prefix` bits (1 to 32) are those of `range`. */
+/* Matches a destination whose first `prefix` bits (1 to 32) are those of `range`. */
 void nft_rule_to_range(struct nft_rule *rule, struct in_addr range, int prefix);
 void nft_rule_protocol(struct nft_rule *rule, uint8_t protocol); /* IPPROTO_TCP and so on */
 void nft_rule_in_link(struct nft_rule *rule, const char *name);
 void nft_rule_out_link(struct nft_rule *rule, const char *name, bool is_this);
-/* Packets that belong to no connection that was opened before. */
+/* Matches packets that belong to no connection that was opened before. */
 void nft_rule_unasked(struct nft_rule *rule);
-/* TCP or UDP packets that belong to a connected socket with IP_TRANSPARENT of this namespace; they
- * are handed to that socket if they are routed to this namespace. Fragments are put together before
- * any rule sees them. Only in chains of NF_INET_PRE_ROUTING. */
+/* Matches TCP or UDP packets of a connected socket with IP_TRANSPARENT in this namespace; the
+ * kernel delivers them to that socket if they are routed to this namespace. Fragments are
+ * reassembled before any rule sees them. Only in chains of NF_INET_PRE_ROUTING. */
 void nft_rule_to_transparent(struct nft_rule *rule);
-/* ICMP errors about packets that such a socket has sent. */
+/* Matches ICMP errors about packets that such a socket has sent. */
 void nft_rule_about_transparent(struct nft_rule *rule);
 void nft_rule_set_mark(struct nft_rule *rule, uint32_t mark);
-/* Connection tracking ignores the packet. */
+/* Exempts the packet from connection tracking. */
 void nft_rule_untrack(struct nft_rule *rule);
 void nft_rule_masquerade(struct nft_rule *rule);
 void nft_rule_accept(struct nft_rule *rule);
 void nft_rule_drop(struct nft_rule *rule);
 void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch);
 
-/* `fd` is a socket of NETLINK_NETFILTER. ERR_UNSUPPORTED where the kernel has no nf_tables. */
+/* `fd` is a NETLINK_NETFILTER socket. Returns -ERR_UNSUPPORTED if the kernel has no nf_tables. */
 int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err);
 
-/* A chain of somebody else's that drops what is forwarded unless told otherwise: its table and
- * name, as "filter FORWARD". False: there is none, or nobody tells. */
+/* Finds another owner's chain that drops forwarded packets by default, and returns its table and
+ * name as "filter FORWARD". Returns false if there is none or the kernel does not answer. */
 bool nft_find_forward_drop(int fd, char ret[2 * NFT_NAME_MAX]);
-/* The same, of one message of the kernel's answer; for tests. */
+/* The same for one message of the kernel's answer; for tests. */
 bool nft_chain_drops_forward(const struct nlmsghdr *message, char ret[2 * NFT_NAME_MAX]);
 
 #endif

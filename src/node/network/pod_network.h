@@ -1,5 +1,5 @@
-/* The pod network's plan: one private network behind a bridge, the same in every cluster, because
- * it lies in a namespace of its own and meets no other. Node n has 10.244.<n+1>.0/24. */
+/* The address plan of the pod network: one private network behind a bridge. It is the same in
+ * every cluster, because it is in a namespace of its own. Node n has 10.244.<n+1>.0/24. */
 #ifndef TRAINYARD_NODE_NETWORK_POD_NETWORK_H
 #define TRAINYARD_NODE_NETWORK_POD_NETWORK_H
 
@@ -11,8 +11,8 @@
 #define POD_NETWORK         "10.244.0.0"
 #define POD_NETWORK_GATEWAY "10.244.0.1"
 
-/* Addresses of services, which the API gives out (engine/kinds/service_addresses.h) and the service
- * proxy answers; the first is the API's own. */
+/* The addresses of services. The API assigns them (engine/kinds/service_addresses.h), the service
+ * proxy serves them; the first is the API's own. */
 #define POD_NETWORK_SERVICES    "10.96.0.0"
 #define POD_NETWORK_API_SERVICE "10.96.0.1"
 
@@ -21,10 +21,10 @@ enum {
     POD_NETWORK_SERVICES_PREFIX = 16,
     POD_NETWORK_API_PORT = 6443, /* of the API on the gateway */
     POD_NETWORK_NODES_MAX = 254,
-    POD_NETWORK_PODS_MAX = 254, /* a node */
+    POD_NETWORK_PODS_MAX = 254, /* per node */
 };
 
-/* True for addresses of pods, the gateway's among them; services have others. */
+/* Whether the address is a pod's or the gateway's, not a service's. */
 static inline bool pod_network_has(struct in_addr address)
 {
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0af40000; /* 10.244.0.0/16 */
@@ -40,11 +40,11 @@ static inline bool pod_network_has_service(struct in_addr address)
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0a600000; /* 10.96.0.0/16 */
 }
 
-/* The hardware address follows the address, so that whoever inherits an address is reached at once
- * by neighbours that remember it. */
+/* The MAC address is derived from the address, so that neighbours with a cached entry reach the
+ * next pod with the same address at once. */
 static inline void pod_network_mac(struct in_addr address, unsigned char mac[6])
 {
-    mac[0] = 0x02; /* of our own making */
+    mac[0] = 0x02; /* locally administered */
     mac[1] = 0x74;
     memcpy(mac + 2, &address.s_addr, 4);
 }

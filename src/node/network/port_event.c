@@ -1,4 +1,4 @@
-/* Ports that cannot be had; see network/port_event.h. */
+/* Reports ports that cannot be bound; see network/port_event.h. */
 #include "node/network/port_event.h"
 
 #include "node/network/port_holder.h"
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Who holds a port is looked for in all of /proc. */
+/* events per pod, because finding the holder of a port reads all of /proc */
 enum { TOLD_MAX = 10 };
 
 #define COMPONENT "trainyard-node"
@@ -39,10 +39,10 @@ void port_event_refused(struct kube_client *client, const struct json *about,
                    port, address, port);
     else
         kube_event(client, about, COMPONENT, "Warning", "PortRefused",
-                   "port %u of %s cannot be had (%s): %s", port, address, strerror(why), then);
+                   "port %u of %s cannot be bound (%s): %s", port, address, strerror(why), then);
 }
 
-/* As a server would ask for it; 0: it can be had. */
+/* Binds the port as a server would. Returns 0 if that works, else the errno. */
 static int try_port(const struct port_wanted *wanted)
 {
     const int one = 1;
@@ -51,7 +51,8 @@ static int try_port(const struct port_wanted *wanted)
     _cleanup_fd_ int fd = socket(AF_INET, wanted->type | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return 0;
-    /* After a connection a port of TCP rests; for UDP it would mean to share it. */
+    /* Like most TCP servers, so that connections in TIME_WAIT do not count. For UDP it would share
+     * the port. */
     if (wanted->type == SOCK_STREAM)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
     return bind(fd, (const struct sockaddr *)&where, sizeof(where)) < 0 ? errno : 0;

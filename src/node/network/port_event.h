@@ -1,4 +1,4 @@
-/* That a port of this machine cannot be had, told on the object that wants it. */
+/* Reports, on the object that wants it, that a port of this machine cannot be bound. */
 #ifndef TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 #define TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 
@@ -14,12 +14,12 @@ struct port_wanted {
     uint16_t port;
 };
 
-/* `why`: what bind() answered. `then`: what becomes of it, "waiting until it is free". */
+/* `why` is the errno of bind(). `then` says what happens next, "waiting until it is free". */
 void port_event_refused(struct kube_client *client, const struct json *about,
                         const struct port_wanted *wanted, int why, const char *then);
 
-/* A Warning for each port that the pod's containers name and that cannot be had on the machine
- * now: of pods without a network of their own, before they run. */
+/* For a pod without a network of its own, before it runs: sends a Warning event for each of its
+ * container ports that cannot be bound on the machine now. */
 void port_event_check_pod(struct kube_client *client, const struct json *pod, const char *address);
 
 #endif

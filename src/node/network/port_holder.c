@@ -1,4 +1,4 @@
-/* Who has a port; see network/port_holder.h. */
+/* Finds the process that holds a port; see network/port_holder.h. */
 #include "node/network/port_holder.h"
 
 #include "base/buf.h"
@@ -17,11 +17,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel's numbers of TCP's states: a datagram's socket without a peer counts as closed. */
+/* TCP states in /proc/net: an unconnected UDP socket has the number of TCP_CLOSE. */
 enum { LISTENING = 0x0a, UNCONNECTED = 0x07 };
 
-/* The address is in the byte order of the machine, 32 bits at a time; of an IPv6 one the last word
- * is what an IPv4 one is mapped to, and all of "::" is zero. */
+/* The address is in the machine's byte order, 32 bits at a time. In an IPv6 address the last word
+ * is the mapped IPv4 address, and "::" is all zero. */
 uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port)
 {
     char host[33];
@@ -65,7 +65,7 @@ static bool has_socket(const char *pid, const char *socket)
     return found;
 }
 
-static void describe(const char *pid, char *text, size_t size)
+static void port_holder_describe(const char *pid, char *text, size_t size)
 {
     _cleanup_free_ char *path = mem_printf("/proc/%s/comm", pid);
     _cleanup_buf_ struct buf name;
@@ -89,7 +89,7 @@ bool node_port_holder(int type, struct in_addr address, uint16_t port, char *tex
     for (struct dirent *entry; directory && !found && (entry = readdir(directory));) {
         found = isdigit((unsigned char)entry->d_name[0]) && has_socket(entry->d_name, socket);
         if (found)
-            describe(entry->d_name, text, size);
+            port_holder_describe(entry->d_name, text, size);
     }
     if (directory)
         closedir(directory);

@@ -1,4 +1,4 @@
-/* Who listens on a port of this machine that we want: for the sentence that tells people. */
+/* Finds the process that listens on a port of this machine, for messages to users. */
 #ifndef TRAINYARD_NODE_NETWORK_PORT_HOLDER_H
 #define TRAINYARD_NODE_NETWORK_PORT_HOLDER_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `type` is SOCK_STREAM or SOCK_DGRAM. "python3 (process 4711)"; false where it cannot be told, as
- * of another user's process. Reads all of /proc: not for every day. */
+/* `type` is SOCK_STREAM or SOCK_DGRAM. Writes "python3 (process 4711)". Returns false if the
+ * process cannot be found, as for another user's. Reads all of /proc, so it is slow. */
 bool node_port_holder(int type, struct in_addr address, uint16_t port, char *text, size_t size);
 
-/* The pure part: the inode of the socket that listens there, on one line of /proc/net/tcp, udp,
- * tcp6 or udp6; 0: it is another's. */
+/* Returns the inode of the socket that listens at this address, if this line of /proc/net/tcp,
+ * udp, tcp6 or udp6 is about it, else 0. Pure. */
 uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port);
 
 #endif

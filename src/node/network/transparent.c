@@ -13,12 +13,12 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 
-/* The namespace is ours: no other program uses a number in it. */
+/* The namespace belongs to the cluster: no other program uses these numbers in it. */
 enum { MARK = 1, ROUTE_TABLE = 100 };
 
 #define NFT_TABLE "trainyard-proxy"
 #define NFT_CHAIN "answers"
-#define ANY_POD   "10.244.255.254" /* its route is that of every pod */
+#define ANY_POD   "10.244.255.254" /* all addresses of pods have the same route */
 
 #define BRIDGE_RULES "/proc/sys/net/bridge/bridge-nf-call-iptables"
 #define IPV4         "/proc/sys/net/ipv4/"
@@ -27,14 +27,14 @@ enum { MARK = 1, ROUTE_TABLE = 100 };
 static const struct {
     const char *path, *value;
 } SYSCTLS[] = {
-    /* The gateway sends packets back over the bridge on which they came, and that is right. */
+    /* The gateway sends packets back over the bridge on which they came, which is intended here. */
     {IPV4 "conf/all/send_redirects", "0"},
     {IPV4 "conf/" POD_NETWORK_BRIDGE "/send_redirects", "0"},
-    /* With the mark, the check of source addresses would take every pod's address for the
-     * namespace's own and drop the packet. */
+    /* With the mark, source validation would take every pod's address for a local one and drop the
+     * packet. */
     {IPV4 "conf/all/src_valid_mark", "0"},
     {IPV4 "conf/" POD_NETWORK_BRIDGE "/src_valid_mark", "0"},
-    /* The proxy shares the addresses of pods, whose own connections have ports from 32768. */
+    /* The proxy uses the addresses of pods, whose own connections have ports from 32768. */
     {IPV4 "ip_local_port_range", "1024 32767"},
 };
 
@@ -53,7 +53,8 @@ static void add_mark_rule(struct nft_batch *batch, uint8_t protocol)
     nft_rule_end(&rule, batch);
 }
 
-/* Packets from pod to pod need no state here; tracked, they would fill a table of limited size. */
+/* Packets from pod to pod need no connection state; tracking them would fill a table of limited
+ * size. */
 static void add_untrack_rule(struct nft_batch *batch, struct in_addr pods)
 {
     struct nft_rule rule;
@@ -67,7 +68,7 @@ static void add_untrack_rule(struct nft_batch *batch, struct in_addr pods)
     nft_rule_end(&rule, batch);
 }
 
-static int write_rules(struct in_addr pods, struct err *err)
+static int transparent_write_rules(struct in_addr pods, struct err *err)
 {
     static const uint8_t protocols[] = {IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMP};
     _cleanup_fd_ int fd = -1;
@@ -90,16 +91,17 @@ int transparent_lay(int netlink_fd, struct err *err)
     struct in_addr pods;
     int result = 0;
     inet_pton(AF_INET, POD_NETWORK, &pods);
-    /* With the module br_netfilter packets would pass the rules twice: on the bridge, too. */
+    /* With the module br_netfilter, packets would also pass the rules on the bridge, and so twice.
+     */
     (void)file_write_into(BRIDGE_RULES, "0", NULL);
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(SYSCTLS); i++)
         result = file_write_into(SYSCTLS[i].path, SYSCTLS[i].value, err);
     if (result == 0)
-        result = write_rules(pods, err);
+        result = transparent_write_rules(pods, err);
     if (result == 0)
         result =
             netlink_local_route_add(netlink_fd, "lo", pods, POD_NETWORK_PREFIX, ROUTE_TABLE, err);
-    /* The last step: transparent_is_laid() finds it. */
+    /* The last step, which transparent_is_laid() looks for. */
     return result < 0 ? result : netlink_mark_rule_add(netlink_fd, MARK, ROUTE_TABLE, err);
 }
 

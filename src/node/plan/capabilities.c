@@ -1,4 +1,4 @@
-/* Capabilities; see pod/capabilities.h. */
+/* Sets of capabilities; see plan/capabilities.h. */
 #include "node/plan/capabilities.h"
 
 #include "base/mem.h"
@@ -55,17 +55,17 @@ static const char *const NAMES[] = {
     "CHECKPOINT_RESTORE",
 };
 
-uint64_t pod_capabilities_default(void)
+uint64_t capabilities_default(void)
 {
     return BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_FSETID) |
            BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) | BIT(CAP_SETPCAP) | BIT(CAP_SETFCAP) |
            BIT(CAP_NET_RAW) | BIT(CAP_SYS_CHROOT) | BIT(CAP_NET_BIND_SERVICE);
 }
 
-/* Memory that stays, priorities, and the pod's own network harm nobody else. */
-uint64_t pod_capabilities_most(bool nested, bool own_network)
+/* Locked memory, priorities and the pod's own network affect no other pod. */
+uint64_t capabilities_most(bool nested, bool own_network)
 {
-    uint64_t most = pod_capabilities_default();
+    uint64_t most = capabilities_default();
     if (!nested)
         most |= BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_NICE);
     if (!nested && own_network)
@@ -73,7 +73,7 @@ uint64_t pod_capabilities_most(bool nested, bool own_network)
     return most;
 }
 
-uint64_t pod_capabilities_named(const char *name)
+uint64_t capabilities_named(const char *name)
 {
     if (strncasecmp(name, "CAP_", 4) == 0)
         name += 4;

@@ -1,4 +1,4 @@
-/* What a container runs. */
+/* Plans the command of a container and its default environment. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Where a program looks for ~/.kube and the like. The machine's /root is nothing to write to, so it
- * is /tmp; but a pod that mounts something below /root has it there to be found, as in an image. */
+/* Returns HOME, where a program looks for ~/.kube and similar. The machine's /root is read-only,
+ * so it is /tmp; but a pod that mounts something below /root finds it there, as in an image. */
 static const char *home_of(const struct json *container)
 {
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
@@ -19,14 +19,15 @@ static const char *home_of(const struct json *container)
     return "/tmp";
 }
 
-void planner_default_environment(struct planner *p, const struct json *container,
-                                 struct pod_strings *environment)
+void plan_default_environment(struct planner *p, const struct json *container,
+                              struct pod_strings *environment)
 {
     environment_set(p->arena, environment, "PATH",
                     p->home ? IMAGE_PATH : IMAGE_PATH ":" IMAGE_TOOLS_DIRECTORY);
     environment_set(p->arena, environment, "HOSTNAME", p->spec->hostname);
     environment_set(p->arena, environment, "HOME", p->home ? p->home : home_of(container));
-    /* The machine's home is not ours to write to, but packages installed there must be found. */
+    /* The home directory of the machine's user is read-only, but packages that are installed there
+     * must be found. */
     if (p->input->home && !p->home)
         environment_set(p->arena, environment, "PYTHONUSERBASE",
                         arena_printf(p->arena, "%s/.local", p->input->home));
@@ -54,9 +55,9 @@ static void add_strings(struct planner *p, const struct pod_strings *list,
         pod_strings_add(p->arena, &ret->arguments, list->items[i]);
 }
 
-/* As Kubernetes: a command replaces the image's entrypoint and its arguments, arguments replace
- * only those. */
-int planner_command(struct planner *p, const struct json *container, struct pod_container *ret)
+/* As in Kubernetes: a command replaces the image's entrypoint and its arguments; arguments replace
+ * only the arguments. */
+int plan_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct json *command = json_get(container, "command"),
                       *args = json_get(container, "args");
@@ -67,17 +68,16 @@ int planner_command(struct planner *p, const struct json *container, struct pod_
         add_strings(p, &p->image.command, ret);
     if (!json_count(command) && !json_count(args))
         add_strings(p, &p->image.args, ret);
-    /* In a root of its own the arguments alone may name a program of it. */
+    /* In an image's own root, the arguments alone may name a program. */
     if (!ret->root && !ret->arguments.count)
-        return planner_refuse(p, "ErrImageNeverPull", ret->name,
-                              image_table_advise(p->arena, image,
-                                                 json_get_string(container, "imagePullPolicy", ""),
-                                                 p->err));
+        return plan_refuse(p, "ErrImageNeverPull", ret->name,
+                           image_table_advise(p->arena, image,
+                                              json_get_string(container, "imagePullPolicy", ""),
+                                              p->err));
     add_words(p, args, ret);
     if (!ret->arguments.count)
-        return planner_refuse(p, "CreateContainerError", ret->name,
-                              err_set(p->err, ERR_INVALID,
-                                      "no command specified: image '%s' has none of its own",
-                                      image));
+        return plan_refuse(p, "CreateContainerError", ret->name,
+                           err_set(p->err, ERR_INVALID,
+                                   "no command specified: image '%s' has none of its own", image));
     return 0;
 }

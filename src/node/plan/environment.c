@@ -1,4 +1,4 @@
-/* A container's environment; see pod/environment.h. */
+/* A container's environment; see plan/environment.h. */
 #include "node/plan/environment.h"
 
 #include "base/base64.h"
@@ -11,7 +11,7 @@
 
 enum { VALUE_MAX = 1024 * 1024, ENTRIES_MAX = 16 * 1024 };
 
-static size_t find(const struct pod_strings *environment, const char *name)
+static size_t environment_find(const struct pod_strings *environment, const char *name)
 {
     size_t size = strlen(name);
     for (size_t i = 0; i < environment->count; i++)
@@ -22,7 +22,7 @@ static size_t find(const struct pod_strings *environment, const char *name)
 
 const char *environment_get(const struct pod_strings *environment, const char *name)
 {
-    size_t position = find(environment, name);
+    size_t position = environment_find(environment, name);
     return position < environment->count ? strchr(environment->items[position], '=') + 1 : NULL;
 }
 
@@ -30,7 +30,7 @@ void environment_set(struct arena *arena, struct pod_strings *environment, const
                      const char *value)
 {
     const char *entry = arena_printf(arena, "%s=%s", name, value);
-    size_t position = find(environment, name);
+    size_t position = environment_find(environment, name);
     if (position < environment->count)
         environment->items[position] = entry;
     else
@@ -64,8 +64,8 @@ const char *environment_expand(struct arena *arena, const char *text,
     return arena_strndup(arena, out.data, out.size);
 }
 
-/* "metadata.labels['key']" → key. */
-static const char *subscript(struct arena *arena, const char *path, const char *map)
+/* Extracts "key" from "metadata.labels['key']". */
+static const char *environment_subscript(struct arena *arena, const char *path, const char *map)
 {
     size_t size = strlen(map), whole = strlen(path);
     if (!str_has_prefix(path, map) || whole < size + 4 || strncmp(path + size, "['", 2) != 0 ||
@@ -97,8 +97,8 @@ int environment_field(struct arena *arena, const struct pod_facts *facts, const 
             return 0;
         }
     }
-    const char *label = subscript(arena, path, "metadata.labels");
-    const char *annotation = subscript(arena, path, "metadata.annotations");
+    const char *label = environment_subscript(arena, path, "metadata.labels");
+    const char *annotation = environment_subscript(arena, path, "metadata.annotations");
     if (!label && !annotation)
         return err_set(err, ERR_UNSUPPORTED, "field '%s' cannot be referred to", path);
     const char *value = label ? kube_meta_label(pod, label) : kube_meta_annotation(pod, annotation);
@@ -106,8 +106,9 @@ int environment_field(struct arena *arena, const struct pod_facts *facts, const 
     return 0;
 }
 
-/* One value of a secret, decoded; one with a NUL in it cannot be in an environment. */
-static int decode(struct arena *arena, const char *text, const char **ret, struct err *err)
+/* Decodes one value of a secret. A value with a NUL byte cannot be in an environment. */
+static int environment_decode_value(struct arena *arena, const char *text, const char **ret,
+                                    struct err *err)
 {
     char *value;
     size_t size;
@@ -129,7 +130,7 @@ static int key_value(struct arena *arena, const struct pod_facts *facts,
                                                  kube_meta_namespace(facts->pod), name);
     const char *value = json_get_string(json_get(object, "data"), key, NULL);
     if (value && secret)
-        return decode(arena, value, ret, err);
+        return environment_decode_value(arena, value, ret, err);
     *ret = value;
     if (value || json_get_bool(reference, "optional", false))
         return 0;
@@ -157,7 +158,7 @@ static int value_from(struct arena *arena, const struct pod_facts *facts,
     return err_set(err, ERR_UNSUPPORTED, "valueFrom of this kind is not supported on this machine");
 }
 
-/* As Kubernetes names variables: letters, digits, '_', '-' and '.', and no digit first. */
+/* The rule of Kubernetes: letters, digits, '_', '-' and '.', and no digit first. */
 static bool is_variable_name(const char *prefix, const char *key)
 {
     const char *first = prefix[0] ? prefix : key, *const parts[] = {prefix, key};
@@ -188,7 +189,7 @@ static int add_from(struct arena *arena, const struct pod_facts *facts,
         if (ret->count > ENTRIES_MAX)
             return err_set(err, ERR_TOO_MANY, "more than %d environment variables", ENTRIES_MAX);
         if (!value || !is_variable_name(prefix, entry->name) ||
-            (!config && decode(arena, value, &value, NULL) < 0))
+            (!config && environment_decode_value(arena, value, &value, NULL) < 0))
             continue;
         environment_set(arena, ret, arena_printf(arena, "%s%s", prefix, entry->name), value);
     }

@@ -1,5 +1,5 @@
-/* What a container may use, as its environment and its files say it (resourceFieldRef): in units of
- * the divisor, rounded up. A limit that is not set is what the node has. */
+/* Resources of a container in its environment and files (resourceFieldRef): in units of the
+ * divisor, rounded up. A limit that is not set is the node's capacity. */
 #include "node/plan/environment.h"
 
 #include "base/str.h"
@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static const struct json *find_container(const struct json *pod, const char *name)
+static const struct json *environment_find_container(const struct json *pod, const char *name)
 {
     static const char *const LISTS[] = {"containers", "initContainers"};
     for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++) {
@@ -20,7 +20,7 @@ static const struct json *find_container(const struct json *pod, const char *nam
     return NULL;
 }
 
-/* "limits.cpu" → the amount the container has of it. */
+/* Returns the container's amount of a resource such as "limits.cpu". */
 static int find_amount(const struct pod_facts *facts, const struct json *container,
                        const char *resource, struct kube_quantity *ret, struct err *err)
 {
@@ -46,7 +46,7 @@ int environment_resource(struct arena *arena, const struct pod_facts *facts,
     const char *resource = json_get_string(reference, "resource", "");
     struct kube_quantity amount, divisor = {0};
     if (name[0])
-        container = find_container(facts->pod, name);
+        container = environment_find_container(facts->pod, name);
     if (!container)
         return err_set(err, ERR_INVALID, "container %s not found", name);
     if (find_amount(facts, container, resource, &amount, err) < 0 ||

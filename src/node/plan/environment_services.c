@@ -1,5 +1,5 @@
-/* The variables by which a container learns of services, in the two old forms that Kubernetes still
- * gives: NAME_SERVICE_HOST and the links of Docker, NAME_PORT_80_TCP. */
+/* The variables that describe services, in the two old forms that Kubernetes still sets:
+ * NAME_SERVICE_HOST, and Docker's links, NAME_PORT_80_TCP. */
 #include "node/plan/environment.h"
 
 #include "base/str.h"
@@ -51,7 +51,7 @@ static void add_service(struct arena *arena, struct pod_strings *ret, const stru
     const char *name = variable_name(arena, kube_meta_name(service));
     bool is_first = true;
     if (!address[0] || str_eq(address, "None"))
-        return; /* it has none to tell of */
+        return; /* a headless service has no variables */
     environment_set(arena, ret, arena_printf(arena, "%s_SERVICE_HOST", name), address);
     JSON_EACH (port, json_get(spec, "ports")) {
         add_port(arena, ret, name, address, port, is_first);
@@ -59,7 +59,7 @@ static void add_service(struct arena *arena, struct pod_strings *ret, const stru
     }
 }
 
-/* The API: at its service, or for pods on the machine's network at its own port. */
+/* The API: at its service, or, for pods on the machine's network, at its own port. */
 static void add_api(struct arena *arena, const struct pod_facts *facts, struct pod_strings *ret)
 {
     struct json *port = json_object(arena);

@@ -1,6 +1,7 @@
-/* The GPUs a container was given: told in its environment, and seen in its /dev. A container that
- * asked for none sees none. Among pods with GPUs the variables say whose is which, as CUDA numbers
- * devices by what it sees: with a part of the files it would number them anew. */
+/* The GPUs of a container: named in its environment, and visible in its /dev. A container that
+ * asked for none sees none. Pods with GPUs see all device files, and variables say which are
+ * theirs, because CUDA numbers devices by what it sees: with a subset of the files it would number
+ * them differently. */
 #include "node/plan/internal.h"
 
 #include "kube/devices.h"
@@ -9,9 +10,9 @@
 
 #include <string.h>
 
-int planner_gpus(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_gpus(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    int64_t asked = kube_devices_asked(container);
+    int64_t asked = kube_devices_requested(container);
     const char *given = kube_devices_of(
         p->arena, kube_meta_annotation(p->input->pod, KUBE_DEVICES_ANNOTATION), ret->name);
     if (asked == 0)

@@ -1,4 +1,4 @@
-/* What a container's image gives it: a root, a user, a working directory. */
+/* What a container's image provides: a root, a user, a working directory. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* "SIGQUIT", "QUIT" or "3"; 0 for what is none. */
-int planner_signal_named(const char *text)
+/* Accepts "SIGQUIT", "QUIT" or "3". Returns 0 for anything else. */
+int plan_signal_named(const char *text)
 {
     int64_t number = 0;
     if (str_to_int64(text, 1, SIGRTMAX, &number, NULL) == 0)
@@ -22,7 +22,7 @@ int planner_signal_named(const char *text)
     return 0;
 }
 
-/* The container's user, by number or by the image's word for it. */
+/* The container's user, by number or by a name that the image defines. */
 static int plan_user(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct json *own = json_get(container, "securityContext");
@@ -40,8 +40,9 @@ static int plan_user(struct planner *p, const struct json *container, struct pod
     return 0;
 }
 
-/* The API takes any text for an image, as in Kubernetes; the kubelet refuses it in these words. */
-int planner_check_image_name(struct planner *p, const struct json *container)
+/* The API accepts any text as an image, as in Kubernetes; these are the kubelet's words for a bad
+ * name. */
+int plan_check_image_name(struct planner *p, const struct json *container)
 {
     const char *text = json_get_string(container, "image", "");
     struct image_name name;
@@ -54,15 +55,15 @@ int planner_check_image_name(struct planner *p, const struct json *container)
                    text, text, why.message);
 }
 
-int planner_image(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_image(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    const struct pod_plan_input *input = p->input;
+    const struct plan_input *input = p->input;
     const char *name = json_get_string(container, "image", "");
     const char *own = json_get_string(container, "workingDir", "");
     p->image_known = image_table_find(p->arena, input->state_dir, input->images, name, &p->image);
     p->home = NULL;
     const char *directory = own[0] ? own : p->image.directory;
-    if (directory[0] && directory[0] != '/') /* container runtimes refuse it, too */
+    if (directory[0] && directory[0] != '/') /* container runtimes refuse it too */
         return own[0]
                    ? err_set(p->err, ERR_INVALID, "workingDir '%s' must be an absolute path", own)
                    : err_set(p->err, ERR_INVALID,
@@ -70,7 +71,7 @@ int planner_image(struct planner *p, const struct json *container, struct pod_co
                              "path: give the container a workingDir",
                              directory, name);
     ret->directory = directory[0] ? directory : NULL;
-    ret->stop_signal = planner_signal_named(p->image.stop_signal);
+    ret->stop_signal = plan_signal_named(p->image.stop_signal);
     ret->image_id = p->image.digest[0] ? p->image.digest : NULL;
     ret->layer = arena_printf(p->arena, "%s/layers/%s", input->pod_dir, ret->name);
     if (!p->image.root)

@@ -1,7 +1,7 @@
-/* What the files of the planner share: pod/plan.c goes through the pod, each of the others plans
- * one side of it. */
-#ifndef TRAINYARD_NODE_POD_PLAN_INTERNAL_H
-#define TRAINYARD_NODE_POD_PLAN_INTERNAL_H
+/* Shared by the files of the planner: plan/plan.c goes through the pod, and each of the others
+ * plans one aspect of it. */
+#ifndef TRAINYARD_NODE_PLAN_INTERNAL_H
+#define TRAINYARD_NODE_PLAN_INTERNAL_H
 
 #include "node/image/table.h"
 #include "node/plan/plan.h"
@@ -10,67 +10,67 @@ enum { PLANNER_VOLUMES_MAX = 256 };
 
 struct planner {
     struct arena *arena;
-    const struct pod_plan_input *input;
+    const struct plan_input *input;
     struct pod_spec *spec;
     struct pod_facts facts;
     struct volume volumes[PLANNER_VOLUMES_MAX];
     size_t volume_count;
-    struct image image; /* of the container at hand */
+    struct image image; /* of the current container */
     bool image_known;
-    const char *home; /* of its user, in an image with a root of its own; else NULL */
-    struct pod_plan_refusal *refusal;
+    const char *home; /* of its user, if the image has a root of its own; else NULL */
+    struct plan_refusal *refusal;
     struct err *err;
 };
 
-/* Note the reason against it; the result is passed through. */
-int planner_refuse(struct planner *p, const char *reason, const char *container, int result);
+/* Records the reason of a refusal and returns `result`. */
+int plan_refuse(struct planner *p, const char *reason, const char *container, int result);
 
-/* ---- pod/plan_names.c: its own name, /etc/hosts and /etc/resolv.conf */
-int planner_hostname(struct planner *p);
-const char *planner_hosts(struct planner *p);
-const char *planner_resolv_conf(struct planner *p);
+/* ---- plan/names.c: host name, /etc/hosts and /etc/resolv.conf */
+int plan_hostname(struct planner *p);
+const char *plan_hosts(struct planner *p);
+const char *plan_resolv_conf(struct planner *p);
 
-/* ---- pod/plan_mounts.c */
-int planner_prepare_volumes(struct planner *p);
-int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret);
+/* ---- plan/mounts.c */
+int plan_prepare_volumes(struct planner *p);
+int plan_mounts(struct planner *p, const struct json *container, struct pod_container *ret);
 
-/* ---- pod/plan_image.c: what the image gives, before anything else is known of the container */
-int planner_check_image_name(struct planner *p, const struct json *container);
-int planner_image(struct planner *p, const struct json *container, struct pod_container *ret);
-int planner_signal_named(const char *text); /* 0 for what is none */
+/* ---- plan/image.c: what the image provides; planned before the rest of the container */
+int plan_check_image_name(struct planner *p, const struct json *container);
+int plan_image(struct planner *p, const struct json *container, struct pod_container *ret);
+int plan_signal_named(const char *text); /* returns 0 if the text names no signal */
 
-/* ---- pod/plan_security.c */
-int planner_pod_security(struct planner *p);
-int planner_security(struct planner *p, const struct json *container, struct pod_container *ret);
+/* ---- plan/security.c */
+int plan_pod_security(struct planner *p);
+int plan_security(struct planner *p, const struct json *container, struct pod_container *ret);
 
-/* ---- pod/plan_gpus.c */
-int planner_gpus(struct planner *p, const struct json *container, struct pod_container *ret);
+/* ---- plan/gpus.c */
+int plan_gpus(struct planner *p, const struct json *container, struct pod_container *ret);
 
-/* ---- pod/plan_command.c: what runs, and the environment it finds before its own is added */
-void planner_default_environment(struct planner *p, const struct json *container,
-                                 struct pod_strings *environment);
-int planner_command(struct planner *p, const struct json *container, struct pod_container *ret);
+/* ---- plan/command.c: the command, and the default environment */
+void plan_default_environment(struct planner *p, const struct json *container,
+                              struct pod_strings *environment);
+int plan_command(struct planner *p, const struct json *container, struct pod_container *ret);
 
-/* ---- pod/plan_handed.c: programs below the machine's /tmp; after the command and the mounts */
-bool planner_is_covered(const struct pod_container *container, const char *path);
-/* The path without symbolic links, as the source of a mount must be; the path itself if there is
- * nothing. */
-const char *planner_real_path(struct planner *p, const char *path);
-void planner_hand_programs(struct planner *p, struct pod_container *ret);
+/* ---- plan/tmp_programs.c: programs below the machine's /tmp; planned after the command and the
+ * mounts */
+bool plan_is_covered(const struct pod_container *container, const char *path);
+/* Returns the path without symbolic links, as the source of a mount must be; the path itself if
+ * nothing is there. */
+const char *plan_real_path(struct planner *p, const char *path);
+void plan_tmp_programs(struct planner *p, struct pod_container *ret);
 
-/* ---- pod/plan_plain.c: where there are no namespaces, and so no mounts */
-int planner_check_plain(struct planner *p, const struct json *container,
-                        const struct pod_container *planned);
-int planner_plain_environment(struct planner *p, const struct json *container,
-                              struct pod_container *ret);
-/* After the manifest's own environment, which must not take its place. */
-void planner_plain_mark(struct planner *p, const struct json *container,
-                        struct pod_strings *environment);
-void planner_plain_command(struct planner *p, const struct json *container,
+/* ---- plan/plain.c: pods without namespaces, and so without mounts */
+int plan_check_plain(struct planner *p, const struct json *container,
+                     const struct pod_container *planned);
+int plan_plain_environment(struct planner *p, const struct json *container,
                            struct pod_container *ret);
+/* Called after the manifest's own environment was added, which must not replace the mark. */
+void plan_plain_mark(struct planner *p, const struct json *container,
+                     struct pod_strings *environment);
+void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret);
 
-/* ---- pod/plan_life.c: probes, hooks, sidecars, deadlines */
-void planner_pod_life(struct planner *p);
-int planner_life(struct planner *p, const struct json *container, struct pod_container *ret);
+/* ---- plan/life.c: probes, hooks, sidecars, deadlines */
+void plan_pod_life(struct planner *p);
+int plan_life(struct planner *p, const struct json *container, struct pod_container *ret);
 
 #endif

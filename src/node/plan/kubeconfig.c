@@ -1,4 +1,4 @@
-/* How a plain pod finds the API; see pod/kubeconfig.h. */
+/* How a pod without namespaces reaches the API; see plan/kubeconfig.h. */
 #include "node/plan/kubeconfig.h"
 
 #include "base/base64.h"
@@ -16,14 +16,14 @@
 
 enum { SECRET_MAX = 256 * 1024 };
 
-char *pod_handout_dir(struct arena *arena, const char *state_dir)
+char *plan_handout_dir(struct arena *arena, const char *state_dir)
 {
     return arena_printf(arena, "/run/trainyard-%016llx",
                         (unsigned long long)node_state_number(state_dir));
 }
 
 /* `authority` and `token` are the fields with their values. */
-static const char *make_text(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
+static const char *make_text(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                              const char *authority, const char *token)
 {
     return arena_printf(
@@ -35,8 +35,8 @@ static const char *make_text(struct arena *arena, const struct pod_kubeconfig *k
         kubeconfig->api_port, authority, token, kubeconfig->namespace_);
 }
 
-/* Token and CA are read from the volume, whose files follow the account. */
-static int write_own(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
+/* Refers to token and CA in the volume, whose files are kept up to date. */
+static int write_own(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                      const char **ret_path, struct err *err)
 {
     const char *text =
@@ -54,8 +54,7 @@ static int read_secret(const char *directory, const char *name, struct buf *ret,
     return file_read(path, ret, err);
 }
 
-/* A directory through which everybody gets, whatever our umask, and in which nobody can look
- * around. */
+/* Makes a directory that every user can pass through, whatever the umask, but none can list. */
 static int make_passage(const char *path, struct err *err)
 {
     int result = file_make_dirs(path, 0711, err);
@@ -64,8 +63,8 @@ static int make_passage(const char *path, struct err *err)
                : err_set_errno(err, errno, "cannot open '%s' for other users", path);
 }
 
-/* Nobody but us can write in the directory, so no link of somebody else is followed; and the file
- * is given away before it has its name. */
+/* Only this user can write in the directory, so no link of another user is followed. The file gets
+ * its owner before it gets its name. */
 static int give_file(struct arena *arena, const char *path, const char *text, int64_t user,
                      struct err *err)
 {
@@ -80,8 +79,8 @@ static int give_file(struct arena *arena, const char *path, const char *text, in
     return 0;
 }
 
-/* Token and CA stand in it, as they are now: the token is the pod's for its life. */
-static int hand_out(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
+/* Contains token and CA as they are now: the token is valid as long as the pod lives. */
+static int hand_out(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                     const char **ret_path, struct err *err)
 {
     _cleanup_buf_ struct buf authority = {0}, token = {0};
@@ -100,8 +99,8 @@ static int hand_out(struct arena *arena, const struct pod_kubeconfig *kubeconfig
     return give_file(arena, *ret_path, text, kubeconfig->user, err);
 }
 
-int pod_kubeconfig_write(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
-                         const char **ret_path, struct err *err)
+int plan_kubeconfig_write(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
+                          const char **ret_path, struct err *err)
 {
     if (kubeconfig->user <= 0)
         return write_own(arena, kubeconfig, ret_path, err);
@@ -113,7 +112,7 @@ int pod_kubeconfig_write(struct arena *arena, const struct pod_kubeconfig *kubec
                       : 0;
 }
 
-int pod_handouts_remove(const char *handout_dir, const char *uid, struct err *err)
+int plan_handouts_remove(const char *handout_dir, const char *uid, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", handout_dir, uid);
     return file_remove_tree(path, err);

@@ -1,5 +1,5 @@
-/* From a Pod to what its supervisor does around the running of a container: probes, hooks, who is a
- * sidecar, how long all of it may take. Names of ports become numbers here. */
+/* Plans probes, hooks, sidecars and deadlines of a pod for its supervisor. Names of ports become
+ * numbers here. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -11,28 +11,28 @@
 
 enum { SECONDS_MAX = 1 << 30 };
 
-static int64_t milliseconds(const struct json *object, const char *name, int64_t seconds)
+static int64_t life_milliseconds(const struct json *object, const char *name, int64_t seconds)
 {
     int64_t value = json_get_int(object, name, seconds);
     return (value < 0 ? 0 : value > SECONDS_MAX ? SECONDS_MAX : value) * 1000;
 }
 
-void planner_pod_life(struct planner *p)
+void plan_pod_life(struct planner *p)
 {
     const struct json *pod = p->input->pod, *spec = json_get(pod, "spec");
     int64_t deadline_s = json_get_int(spec, "activeDeadlineSeconds", 0);
     p->spec->identity = arena_printf(p->arena, "%s_%s(%s)", kube_meta_name(pod),
                                      kube_meta_namespace(pod), kube_meta_uid(pod));
     p->spec->grace_ms =
-        milliseconds(spec, "terminationGracePeriodSeconds", POD_GRACE_DEFAULT_MS / 1000);
+        life_milliseconds(spec, "terminationGracePeriodSeconds", POD_GRACE_DEFAULT_MS / 1000);
     if (deadline_s > 0)
         p->spec->deadline_ms = moment_after(p->input->started_ms, deadline_s);
     p->spec->prober = p->input->prober;
 }
 
-/* A number, or the name that the container gives one of its ports. */
-static int find_port(struct planner *p, const struct json *container, const struct json *action,
-                     int64_t *ret)
+/* Accepts a number, or the name of one of the container's ports. */
+static int life_find_port(struct planner *p, const struct json *container,
+                          const struct json *action, int64_t *ret)
 {
     const char *name = json_get_string(action, "port", NULL);
     int64_t number = json_get_int(action, "port", 0);
@@ -54,7 +54,7 @@ static void add_headers(struct planner *p, const struct json *list, struct pod_s
     JSON_EACH (row, list) {
         const char *name = json_get_string(row, "name", "");
         const char *value = json_get_string(row, "value", "");
-        /* What would end the line would begin another header. */
+        /* A line end in a value would begin another header. */
         if (name[0] && !strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"))
             pod_strings_add(p->arena, ret, arena_printf(p->arena, "%s: %s", name, value));
     }
@@ -83,7 +83,7 @@ static int plan_handler(struct planner *p, const struct json *container, const s
     }
     if (sleep) {
         ret->kind = HANDLER_SLEEP;
-        ret->sleep_ms = milliseconds(sleep, "seconds", 0);
+        ret->sleep_ms = life_milliseconds(sleep, "seconds", 0);
         return 0;
     }
     if (http) {
@@ -101,7 +101,7 @@ static int plan_handler(struct planner *p, const struct json *container, const s
     }
     const struct json *action = http ? http : tcp ? tcp : grpc;
     ret->host = host_of(p, action);
-    return find_port(p, container, action, &ret->port);
+    return life_find_port(p, container, action, &ret->port);
 }
 
 static int64_t at_least_one(const struct json *probe, const char *name, int64_t fallback)
@@ -119,13 +119,13 @@ static int plan_probes(struct planner *p, const struct json *container, struct p
             continue;
         life->figures[kind] = (struct probe_figures){
             .given = true,
-            .initial_delay_ms = milliseconds(probe, "initialDelaySeconds", 0),
+            .initial_delay_ms = life_milliseconds(probe, "initialDelaySeconds", 0),
             .period_ms = at_least_one(probe, "periodSeconds", 10) * 1000,
             .timeout_ms = at_least_one(probe, "timeoutSeconds", 1) * 1000,
             .success_threshold = at_least_one(probe, "successThreshold", 1),
             .failure_threshold = at_least_one(probe, "failureThreshold", 3),
             .grace_ms = json_get(probe, "terminationGracePeriodSeconds")
-                            ? milliseconds(probe, "terminationGracePeriodSeconds", 0)
+                            ? life_milliseconds(probe, "terminationGracePeriodSeconds", 0)
                             : -1,
         };
         if (plan_handler(p, container, probe, &life->probes[kind]) < 0)
@@ -143,7 +143,7 @@ static int plan_hook(struct planner *p, const struct json *container, const char
     return plan_handler(p, container, hook, ret) < 0 ? err_wrap(p->err, "lifecycle.%s", name) : 0;
 }
 
-/* "In 3 42", as the supervisor reads them. */
+/* Writes rules such as "In 3 42", as the supervisor reads them. */
 static int plan_rules(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     JSON_EACH (rule, json_get(container, "restartPolicyRules")) {
@@ -162,7 +162,7 @@ static int plan_rules(struct planner *p, const struct json *container, struct po
     return 0;
 }
 
-int planner_life(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_life(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *policy = json_get_string(container, "restartPolicy", "");
     int result;
@@ -178,8 +178,8 @@ int planner_life(struct planner *p, const struct json *container, struct pod_con
             return result;
     }
     const char *stop = json_get_string(json_get(container, "lifecycle"), "stopSignal", "");
-    if (stop[0]) /* it goes before the image's */
-        ret->stop_signal = planner_signal_named(stop);
+    if (stop[0]) /* it takes precedence over the image's */
+        ret->stop_signal = plan_signal_named(stop);
     ret->sidecar = ret->init && str_eq(policy, "Always");
     if ((result = plan_probes(p, container, &ret->life)) < 0 ||
         (result = plan_hook(p, container, "postStart", &ret->life.post_start)) < 0)

@@ -1,4 +1,4 @@
-/* Limits of a pod in figures; see pod/limits.h. */
+/* Limits of a pod in units of control groups; see plan/limits.h. */
 #include "node/plan/limits.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 enum { SHARES_MIN = 2, SHARES_A_CPU = 1024, QUOTA_MIN_US = 1000, MILLI = 1000 };
 
-/* What is asked for of the two resources that are limited. */
+/* Amounts of the two resources that are limited. */
 struct amounts {
     int64_t cpu_milli, memory_bytes;
 };
@@ -21,12 +21,12 @@ static struct amounts read_amounts(const struct json *container, const char *whi
     return (struct amounts){kube_quantity_milli(&cpu), kube_quantity_value(&memory)};
 }
 
-static struct amounts sum(struct amounts a, struct amounts b)
+static struct amounts limits_sum_amounts(struct amounts a, struct amounts b)
 {
     return (struct amounts){a.cpu_milli + b.cpu_milli, a.memory_bytes + b.memory_bytes};
 }
 
-static struct amounts larger(struct amounts a, struct amounts b)
+static struct amounts limits_larger_amounts(struct amounts a, struct amounts b)
 {
     return (struct amounts){a.cpu_milli > b.cpu_milli ? a.cpu_milli : b.cpu_milli,
                             a.memory_bytes > b.memory_bytes ? a.memory_bytes : b.memory_bytes};
@@ -44,7 +44,7 @@ static int64_t to_quota(int64_t cpu_milli)
     return !cpu_milli ? 0 : quota < QUOTA_MIN_US ? QUOTA_MIN_US : quota;
 }
 
-void pod_limits_of_container(const struct json *container, struct cgroup_limits *ret)
+void plan_limits_of_container(const struct json *container, struct cgroup_limits *ret)
 {
     struct amounts requests = read_amounts(container, "requests");
     struct amounts limits = read_amounts(container, "limits");
@@ -55,14 +55,14 @@ void pod_limits_of_container(const struct json *container, struct cgroup_limits 
     };
 }
 
-static bool is_sidecar(const struct json *init)
+static bool limits_is_sidecar(const struct json *init)
 {
     return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
 }
 
-/* Of a pod: its containers together, or what its init containers need before them. A limit holds
- * for the whole where each of them has one. */
-static struct amounts whole(const struct json *pod, const char *which)
+/* Returns the amount of a pod: the sum of its containers, or the amount that its init containers
+ * need before, if that is larger. The whole has a limit only if each container has one. */
+static struct amounts limits_of_all_containers(const struct json *pod, const char *which)
 {
     struct amounts total = {0}, most = {0};
     bool has_cpu = true, has_memory = true;
@@ -72,13 +72,13 @@ static struct amounts whole(const struct json *pod, const char *which)
             struct amounts own = read_amounts(container, which);
             has_cpu = has_cpu && own.cpu_milli;
             has_memory = has_memory && own.memory_bytes;
-            if (i == 1 || is_sidecar(container))
-                total = sum(total, own);
+            if (i == 1 || limits_is_sidecar(container))
+                total = limits_sum_amounts(total, own);
             else
-                most = larger(most, sum(total, own));
+                most = limits_larger_amounts(most, limits_sum_amounts(total, own));
         }
     }
-    most = larger(most, total);
+    most = limits_larger_amounts(most, total);
     bool is_limit = str_eq(which, "limits");
     return (struct amounts){has_cpu || !is_limit ? most.cpu_milli : 0,
                             has_memory || !is_limit ? most.memory_bytes : 0};
@@ -94,9 +94,10 @@ static int read_pids(const struct json *pod, int64_t *ret, struct err *err)
     return 0;
 }
 
-int pod_limits_of_pod(const struct json *pod, struct cgroup_limits *ret, struct err *err)
+int plan_limits_of_pod(const struct json *pod, struct cgroup_limits *ret, struct err *err)
 {
-    struct amounts requests = whole(pod, "requests"), limits = whole(pod, "limits");
+    struct amounts requests = limits_of_all_containers(pod, "requests"),
+                   limits = limits_of_all_containers(pod, "limits");
     *ret = (struct cgroup_limits){
         .cpu_shares = to_shares(requests.cpu_milli),
         .cpu_quota_us = to_quota(limits.cpu_milli),
@@ -105,9 +106,9 @@ int pod_limits_of_pod(const struct json *pod, struct cgroup_limits *ret, struct 
     return read_pids(pod, &ret->pids, err);
 }
 
-int pod_limits_plan(const struct json *pod, struct pod_spec *spec, struct err *err)
+int plan_limits(const struct json *pod, struct pod_spec *spec, struct err *err)
 {
-    int result = pod_limits_of_pod(pod, &spec->limits, err);
+    int result = plan_limits_of_pod(pod, &spec->limits, err);
     if (result < 0)
         return result;
     size_t i = 0;
@@ -115,19 +116,19 @@ int pod_limits_plan(const struct json *pod, struct pod_spec *spec, struct err *e
     for (size_t k = 0; k < ARRAY_SIZE(LISTS); k++) {
         JSON_EACH (container, json_at(pod, "spec", LISTS[k], NULL)) {
             if (i < spec->container_count)
-                pod_limits_of_container(container, &spec->containers[i++].limits);
+                plan_limits_of_container(container, &spec->containers[i++].limits);
         }
     }
     return 0;
 }
 
-const char *pod_limits_not_held(const struct json *pod, unsigned controllers)
+const char *plan_limits_not_enforced(const struct json *pod, unsigned controllers)
 {
     struct amounts asked = {0};
     static const char *const LISTS[] = {"initContainers", "containers"};
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL))
-            asked = sum(asked, read_amounts(container, "limits"));
+            asked = limits_sum_amounts(asked, read_amounts(container, "limits"));
     }
     bool cpu = asked.cpu_milli && !(controllers & CGROUP_CPU);
     bool memory = asked.memory_bytes && !(controllers & CGROUP_MEMORY);

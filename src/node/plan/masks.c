@@ -1,11 +1,11 @@
-/* What of the machine a pod must not see; see pod/masks.h. */
+/* Paths of the machine that a pod must not see; see plan/masks.h. */
 #include "node/plan/masks.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* What lies in a home and is nobody's business but its owner's; the rest of the home is shown
- * read-only, because it is where people keep their code. */
+/* Private entries of a home directory. The rest of the home is visible read-only, because users
+ * keep their code there. */
 static const char *const SECRETS[] = {
     ".ssh",
     ".kube",
@@ -27,8 +27,8 @@ static const char *const SECRETS[] = {
     ".config/chromium",
 };
 
-void pod_masks_add(struct arena *arena, const char *state_dir, const char *home,
-                   struct pod_strings *ret)
+void plan_masks_add(struct arena *arena, const char *state_dir, const char *home,
+                    struct pod_strings *ret)
 {
     pod_strings_add(arena, ret, state_dir);
     if (!home || !str_eq(home, "/root"))

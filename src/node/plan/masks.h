@@ -1,13 +1,13 @@
-/* The places of the machine that no pod sees. Secrets of the cluster that lie elsewhere are in a
- * list of their own (pod/secrets.h). */
-#ifndef TRAINYARD_NODE_POD_MASKS_H
-#define TRAINYARD_NODE_POD_MASKS_H
+/* Paths of the machine that no pod sees. Secrets of the cluster elsewhere are in a list of their
+ * own (pod/secrets.h). */
+#ifndef TRAINYARD_NODE_PLAN_MASKS_H
+#define TRAINYARD_NODE_PLAN_MASKS_H
 
 #include "node/plan/strings.h"
 
-/* Adds their paths to `ret`, the state directory first. `home` is that of the machine's user, or
- * NULL. */
-void pod_masks_add(struct arena *arena, const char *state_dir, const char *home,
-                   struct pod_strings *ret);
+/* Adds the paths to `ret`, the state directory first. `home` is the home directory of the user who
+ * runs the cluster, or NULL. */
+void plan_masks_add(struct arena *arena, const char *state_dir, const char *home,
+                    struct pod_strings *ret);
 
 #endif

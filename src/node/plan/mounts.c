@@ -1,4 +1,4 @@
-/* What a container finds mounted: its volumes, and what every container gets. */
+/* Plans the mounts of a container: its volumes, and the mounts that every container gets. */
 #include "node/plan/internal.h"
 
 #include "base/cleanup.h"
@@ -7,11 +7,11 @@
 #include "kube/pod_container.h"
 #include "node/image/table.h"
 #include "node/pod/peers.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 #include <string.h>
 
-/* Volumes of memory are mounted by the supervisor, once for all containers. */
+/* The supervisor mounts volumes in memory, once for all containers. */
 static void add_memory(struct planner *p, const struct volume *volume, int64_t group)
 {
     if (!volume->memory)
@@ -21,7 +21,7 @@ static void add_memory(struct planner *p, const struct volume *volume, int64_t g
     memory->group = group;
 }
 
-int planner_prepare_volumes(struct planner *p)
+int plan_prepare_volumes(struct planner *p)
 {
     const struct volume_context context = {.state_dir = p->input->state_dir,
                                            .pod_dir = p->input->pod_dir,
@@ -36,13 +36,13 @@ int planner_prepare_volumes(struct planner *p)
                 ? err_set(p->err, ERR_TOO_MANY, "more than %d volumes", PLANNER_VOLUMES_MAX)
                 : volume_prepare(p->arena, &context, volume, &p->volumes[p->volume_count], p->err);
         if (result < 0)
-            return planner_refuse(p, "FailedMount", NULL, result);
+            return plan_refuse(p, "FailedMount", NULL, result);
         add_memory(p, &p->volumes[p->volume_count++], context.group);
     }
     return 0;
 }
 
-static const struct volume *find_volume(const struct planner *p, const char *name)
+static const struct volume *mounts_find_volume(const struct planner *p, const char *name)
 {
     for (size_t i = 0; i < p->volume_count; i++)
         if (str_eq(p->volumes[i].name, name))
@@ -56,7 +56,7 @@ static bool is_step_image(const char *image)
     return str_has_prefix(image, name) && strchr(":@", image[strlen(name)]);
 }
 
-/* Its last words: a file of its own where Kubernetes says it is. */
+/* The file for the termination message, at the path that the manifest gives. */
 static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *target = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
@@ -65,17 +65,18 @@ static void plan_message(struct planner *p, const struct json *container, struct
         pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
 }
 
-/* The services that a pod on the machine's network can reach are named in its hosts file, which
- * follows them: it must be one that can be changed from outside. */
-static void plan_hosts(struct planner *p, struct pod_container *ret)
+/* The services that a pod on the machine's network can reach are in its hosts file. That changes
+ * while the pod runs, so it must be a mounted file that the control process can write. */
+static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
 {
-    if (pod_uses_host_network(p->input->pod))
+    if (plan_uses_host_network(p->input->pod))
         pod_container_add_mount(p->arena, ret, "/etc/hosts",
                                 arena_printf(p->arena, "%s/hosts", p->input->pod_dir))
             ->read_only = true;
 }
 
-/* What it shares with the other pods of its job, unless it has something of its own there. */
+/* The directory that the pod shares with the other pods of its job, unless the pod has a mount of
+ * its own there. */
 static int plan_peers(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *name = peers_name(p->arena, p->input->pod), *path;
@@ -100,7 +101,7 @@ static bool has_segment(const char *path, const char *name)
     return false;
 }
 
-/* A volume over these would take away what makes the sandbox one. */
+/* A volume at one of these paths would break the sandbox. */
 static bool is_of_the_sandbox(const char *target)
 {
     static const char *const WHOLE[] = {"/", "/dev", "/etc", "/sys"};
@@ -110,8 +111,8 @@ static bool is_of_the_sandbox(const char *target)
     return str_eq(target, "/proc") || str_has_prefix(target, "/proc/");
 }
 
-/* The part of the volume that is mounted, or NULL for all of it; subPathExpr is filled in from the
- * container's environment. */
+/* Returns the part of the volume that is mounted, or NULL for all of it. subPathExpr is expanded
+ * with the container's environment. */
 static int plan_sub_path(struct planner *p, const struct json *mount,
                          const struct pod_strings *environment, const char **ret)
 {
@@ -126,7 +127,7 @@ static int plan_sub_path(struct planner *p, const struct json *mount,
                            json_get_string(mount, "name", ""), expression);
     }
     if (path[0] == '/' || has_segment(path, ".."))
-        return err_set(p->err, ERR_INVALID, "subPath '%s' is no path inside the volume", path);
+        return err_set(p->err, ERR_INVALID, "subPath '%s' is not a path inside the volume", path);
     *ret = path[0] ? path : NULL;
     return 0;
 }
@@ -135,12 +136,12 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
 {
     const char *name = json_get_string(mount, "name", "");
     const char *path = json_get_string(mount, "mountPath", "");
-    const struct volume *volume = find_volume(p, name);
+    const struct volume *volume = mounts_find_volume(p, name);
     const char *sub_path;
     if (!volume)
         return err_set(p->err, ERR_INVALID, "volume mount '%s' names no volume of the pod", name);
     if (path[0] != '/' || has_segment(path, ".."))
-        return err_set(p->err, ERR_INVALID, "mountPath '%s' is no path below '/'", path);
+        return err_set(p->err, ERR_INVALID, "mountPath '%s' is not a path below '/'", path);
     int result = plan_sub_path(p, mount, &ret->environment, &sub_path);
     if (result < 0)
         return result;
@@ -157,27 +158,28 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     return 0;
 }
 
-/* Directories that every pod shares with the machine, where the pod has no volume of its own. */
+/* Directories that every pod shares with the machine, unless the pod has a volume of its own
+ * there. */
 static void plan_shares(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < p->spec->shares.count; i++)
-        if (!planner_is_covered(ret, p->spec->shares.items[i]))
+        if (!plan_is_covered(ret, p->spec->shares.items[i]))
             pod_container_add_mount(p->arena, ret, p->spec->shares.items[i],
                                     p->spec->shares.items[i]);
 }
 
-int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     /* The trainer needs the machine's libraries; an image with files of its own has others. */
     if (p->input->trainer_path && !ret->root)
         pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH,
-                                planner_real_path(p, p->input->trainer_path))
+                                plan_real_path(p, p->input->trainer_path))
             ->read_only = true;
     if (p->input->step_path && !ret->root && is_step_image(json_get_string(container, "image", "")))
         pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH,
-                                planner_real_path(p, p->input->step_path))
+                                plan_real_path(p, p->input->step_path))
             ->read_only = true;
-    plan_hosts(p, ret);
+    mounts_add_hosts(p, ret);
     plan_message(p, container, ret);
     int result = plan_peers(p, container, ret);
     if (result < 0)

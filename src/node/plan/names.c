@@ -1,4 +1,4 @@
-/* The names a pod finds: its own, its hosts file, and who answers for the rest. */
+/* Plans the names of a pod: its host name, its hosts file and its resolv.conf. */
 #include "node/plan/internal.h"
 
 #include "base/buf.h"
@@ -11,22 +11,22 @@
 
 enum { NAMES_MAX = 256 * 1024, HOSTNAME_MAX = 63, KERNEL_HOSTNAME_MAX = 64 };
 
-bool pod_uses_host_network(const struct json *pod)
+bool plan_uses_host_network(const struct json *pod)
 {
     return json_get_bool(json_get(pod, "spec"), "hostNetwork", false);
 }
 
-const char *pod_hostname(struct arena *arena, const struct json *pod)
+const char *plan_pod_hostname(struct arena *arena, const struct json *pod)
 {
     const char *given = json_get_string(json_get(pod, "spec"), "hostname", "");
     const char *name = given[0] ? given : kube_meta_name(pod);
     size_t size = strnlen(name, HOSTNAME_MAX);
     while (size > 0 && (name[size - 1] == '-' || name[size - 1] == '.'))
-        size--; /* cut in the middle of a name */
+        size--; /* a host name must not end with these */
     return arena_strndup(arena, name, size);
 }
 
-const char *planner_hosts(struct planner *p)
+const char *plan_hosts(struct planner *p)
 {
     const struct json *pod = p->input->pod, *spec = json_get(pod, "spec");
     const char *subdomain = json_get_string(spec, "subdomain", "");
@@ -38,8 +38,8 @@ const char *planner_hosts(struct planner *p)
         buf_printf(&text, "\t%s.%s.%s.svc.cluster.local", p->facts.hostname, subdomain,
                    kube_meta_namespace(pod));
     buf_printf(&text, "\t%s\n", p->facts.hostname);
-    /* In the pod network the responder answers this one. */
-    if (pod_uses_host_network(pod))
+    /* In the pod network the responder answers this name. */
+    if (plan_uses_host_network(pod))
         buf_append_str(&text, "127.0.0.1\tkubernetes.docker.internal\n");
     JSON_EACH (alias, json_get(spec, "hostAliases")) {
         buf_append_str(&text, json_get_string(alias, "ip", ""));
@@ -59,15 +59,16 @@ static void append_all(struct buf *text, const struct json *list)
     }
 }
 
-const char *planner_resolv_conf(struct planner *p)
+const char *plan_resolv_conf(struct planner *p)
 {
     const struct json *spec = json_get(p->input->pod, "spec");
     const struct json *config = json_get(spec, "dnsConfig");
     const char *namespace_ = kube_meta_namespace(p->input->pod);
     const char *policy = json_get_string(spec, "dnsPolicy", "");
     bool none = str_eq(policy, "None");
-    /* Our responder listens in the pod network only; in the machine's the machine's own answers. */
-    if (!none && pod_uses_host_network(p->input->pod))
+    /* The responder listens only in the pod network; in the machine's network its own name servers
+     * answer. */
+    if (!none && plan_uses_host_network(p->input->pod))
         return p->input->machine_resolv_conf;
     _cleanup_buf_ struct buf text;
     buf_init(&text, NAMES_MAX);
@@ -97,7 +98,7 @@ const char *planner_resolv_conf(struct planner *p)
     return arena_strndup(p->arena, text.data, text.size);
 }
 
-int planner_hostname(struct planner *p)
+int plan_hostname(struct planner *p)
 {
     const struct json *spec = json_get(p->input->pod, "spec");
     const char *subdomain = json_get_string(spec, "subdomain", "");

@@ -1,5 +1,5 @@
-/* A container where there are no namespaces: it sees the machine's files as they are. What would
- * have to be mounted is refused, and what can be told by a variable instead is. */
+/* Plans a container without namespaces: it sees the machine's files as they are. Mounts are
+ * refused, except where a variable can replace them. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -8,12 +8,12 @@
 #include "kube/step_wrapper.h"
 #include "node/plan/kubeconfig.h"
 #include "node/plan/python.h"
-#include "node/pod/state.h"
-#include "node/process/strays.h"
+#include "node/pod/record/state.h"
+#include "node/process/orphans.h"
 
 #include <string.h>
 
-static const struct volume *find_volume(const struct planner *p, const char *name)
+static const struct volume *plain_find_volume(const struct planner *p, const char *name)
 {
     for (size_t i = 0; i < p->volume_count; i++)
         if (str_eq(p->volumes[i].name, name))
@@ -21,10 +21,10 @@ static const struct volume *find_volume(const struct planner *p, const char *nam
     return NULL;
 }
 
-/* A directory of the machine that is wanted where it is. */
+/* Whether the mount is a directory of the machine at its own path. */
 static bool is_in_place(const struct planner *p, const struct json *mount)
 {
-    const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
+    const struct volume *volume = plain_find_volume(p, json_get_string(mount, "name", ""));
     const char *path = json_get_string(mount, "mountPath", "");
     size_t size = strlen(path);
     while (size > 1 && path[size - 1] == '/')
@@ -40,11 +40,11 @@ static bool is_of_wrapper(const struct json *mount)
            str_eq(json_get_string(mount, "mountPath", ""), STEP_WRAPPER_DIRECTORY);
 }
 
-int planner_check_plain(struct planner *p, const struct json *container,
-                        const struct pod_container *planned)
+int plan_check_plain(struct planner *p, const struct json *container,
+                     const struct pod_container *planned)
 {
     if (planned->root)
-        return planner_refuse(
+        return plan_refuse(
             p, "CreateContainerError", planned->name,
             err_set(p->err, ERR_UNSUPPORTED,
                     "image '%s' has files of its own, and a root of its own needs namespaces, "
@@ -56,7 +56,7 @@ int planner_check_plain(struct planner *p, const struct json *container,
         if (str_eq(path, POD_ACCOUNT_MOUNT) || is_of_wrapper(mount))
             continue;
         if (is_in_place(p, mount) && json_get_bool(mount, "readOnly", false))
-            return planner_refuse(
+            return plan_refuse(
                 p, "FailedMount", planned->name,
                 err_set(p->err, ERR_UNSUPPORTED,
                         "MountVolume.SetUp failed for volume \"%s\": it is to be read-only at "
@@ -65,7 +65,7 @@ int planner_check_plain(struct planner *p, const struct json *container,
                         json_get_string(mount, "name", ""), path));
         if (is_in_place(p, mount))
             continue;
-        return planner_refuse(
+        return plan_refuse(
             p, "FailedMount", planned->name,
             err_set(p->err, ERR_UNSUPPORTED,
                     "MountVolume.SetUp failed for volume \"%s\": it cannot be mounted at '%s', "
@@ -77,11 +77,11 @@ int planner_check_plain(struct planner *p, const struct json *container,
     return 0;
 }
 
-/* Where nobody can become another user, nobody does. */
+/* Without the privilege to become another user, every container runs as the current one. */
 static int write_kubeconfig(struct planner *p, const struct pod_container *container,
                             const char *files, const char **ret_path)
 {
-    const struct pod_kubeconfig kubeconfig = {
+    const struct plan_kubeconfig kubeconfig = {
         .pod_dir = p->input->pod_dir,
         .uid = kube_meta_uid(p->input->pod),
         .namespace_ = kube_meta_namespace(p->input->pod),
@@ -90,14 +90,14 @@ static int write_kubeconfig(struct planner *p, const struct pod_container *conta
         .user = p->input->nested ? -1 : container->user,
         .handout_dir = p->input->handout_dir,
     };
-    return pod_kubeconfig_write(p->arena, &kubeconfig, ret_path, p->err);
+    return plan_kubeconfig_write(p->arena, &kubeconfig, ret_path, p->err);
 }
 
-void planner_plain_mark(struct planner *p, const struct json *container,
-                        struct pod_strings *environment)
+void plan_plain_mark(struct planner *p, const struct json *container,
+                     struct pod_strings *environment)
 {
     const char *name = json_get_string(container, "name", "");
-    environment_set(p->arena, environment, STRAYS_MARK,
+    environment_set(p->arena, environment, ORPHANS_MARK,
                     arena_printf(p->arena, "%s/%s", p->input->pod_dir, name));
 }
 
@@ -109,8 +109,8 @@ static void append_to_path(struct planner *p, struct pod_strings *environment,
                                  (int)size, directory));
 }
 
-int planner_plain_environment(struct planner *p, const struct json *container,
-                              struct pod_container *ret)
+int plan_plain_environment(struct planner *p, const struct json *container,
+                           struct pod_container *ret)
 {
     struct pod_strings *environment = &ret->environment;
     const struct node_objects no_services = {.get = p->input->objects->get,
@@ -121,14 +121,14 @@ int planner_plain_environment(struct planner *p, const struct json *container,
         append_to_path(p, environment, p->input->trainer_path,
                        (size_t)(strrchr(p->input->trainer_path, '/') - p->input->trainer_path));
     const char *tools = arena_printf(p->arena, "%s/bin", p->input->pod_dir);
-    int result = pod_python_link(tools, p->err);
+    int result = plan_python_link(tools, p->err);
     if (result < 0)
         return result;
     append_to_path(p, environment, tools, strlen(tools));
     _cleanup_free_ char *message = pod_message_path(p->input->pod_dir, ret->name);
     environment_set(p->arena, environment, "TRAINYARD_TERMINATION_LOG", message);
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
-        const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
+        const struct volume *volume = plain_find_volume(p, json_get_string(mount, "name", ""));
         if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), POD_ACCOUNT_MOUNT))
             continue;
         if ((result = write_kubeconfig(p, ret, volume->source, &kubeconfig)) < 0)
@@ -138,18 +138,18 @@ int planner_plain_environment(struct planner *p, const struct json *container,
     return 0;
 }
 
-static void replace(struct pod_container *container, const char *word, const char *by)
+static void plain_replace_prefix(struct pod_container *container, const char *word, const char *by)
 {
     for (size_t i = 0; by && i < container->arguments.count; i++)
         if (str_eq(container->arguments.items[i], word))
             container->arguments.items[i] = by;
 }
 
-/* The wrapper of a pipeline's step: its script and what it hands on lie in the pod's directory. */
+/* The wrapper of a pipeline's step: its script and its output file are in the pod's directory. */
 static void find_wrapper(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct pod_strings *words = &ret->arguments;
-    const struct volume *volume = find_volume(p, STEP_WRAPPER_VOLUME);
+    const struct volume *volume = plain_find_volume(p, STEP_WRAPPER_VOLUME);
     bool is_mounted = false;
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         is_mounted = is_mounted || is_of_wrapper(mount);
@@ -160,11 +160,13 @@ static void find_wrapper(struct planner *p, const struct json *container, struct
     if (words->count > 2 && str_eq(words->items[0], STEP_WRAPPER_PROGRAM) &&
         str_eq(words->items[1], STEP_WRAPPER_OUTPUT))
         words->items[2] = arena_strdup(p->arena, message);
-    replace(ret, STEP_WRAPPER_PROGRAM, arena_printf(p->arena, "%s/step", volume->source));
-    replace(ret, STEP_WRAPPER_SCRIPT, arena_printf(p->arena, "%s/script", volume->source));
+    plain_replace_prefix(ret, STEP_WRAPPER_PROGRAM,
+                         arena_printf(p->arena, "%s/step", volume->source));
+    plain_replace_prefix(ret, STEP_WRAPPER_SCRIPT,
+                         arena_printf(p->arena, "%s/script", volume->source));
 }
 
-/* The root of the machine is nothing to write to. Only the user that runs the cluster gets to the
+/* The machine's root is not a place to write to. Only the user who runs the cluster can reach the
  * pod's directory. */
 static void plan_directory(const struct planner *p, struct pod_container *ret)
 {
@@ -172,12 +174,11 @@ static void plan_directory(const struct planner *p, struct pod_container *ret)
         ret->directory = ret->layer;
 }
 
-/* What every pod finds in one place lies where it is. */
-void planner_plain_command(struct planner *p, const struct json *container,
-                           struct pod_container *ret)
+/* Programs that other pods find in a common directory are called by their path on the machine. */
+void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    replace(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);
-    replace(ret, IMAGE_STEP_PATH, p->input->step_path);
+    plain_replace_prefix(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);
+    plain_replace_prefix(ret, IMAGE_STEP_PATH, p->input->step_path);
     find_wrapper(p, container, ret);
     plan_directory(p, ret);
 }

@@ -1,4 +1,4 @@
-/* A pod made ready on the pool; see pod/preparation.h. */
+/* Prepares a pod on the pool; see plan/preparation.h. */
 #include "node/plan/preparation.h"
 
 #include "node/image/table.h"
@@ -19,28 +19,30 @@
 
 #include <stdlib.h>
 
-/* An object that the plan asks for. */
+/* An object that the plan asked for. */
 struct asked {
     const struct kube_resource *resource;
     const char *namespace_, *name;
-    struct kube_object *object; /* NULL: there was none */
-    bool is_new;                /* the loop has not looked for it yet */
+    struct kube_object *object; /* NULL if there was none */
+    bool is_new;                /* the loop thread has not looked for it yet */
 };
 
-struct pod_preparation {
+struct plan_preparation {
     struct loop_work work;
-    const struct pod_host *host; /* NULL: abandoned; of the loop alone, as the next two */
-    pod_preparation_done *done;
+    const struct pod_host
+        *host; /* NULL if abandoned; only the loop thread uses this and the next two */
+    plan_preparation_done *done;
     void *context;
-    struct arena *arena; /* of what follows */
-    struct pod_plan_input input;
+    struct arena *arena; /* holds the following */
+    struct plan_input input;
     struct cgroup_base groups;
     struct node_size size;
     bool is_planned;
-    const char *host_names; /* the services in the hosts file of a pod with hostNetwork, or NULL */
+    const char *host_names; /* the lines about services for the hosts file of a pod with
+                               hostNetwork, or NULL */
     VEC(struct asked) asked;
-    VEC(struct kube_object *) services; /* of its namespace */
-    struct pod_prepared prepared;
+    VEC(struct kube_object *) services; /* of the pod's namespace */
+    struct plan_prepared prepared;
 };
 
 /* ---- On the pool ---- */
@@ -48,7 +50,7 @@ struct pod_preparation {
 static const struct json *get_asked(void *context, const struct kube_resource *resource,
                                     const char *namespace_, const char *name)
 {
-    struct pod_preparation *self = context;
+    struct plan_preparation *self = context;
     for (size_t i = 0; i < self->asked.count; i++) {
         const struct asked *asked = &self->asked.items[i];
         if (asked->resource == resource && str_eq(asked->namespace_, namespace_) &&
@@ -65,12 +67,12 @@ static const struct json *get_asked(void *context, const struct kube_resource *r
 
 static const struct json *next_held_service(void *context, const char *namespace_, size_t *position)
 {
-    const struct pod_preparation *self = context;
+    const struct plan_preparation *self = context;
     return *position < self->services.count ? self->services.items[(*position)++]->json : NULL;
 }
 
-/* Not synced: after another start of the machine the pod is planned again. */
-static int write_hosts(const struct pod_preparation *self, struct arena *arena, const char *own,
+/* Not synced: after a reboot the pod is planned again. */
+static int write_hosts(const struct plan_preparation *self, struct arena *arena, const char *own,
                        struct err *err)
 {
     const char *path = arena_printf(arena, "%s/hosts", self->input.pod_dir);
@@ -78,10 +80,10 @@ static int write_hosts(const struct pod_preparation *self, struct arena *arena, 
     return file_replace(path, text, strlen(text), 0644, err);
 }
 
-static int plan(struct pod_preparation *self, struct arena *arena, struct err *err)
+static int preparation_plan_pod(struct plan_preparation *self, struct arena *arena, struct err *err)
 {
-    struct pod_prepared *prepared = &self->prepared;
-    struct pod_plan_input input = self->input;
+    struct plan_prepared *prepared = &self->prepared;
+    struct plan_input input = self->input;
     const struct node_objects objects = {get_asked, self, next_held_service};
     struct json *images;
     struct pod_spec spec;
@@ -93,8 +95,8 @@ static int plan(struct pod_preparation *self, struct arena *arena, struct err *e
         (result = image_table_load(arena, input.state_dir, &images, err)) < 0)
         return result;
     input.images = images;
-    if ((result = pod_plan(arena, &input, &spec, &prepared->refusal, err)) < 0 ||
-        (result = pod_limits_plan(input.pod, &spec, err)) < 0 ||
+    if ((result = plan_pod(arena, &input, &spec, &prepared->refusal, err)) < 0 ||
+        (result = plan_limits(input.pod, &spec, err)) < 0 ||
         (result = self->host_names ? write_hosts(self, arena, spec.hosts, err) : 0) < 0 ||
         (result = boot_id(boot, err)) < 0)
         return result;
@@ -103,8 +105,8 @@ static int plan(struct pod_preparation *self, struct arena *arena, struct err *e
     return pod_spec_store(input.pod_dir, &spec, err);
 }
 
-/* It may have come up since the loop looked: time passes on the way to the pool. */
-static bool has_supervisor(const struct pod_preparation *self)
+/* A supervisor may have come up since the loop thread looked. */
+static bool has_supervisor(const struct plan_preparation *self)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", self->input.pod_dir);
     _cleanup_fd_ int pidfd = -1;
@@ -112,16 +114,16 @@ static bool has_supervisor(const struct pod_preparation *self)
     return process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
 }
 
-static void prepare(struct loop_work *work)
+static void preparation_run(struct loop_work *work)
 {
-    struct pod_preparation *self = CONTAINER_OF(work, struct pod_preparation, work);
+    struct plan_preparation *self = CONTAINER_OF(work, struct plan_preparation, work);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct err *err = &self->prepared.err;
     err_clear(err);
-    self->prepared.refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
-    if (!self->is_planned && plan(self, arena, err) < 0)
+    self->prepared.refusal = (struct plan_refusal){.reason = "FailedCreatePodSandBox"};
+    if (!self->is_planned && preparation_plan_pod(self, arena, err) < 0)
         return;
-    /* To place the groups ends every process that is left in them. */
+    /* Placing the groups kills every process that is left in them. */
     self->prepared.is_up = has_supervisor(self);
     if (!self->prepared.is_up)
         (void)cgroup_base_place_pod(&self->groups, self->input.pod_dir,
@@ -130,7 +132,7 @@ static void prepare(struct loop_work *work)
 
 /* ---- On the loop ---- */
 
-static struct pod_preparation *preparation_free(struct pod_preparation *self)
+static struct plan_preparation *preparation_free(struct plan_preparation *self)
 {
     for (size_t i = 0; i < self->asked.count; i++)
         if (self->asked.items[i].object)
@@ -146,8 +148,9 @@ static struct pod_preparation *preparation_free(struct pod_preparation *self)
     return NULL;
 }
 
-/* Look for the objects that were asked for; true if there is one the plan did not have. */
-static bool find_asked(struct pod_preparation *self)
+/* Looks for the objects that were asked for. Returns true if there is one that the plan did not
+ * have. */
+static bool find_asked(struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
     bool is_found = false;
@@ -164,9 +167,9 @@ static bool find_asked(struct pod_preparation *self)
     return is_found;
 }
 
-/* Whether an object has changed since the plan got it. It is not planned again: objects may change
- * faster than that takes. */
-static bool has_newer(const struct pod_preparation *self)
+/* Whether an object has changed since the plan got it. The pod is not planned again, because
+ * objects may change faster than that takes. */
+static bool has_newer(const struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
     for (size_t i = 0; i < self->asked.count; i++) {
@@ -181,9 +184,9 @@ static bool has_newer(const struct pod_preparation *self)
 
 static void on_prepared(struct loop_work *work)
 {
-    struct pod_preparation *self = CONTAINER_OF(work, struct pod_preparation, work);
+    struct plan_preparation *self = CONTAINER_OF(work, struct plan_preparation, work);
     if (self->host && find_asked(self)) {
-        loop_work_start(self->host->loop, work); /* once more, with what it asked for */
+        loop_work_start(self->host->loop, work); /* again, with the objects that it asked for */
         return;
     }
     if (self->host) {
@@ -193,7 +196,7 @@ static void on_prepared(struct loop_work *work)
     preparation_free(self);
 }
 
-static const char *keep(struct arena *arena, const char *text)
+static const char *preparation_keep_text(struct arena *arena, const char *text)
 {
     return text ? arena_strdup(arena, text) : NULL;
 }
@@ -211,33 +214,32 @@ static const char *const *keep_list(struct arena *arena, const char *const *list
     return copy;
 }
 
-static struct pod_plan_input copy_input(const struct pod_host *host,
-                                        const struct pod_preparation_order *order,
-                                        struct arena *arena)
+static struct plan_input copy_input(const struct pod_host *host,
+                                    const struct plan_preparation_order *order, struct arena *arena)
 {
-    return (struct pod_plan_input){
+    return (struct plan_input){
         .pod = order->pod->json,
-        .state_dir = keep(arena, host->state_dir),
-        .pod_dir = keep(arena, order->directory),
-        .handout_dir = keep(arena, host->handout_dir),
-        .network = keep(arena, host->network),
+        .state_dir = preparation_keep_text(arena, host->state_dir),
+        .pod_dir = preparation_keep_text(arena, order->directory),
+        .handout_dir = preparation_keep_text(arena, host->handout_dir),
+        .network = preparation_keep_text(arena, host->network),
         .nested = host->nested,
         .plain = host->plain != NULL,
-        .address = keep(arena, order->address),
-        .host_address = keep(arena, order->node_address),
+        .address = preparation_keep_text(arena, order->address),
+        .host_address = preparation_keep_text(arena, order->node_address),
         .api_port = host->api_port,
-        .trainer_path = keep(arena, host->trainer_path),
-        .step_path = keep(arena, host->step_path),
-        .prober = keep(arena, host->prober),
+        .trainer_path = preparation_keep_text(arena, host->trainer_path),
+        .step_path = preparation_keep_text(arena, host->step_path),
+        .prober = preparation_keep_text(arena, host->prober),
         .started_ms = order->started_ms,
-        .home = keep(arena, host->home),
+        .home = preparation_keep_text(arena, host->home),
         .shares = keep_list(arena, host->shares),
-        .machine_resolv_conf = keep(arena, host->resolv_conf),
+        .machine_resolv_conf = preparation_keep_text(arena, host->resolv_conf),
     };
 }
 
-/* What nearly every plan asks for; of the rest it says what it misses. */
-static void hold_common(struct pod_preparation *self)
+/* Collects the objects that nearly every plan needs; the plan reports others that it misses. */
+static void hold_common(struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
     const char *namespace_ = kube_meta_namespace(self->input.pod);
@@ -248,12 +250,12 @@ static void hold_common(struct pod_preparation *self)
     (void)find_asked(self);
 }
 
-struct pod_preparation *pod_preparation_start(const struct pod_host *host,
-                                              const struct pod_preparation_order *order,
-                                              pod_preparation_done *done, void *context)
+struct plan_preparation *plan_preparation_start(const struct pod_host *host,
+                                                const struct plan_preparation_order *order,
+                                                plan_preparation_done *done, void *context)
 {
-    struct pod_preparation *self = mem_zalloc(sizeof(*self));
-    self->work = (struct loop_work){.work = prepare, .done = on_prepared};
+    struct plan_preparation *self = mem_zalloc(sizeof(*self));
+    self->work = (struct loop_work){.work = preparation_run, .done = on_prepared};
     self->host = host;
     self->done = done;
     self->context = context;
@@ -268,13 +270,13 @@ struct pod_preparation *pod_preparation_start(const struct pod_host *host,
     self->size = host->size;
     if (!order->is_planned)
         hold_common(self);
-    if (!order->is_planned && !host->plain && pod_uses_host_network(self->input.pod))
+    if (!order->is_planned && !host->plain && plan_uses_host_network(self->input.pod))
         self->host_names = host_names_text(host->host_names, self->arena, self->input.pod);
     loop_work_start(host->loop, &self->work);
     return self;
 }
 
-void pod_preparation_abandon(struct pod_preparation *preparation)
+void plan_preparation_abandon(struct plan_preparation *preparation)
 {
     if (preparation)
         preparation->host = NULL;

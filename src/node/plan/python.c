@@ -1,4 +1,4 @@
-/* The name `python`; see pod/python.h. */
+/* The command `python`; see plan/python.h. */
 #include "node/plan/python.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@ static const char *find_python(void)
     return NULL;
 }
 
-int pod_python_link(const char *directory, struct err *err)
+int plan_python_link(const char *directory, struct err *err)
 {
     const char *python = find_python();
     if (!python)

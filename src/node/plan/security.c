@@ -1,4 +1,4 @@
-/* Who a container runs as, and what it may do. */
+/* Plans the user of a container and its capabilities. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -10,25 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t named(const struct json *list)
+static uint64_t security_capabilities_named(const struct json *list)
 {
     uint64_t bits = 0;
     JSON_EACH (name, list) {
-        bits |= json_text(name) ? pod_capabilities_named(json_text(name)) : 0;
+        bits |= json_text(name) ? capabilities_named(json_text(name)) : 0;
     }
     return bits;
 }
 
-/* As container runtimes: what is dropped is gone unless it is added by name. */
+/* As container runtimes do: a dropped capability is gone unless it is added by name. */
 static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
 {
-    uint64_t add = named(json_get(wanted, "add")), drop = named(json_get(wanted, "drop"));
-    uint64_t most = pod_capabilities_most(p->input->nested, p->spec->network != NULL);
-    return ((pod_capabilities_default() & ~drop) | add) & most;
+    uint64_t add = security_capabilities_named(json_get(wanted, "add")),
+             drop = security_capabilities_named(json_get(wanted, "drop"));
+    uint64_t most = capabilities_most(p->input->nested, p->spec->network != NULL);
+    return ((capabilities_default() & ~drop) | add) & most;
 }
 
-/* In the kubelet's words. `given` is the runAsUser, or -1. A name that the image gives its user is
- * no proof, whatever number it has there. */
+/* Uses the kubelet's words. `given` is runAsUser, or -1. A user name of the image proves nothing,
+ * whatever number it has there. */
 static int check_non_root(struct planner *p, const struct pod_container *container, int64_t given)
 {
     const struct json *pod = p->input->pod;
@@ -38,7 +39,7 @@ static int check_non_root(struct planner *p, const struct pod_container *contain
     char *user = arena_strdup(p->arena, container->root ? p->image.user : "");
     user[strcspn(user, ":")] = '\0';
     int64_t number = 0;
-    /* Where nobody can become another, everybody is who we are. */
+    /* Without the privilege to become another user, every container runs as the current one. */
     if (p->input->plain && p->input->nested && given != 0)
         return geteuid() != 0 ? 0
                               : err_set(p->err, ERR_INVALID,
@@ -61,11 +62,11 @@ static int check_non_root(struct planner *p, const struct pod_container *contain
                             who);
 }
 
-int planner_security(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_security(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct json *own = json_get(container, "securityContext");
     const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
-    /* What the image says stands until here. */
+    /* The image's user counts up to here. */
     int64_t given = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", -1));
     ret->user = given < 0 ? ret->user : given;
     ret->group = json_get_int(own, "runAsGroup", json_get_int(pod, "runAsGroup", ret->group));
@@ -88,11 +89,12 @@ static void add_group(struct pod_spec *spec, int64_t group)
         spec->extra_groups[spec->extra_group_count++] = group;
 }
 
-int planner_pod_security(struct planner *p)
+int plan_pod_security(struct planner *p)
 {
     const struct json *security = json_at(p->input->pod, "spec", "securityContext", NULL);
     struct pod_spec *spec = p->spec;
-    if (!p->input->nested) { /* an ordinary user has one group to give; pod/gaps.c says so */
+    if (!p->input
+             ->nested) { /* an ordinary user has one group to give; plan/unsupported.c reports it */
         add_group(spec, json_get_int(security, "fsGroup", -1));
         JSON_EACH (group, json_get(security, "supplementalGroups")) {
             add_group(spec, group->type == JSON_INT ? group->integer : -1);

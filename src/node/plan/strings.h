@@ -1,6 +1,6 @@
 /* A list of strings that execve() can take: items[count] is NULL. */
-#ifndef TRAINYARD_NODE_POD_STRINGS_H
-#define TRAINYARD_NODE_POD_STRINGS_H
+#ifndef TRAINYARD_NODE_PLAN_STRINGS_H
+#define TRAINYARD_NODE_PLAN_STRINGS_H
 
 #include "base/arena.h"
 

@@ -1,6 +1,6 @@
-/* Which settings of the kernel belong to a pod's own namespaces. */
-#ifndef TRAINYARD_NODE_POD_SYSCTL_NAMES_H
-#define TRAINYARD_NODE_POD_SYSCTL_NAMES_H
+/* Which sysctls belong to a pod's own namespaces. */
+#ifndef TRAINYARD_NODE_PLAN_SYSCTL_NAMES_H
+#define TRAINYARD_NODE_PLAN_SYSCTL_NAMES_H
 
 #include "base/str.h"
 
@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* In dots, "net.ipv4.tcp_syncookies"; those of the network only where the network is the pod's,
- * those of shared memory and its like only where that is. */
+/* `name` has dots, "net.ipv4.tcp_syncookies". Network sysctls belong to the pod if it has its own
+ * network, IPC sysctls if it has its own IPC namespace. */
 static inline bool sysctl_is_of_pod(const char *name, bool own_network, bool own_ipc)
 {
     static const char *const PREFIXES[] = {"kernel.shm", "kernel.msg", "fs.mqueue."};
     if (strchr(name, '/') || strstr(name, ".."))
-        return false; /* it becomes a path */
+        return false; /* the name becomes a path */
     if (str_has_prefix(name, "net."))
         return own_network;
     for (size_t i = 0; i < sizeof(PREFIXES) / sizeof(PREFIXES[0]); i++)

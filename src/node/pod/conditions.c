@@ -2,29 +2,19 @@
 #include "node/pod/conditions.h"
 
 #include "base/mem.h"
-#include "base/moment.h"
 #include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 #define DISRUPTED "DisruptionTarget"
 
 struct verdict {
     bool value;
-    const char *reason, *message; /* or NULL */
+    const char *reason, *message; /* each may be NULL */
 };
 
 void pod_health_add_name(struct arena *arena, const char **names, const char *name)
 {
     *names = *names ? arena_printf(arena, "%s %s", *names, name) : name;
-}
-
-static const struct json *find(const struct json *conditions, const char *type)
-{
-    JSON_EACH (condition, conditions) {
-        if (str_eq(json_get_string(condition, "type", ""), type))
-            return condition;
-    }
-    return NULL;
 }
 
 static struct verdict judge_initialized(struct arena *arena, const struct pod_health *health)
@@ -51,13 +41,14 @@ static struct verdict judge_containers(struct arena *arena, const struct pod_hea
         arena_printf(arena, "containers with unready status: [%s]", health->unready)};
 }
 
-/* The containers are ready; conditions that others write may have a say, too. */
+/* The containers are ready; the readiness gates, conditions that other controllers write, may
+ * still say no. */
 static struct verdict judge_gates(struct arena *arena, const struct json *pod)
 {
     const char *complaints = NULL;
     JSON_EACH (gate, json_at(pod, "spec", "readinessGates", NULL)) {
         const char *type = json_get_string(gate, "conditionType", "");
-        const struct json *condition = find(json_at(pod, "status", "conditions", NULL), type);
+        const struct json *condition = kube_condition_get(pod, type);
         const char *status = json_get_string(condition, "status", ""), *complaint = NULL;
         if (!condition)
             complaint = arena_printf(
@@ -75,26 +66,18 @@ static struct verdict judge_gates(struct arena *arena, const struct json *pod)
                       : (struct verdict){true, NULL, NULL};
 }
 
-static void add(struct arena *arena, struct json *conditions, const struct json *old,
-                const char *type, const struct verdict *verdict, int64_t now_ms)
+static void conditions_add(struct arena *arena, struct json *conditions, const struct json *old,
+                           const char *type, const struct verdict *verdict, int64_t now_ms)
 {
-    const struct json *before = find(old, type);
-    const char *status = verdict->value ? "True" : "False";
-    struct json *condition = before ? json_clone(arena, before) : json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    if (!str_eq(json_get_string(condition, "status", ""), status)) {
-        char now[MOMENT_TEXT_MAX];
-        moment_format(now_ms, now);
-        json_set_string(arena, condition, "status", status);
-        json_set_string(arena, condition, "lastTransitionTime", now);
-    }
-    json_remove(condition, "reason");
-    json_remove(condition, "message");
-    if (verdict->reason)
-        json_set_string(arena, condition, "reason", verdict->reason);
-    if (verdict->message)
-        json_set_string(arena, condition, "message", verdict->message);
-    json_append(conditions, condition);
+    const struct json *before = kube_condition_find(old, type);
+    const struct kube_condition wanted = {.type = type,
+                                          .status = verdict->value ? "True" : "False",
+                                          .reason = verdict->reason,
+                                          .message = verdict->message,
+                                          .now_ms = now_ms};
+    if (before)
+        json_append(conditions, json_clone(arena, before));
+    kube_condition_set(arena, conditions, &wanted, 0);
 }
 
 struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
@@ -115,9 +98,9 @@ struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
     const struct verdict evicted = {true, "TerminationByKubelet", health->evicted};
     struct json *conditions = json_array(arena);
     for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
-        add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
+        conditions_add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
     if (health->evicted)
-        add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
+        conditions_add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
     JSON_EACH (condition, old) {
         bool is_ours = health->evicted && str_eq(json_get_string(condition, "type", ""), DISRUPTED);
         for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)

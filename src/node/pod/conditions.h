@@ -6,19 +6,20 @@
 
 #include <stdint.h>
 
-/* What pod/status.c found out about the containers. */
+/* Facts about the containers that pod/status.c collects. */
 struct pod_health {
     const char *phase;
-    bool has_sandbox; /* its network stands, containers can start */
+    bool has_sandbox; /* the pod's network exists, so containers can start */
     bool initialized;
-    const char *evicted;              /* why, or NULL */
-    const char *incomplete, *unready; /* names of containers with a blank between; NULL: none */
+    const char *evicted; /* the message of the eviction, or NULL */
+    const char *incomplete,
+        *unready; /* the names of containers, separated by blanks; NULL if there are none */
 };
 
 void pod_health_add_name(struct arena *arena, const char **names, const char *name);
 
-/* All of them; those that are nobody's here are kept, and the time of the last transition stays
- * while a status does. */
+/* Returns all conditions. A condition that another controller owns is kept, and the time of a
+ * transition stays while the status does. */
 struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
                                  const struct pod_health *health, int64_t now_ms);
 

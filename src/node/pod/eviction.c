@@ -1,5 +1,5 @@
-/* A pod that uses more of the disk than it may is evicted, by its node as by a kubelet: one walk at
- * a time on the machine, on a thread of the pool, and never more than a small part of the time. */
+/* Evicts a pod that uses more of the disk than it may, as a kubelet does. The machine runs one
+ * walk at a time, on a thread of the pool, and walks take only a small part of the time. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/storage.h"
@@ -12,15 +12,15 @@
 
 enum {
     MEASURE_EACH_MS = 2 * 1000,
-    MEASURE_DEFAULT_MS = 30 * 1000, /* a pod that has the default limit only, which is large */
-    MEASURE_REST = 20,              /* times as long as a walk has taken */
-    MEASURE_TURN_MS = 50,           /* somebody else's walk is under way */
-    EVICTION_GRACE_MS = 1000,       /* as the kubelet's; what fills the disk is not waited for */
+    MEASURE_DEFAULT_MS = 30 * 1000, /* for a pod with only the default limit, which is large */
+    MEASURE_REST = 20,              /* pause after a walk, as a multiple of its duration */
+    MEASURE_TURN_MS = 50,           /* pause while the walk of another pod runs */
+    EVICTION_GRACE_MS = 1000,       /* as the kubelet's, because the pod is filling the disk */
 };
 
 struct storage_walk {
     struct loop_work work;
-    struct pod_runner *runner; /* NULL: freed meanwhile, and perhaps its host with it */
+    struct pod_runner *runner; /* NULL if it was freed meanwhile, perhaps with its host */
     struct arena *arena;
     struct storage_place *places;
     size_t count;
@@ -41,7 +41,7 @@ static bool is_ending(const struct pod_runner *runner)
            kube_meta_is_deleting(runner_pod(runner));
 }
 
-/* Once: a pod may make such directories all the time. */
+/* Reports once per pod: a pod may create such directories all the time. */
 static void tell_gap(struct pod_runner *runner, const struct storage_walk *walk)
 {
     const char *gap = storage_gap(walk->arena, walk->places, walk->count);
@@ -56,7 +56,7 @@ static int64_t measure_period(const struct pod_runner *runner)
     return storage_is_limited(runner_pod(runner)) ? MEASURE_EACH_MS : MEASURE_DEFAULT_MS;
 }
 
-static void judge(struct pod_runner *runner, const struct storage_walk *walk)
+static void eviction_judge_walk(struct pod_runner *runner, const struct storage_walk *walk)
 {
     if (is_ending(runner))
         return; /* since the walk began */
@@ -68,13 +68,13 @@ static void judge(struct pod_runner *runner, const struct storage_walk *walk)
     loop_timer_start(&runner->measure, rest > period ? rest : period);
 }
 
-static void walked(struct loop_work *work)
+static void on_eviction_walked(struct loop_work *work)
 {
     struct storage_walk *walk = CONTAINER_OF(work, struct storage_walk, work);
     if (walk->runner) {
         walk->runner->host->is_measuring = false;
         walk->runner->walk = NULL;
-        judge(walk->runner, walk);
+        eviction_judge_walk(walk->runner, walk);
     }
     arena_free(walk->arena);
     free(walk);
@@ -93,7 +93,7 @@ void pod_runner_on_measure(struct loop_timer *timer)
     struct storage_place *places;
     size_t count = storage_places(arena, runner_pod(runner), runner->directory, &places);
     struct storage_walk *walk = mem_zalloc(sizeof(*walk));
-    *walk = (struct storage_walk){.work = {.work = do_walk, .done = walked},
+    *walk = (struct storage_walk){.work = {.work = do_walk, .done = on_eviction_walked},
                                   .runner = runner,
                                   .arena = arena,
                                   .places = places,
@@ -115,7 +115,7 @@ void pod_runner_end_measuring(struct pod_runner *runner)
     loop_timer_stop(&runner->measure);
     if (!runner->walk)
         return;
-    runner->host->is_measuring = false; /* the walk comes to its end unseen */
+    runner->host->is_measuring = false; /* the walk goes on, and its result is dropped */
     runner->walk->runner = NULL;
     runner->walk = NULL;
 }

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "net/stream/pipe_stream.h"
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 
 #include <errno.h>
@@ -24,16 +24,16 @@ struct pod_exec {
     bool attach, terminal;
     const struct engine_pod_command_handler *handler;
     void *context;
-    int fd;          /* of the supervisor's socket; -1: none */
-    uv_poll_t *poll; /* freed when libuv lets go of it */
-    int ours[LINES]; /* our ends of the lines, until they are streams; else -1 */
-    int terminal_fd; /* to tell its size; or -1 */
+    int fd;          /* the supervisor's socket, or -1 */
+    uv_poll_t *poll; /* freed in libuv's close callback */
+    int ours[LINES]; /* this process's ends of the pipes until they become streams; else -1 */
+    int terminal_fd; /* for changes of the terminal's size; or -1 */
     bool started;
-    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct loop_task task; /* reports an early failure in a turn of its own */
     struct err err;
 };
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_pod_exec_poll_closed(uv_handle_t *handle)
 {
     free(handle);
 }
@@ -43,7 +43,7 @@ void pod_exec_close(struct pod_exec *self)
     loop_defer_cancel(self->loop, &self->task);
     if (self->poll) {
         uv_poll_stop(self->poll);
-        uv_close((uv_handle_t *)TAKE(self->poll), on_poll_closed);
+        uv_close((uv_handle_t *)TAKE(self->poll), on_pod_exec_poll_closed);
     }
     const int fds[] = {self->fd, self->terminal_fd, self->ours[IN], self->ours[OUT],
                        self->ours[ERRORS]};
@@ -53,7 +53,8 @@ void pod_exec_close(struct pod_exec *self)
     free(self);
 }
 
-static void end(struct pod_exec *self, int exit_code, const char *message, const struct err *err)
+static void pod_exec_end(struct pod_exec *self, int exit_code, const char *message,
+                         const struct err *err)
 {
     const struct engine_pod_command_handler *handler = self->handler;
     void *context = self->context;
@@ -62,10 +63,10 @@ static void end(struct pod_exec *self, int exit_code, const char *message, const
     handler->ended(context, exit_code, message, err ? &copy : NULL);
 }
 
-static void on_failed(struct loop_task *task)
+static void on_pod_exec_failed(struct loop_task *task)
 {
     struct pod_exec *self = CONTAINER_OF(task, struct pod_exec, task);
-    end(self, 0, "", &self->err);
+    pod_exec_end(self, 0, "", &self->err);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -78,7 +79,8 @@ static int make_stream(struct pod_exec *self, int fd, bool both_ways, struct str
 
 static int make_lines(struct pod_exec *self, int fd, struct engine_pod_lines *ret, struct err *err)
 {
-    bool is_theirs = self->attach || self->terminal; /* their end of the input came here */
+    bool is_theirs =
+        self->attach || self->terminal; /* the supervisor sent the descriptor for the input */
     int in = is_theirs ? fd : TAKE_FD(self->ours[IN]);
     if (!is_theirs && fd >= 0)
         close(fd);
@@ -90,8 +92,8 @@ static int make_lines(struct pod_exec *self, int fd, struct engine_pod_lines *re
     return result;
 }
 
-/* `fd` came with the answer: the terminal's master, or what leads to an attached container's input.
- * A command of which a line is missing is ended, not run without it. */
+/* `fd` came with the answer: the terminal's master, or the input of an attached container. If a
+ * stream cannot be made, the command is ended instead of running without it. */
 static void tell_started(struct pod_exec *self, int fd)
 {
     struct engine_pod_lines lines = {0};
@@ -107,7 +109,7 @@ static void tell_started(struct pod_exec *self, int fd)
     for (size_t i = 0; i < ARRAY_SIZE(made); i++)
         if (made[i])
             stream_close(made[i]);
-    end(self, 0, "", &err);
+    pod_exec_end(self, 0, "", &err);
 }
 
 static void take_answer(struct pod_exec *self, char *text, size_t size, int fd)
@@ -117,17 +119,17 @@ static void take_answer(struct pod_exec *self, char *text, size_t size, int fd)
     if (pod_answer_parse(text, size, &answer, &err) < 0) {
         if (fd >= 0)
             close(fd);
-        end(self, 0, "", &err);
+        pod_exec_end(self, 0, "", &err);
     } else if (answer.kind == POD_STARTED && !self->started) {
         tell_started(self, fd);
     } else if (answer.kind == POD_REFUSED) {
-        end(self, 0, "", &answer.why);
+        pod_exec_end(self, 0, "", &answer.why);
     } else if (answer.kind == POD_ENDED) {
-        end(self, answer.exit_code, answer.message, NULL);
+        pod_exec_end(self, answer.exit_code, answer.message, NULL);
     }
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_pod_exec_poll(uv_poll_t *poll, int status, int events)
 {
     struct pod_exec *self = poll->data;
     char text[POD_ANSWER_MAX + 1];
@@ -145,12 +147,12 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     }
     struct err err;
     err_set(&err, ERR_UNAVAILABLE, "the pod has ended");
-    end(self, 0, "", &err);
+    pod_exec_end(self, 0, "", &err);
 }
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* A pipe for one line: our end stays here, the other goes along. */
+/* Makes a pipe for one stream: one end stays here, the other goes to the supervisor. */
 static int make_line(struct pod_exec *self, int line, int *ret_theirs, struct err *err)
 {
     int fds[2];
@@ -179,7 +181,8 @@ static int send_request(struct pod_exec *self, const struct engine_pod_command *
     return result < 0 ? result : fd_message_send(self->fd, text.data, text.size, fds, count, err);
 }
 
-static int ask(struct pod_exec *self, const struct engine_pod_command *command, struct err *err)
+static int pod_exec_send_request(struct pod_exec *self, const struct engine_pod_command *command,
+                                 struct err *err)
 {
     const bool wanted[LINES] = {command->in && !self->attach, command->out, command->err};
     int theirs[LINES], result = 0;
@@ -208,13 +211,13 @@ static int call_supervisor(struct pod_exec *self, const char *directory, struct 
     if (place < 0 || connect(self->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
     self->poll = mem_zalloc(sizeof(*self->poll));
-    int status = uv_poll_init(loop_uv(self->loop), self->poll, self->fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(self->loop), self->poll, self->fd);
+    if (result < 0) {
         free(TAKE(self->poll));
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     self->poll->data = self;
-    uv_poll_start(self->poll, UV_READABLE, on_poll);
+    uv_poll_start(self->poll, UV_READABLE, on_pod_exec_poll);
     return 0;
 }
 
@@ -231,8 +234,9 @@ struct pod_exec *pod_exec_new(struct loop *loop, const char *directory,
                               .fd = -1,
                               .ours = {-1, -1, -1},
                               .terminal_fd = -1,
-                              .task.callback = on_failed};
-    if (call_supervisor(self, directory, &self->err) < 0 || ask(self, command, &self->err) < 0)
+                              .task.callback = on_pod_exec_failed};
+    if (call_supervisor(self, directory, &self->err) < 0 ||
+        pod_exec_send_request(self, command, &self->err) < 0)
         loop_defer(loop, &self->task);
     return self;
 }

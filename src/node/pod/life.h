@@ -1,5 +1,5 @@
-/* What a container's manifest asks for around its running: probes and hooks, decided down to
- * addresses and ports. Part of the supervisor's orders (pod/spec.h). */
+/* The probes and hooks of a container, resolved to addresses and ports. Part of the supervisor's
+ * orders (pod/spec.h). */
 #ifndef TRAINYARD_NODE_POD_LIFE_H
 #define TRAINYARD_NODE_POD_LIFE_H
 
@@ -21,10 +21,10 @@ enum pod_handler_kind {
 struct pod_handler {
     enum pod_handler_kind kind;
     struct pod_strings words; /* exec: program and arguments */
-    const char *host;         /* of the network kinds: an address or a name */
+    const char *host;         /* HTTP, TCP and gRPC: an address or a name */
     int64_t port;
     const char *path;           /* HTTP */
-    bool tls;                   /* HTTP: whatever certificate is shown */
+    bool tls;                   /* HTTP over TLS; any certificate is accepted */
     struct pod_strings headers; /* HTTP: "Name: value" */
     const char *service;        /* gRPC */
     int64_t sleep_ms;
@@ -38,14 +38,14 @@ struct pod_life {
 
 void pod_life_write(const struct pod_life *life, struct buf *buf);
 
-/* Reading goes record by record, between those of the container. */
+/* Where the reader of the container's records stands among its probes and hooks. */
 struct pod_life_reader {
     struct arena *arena;
     struct pod_life *life;
-    struct pod_handler *handler; /* the one being read, or NULL */
+    struct pod_handler *handler; /* the probe or hook that the next records belong to, or NULL */
     struct probe_figures *figures;
 };
-/* 1: the key is none of ours. */
+/* Reads one record. Returns 0, 1 if the key is not about probes or hooks, or a negative code. */
 int pod_life_read(struct pod_life_reader *reader, const char *key, const char *value,
                   struct err *err);
 

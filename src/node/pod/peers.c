@@ -1,4 +1,4 @@
-/* What pods of one job share; see pod/peers.h. */
+/* The directory that pods of one job share; see pod/peers.h. */
 #include "node/pod/peers.h"
 
 #include "base/cleanup.h"
@@ -19,8 +19,9 @@ static bool is_job(const struct json *owner)
            (str_has_prefix(version, "batch/") && str_eq(json_get_string(owner, "kind", ""), "Job"));
 }
 
-/* By uid: a name says nothing about who made the pod, and the next job may have the same one. By
- * namespace, too: whoever may write pods there can write any owner, but no other namespace. */
+/* By uid, because a name does not say who made the pod, and the next job may have the same one. By
+ * namespace too, because a user who may write pods there can write any owner reference, but not
+ * into another namespace. */
 const char *peers_name(struct arena *arena, const struct json *pod)
 {
     const struct json *owner = kube_meta_controller(pod);
@@ -38,7 +39,7 @@ int peers_prepare(struct arena *arena, const char *state_dir, const char *name,
     int result = file_make_dirs(path, 0755, err);
     if (result < 0)
         return result;
-    /* Whoever the pods of the job run as; the way to it is closed to everybody else. */
+    /* The pods of the job may run as any user; no other process can reach the directory. */
     if (chmod(path, 0777) < 0)
         return err_set_errno(err, errno, "cannot open '%s' to the pods of its job", path);
     *ret_path = path;

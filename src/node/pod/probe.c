@@ -2,9 +2,9 @@
 #include "node/pod/probe.h"
 
 enum {
-    /* A program needs a moment until it listens: a first try at once would only be a complaint. */
+    /* A program needs a moment until it listens; an earlier try would only produce a warning. */
     FIRST_TRY_MS = 1000,
-    /* Until it was ready once, a container is asked after 1 s, 2 s, 4 s … at most its period. */
+    /* Until a container was ready once, it is tried after 1 s, 2 s, 4 s …, at most its period. */
     EAGER_DOUBLINGS = 10,
 };
 
@@ -30,19 +30,19 @@ const char *probe_kind_title(enum probe_kind kind)
     return TITLES[kind];
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t probe_smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-/* The kubelet's probes tick from the start of the pod, so that the first try comes anywhere between
- * the initial delay and a period later. Readiness it asks at once, too. */
+/* The kubelet's probes tick from the start of the pod, so that the first try comes between the
+ * initial delay and one period later. Readiness is tried at once. */
 static int64_t first_try(const struct probe_figures *figures, enum probe_kind kind, int64_t now_ms)
 {
     if (figures->initial_delay_ms > 0 || kind == PROBE_READINESS)
         return now_ms + figures->initial_delay_ms;
     return now_ms + (kind == PROBE_LIVENESS ? figures->period_ms
-                                            : smaller(figures->period_ms, FIRST_TRY_MS));
+                                            : probe_smaller(figures->period_ms, FIRST_TRY_MS));
 }
 
 void probe_set_begin(struct probe_set *set, int64_t now_ms)
@@ -72,22 +72,22 @@ int64_t probe_set_next(const struct probe_set *set, enum probe_kind kind)
     return set->figures[kind]->given && !run->over && is_its_time ? run->next_ms : INT64_MAX;
 }
 
-/* Until a container was ready once, a failure changes nothing, so asking more often only finds the
- * moment sooner at which it can be used. */
-static int64_t period(const struct probe_set *set, enum probe_kind kind)
+/* Until a container was ready once, a failure changes nothing, so more tries only find the moment
+ * of readiness earlier. */
+static int64_t probe_period(const struct probe_set *set, enum probe_kind kind)
 {
     const struct probe_figures *figures = set->figures[kind];
     const struct probe_run *run = &set->runs[kind];
     if (kind != PROBE_READINESS || run->has_passed || run->in_a_row >= EAGER_DOUBLINGS)
         return figures->period_ms;
-    return smaller(figures->period_ms, (int64_t)FIRST_TRY_MS << run->in_a_row);
+    return probe_smaller(figures->period_ms, (int64_t)FIRST_TRY_MS << run->in_a_row);
 }
 
-/* Tries that were missed are not made up for. */
+/* Missed tries are not made up for. */
 void probe_set_tried(struct probe_set *set, enum probe_kind kind, int64_t now_ms)
 {
     struct probe_run *run = &set->runs[kind];
-    int64_t step = period(set, kind);
+    int64_t step = probe_period(set, kind);
     run->next_ms += step;
     if (run->next_ms <= now_ms)
         run->next_ms = now_ms + step;
@@ -103,9 +103,10 @@ bool probe_set_take(struct probe_set *set, enum probe_kind kind, bool passed, in
     if (run->in_a_row < (passed ? figures->success_threshold : figures->failure_threshold))
         return false;
     run->passes = passed;
-    /* A startup probe has spoken; what failed its liveness is ended and asked no more. */
+    /* A startup probe is over after its first verdict; a container that has failed its liveness
+     * probe is ended and not tried again. */
     run->over = kind == PROBE_STARTUP || (kind == PROBE_LIVENESS && !passed);
-    /* Now the others begin. Their delay counts from the start and is mostly over. */
+    /* The other probes begin now. Their delay counts from the start and is mostly over. */
     for (int other = 0; kind == PROBE_STARTUP && passed && other < PROBE_KINDS; other++)
         if (set->figures[other]->given && set->runs[other].next_ms < now_ms)
             set->runs[other].next_ms = now_ms;

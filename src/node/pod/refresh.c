@@ -1,6 +1,5 @@
-/* What changes while a pod runs reaches it: its deadline, and in its volumes config maps, secrets
- * and what the downward API shows of the pod itself. Variables of its environment stay what they
- * were, as everywhere. */
+/* Passes changes on to a running pod: its deadline, and, in its volumes, config maps, secrets and
+ * the pod's metadata (downward API). Environment variables do not change, as in Kubernetes. */
 #include "node/pod/runner_internal.h"
 
 #include "node/node_size.h"
@@ -11,14 +10,14 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* What has changed: a config map or secret, the pod itself, or any of them. */
+/* What has changed: a config map or secret, the pod itself, or possibly any of them. */
 struct change {
     bool is_any, is_pod;
     const struct kube_resource *resource;
     const char *name;
 };
 
-static bool is_shown(const struct json *volume, const struct change *change)
+static bool refresh_is_shown(const struct json *volume, const struct change *change)
 {
     if (change->is_any)
         return volume_files_is(volume);
@@ -29,24 +28,24 @@ static bool is_shown(const struct json *volume, const struct change *change)
 static bool is_shown_by_pod(const struct json *pod, const struct change *change)
 {
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
-        if (is_shown(volume, change))
+        if (refresh_is_shown(volume, change))
             return true;
     }
     return false;
 }
 
-/* Writes the volumes that show it again. */
-static void refresh(struct pod_runner *runner, const struct change *change)
+/* Writes the volumes that show the change. */
+static void refresh_volume(struct pod_runner *runner, const struct change *change)
 {
     const struct json *pod = runner_pod(runner);
-    /* A thread of the pool may write the volumes of a pod that is not planned. */
+    /* A thread of the pool may be writing the volumes of a pod that is not planned yet. */
     bool is_planned = runner->has_spec || pod_runner_is_running(runner);
     if (runner->forgotten || pod_phase_is_final(pod) || !is_planned ||
         !is_shown_by_pod(pod, change))
         return;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct pod_facts facts = {.pod = pod,
-                                    .hostname = pod_hostname(arena, pod),
+                                    .hostname = plan_pod_hostname(arena, pod),
                                     .address = runner->address,
                                     .host_address = runner->node_address,
                                     .capacity = node_size_capacity(arena, &runner->host->size)};
@@ -58,7 +57,7 @@ static void refresh(struct pod_runner *runner, const struct change *change)
                                            .group = volume_group_of(pod, runner->host->nested)};
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
         struct err err = ERR_INIT;
-        if (is_shown(volume, change) && volume_refresh(arena, &context, volume, &err) < 0)
+        if (refresh_is_shown(volume, change) && volume_refresh(arena, &context, volume, &err) < 0)
             kube_event(runner->host->client, pod, "kubelet", "Warning", "FailedMount", "%s",
                        err.message);
     }
@@ -69,12 +68,12 @@ void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *r
 {
     const struct change change = {.resource = resource, .name = changed->name};
     if (str_eq(runner->object->namespace_, changed->namespace_))
-        refresh(runner, &change);
+        refresh_volume(runner, &change);
 }
 
 void pod_runner_refresh_all(struct pod_runner *runner)
 {
-    refresh(runner, &(struct change){.is_any = true});
+    refresh_volume(runner, &(struct change){.is_any = true});
 }
 
 void pod_runner_tell_deadline(struct pod_runner *runner)
@@ -86,7 +85,7 @@ void pod_runner_tell_deadline(struct pod_runner *runner)
                                      moment_after(runner->started_ms, seconds));
 }
 
-static const struct json *find_container(const struct json *pod, const char *name)
+static const struct json *refresh_find_container(const struct json *pod, const char *name)
 {
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
         if (str_eq(json_get_string(container, "name", ""), name))
@@ -95,7 +94,7 @@ static const struct json *find_container(const struct json *pod, const char *nam
     return NULL;
 }
 
-/* Its supervisor has its plan, and goes on with it. */
+/* A changed image has no effect: the supervisor goes on with its plan. */
 static void tell_changed_images(const struct pod_runner *runner, const struct json *before)
 {
     const struct json *pod = runner_pod(runner);
@@ -105,7 +104,7 @@ static void tell_changed_images(const struct pod_runner *runner, const struct js
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
         const char *name = json_get_string(container, "name", "");
         const char *image = json_get_string(container, "image", "");
-        if (!str_eq(json_get_string(find_container(before, name), "image", ""), image))
+        if (!str_eq(json_get_string(refresh_find_container(before, name), "image", ""), image))
             kube_event_at(runner->host->client, pod, pod_container_path(arena, pod, name),
                           "kubelet", "Warning", "Unsupported",
                           "Container %s goes on with its image: %s is not taken over by a pod that "
@@ -120,6 +119,6 @@ void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before
     if (!json_equal(kube_meta_labels(before), kube_meta_labels(now)) ||
         !json_equal(json_at(before, "metadata", "annotations", NULL),
                     json_at(now, "metadata", "annotations", NULL)))
-        refresh(runner, &(struct change){.is_pod = true});
+        refresh_volume(runner, &(struct change){.is_pod = true});
     tell_changed_images(runner, before);
 }

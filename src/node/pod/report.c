@@ -1,5 +1,5 @@
-/* What a pod's runner tells the API: its status, and that its deletion is done. One request at a
- * time; each answer leads back to pod_runner_work(). */
+/* What a pod's runner sends to the API: its status, and the confirmation of its deletion. One
+ * request at a time; each answer calls pod_runner_work(). */
 #include "node/pod/runner_internal.h"
 
 #include "node/pod/status.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { API_RETRY_MS = 1000 }; /* the server did not take our word */
+enum { API_RETRY_MS = 1000 }; /* after the server has refused a request */
 
 static struct runner_call *begin_call(struct pod_runner *runner)
 {
@@ -19,7 +19,7 @@ static struct runner_call *begin_call(struct pod_runner *runner)
     return runner->call;
 }
 
-/* The runner the answer is for, or NULL. */
+/* Frees the call. Returns the runner that the answer is for, or NULL. */
 static struct pod_runner *end_call(struct runner_call *call)
 {
     struct pod_runner *runner = call->runner;
@@ -29,14 +29,15 @@ static struct pod_runner *end_call(struct runner_call *call)
     return runner;
 }
 
-static int64_t version_of(const struct json *object)
+static int64_t report_version_of(const struct json *object)
 {
     return strtoll(kube_meta_resource_version(object), NULL, 10);
 }
 
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object)
 {
-    if (object != runner->object && version_of(object->json) >= version_of(runner_pod(runner))) {
+    if (object != runner->object &&
+        report_version_of(object->json) >= report_version_of(runner_pod(runner))) {
         kube_object_unref(runner->object);
         runner->object = kube_object_ref(object);
     }
@@ -44,8 +45,7 @@ void pod_runner_see(struct pod_runner *runner, struct kube_object *object)
 
 static void retry_later(struct pod_runner *runner, const struct err *err)
 {
-    /* Not found, or another pod of that name: ours is deleted, which the informer says in its time.
-     */
+    /* Not found, or another pod has the name: this pod is deleted, and the informer will say so. */
     if (err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
         loop_timer_start(&runner->retry, API_RETRY_MS);
 }
@@ -81,7 +81,7 @@ bool pod_runner_publish(struct pod_runner *runner)
 {
     if (!runner->has_state &&
         (kube_meta_is_deleting(runner_pod(runner)) || pod_phase_is_final(runner_pod(runner))))
-        return false; /* we know less than the API */
+        return false; /* the API knows more than the runner */
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     bool is_refused = runner->refusal_reason[0] != '\0';
     const struct pod_status_input input = {
@@ -102,7 +102,7 @@ bool pod_runner_publish(struct pod_runner *runner)
     free(runner->published);
     runner->published = mem_strdup(text);
     struct json *patch = json_object(arena);
-    /* Never the status of another pod that was given the same name. */
+    /* Guards against writing to another pod with the same name. */
     json_set_string(arena, json_ensure_object(arena, patch, "metadata"), "uid", runner->uid);
     json_set(arena, patch, "status", status);
     kube_patch(runner->host->client, &KUBE_PODS, runner->object->namespace_, runner->object->name,
@@ -110,7 +110,7 @@ bool pod_runner_publish(struct pod_runner *runner)
     return true;
 }
 
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_report_deleted(void *context, struct json *object, const struct err *err)
 {
     struct pod_runner *runner = end_call(context);
     if (!runner)
@@ -127,5 +127,5 @@ void pod_runner_confirm_deletion(struct pod_runner *runner)
     const struct kube_delete_options options = {.grace_period_seconds = 0, .uid = runner->uid};
     runner->deleted = true;
     kube_delete(runner->host->client, &KUBE_PODS, runner->object->namespace_, runner->object->name,
-                &options, on_deleted, begin_call(runner));
+                &options, on_report_deleted, begin_call(runner));
 }

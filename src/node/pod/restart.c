@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const NAMES[] = {
+const char *const restart_policy_names[RESTART_POLICIES] = {
     [RESTART_ALWAYS] = "Always",
     [RESTART_ON_FAILURE] = "OnFailure",
     [RESTART_NEVER] = "Never",
@@ -14,13 +14,13 @@ static const char *const NAMES[] = {
 
 const char *restart_policy_name(enum restart_policy policy)
 {
-    return NAMES[policy];
+    return restart_policy_names[policy];
 }
 
 int restart_policy_parse(const char *name, enum restart_policy *ret, struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
-        if (str_eq(name, NAMES[i])) {
+    for (size_t i = 0; i < RESTART_POLICIES; i++) {
+        if (str_eq(name, restart_policy_names[i])) {
             *ret = (enum restart_policy)i;
             return 0;
         }
@@ -43,7 +43,8 @@ int restart_rule_parse(struct arena *arena, const char *text, struct restart_rul
     if (!rule.not_in && !str_eq(name, operator_name(false)))
         return err_set(err, ERR_INVALID, "operator '%s' of a restart rule is neither In nor NotIn",
                        name);
-    int *codes = arena_alloc(arena, strlen(text) * sizeof(*codes)); /* one has a digit at least */
+    int *codes =
+        arena_alloc(arena, strlen(text) * sizeof(*codes)); /* a code has at least one digit */
     for (char *word; (word = strsep(&rest, " "));) {
         int64_t code;
         if (str_to_int64(word, INT32_MIN, INT32_MAX, &code, err) < 0)
@@ -62,7 +63,7 @@ void restart_rule_write(const struct restart_rule *rule, struct buf *buf)
         buf_printf(buf, " %d", rule->codes[i]);
 }
 
-static bool holds(const struct restart_rule *rule, int exit_code)
+static bool restart_rule_holds(const struct restart_rule *rule, int exit_code)
 {
     bool found = false;
     for (size_t i = 0; i < rule->count; i++)
@@ -73,7 +74,7 @@ static bool holds(const struct restart_rule *rule, int exit_code)
 static bool one_holds(const struct restart_rules *rules, int exit_code)
 {
     for (size_t i = 0; rules && i < rules->count; i++)
-        if (holds(&rules->items[i], exit_code))
+        if (restart_rule_holds(&rules->items[i], exit_code))
             return true;
     return false;
 }

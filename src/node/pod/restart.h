@@ -1,6 +1,6 @@
-/* When a container that ended runs again: a pure function of its policy and its history, with the
- * kubelet's figures. The pod's supervisor asks it, so that restarts go on while the control process
- * is away. */
+/* When a container that has ended runs again: a pure function of its policy and its history, with
+ * the kubelet's delays. The pod's supervisor calls it, so that restarts go on without the control
+ * process. */
 #ifndef TRAINYARD_NODE_POD_RESTART_H
 #define TRAINYARD_NODE_POD_RESTART_H
 
@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 enum restart_policy { RESTART_ALWAYS, RESTART_ON_FAILURE, RESTART_NEVER };
+enum { RESTART_POLICIES = RESTART_NEVER + 1 };
+
+extern const char *const restart_policy_names[RESTART_POLICIES];
 
 const char *restart_policy_name(enum restart_policy policy); /* "OnFailure" */
 int restart_policy_parse(const char *name, enum restart_policy *ret, struct err *err);
@@ -19,10 +22,11 @@ int restart_policy_parse(const char *name, enum restart_policy *ret, struct err 
 enum {
     RESTART_BACKOFF_FIRST_MS = 10 * 1000,
     RESTART_BACKOFF_MAX_MS = 5 * 60 * 1000,
-    RESTART_BACKOFF_RESET_MS = 2 * RESTART_BACKOFF_MAX_MS, /* ran so long: history is forgotten */
+    RESTART_BACKOFF_RESET_MS = 2 * RESTART_BACKOFF_MAX_MS, /* a run this long resets the back-off */
 };
 
-/* A rule of a container: it runs again where its exit code is one of these, or is none of them. */
+/* A restart rule of a container: it runs again if its exit code is one of `codes`, or, with
+ * `not_in`, none of them. */
 struct restart_rule {
     bool not_in;
     const int *codes;
@@ -33,20 +37,21 @@ struct restart_rules {
     size_t count, capacity;
 };
 
-/* "In 3 42", "NotIn 0"; of what cannot be read nothing is kept. */
+/* The text form is "In 3 42" or "NotIn 0". On failure `ret` is untouched. */
 int restart_rule_parse(struct arena *arena, const char *text, struct restart_rule *ret,
                        struct err *err);
 void restart_rule_write(const struct restart_rule *rule, struct buf *buf);
 
 struct restart_decision {
     bool restart;
-    int64_t delay_ms; /* from the container's end */
-    int level;        /* to be handed in at the next end */
+    int64_t delay_ms; /* after the container's end */
+    int level;        /* to be passed at the next end */
 };
 
-/* `rules` go before the policy, which decides where none holds; NULL: none. `init`: an init
- * container, which never runs again once it succeeded. `level` is 0 at first. The first restart
- * comes at once, the next after 10 s, 20 s, … 5 min. */
+/* Decides whether and when the container runs again. `rules` come before the policy, which decides
+ * if no rule holds; NULL means none. `init` marks an init container, which does not run again
+ * after success. `level` starts at 0. The first restart comes at once, the next ones after 10 s,
+ * 20 s, … 5 min. */
 struct restart_decision restart_decide(enum restart_policy policy,
                                        const struct restart_rules *rules, bool init, int exit_code,
                                        int level, int64_t ran_ms);

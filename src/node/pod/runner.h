@@ -1,6 +1,7 @@
-/* One pod of this machine from binding to deletion: plans it, starts or finds its supervisor,
- * reports its state on the API, ends it when it is deleted, confirms the deletion. What is decided
- * is in pod_plan, pod_status and restart; here is the order of things. */
+/* One pod of this machine, from its binding to its deletion. The runner plans the pod, starts or
+ * finds its supervisor, reports its state to the API, ends it when it is deleted and confirms the
+ * deletion. The decisions are pure functions in plan/plan.h, pod/status.h and pod/restart.h; the
+ * runner puts them in order. */
 #ifndef TRAINYARD_NODE_POD_RUNNER_H
 #define TRAINYARD_NODE_POD_RUNNER_H
 
@@ -9,69 +10,71 @@
 #include "node/network/addresses.h"
 #include "node/node.h"
 #include "node/objects.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
-/* What all pods of the machine share. */
+/* Shared by all pods of the machine. */
 struct pod_host {
     struct loop *loop;
     struct kube_client *client;
-    struct node_space *space;
-    const struct cgroup_base *groups; /* below which pods have their control groups */
+    struct node_namespaces *space;
+    const struct cgroup_base *groups; /* the control groups below which pods have theirs */
     const char *state_dir;
-    struct node_size size;   /* of each node */
-    const char *handout_dir; /* of what other users read; see pod/kubeconfig.h */
-    int api_port;            /* on the machine's loopback */
+    struct node_size size; /* the size of each node */
+    const char
+        *handout_dir; /* for files that containers of other users read; see plan/kubeconfig.h */
+    int api_port;     /* the API's port on 127.0.0.1 */
     const char *step_path;
-    const char *prober; /* this program itself */
+    const char *prober; /* this program, for probes over TLS */
     const char *trainer_path;
-    const char *network; /* lock of the pod network's holder */
+    const char *network; /* the lock file of the pod network's holder */
     bool nested;
-    const char *plain; /* why there are no namespaces; NULL: there are */
-    const char *home;  /* of the machine's user, or NULL */
+    const char *plain; /* the reason why pods have no namespaces; NULL if they have them */
+    const char *home;  /* the home directory of the user who runs the cluster, or NULL */
     const char *resolv_conf;
-    const char *const *shares; /* directories that all pods share; NULL-terminated, or NULL */
+    const char *const *shares; /* directories that every pod shares, ends with NULL; or NULL */
     struct node_objects objects;
-    struct node_object_source source; /* of the same objects */
+    struct node_object_source source; /* the same objects, as versions that can be kept */
     struct addresses addresses;
     struct host_names *host_names;
     struct pod_sweeper *sweeper; /* removes the files of deleted pods */
-    size_t starting;             /* supervisors on their way */
-    bool is_measuring;           /* the disk that some pod uses */
-    /* The runner has nothing left to do and is to be freed. */
+    size_t starting;             /* runners in RUNNER_STARTING */
+    bool is_measuring;           /* some pod's use of the disk is being measured */
+    /* The runner with this uid has no work left and must be freed. */
     void (*done)(void *context, const char *uid);
     void *context;
 };
 
 struct pod_runner;
 
-/* In place of a node's number: only an earlier start had the node. The pod is not run, and keeps
- * what it has until it is deleted. */
+/* In place of a node's number: only an earlier start had this node. The pod is not run, and its
+ * files stay until it is deleted. */
 enum { POD_NODE_AWAY = -1 };
 
-/* The API shows the pod, bound to our node number `node` with the address given. */
+/* The API has the pod, bound to this machine's node number `node`, which has this address. */
 struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod, int node,
                                   const char *node_address);
-/* Leaves the supervisor running. */
+/* Frees the runner; the supervisor keeps running. */
 struct pod_runner *pod_runner_free(struct pod_runner *runner);
 
 void pod_runner_update(struct pod_runner *runner, struct kube_object *pod);
-/* What it was refused for may be there now. */
+/* The object that the pod was refused for may exist now: tries again on the loop's next turn. */
 void pod_runner_retry(struct pod_runner *runner);
-/* The pod is gone from the API: end what is left of it. */
+/* The pod is gone from the API: ends what is left of it. */
 void pod_runner_forget(struct pod_runner *runner);
 
-/* A config map or secret of this resource has changed. */
+/* A config map or secret has changed: updates the pod's volumes. */
 void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *resource,
                         const struct kube_object *changed);
 
-/* The container's newest state, or NULL before there is one. */
+/* Returns the container's newest state, or NULL if none was read yet. */
 const struct container_state *pod_runner_container(const struct pod_runner *runner,
                                                    const char *name);
 const char *pod_runner_directory(const struct pod_runner *runner);
-/* Add its containers that run. */
+/* Adds the pod's running containers to the sample. */
 struct usage_sample;
 void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_sample *sample);
-/* The name of the directory it shares with the pods of its job (pod/peers.h), or NULL. */
+/* Returns the name of the directory that the pod shares with the pods of its job (pod/peers.h), or
+ * NULL. */
 const char *pod_runner_peers(const struct pod_runner *runner);
 
 #endif

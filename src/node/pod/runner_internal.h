@@ -1,5 +1,7 @@
-/* What the files of a pod's runner share: pod/runner.c orders its life, pod/report.c tells the API,
- * pod/token_call.c asks it for tokens, pod/eviction.c looks at the disk it uses. */
+/* Shared by the files of a pod's runner: pod/runner.c orders its life, pod/runner_start.c and
+ * pod/runner_stop.c start and end its supervisor, pod/report.c reports to the API,
+ * pod/token_call.c requests tokens, pod/eviction.c measures its use of the disk, pod/refresh.c
+ * updates its volumes. */
 #ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 #define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 
@@ -11,43 +13,55 @@
 #include "base/map.h"
 #include "base/state_machine.h"
 
-/* A request to the API under way: it may outlive the runner. */
+#define POD_RUNNER_COMPONENT "kubelet" /* reported as the source of events */
+
+enum runner_state {
+    RUNNER_WAITING, /* for its turn, for objects that its pod needs, or to start a new supervisor */
+    RUNNER_STARTING, /* the pod is planned and its supervisor started */
+    RUNNER_RUNNING,  /* the supervisor lives */
+    RUNNER_ENDED,    /* no process of the pod runs, and none will */
+};
+
+/* A request to the API in progress. It may outlive the runner. */
 struct runner_call {
-    struct pod_runner *runner; /* NULL: freed meanwhile */
-    char *audience;            /* of the token asked for, or NULL */
+    struct pod_runner *runner; /* NULL if the runner was freed meanwhile */
+    char *audience;            /* the audience of the token that was requested, or NULL */
 };
 
 struct pod_runner {
     struct pod_host *host;
-    struct kube_object *object; /* the newest seen */
-    bool forgotten;             /* gone from the API */
+    struct kube_object *object; /* the newest version that the runner has seen */
+    bool forgotten;             /* the pod is gone from the API */
     char *uid, *directory;
-    int node; /* or POD_NODE_AWAY */
+    int node; /* the node's number, or POD_NODE_AWAY */
     char *node_address;
-    char address[INET_ADDRSTRLEN]; /* "" until one is taken */
-    char *peers;                   /* name of the directory it shares with its job, or NULL */
-    bool has_spec; /* it is planned, since the machine was started and as pods run here now */
+    char address[INET_ADDRSTRLEN]; /* "" until the pod has one */
+    char *peers;   /* the name of the directory that the pod shares with its job, or NULL */
+    bool has_spec; /* the pod was planned during this boot of the machine, and with the current
+                      settings */
     int64_t started_ms;
-    int64_t deadline_ms; /* as its supervisor was given it with the spec; 0: none */
-    struct state_machine machine;
-    struct pod_preparation *preparation; /* under way, before the supervisor is started, or NULL */
+    int64_t deadline_ms;          /* the deadline in the spec; 0 means none */
+    struct state_machine machine; /* an enum runner_state */
+    struct plan_preparation
+        *preparation; /* in progress until the supervisor is started; else NULL */
     struct supervisor_link *link;
     struct pod_state state;
     bool has_state;
     char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
     struct loop_timer retry;
     int64_t respawn_ms;
-    int64_t stopped_with_ms; /* the shortest grace the supervisor was told, or -1 */
-    bool was_stop_lost;      /* it was told to end, but not how; it is tried again */
-    bool was_deletion_told;  /* the supervisor knows that the pod is deleted */
+    int64_t stopped_with_ms; /* the shortest grace period that the supervisor was told, or -1 */
+    bool was_stop_lost;      /* an order to end could not be stored; it is tried again */
+    bool was_deletion_told;  /* the supervisor was told that the pod is deleted */
     struct runner_call *call;
-    struct runner_call *token_call; /* a token is on its way; what waits for it is WAITING */
-    struct map tokens;              /* of the service account, by audience; until it is planned */
-    char *published;                /* the status last accepted by the API */
-    bool deleted;                   /* we have confirmed the deletion */
-    struct loop_timer measure;      /* runs while it is to be measured again */
-    struct storage_walk *walk;      /* a measuring under way, or NULL */
-    bool was_gap_told;              /* that not all of its disk can be measured */
+    struct runner_call *
+        token_call; /* a token request in progress; the runner is in RUNNER_WAITING until it ends */
+    struct map tokens; /* tokens of the service account by audience, until the pod is planned */
+    char *published;   /* the status that the API has accepted last */
+    bool deleted;      /* the deletion was confirmed to the API */
+    struct loop_timer measure; /* runs until the next measurement of the disk */
+    struct storage_walk *walk; /* the measurement in progress, or NULL */
+    bool was_gap_told; /* an event has said that not all of the pod's disk can be measured */
 };
 
 static inline const struct json *runner_pod(const struct pod_runner *runner)
@@ -55,42 +69,67 @@ static inline const struct json *runner_pod(const struct pod_runner *runner)
     return runner->object->json;
 }
 
-/* Do what is to be done now. The runner may be gone afterwards. */
+/* Takes the next step. The runner may be freed afterwards. */
 void pod_runner_work(struct pod_runner *runner);
 
-/* Its supervisor lives. */
+enum runner_state pod_runner_state(const struct pod_runner *runner);
+/* Moves the state machine and keeps pod_host.starting correct. */
+void pod_runner_move(struct pod_runner *runner, enum runner_state state);
+/* The pod is being deleted, or gone from the API. */
+bool pod_runner_is_unwanted(const struct pod_runner *runner);
+void pod_runner_keep_peers(struct pod_runner *runner, const char *name);
+/* Reads the supervisor's state file again. Returns true if there is a state. With `tell`, new
+ * events are sent to the API. */
+bool pod_runner_load_state(struct pod_runner *runner, bool tell);
+/* Sends an event about a container, or about the whole pod if `container` is "". */
+void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_warning,
+                     const char *reason, const char *message);
+
+/* Starts the pod: finds a living supervisor, or plans the pod if needed and starts one. */
+void pod_runner_start(struct pod_runner *runner);
+/* Finds a living supervisor, as after a start of the control process. Returns false if there is
+ * none. */
+bool pod_runner_attach(struct pod_runner *runner);
+void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err);
+/* Ends a pod that is being deleted or gone from the API. */
+void pod_runner_stop_deleted(struct pod_runner *runner);
+/* The pod's node is away: pauses the pod if it runs, and reports why it waits. */
+void pod_runner_wait_for_node(struct pod_runner *runner);
+
+/* The supervisor lives. */
 bool pod_runner_is_running(const struct pod_runner *runner);
-/* End it within this time; the reason is the pod's as a whole. */
+/* Ends the pod within this grace period, for a reason that concerns the whole pod. */
 void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
                      const char *message);
 
-/* Tell its owner, in an event. */
+/* Sends a Warning event about the pod. */
 void pod_runner_warn(struct pod_runner *runner, const char *reason, const char *message);
 
-/* From now on, if it has limits on the disk (pod/eviction.c). */
+/* Measures the pod's use of the disk from now on, if the pod has limits for it (pod/eviction.c). */
 void pod_runner_begin_measuring(struct pod_runner *runner);
 void pod_runner_end_measuring(struct pod_runner *runner);
 void pod_runner_on_measure(struct loop_timer *timer);
 
-/* Ask for the tokens its volumes want; true if they are all there. Otherwise the answer brings us
- * back to pod_runner_work(), or to pod_runner_refuse(). */
+/* Requests the tokens that the pod's volumes need. Returns true if none is missing. Otherwise the
+ * answer calls pod_runner_work() or pod_runner_refuse(). */
 bool pod_runner_has_tokens(struct pod_runner *runner);
-/* It cannot be started as it is, for now. */
-void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+/* Reports why the pod cannot start, and tries again later. */
+void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *refusal,
                        const struct err *err);
 
-/* Its deadline may have been changed since its supervisor was given one. */
+/* Tells the supervisor a deadline that was changed since the pod was planned. */
 void pod_runner_tell_deadline(struct pod_runner *runner);
-/* The pod is a newer one than `before`: what volumes show of it follows. */
+/* The pod is newer than `before`: updates volumes that show its metadata. */
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
-/* Config maps or secrets have changed while the pod was planned: its volumes follow. */
+/* Config maps or secrets have changed while the pod was planned: updates its volumes. */
 void pod_runner_refresh_all(struct pod_runner *runner);
 
-/* Take over a newer version; an informer may lag behind the answers to our own writes. */
+/* Takes over a newer version of the object. An informer may lag behind the answers to the runner's
+ * own writes. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);
-/* Write the status if it says something new; true if a call is under way for it. */
+/* Writes the status if it has changed. Returns true if a request is in progress for it. */
 bool pod_runner_publish(struct pod_runner *runner);
-/* Tell the API that nothing of the deleted pod is left. */
+/* Tells the API that nothing of the deleted pod is left on this machine. */
 void pod_runner_confirm_deletion(struct pod_runner *runner);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 enum { LIST_BYTES_MAX = 1024 * 1024, PATHS_MAX = 256 };
 
@@ -30,8 +30,8 @@ int pod_secrets_load(struct arena *arena, const char *list, struct pod_strings *
     return result < 0 ? err_wrap(err, "'%s'", list) : 0;
 }
 
-/* One that is gone gives way when the list is full. */
-static void write_list(struct buf *text, const struct pod_strings *paths)
+/* If the list is full, a path whose file is gone is dropped. */
+static void secrets_write_list(struct buf *text, const struct pod_strings *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
         if (paths->count <= PATHS_MAX || file_exists(paths->items[i]))
@@ -51,7 +51,7 @@ int pod_secrets_add(const char *list, const char *path, struct err *err)
     pod_strings_add(arena, &paths, path);
     _cleanup_buf_ struct buf text;
     buf_init(&text, LIST_BYTES_MAX);
-    write_list(&text, &paths);
+    secrets_write_list(&text, &paths);
     if (text.overflowed)
         return err_set(err, ERR_TOO_LARGE, "'%s' would have more than %d bytes", list,
                        (int)LIST_BYTES_MAX);

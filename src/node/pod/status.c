@@ -21,7 +21,8 @@ static const struct container_state *find_state(const struct builder *b, const c
     return b->input->state ? pod_state_find(b->input->state, name) : NULL;
 }
 
-static void set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms)
+static void status_set_time(struct arena *arena, struct json *object, const char *name,
+                            int64_t wall_ms)
 {
     char text[MOMENT_TEXT_MAX];
     moment_format(wall_ms, text);
@@ -34,8 +35,8 @@ static const char *container_id(const struct builder *b, const char *name, int64
                         (long long)run);
 }
 
-static struct json *terminated(const struct builder *b, const char *name, int64_t run,
-                               const struct container_end *end)
+static struct json *status_terminated(const struct builder *b, const char *name, int64_t run,
+                                      const struct container_end *end)
 {
     struct json *wrapper = json_object(b->arena);
     if (!end->known)
@@ -47,13 +48,13 @@ static struct json *terminated(const struct builder *b, const char *name, int64_
     json_set_string(b->arena, state, "reason", end->reason);
     if (end->message[0])
         json_set_string(b->arena, state, "message", end->message);
-    set_time(b->arena, state, "startedAt", end->started_ms);
-    set_time(b->arena, state, "finishedAt", end->finished_ms);
+    status_set_time(b->arena, state, "startedAt", end->started_ms);
+    status_set_time(b->arena, state, "finishedAt", end->finished_ms);
     json_set_string(b->arena, state, "containerID", container_id(b, name, run));
     return wrapper;
 }
 
-static struct json *waiting(struct arena *arena, const char *reason, const char *message)
+static struct json *status_waiting(struct arena *arena, const char *reason, const char *message)
 {
     struct json *wrapper = json_object(arena);
     struct json *state = json_ensure_object(arena, wrapper, "waiting");
@@ -63,7 +64,7 @@ static struct json *waiting(struct arena *arena, const char *reason, const char 
     return wrapper;
 }
 
-/* What keeps the pod as a whole is nothing to a container that is done. */
+/* A refusal of the whole pod does not concern a container that has terminated. */
 static bool is_refused(const struct pod_status_input *input, const struct container_state *state,
                        const char *name)
 {
@@ -78,32 +79,32 @@ static struct json *current_state(const struct builder *b, const struct containe
 {
     const struct pod_status_input *input = b->input;
     if (is_refused(input, state, name))
-        return waiting(b->arena,
-                       str_eq(input->refusal_reason, "FailedMount") ? "ContainerCreating"
-                                                                    : input->refusal_reason,
-                       input->refusal_message);
+        return status_waiting(b->arena,
+                              str_eq(input->refusal_reason, "FailedMount") ? "ContainerCreating"
+                                                                           : input->refusal_reason,
+                              input->refusal_message);
     if (!state)
-        return waiting(b->arena, b->health.initialized ? "ContainerCreating" : "PodInitializing",
-                       NULL);
+        return status_waiting(
+            b->arena, b->health.initialized ? "ContainerCreating" : "PodInitializing", NULL);
     switch (state->phase) {
     case CONTAINER_RUNNING: {
         struct json *wrapper = json_object(b->arena);
-        set_time(b->arena, json_ensure_object(b->arena, wrapper, "running"), "startedAt",
-                 state->started_ms);
+        status_set_time(b->arena, json_ensure_object(b->arena, wrapper, "running"), "startedAt",
+                        state->started_ms);
         return wrapper;
     }
     case CONTAINER_TERMINATED:
-        return terminated(b, name, state->restarts, &state->end);
+        return status_terminated(b, name, state->restarts, &state->end);
     case CONTAINER_WAITING:
     default:
-        return waiting(b->arena,
-                       b->health.initialized || state->restarts ? state->reason : "PodInitializing",
-                       state->message);
+        return status_waiting(
+            b->arena, b->health.initialized || state->restarts ? state->reason : "PodInitializing",
+            state->message);
     }
 }
 
-/* A restart counts when it comes: who waits for it has not been restarted yet. Controllers compare
- * the sum with how many tries a job has. */
+/* A restart counts when it happens: a container that waits for it has not been restarted yet.
+ * Controllers compare the sum with the backoff limit of a job. */
 static int64_t newest_run(const struct container_state *state)
 {
     bool is_to_come = state->phase == CONTAINER_WAITING && !state->pid && state->last.known;
@@ -120,12 +121,12 @@ static bool has_succeeded(const struct container_state *state)
     return state && state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
 }
 
-static bool is_sidecar(const struct json *container, bool init)
+static bool status_is_sidecar(const struct json *container, bool init)
 {
     return init && str_eq(json_get_string(container, "restartPolicy", ""), "Always");
 }
 
-/* What is read-only is so all the way down here, unless the manifest says otherwise. */
+/* A read-only mount is read-only recursively, unless the manifest says otherwise. */
 static struct json *mount_statuses(struct arena *arena, const struct json *container)
 {
     struct json *list = json_array(arena);
@@ -148,18 +149,21 @@ static struct json *container_status(struct builder *b, const struct json *conta
     struct arena *arena = b->arena;
     const char *name = json_get_string(container, "name", "");
     const struct container_state *state = find_state(b, name);
-    /* What runs, not what the manifest says by now. */
+    /* The image that runs, not the one in a manifest that was changed since. */
     const char *image =
         state && state->image[0] ? state->image : json_get_string(container, "image", "");
-    /* While the pod cannot start, the state is that of a supervisor which is no more. */
+    /* While the pod cannot start, the state is that of a supervisor that has ended. */
     bool runs = state && state->phase == CONTAINER_RUNNING && !b->input->refusal_reason;
-    bool to_end = init && !is_sidecar(container, init); /* its end is what it is for */
+    bool to_end =
+        init &&
+        !status_is_sidecar(container, init); /* an init container is ready when it has succeeded */
     bool ready = to_end ? has_succeeded(state) : runs && state->ready;
     struct json *status = json_object(arena);
     json_set_string(arena, status, "name", name);
     json_set(arena, status, "state", current_state(b, state, name));
     json_set(arena, status, "lastState",
-             state ? terminated(b, name, state->restarts - 1, &state->last) : json_object(arena));
+             state ? status_terminated(b, name, state->restarts - 1, &state->last)
+                   : json_object(arena));
     json_set_bool(arena, status, "ready", ready);
     json_set_int(arena, status, "restartCount", state ? newest_run(state) : 0);
     json_set_string(arena, status, "image", image);
@@ -175,14 +179,14 @@ static struct json *container_status(struct builder *b, const struct json *conta
     return status;
 }
 
-/* As the kubelet counts: pending while one of them has never run, then running until the end. */
-static const char *phase(const struct builder *b)
+/* As the kubelet does: pending while a container has never run, then running until the end. */
+static const char *status_phase(const struct builder *b)
 {
     const struct pod_state *state = b->input->state;
     const struct json *spec = json_get(b->input->pod, "spec");
     bool succeeded = true, all_have_run = true;
     JSON_EACH (container, json_get(spec, "initContainers")) {
-        if (!is_sidecar(container, true))
+        if (!status_is_sidecar(container, true))
             succeeded =
                 succeeded && has_succeeded(find_state(b, json_get_string(container, "name", "")));
     }
@@ -205,7 +209,7 @@ static struct json *make_statuses(struct builder *b, const struct json *containe
     return list;
 }
 
-/* Once a main container has run, whatever happens to its sidecars. */
+/* A main container has run: init containers are complete, whatever happens to sidecars. */
 static void find_initialized(struct builder *b)
 {
     const struct json *spec = json_get(b->input->pod, "spec");
@@ -216,7 +220,7 @@ static void find_initialized(struct builder *b)
     JSON_EACH (container, json_get(spec, "initContainers")) {
         const char *name = json_get_string(container, "name", "");
         const struct container_state *state = find_state(b, name);
-        if (!(is_sidecar(container, true) ? state && state->started : has_succeeded(state)))
+        if (!(status_is_sidecar(container, true) ? state && state->started : has_succeeded(state)))
             pod_health_add_name(b->arena, &b->health.incomplete, name);
     }
     b->health.initialized = begun || !b->health.incomplete;
@@ -230,7 +234,7 @@ struct json *pod_status_build(struct arena *arena, const struct pod_status_input
     struct json *status = json_object(arena);
     struct json *inits = make_statuses(&b, json_get(spec, "initContainers"), true);
     struct json *mains = make_statuses(&b, json_get(spec, "containers"), false);
-    const char *phase_name = phase(&b);
+    const char *phase_name = status_phase(&b);
     json_set_string(arena, status, "phase", phase_name);
     if (input->state && input->state->finished && input->state->reason[0]) {
         json_set_string(arena, status, "reason", input->state->reason);
@@ -253,7 +257,7 @@ struct json *pod_status_build(struct arena *arena, const struct pod_status_input
         json_set_string(arena, entry, "ip", input->address);
         json_append(json_ensure_array(arena, status, "podIPs"), entry);
     }
-    set_time(arena, status, "startTime", input->started_ms);
+    status_set_time(arena, status, "startTime", input->started_ms);
     json_set_string(arena, status, "qosClass",
                     json_get_string(json_get(input->pod, "status"), "qosClass", "BestEffort"));
     return status;

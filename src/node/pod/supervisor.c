@@ -1,7 +1,7 @@
-/* The control process's link to a supervisor; see pod/supervisor.h. The life of a process that is
- * not our child is seen through a pidfd, its news through the renames of its state file. libuv
- * tells of many supervisors at once; the link acts on it in a deferred task, of which a turn of the
- * loop runs as many as it has time for. */
+/* The control process's link to a supervisor; see pod/supervisor.h. The supervisor is not a child
+ * process: a pidfd shows its end, and renames of its state file show changes. libuv may report
+ * many supervisors at once, so the link acts in a deferred task, of which each turn of the loop
+ * runs as many as it has time for. */
 #include "node/pod/supervisor.h"
 
 #include "node/process/lock.h"
@@ -28,31 +28,31 @@ struct supervisor_link {
     char *directory, *step_path;
     const struct supervisor_events *events;
     void *context;
-    int pidfd;           /* -1: none lives */
-    pid_t pid;           /* 0: none lives */
-    struct start *start; /* one is on its way, or NULL */
-    int starter;         /* pidfd of who starts it; -1: not running */
-    bool freed;          /* waits for the handles below to close */
-    int open_handles;    /* of libuv */
+    int pidfd;           /* -1 if none lives */
+    pid_t pid;           /* 0 if none lives */
+    struct start *start; /* the start in progress, or NULL */
+    int starter;         /* the pidfd of the process that starts it, or -1 */
+    bool freed;          /* waits until the handles below are closed */
+    int open_handles;    /* open handles of libuv */
     uv_poll_t started, life;
     uv_fs_event_t news;
     bool started_open, life_open, news_open;
-    struct loop_task task;                 /* acts on the following */
-    bool has_started, has_ended, has_news; /* libuv said so */
+    struct loop_task task;                 /* acts on the following flags */
+    bool has_started, has_ended, has_news; /* set by callbacks of libuv */
 };
 
-/* A supervisor on its way. A pool thread makes the process, since whoever does stands still for a
- * while; the loop sees it through to its end. */
+/* A supervisor that is being started. A thread of the pool creates the process, because fork()
+ * stops its caller for a while; the loop thread does the rest. */
 struct start {
     struct loop_work work;
-    struct supervisor_link *link; /* NULL: nobody waits for it any more */
-    _Atomic bool unwanted;        /* … and if it has not begun, it need not */
+    struct supervisor_link *link; /* NULL if the link was freed */
+    _Atomic bool unwanted; /* set if the link was freed: a start that has not begun is skipped */
     char *directory, *step_path;
-    int pidfd; /* of the process, or -1 */
+    int pidfd; /* of the starting process, or -1 */
     struct err err;
 };
 
-static void on_task(struct loop_task *task);
+static void on_supervisor_link_task(struct loop_task *task);
 
 struct supervisor_link *supervisor_link_new(struct loop *loop, const char *directory,
                                             const char *step_path,
@@ -65,23 +65,23 @@ struct supervisor_link *supervisor_link_new(struct loop *loop, const char *direc
     link->events = events;
     link->context = context;
     link->pidfd = link->starter = -1;
-    link->task.callback = on_task;
+    link->task.callback = on_supervisor_link_task;
     return link;
 }
 
-static void release(struct supervisor_link *link)
+static void supervisor_link_release(struct supervisor_link *link)
 {
     free(link->directory);
     free(link->step_path);
     free(link);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_supervisor_link_closed(uv_handle_t *handle)
 {
     struct supervisor_link *link = handle->data;
     link->open_handles--;
     if (link->freed && link->open_handles == 0)
-        release(link);
+        supervisor_link_release(link);
 }
 
 static void close_handle(struct supervisor_link *link, uv_handle_t *handle, bool *is_open)
@@ -90,7 +90,7 @@ static void close_handle(struct supervisor_link *link, uv_handle_t *handle, bool
         return;
     *is_open = false;
     handle->data = link;
-    uv_close(handle, on_closed);
+    uv_close(handle, on_supervisor_link_closed);
 }
 
 static void close_fd(int *fd)
@@ -129,7 +129,7 @@ struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
     }
     link->freed = true;
     if (link->open_handles == 0)
-        release(link);
+        supervisor_link_release(link);
     return NULL;
 }
 
@@ -151,7 +151,8 @@ static void on_life(uv_poll_t *handle, int status, int events)
     loop_defer(link->loop, &link->task);
 }
 
-static void on_news(uv_fs_event_t *handle, const char *filename, int events, int status)
+static void on_supervisor_link_news(uv_fs_event_t *handle, const char *filename, int events,
+                                    int status)
 {
     struct supervisor_link *link = handle->data;
     if (!str_eq(filename, "state"))
@@ -160,15 +161,15 @@ static void on_news(uv_fs_event_t *handle, const char *filename, int events, int
     loop_defer(link->loop, &link->task);
 }
 
-static void watch(struct supervisor_link *link)
+static void supervisor_link_watch(struct supervisor_link *link)
 {
     struct uv_loop_s *uv = loop_uv(link->loop);
     if (uv_fs_event_init(uv, &link->news) == 0) {
         link->news.data = link;
         link->news_open = true;
         link->open_handles++;
-        /* Without it (no inotify watch left) the end of the pod is still seen. */
-        (void)uv_fs_event_start(&link->news, on_news, link->directory, 0);
+        /* Without it (no inotify watch is free) the end of the pod is still noticed. */
+        (void)uv_fs_event_start(&link->news, on_supervisor_link_news, link->directory, 0);
     }
     if (uv_poll_init(uv, &link->life, link->pidfd) == 0) {
         link->life.data = link;
@@ -181,28 +182,28 @@ static void watch(struct supervisor_link *link)
 bool supervisor_link_attach(struct supervisor_link *link)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
-    /* Handles of an earlier life may still be closing; they share our memory. */
+    /* Handles of an earlier supervisor may still be closing; they are fields of this link. */
     if (link->open_handles > 0 || process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0)
         return false;
-    watch(link);
+    supervisor_link_watch(link);
     return true;
 }
 
-static void explain(struct supervisor_link *link, struct err *err)
+static void supervisor_link_explain(struct supervisor_link *link, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/supervisor.log", link->directory);
     _cleanup_buf_ struct buf text;
     buf_init(&text, COMPLAINT_MAX);
     (void)file_read(path, &text, NULL);
-    /* The last line is the one it died of. */
+    /* The last line says why it ended. */
     while (text.size && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
     const char *newline = strrchr(text.data, '\n');
     err_set(err, ERR_INTERNAL, "cannot start the pod's supervisor: %s",
-            text.size ? (newline ? newline + 1 : text.data) : "it ended without a word");
+            text.size ? (newline ? newline + 1 : text.data) : "it ended without a message");
 }
 
-/* The process that starts it has ended: the supervisor stands, or said why not. */
+/* The starting process has exited: the supervisor is ready, or the log says why not. */
 static void finish_start(struct supervisor_link *link)
 {
     siginfo_t end = {0};
@@ -211,16 +212,16 @@ static void finish_start(struct supervisor_link *link)
     end_start(link);
     if (!is_up) {
         struct err err = ERR_INIT;
-        explain(link, &err);
+        supervisor_link_explain(link, &err);
         link->events->gone(link->context, &err);
         return;
     }
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
     if (process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0) {
-        link->events->gone(link->context, NULL); /* the pod was over that fast */
+        link->events->gone(link->context, NULL); /* the pod has ended already */
         return;
     }
-    watch(link);
+    supervisor_link_watch(link);
     link->events->alive(link->context);
 }
 
@@ -232,9 +233,9 @@ static void on_started(uv_poll_t *handle, int status, int events)
     loop_defer(link->loop, &link->task);
 }
 
-/* One event per call: the owner may free the link. News of one that has ended is read with its
- * end. */
-static void on_task(struct loop_task *task)
+/* Reports one event per call, because the owner may free the link. Changes of a supervisor that
+ * has ended are read with its end. */
+static void on_supervisor_link_task(struct loop_task *task)
 {
     struct supervisor_link *link = CONTAINER_OF(task, struct supervisor_link, task);
     if (link->has_started) {
@@ -252,7 +253,7 @@ static int spawn_step(struct start *start, struct err *err)
 {
     _cleanup_free_ char *stop = mem_printf("%s/stop", start->directory);
     _cleanup_free_ char *log = mem_printf("%s/supervisor.log", start->directory);
-    unlink(stop); /* of a life before */
+    unlink(stop); /* left by an earlier supervisor */
     _cleanup_fd_ int complaints = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (complaints < 0)
         return err_set_errno(err, errno, "cannot open '%s'", log);
@@ -271,13 +272,14 @@ static int spawn_step(struct start *start, struct err *err)
     start->pidfd = pidfd_open(pid, 0);
     if (start->pidfd < 0) {
         int errnum = errno;
-        waitpid(pid, NULL, 0); /* the loop cannot; if a supervisor stands, the next try finds it */
+        waitpid(pid, NULL,
+                0); /* the loop cannot; if a supervisor is ready, the next attempt finds it */
         return err_set_errno(err, errnum, "cannot watch the start of a pod's supervisor");
     }
     return 0;
 }
 
-static void spawn(struct loop_work *work)
+static void supervisor_link_spawn(struct loop_work *work)
 {
     struct start *start = CONTAINER_OF(work, struct start, work);
     if (!start->unwanted)
@@ -322,7 +324,7 @@ void supervisor_link_start(struct supervisor_link *link)
 {
     struct start *start = mem_zalloc(sizeof(*start));
     *start = (struct start){
-        .work = {.work = spawn, .done = on_spawned},
+        .work = {.work = supervisor_link_spawn, .done = on_spawned},
         .link = link,
         .pidfd = -1,
         .directory = mem_strdup(link->directory),
@@ -344,8 +346,8 @@ void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_
 int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop, struct err *err)
 {
     if (link->pidfd < 0)
-        return 0; /* nobody is left to be told */
-    /* On a full disk the signal alone must do: what fills it may be this pod. */
+        return 0; /* no supervisor lives */
+    /* On a full disk the signal alone must do: this pod may be what fills it. */
     int result = pod_stop_store(link->directory, stop, err);
     pod_stop_tell(link->pidfd);
     return result;

@@ -1,8 +1,8 @@
-/* Removal of pods on the pool; see pod/sweeper.h. */
+/* Removes pods on the pool; see pod/sweeper.h. */
 #include "node/pod/sweeper.h"
 
 #include "node/limits/cgroup_base.h"
-#include "node/network/space.h"
+#include "node/network/namespaces.h"
 #include "node/plan/kubeconfig.h"
 
 #include "base/log.h"
@@ -11,12 +11,12 @@
 
 #include <stdlib.h>
 
-/* One pod to be removed. The pool thread has it from the start of its batch to the end. */
+/* One pod to be removed. The pool thread owns it while its batch runs. */
 struct removal {
     struct removal *next;
     char *uid, *directory;
     enum pod_remains remains;
-    struct err err; /* why something is left, if it is */
+    struct err err; /* why something is left, if the removal failed */
 };
 
 struct pod_sweeper {
@@ -24,12 +24,12 @@ struct pod_sweeper {
     char *handout_dir;
     bool plain;
     struct removal *first, **end; /* of the queue */
-    struct batch *batch;          /* under way, or NULL */
+    struct batch *batch;          /* the batch in progress, or NULL */
 };
 
 struct batch {
     struct loop_work work;
-    struct pod_sweeper *sweeper; /* NULL: freed meanwhile */
+    struct pod_sweeper *sweeper; /* NULL if it was freed meanwhile */
     char *handout_dir;
     bool plain;
     struct removal *first;
@@ -52,8 +52,8 @@ static int remove_pod(const struct batch *batch, struct removal *removal)
         result = node_pod_end(removal->directory, batch->plain, 0, err);
     if (result < 0)
         return result;
-    cgroup_base_remove_pod(removal->directory); /* its files name the groups */
-    result = pod_handouts_remove(batch->handout_dir, removal->uid, err);
+    cgroup_base_remove_pod(removal->directory); /* before its files, which name the groups */
+    result = plan_handouts_remove(batch->handout_dir, removal->uid, err);
     return result < 0 ? result : file_remove_tree(removal->directory, err);
 }
 
@@ -66,7 +66,7 @@ static void batch_work(struct loop_work *work)
 
 static void batch_done(struct loop_work *work);
 
-/* Cut a batch off the queue and hand it to the pool. */
+/* Takes a batch from the queue and gives it to the pool. */
 static void batch_start(struct pod_sweeper *sweeper)
 {
     struct batch *batch = mem_zalloc(sizeof(*batch));

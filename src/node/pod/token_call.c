@@ -1,5 +1,5 @@
-/* The runner's questions for tokens: one at a time, before the pod is planned, and never again for
- * a pod that has its spec. */
+/* The runner's requests for tokens: one at a time, before the pod is planned, and none for a pod
+ * that has its spec. */
 #include "node/pod/runner_internal.h"
 #include "node/pod/tokens.h"
 
@@ -19,7 +19,7 @@ static void on_token(void *context, struct json *answer, const struct err *err)
         struct err failure = ERR_INIT;
         runner->token_call = NULL;
         if (err) {
-            const struct pod_plan_refusal refusal = {.reason = "FailedMount"};
+            const struct plan_refusal refusal = {.reason = "FailedMount"};
             err_set(&failure, err->code, "cannot get a token of the service account: %s",
                     err->message);
             pod_runner_refuse(runner, &refusal, &failure);

@@ -1,4 +1,4 @@
-/* Tokens for volumes; see pod/tokens.h. */
+/* Tokens for volumes; see pod/tokens.h. Pure. */
 #include "node/pod/tokens.h"
 
 #include "base/str.h"
@@ -25,7 +25,8 @@ struct json *pod_token_request(struct arena *arena, const struct json *pod, cons
                                struct kube_resource *ret_resource)
 {
     const char *account = json_get_string(json_get(pod, "spec"), "serviceAccountName", "default");
-    /* A subresource the client has no call for; to it, it is a collection below the account. */
+    /* The client has no call for this subresource, so it is addressed as a collection below the
+     * account. */
     *ret_resource = (struct kube_resource){
         .group = "",
         .version = "v1",

@@ -1,6 +1,6 @@
-/* The service account tokens that a pod's volumes ask for, one for each audience. They come from
- * the API, as a question and an answer, and are there before the pod is planned; pure, the runner
- * asks. Each is for a year and bound to the pod: it ends with it. */
+/* The service account tokens that a pod's volumes need, one per audience. Each is bound to the
+ * pod, is valid for a year and ends with the pod. They are requested from the API before the pod
+ * is planned. Pure: the runner sends the requests. */
 #ifndef TRAINYARD_NODE_POD_TOKENS_H
 #define TRAINYARD_NODE_POD_TOKENS_H
 
@@ -8,14 +8,15 @@
 #include "base/map.h"
 #include "kube/resource.h"
 
-/* The first audience that is asked for and that `tokens` (audience to token) has none for; "" is
- * the API itself, NULL: nothing is missing. */
+/* Returns the first audience for which `tokens` (audience to token) has no token; "" is the API
+ * itself. NULL if none is missing. */
 const char *pod_tokens_missing(const struct json *pod, const struct map *tokens);
 
-/* What is sent for it, and to which resource of the pod's namespace. */
+/* Returns the TokenRequest for an audience, and the resource in the pod's namespace that it is
+ * sent to. */
 struct json *pod_token_request(struct arena *arena, const struct json *pod, const char *audience,
                                struct kube_resource *ret_resource);
 
-void pod_tokens_release(struct map *tokens); /* frees the tokens, too */
+void pod_tokens_release(struct map *tokens); /* also frees the tokens */
 
 #endif

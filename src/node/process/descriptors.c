@@ -1,4 +1,4 @@
-/* Room for descriptors; see process/descriptors.h. */
+/* Counts free descriptors; see process/descriptors.h. */
 #include "node/process/descriptors.h"
 
 #include <dirent.h>
@@ -7,7 +7,7 @@
 
 enum { KEPT = 32 };
 
-/* The size of the directory says it since Linux 6.2; before that it is counted. */
+/* Since Linux 6.2 the size of the directory is the number; before, the entries are counted. */
 static rlim_t count_open(void)
 {
     static const char PATH[] = "/proc/self/fd";

@@ -1,5 +1,5 @@
-/* Room among the file descriptors of the control process: each pod takes some, and the last ones
- * are kept for those who ask the API. */
+/* Checks that the control process has enough file descriptors left. Each pod takes some, and the
+ * last ones are reserved for clients of the API. */
 #ifndef TRAINYARD_NODE_PROCESS_DESCRIPTORS_H
 #define TRAINYARD_NODE_PROCESS_DESCRIPTORS_H
 
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* ERR_UNAVAILABLE when there is none for another pod, with the way out. `promised` are those that
- * pods on their way will take. */
+/* Returns -ERR_UNAVAILABLE, with advice, if there is no descriptor for another pod. `promised` is
+ * the number of pods that are starting. */
 int node_descriptors_check(size_t promised, struct err *err);
 
 #endif

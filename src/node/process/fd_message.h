@@ -1,5 +1,5 @@
-/* Messages over a Unix socket that carry descriptors along (SCM_RIGHTS). The sockets are of
- * SOCK_SEQPACKET, so a message arrives whole or not at all. Nothing here blocks. */
+/* Messages over a Unix socket that carry descriptors (SCM_RIGHTS). The sockets have the type
+ * SOCK_SEQPACKET, so that a message arrives whole or not at all. No function blocks. */
 #ifndef TRAINYARD_NODE_PROCESS_FD_MESSAGE_H
 #define TRAINYARD_NODE_PROCESS_FD_MESSAGE_H
 
@@ -10,16 +10,17 @@
 
 enum { FD_MESSAGE_FDS_MAX = 4 };
 
-/* The descriptors stay the sender's. */
+/* The sender keeps the descriptors and closes them. */
 int fd_message_send(int socket_fd, const void *data, size_t size, const int *fds, size_t fd_count,
                     struct err *err);
 
-/* What fd_message_receive() gives where it is no size. */
+/* Results of fd_message_receive() that are not a size. */
 enum { FD_MESSAGE_ENDED = 0, FD_MESSAGE_NONE = -1, FD_MESSAGE_TOO_LARGE = -2 };
 
-/* The size of the message in `data`, and the descriptors that came with it, close-on-exec and the
- * caller's; the rest of `ret_fds` is -1. Or one of the above: the peer is gone, there is no message
- * now, or it did not fit, and then nothing of it is kept. */
+/* Returns the size of the message in `data`. The descriptors that came with it are close-on-exec
+ * and belong to the caller; the rest of `ret_fds` is -1. Otherwise returns FD_MESSAGE_ENDED if the
+ * peer is gone, FD_MESSAGE_NONE if there is no message now, or FD_MESSAGE_TOO_LARGE if it did not
+ * fit and was dropped. */
 ssize_t fd_message_receive(int socket_fd, void *data, size_t size, int ret_fds[FD_MESSAGE_FDS_MAX]);
 
 #endif

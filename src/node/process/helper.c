@@ -1,4 +1,4 @@
-/* The helpers' lives; see process/helper.h. */
+/* Finds, starts and ends helpers; see process/helper.h. */
 #include "node/process/helper.h"
 
 #include "base/cleanup.h"
@@ -16,8 +16,8 @@
 const struct helper_kind HELPER_HOLDER = {"hold", "holder", NULL, "the holder of the pod network"};
 const struct helper_kind HELPER_PROXY = {"proxy", "proxy", "services", "the proxy of services"};
 const struct helper_kind HELPER_NAMES = {"names", "responder", "names", "the name server of pods"};
-const struct helper_kind HELPER_WAY_OUT = {"way-out", "way-out.lock", "way-out.network",
-                                           "the way out of the pod network"};
+const struct helper_kind HELPER_EGRESS = {"way-out", "way-out.lock", "way-out.network",
+                                          "the egress program of the pod network"};
 
 int helper_process_find(const struct helper_kind *kind, const char *state_dir, int *ret_pidfd,
                         struct err *err)
@@ -36,7 +36,7 @@ int helper_process_start(const struct helper_kind *kind, const struct helper_opt
     const char *const with_table[] = {options->step_path, kind->mode, options->holder, lock, table,
                                       options->argument,  NULL};
     const char *const alone[] = {options->step_path, kind->mode, lock, options->argument, NULL};
-    int result = step_start(table ? with_table : alone, err);
+    int result = process_start_step(table ? with_table : alone, err);
     return result < 0 ? err_wrap(err, "cannot start %s", kind->what) : 0;
 }
 
@@ -47,10 +47,11 @@ int helper_process_set_table(const struct helper_kind *kind, const char *state_d
     if (text->overflowed)
         return err_set(err, ERR_TOO_LARGE, "the table for %s is larger than %zu bytes", kind->what,
                        text->max);
-    /* The loop must not wait for a disk: what a power cut takes is written with the next start. */
+    /* The loop must not wait for the disk: a table lost in a power failure is written again at the
+     * next start. */
     int result = file_replace(table, text->data, text->size, 0600, err);
     _cleanup_fd_ int pidfd = -1;
-    /* One that is not there yet will read it when it starts. */
+    /* A helper that does not live yet reads it when it starts. */
     if (result == 0 && helper_process_find(kind, state_dir, &pidfd, NULL) == 0)
         pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
     return result;

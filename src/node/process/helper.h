@@ -1,6 +1,6 @@
-/* The helpers of the pod network, modes of trainyard-step that outlive the control process, as
- * others see them: found by their lock, started, told of a new table, ended. Their files lie in
- * <state>/run. */
+/* The helpers of the pod network: modes of trainyard-step that outlive the control process. Other
+ * code finds a helper by its lock, starts it, sends it a new table and ends it. The files of
+ * helpers are in <state>/run. */
 #ifndef TRAINYARD_NODE_PROCESS_HELPER_H
 #define TRAINYARD_NODE_PROCESS_HELPER_H
 
@@ -8,36 +8,36 @@
 #include "base/err.h"
 
 struct helper_kind {
-    const char *mode;         /* of trainyard-step */
-    const char *lock, *table; /* names of its files; no table: it needs none, nor a holder */
-    const char *what;         /* for people */
+    const char *mode; /* the mode of trainyard-step */
+    const char *lock,
+        *table; /* names of its files; a helper without a table takes neither table nor holder */
+    const char *what; /* for messages */
 };
 
-extern const struct helper_kind HELPER_HOLDER; /* keeps the pod network (step/hold.c) */
-extern const struct helper_kind HELPER_PROXY;  /* answers at the addresses of services */
-extern const struct helper_kind HELPER_NAMES;  /* answers names */
-extern const struct helper_kind
-    HELPER_WAY_OUT; /* runs the program that leads out (network/way_out.h) */
+extern const struct helper_kind HELPER_HOLDER; /* holds the pod network (step/helper/hold.c) */
+extern const struct helper_kind HELPER_PROXY; /* proxies connections to the addresses of services */
+extern const struct helper_kind HELPER_NAMES; /* answers DNS queries */
+extern const struct helper_kind HELPER_EGRESS; /* runs the egress program (network/egress.h) */
 
 struct helper_options {
     const char *state_dir;
     const char *step_path;
-    const char *holder;   /* lock of the pod network's holder */
-    const char *argument; /* one more, or NULL */
+    const char *holder;   /* the lock file of the pod network's holder */
+    const char *argument; /* a further argument, or NULL */
 };
 
-/* The one that lives, as a pidfd; ERR_NOT_FOUND. */
+/* Finds the living helper, as a pidfd. Returns -ERR_NOT_FOUND if there is none. */
 int helper_process_find(const struct helper_kind *kind, const char *state_dir, int *ret_pidfd,
                         struct err *err);
 
 int helper_process_start(const struct helper_kind *kind, const struct helper_options *options,
                          struct err *err);
 
-/* Write its table, and tell it if it lives. */
+/* Writes the helper's table, and signals the helper if it lives. */
 int helper_process_set_table(const struct helper_kind *kind, const char *state_dir,
                              const struct buf *text, struct err *err);
 
-/* End it and wait for that; none is fine. */
+/* Ends the helper and waits for its end. Returns 0 if there is none. */
 int helper_process_end(const struct helper_kind *kind, const char *state_dir, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keeping helpers alive; see process/helper_keeper.h. */
+/* Keeps helpers alive; see process/helper_keeper.h. */
 #include "node/process/helper_keeper.h"
 
 #include "base/log.h"
@@ -14,16 +14,16 @@ struct helper_keeper {
     struct loop *loop;
     const struct helper_kind *kind;
     struct helper_options options;
-    int pidfd; /* -1: none known to live */
+    int pidfd; /* -1 if none is known to live */
     uv_poll_t life;
-    bool watching, closing, freed; /* freed: waits for the watch to be closed */
+    bool watching, closing, freed; /* freed: waits until the watch is closed */
     struct loop_timer respawn;
     int64_t delay_ms, started_ms;
     void (*changed)(void *context, bool lives); /* or NULL */
     void *context;
 };
 
-static void on_closed(uv_handle_t *handle)
+static void on_helper_keeper_closed(uv_handle_t *handle)
 {
     struct helper_keeper *keeper = handle->data;
     keeper->closing = false;
@@ -31,17 +31,17 @@ static void on_closed(uv_handle_t *handle)
         free(keeper);
 }
 
-static void unwatch(struct helper_keeper *keeper)
+static void helper_keeper_unwatch(struct helper_keeper *keeper)
 {
     if (keeper->pidfd >= 0)
         close(keeper->pidfd);
     keeper->pidfd = -1;
     keeper->watching = false;
     keeper->closing = true;
-    uv_close((uv_handle_t *)&keeper->life, on_closed);
+    uv_close((uv_handle_t *)&keeper->life, on_helper_keeper_closed);
 }
 
-/* What dies again and again is started ever more rarely. */
+/* A helper that dies again and again is started less and less often. */
 static void try_later(struct helper_keeper *keeper)
 {
     loop_timer_start(&keeper->respawn, keeper->delay_ms);
@@ -62,11 +62,11 @@ static void on_life(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     log_warning("network", "%s has ended: starting another", keeper->kind->what);
-    unwatch(keeper);
+    helper_keeper_unwatch(keeper);
     tell_change(keeper, false);
     if (loop_now_ms(keeper->loop) - keeper->started_ms > RESPAWN_MAX_MS)
         keeper->delay_ms = RESPAWN_MS;
-    try_later(keeper); /* the watch has closed by then */
+    try_later(keeper); /* the watch is closed by then */
 }
 
 static void find_or_start(struct helper_keeper *keeper)
@@ -126,7 +126,7 @@ struct helper_keeper *helper_keeper_free(struct helper_keeper *keeper)
     loop_timer_stop(&keeper->respawn);
     keeper->freed = true;
     if (keeper->watching)
-        unwatch(keeper);
+        helper_keeper_unwatch(keeper);
     else if (!keeper->closing)
         free(keeper);
     return NULL;

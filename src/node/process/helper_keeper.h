@@ -1,5 +1,5 @@
-/* Keeps a helper of the pod network alive from the loop: finds the one that lives, starts one where
- * there is none, and another when it dies. */
+/* Keeps a helper of the pod network alive, on the loop thread: finds the living one, starts one if
+ * there is none, and starts another when it dies. */
 #ifndef TRAINYARD_NODE_PROCESS_HELPER_KEEPER_H
 #define TRAINYARD_NODE_PROCESS_HELPER_KEEPER_H
 
@@ -10,14 +10,14 @@
 
 struct helper_keeper;
 
-/* What the options name must outlive it. */
+/* The strings in the options must outlive the keeper. */
 struct helper_keeper *helper_keeper_new(struct loop *loop, const struct helper_kind *kind,
                                         const struct helper_options *options);
-/* Be told when the helper has ended, and when another has taken its place; at once if there is none
- * now. `changed` is called from the loop, but for that. */
+/* `changed` is called on the loop thread when the helper has ended and when another has taken its
+ * place. If no helper lives now, it is called at once, within this call. */
 void helper_keeper_on_change(struct helper_keeper *keeper,
                              void (*changed)(void *context, bool lives), void *context);
-/* Leaves the helper running. */
+/* Frees the keeper; the helper keeps running. */
 struct helper_keeper *helper_keeper_free(struct helper_keeper *keeper);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lock files as signs of life; see process/lock.h. */
+/* Lock files that show living processes; see process/lock.h. */
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
@@ -40,14 +40,15 @@ int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct
     pid_t pid = holder_pid(fd);
     if (pid > 0) {
         _cleanup_fd_ int pidfd = pidfd_open(pid, 0);
-        /* Asked again, because the pid may have passed to a stranger before it was opened. */
+        /* Checked again, because the pid may belong to another process by the time it was opened.
+         */
         if (pidfd >= 0 && holder_pid(fd) == pid) {
             *ret_pidfd = TAKE_FD(pidfd);
             *ret_pid = pid;
             return 0;
         }
     }
-    return err_set(err, ERR_NOT_FOUND, "nobody holds the lock '%s'", path);
+    return err_set(err, ERR_NOT_FOUND, "no process holds the lock '%s'", path);
 }
 
 bool process_wait_end(int pidfd, int timeout_ms)

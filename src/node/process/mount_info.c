@@ -1,4 +1,4 @@
-/* Files that are mounted at several places; see process/mount_info.h. */
+/* Files that are mounted at several paths; see process/mount_info.h. */
 #include "node/process/mount_info.h"
 
 #include "base/str.h"
@@ -24,8 +24,8 @@ char *mount_info_unescape(char *text)
 
 struct mount_row {
     const char *device; /* "8:1" */
-    const char *root;   /* which directory of its file system is shown */
-    const char *point;  /* and where */
+    const char *root;   /* the directory of its file system that is mounted */
+    const char *point;  /* the mount point */
 };
 
 /* ID PARENT DEVICE ROOT MOUNT-POINT … */
@@ -40,20 +40,22 @@ static bool read_row(struct arena *arena, const char *line, size_t size, struct 
     return ret->root[0] == '/' && ret->point[0] == '/';
 }
 
-/* What of `path` is below `directory`, "" for itself; NULL: it is not. */
-static const char *below(const char *path, const char *directory)
+/* Returns the part of `path` below `directory`, "" for the directory itself, or NULL if it is not
+ * below. */
+static const char *mount_info_path_below(const char *path, const char *directory)
 {
     size_t size = str_eq(directory, "/") ? 0 : strlen(directory);
     bool is_below = strncmp(path, directory, size) == 0 && (!path[size] || path[size] == '/');
     return is_below ? path + size : NULL;
 }
 
-static const char *join(struct arena *arena, const char *directory, const char *rest)
+static const char *mount_info_join_paths(struct arena *arena, const char *directory,
+                                         const char *rest)
 {
     return arena_printf(arena, "%s%s", str_eq(directory, "/") ? "" : directory, rest);
 }
 
-/* One row after the other; false at the end. */
+/* Reads the next row. Returns false at the end. */
 static bool next_row(struct arena *arena, const char **text, struct mount_row *ret)
 {
     while (**text) {
@@ -70,16 +72,19 @@ void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *
                         struct pod_strings *ret)
 {
     struct mount_row row, holder = {0};
-    /* The deepest mount has it, and of several at one place the last. */
+    /* The deepest mount holds the path; among several at one mount point, the last. */
     for (const char *text = mountinfo; next_row(arena, &text, &row);)
-        if (below(path, row.point) && (!holder.point || strlen(row.point) >= strlen(holder.point)))
+        if (mount_info_path_below(path, row.point) &&
+            (!holder.point || strlen(row.point) >= strlen(holder.point)))
             holder = row;
     if (!holder.point)
         return;
-    const char *inside = join(arena, holder.root, below(path, holder.point));
+    const char *inside =
+        mount_info_join_paths(arena, holder.root, mount_info_path_below(path, holder.point));
     for (const char *text = mountinfo; next_row(arena, &text, &row);) {
-        const char *rest = str_eq(row.device, holder.device) ? below(inside, row.root) : NULL;
-        const char *alias = rest ? join(arena, row.point, rest) : path;
+        const char *rest =
+            str_eq(row.device, holder.device) ? mount_info_path_below(inside, row.root) : NULL;
+        const char *alias = rest ? mount_info_join_paths(arena, row.point, rest) : path;
         if (!str_eq(alias, path))
             pod_strings_add(arena, ret, alias);
     }

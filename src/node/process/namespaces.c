@@ -9,18 +9,18 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static ino_t read_number(const char *path)
+static ino_t namespaces_read_number(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
-/* A first thread that has ended shows none, while the others have it still. */
+/* If the first thread has ended, /proc/PID/ns is empty, but the other threads still have theirs. */
 ino_t process_mount_namespace(pid_t pid)
 {
     char path[64 + NAME_MAX];
     snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-    ino_t number = read_number(path);
+    ino_t number = namespaces_read_number(path);
     if (number || errno != ENOENT)
         return number;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -29,7 +29,7 @@ ino_t process_mount_namespace(pid_t pid)
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof(path), "/proc/%d/task/%s/ns/mnt", (int)pid, entry->d_name);
-        number = read_number(path);
+        number = namespaces_read_number(path);
     }
     if (threads)
         closedir(threads);

@@ -1,4 +1,5 @@
-/* Namespaces of processes: whose mounts a process sees, and who is who in a user namespace. */
+/* Namespaces of processes: the mount namespace of a process, and the mapping of ids in a user
+ * namespace. */
 #ifndef TRAINYARD_NODE_PROCESS_NAMESPACES_H
 #define TRAINYARD_NODE_PROCESS_NAMESPACES_H
 
@@ -7,15 +8,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The number of a process's mount namespace, which is its container's alone; 0 of one that is gone,
- * or not ours to look at. */
+/* Returns the inode number of the process's mount namespace, which belongs to one container, or 0
+ * if the process is gone or may not be inspected. */
 ino_t process_mount_namespace(pid_t pid);
 
-/* One id in a user namespace, and what it is outside of it. */
+/* One id inside a user namespace, and the same id outside. */
 struct id_map {
     int64_t inside, outside;
 };
-/* The only user and group of the namespace that the calling process has just made. */
+/* Maps one user and one group in the user namespace that the calling process has just created. */
 int process_map_ids(struct id_map user, struct id_map group, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Starting trainyard-step; see process/start.h. */
+/* Starts trainyard-step; see process/start.h. */
 #include "node/process/start.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Read what it says before it has nothing more to say. */
+/* Reads until the end of its output. */
 static int read_verdict(int fd, char *text, size_t size)
 {
     size_t used = 0;
@@ -25,9 +25,9 @@ static int read_verdict(int fd, char *text, size_t size)
     return strcmp(text, "ready") == 0 ? 0 : -1;
 }
 
-static void run(const char *const *arguments, int output)
+static void process_start_run(const char *const *arguments, int output)
 {
-    /* Twice, so that it is nobody's child to reap. */
+    /* Forks twice, so that no process has to reap it. */
     if (fork() == 0) {
         int null = open("/dev/null", O_RDONLY);
         dup2(null, STDIN_FILENO);
@@ -39,14 +39,14 @@ static void run(const char *const *arguments, int output)
     _exit(0);
 }
 
-int step_start(const char *const *arguments, struct err *err)
+int process_start_step(const char *const *arguments, struct err *err)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0)
         return err_set_errno(err, errno, "cannot make a pipe");
     pid_t pid = fork();
     if (pid == 0)
-        run(arguments, fds[1]);
+        process_start_run(arguments, fds[1]);
     close(fds[1]);
     char verdict[ERR_MESSAGE_MAX] = "";
     int result = -1;

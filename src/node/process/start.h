@@ -1,13 +1,13 @@
-/* Starting those modes of trainyard-step that outlive the control process and belong to the cluster
- * as a whole: the holder and the service proxy. Each says "ready" on its output when it is, or why
- * it cannot be. */
+/* Starts those modes of trainyard-step that outlive the control process and serve the whole
+ * cluster, such as the holder and the service proxy. Each writes "ready" to its output, or why it
+ * cannot run. */
 #ifndef TRAINYARD_NODE_PROCESS_START_H
 #define TRAINYARD_NODE_PROCESS_START_H
 
 #include "base/err.h"
 
-/* Start it as nobody's child and wait for its word; arguments[0] is the program, the last is NULL.
- * Blocks for the few milliseconds this takes. */
-int step_start(const char *const *arguments, struct err *err);
+/* Starts the program as a child of no process and waits until it is ready; arguments[0] is the
+ * program, the last is NULL. Blocks for a few milliseconds. */
+int process_start_step(const char *const *arguments, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Processes and their parents; see process/table.h. */
+/* Processes and their ancestors; see process/table.h. */
 #include "node/process/table.h"
 
 #include "base/buf.h"
@@ -12,8 +12,8 @@
 
 enum { STAT_MAX = 4096 };
 
-/* "42 (a name) S 41 …": a name may have anything in it, the last parenthesis ends it. One whose
- * first thread alone has ended looks dead, but for its other threads. */
+/* The text is "42 (a name) S 41 …". A name may contain anything; the last parenthesis ends it. A
+ * process whose first thread alone has ended looks dead, but has other threads. */
 bool process_entry_parse(const char *stat, struct process_entry *ret)
 {
     const char *behind = strrchr(stat, ')');
@@ -46,7 +46,7 @@ bool process_entry_read(pid_t pid, struct process_entry *ret)
     return file_read(path, &text, NULL) == 0 && process_entry_parse(text.data, ret);
 }
 
-static int compare(const void *a, const void *b)
+static int process_table_compare(const void *a, const void *b)
 {
     const struct process_entry *x = a, *y = b;
     return (x->pid > y->pid) - (x->pid < y->pid);
@@ -66,7 +66,7 @@ void process_table_read(struct process_table *ret)
     if (directory)
         closedir(directory);
     if (ret->all.count)
-        qsort(ret->all.items, ret->all.count, sizeof(*ret->all.items), compare);
+        qsort(ret->all.items, ret->all.count, sizeof(*ret->all.items), process_table_compare);
 }
 
 void process_table_release(struct process_table *table)
@@ -76,12 +76,13 @@ void process_table_release(struct process_table *table)
 
 const struct process_entry *process_table_find(const struct process_table *table, pid_t pid)
 {
-    return table->all.count ? bsearch(&(struct process_entry){.pid = pid}, table->all.items,
-                                      table->all.count, sizeof(*table->all.items), compare)
-                            : NULL;
+    return table->all.count
+               ? bsearch(&(struct process_entry){.pid = pid}, table->all.items, table->all.count,
+                         sizeof(*table->all.items), process_table_compare)
+               : NULL;
 }
 
-static bool has(const pid_t *pids, size_t count, pid_t pid)
+static bool process_table_has_pid(const pid_t *pids, size_t count, pid_t pid)
 {
     for (size_t i = 0; i < count; i++)
         if (pids[i] == pid)
@@ -89,13 +90,13 @@ static bool has(const pid_t *pids, size_t count, pid_t pid)
     return false;
 }
 
-/* A PID that was given anew while the table was read can close a circle. */
+/* A PID that was reused while the table was read can close a cycle. */
 const struct process_entry *process_table_climb(const struct process_table *table,
                                                 const struct process_entry *from,
                                                 const pid_t *parents, size_t count)
 {
     size_t steps = 0;
-    while (from && !has(parents, count, from->parent))
+    while (from && !process_table_has_pid(parents, count, from->parent))
         from = ++steps > table->all.count ? NULL : process_table_find(table, from->parent);
     return from;
 }

@@ -1,5 +1,5 @@
-/* All processes of the machine as /proc tells of them, and who descends from whom. A table is not
- * of one moment: processes come and go, and change their parents, while it is read. */
+/* All processes of the machine as /proc shows them, and their ancestry. A table is not a snapshot
+ * of one moment: processes start, end and change their parents while it is read. */
 #ifndef TRAINYARD_NODE_PROCESS_TABLE_H
 #define TRAINYARD_NODE_PROCESS_TABLE_H
 
@@ -11,24 +11,24 @@
 
 struct process_entry {
     pid_t pid, parent;
-    bool is_dead;            /* it only waits to be reaped */
-    unsigned long long born; /* tells it from a later one with its PID, and stays */
-    int64_t ticks;           /* the time it had, and the children it has waited for */
+    bool is_dead;            /* a zombie that waits to be reaped */
+    unsigned long long born; /* start time; with the pid it identifies the process for ever */
+    int64_t ticks;           /* its CPU time, and that of the children it has waited for */
 };
 
 struct process_table {
-    VEC(struct process_entry) all; /* by PID */
+    VEC(struct process_entry) all; /* sorted by pid */
 };
 
-/* Pure: the text of /proc/PID/stat. */
+/* Parses the text of /proc/PID/stat. Pure. */
 bool process_entry_parse(const char *stat, struct process_entry *ret);
-/* False: there is none. */
+/* Returns false if there is no such process. */
 bool process_entry_read(pid_t pid, struct process_entry *ret);
 
 void process_table_read(struct process_table *ret);
 void process_table_release(struct process_table *table); /* safe on zeroed memory */
 
-/* NULL: it is not there. */
+/* Returns NULL if there is no such process. */
 const struct process_entry *process_table_find(const struct process_table *table, pid_t pid);
 /* Its ancestor, or itself, whose parent is one of these; NULL: none of them is above it. */
 const struct process_entry *process_table_climb(const struct process_table *table,

@@ -9,7 +9,7 @@
 #define NAMESPACE "default"
 #define NAME      "kubernetes"
 
-static void on_made(void *context, struct json *object, const struct err *err)
+static void on_api_service_made(void *context, struct json *object, const struct err *err)
 {
     if (err && err->code != ERR_EXISTS)
         log_warning("services", "cannot make service " NAME ": %s", err->message);
@@ -58,8 +58,9 @@ static struct json *make_endpoints(struct arena *arena)
 void node_api_service_make(struct kube_client *client)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    kube_create(client, &KUBE_SERVICES, NAMESPACE, make_service(arena), on_made, NULL);
-    kube_create(client, &KUBE_ENDPOINTS, NAMESPACE, make_endpoints(arena), on_made, NULL);
+    kube_create(client, &KUBE_SERVICES, NAMESPACE, make_service(arena), on_api_service_made, NULL);
+    kube_create(client, &KUBE_ENDPOINTS, NAMESPACE, make_endpoints(arena), on_api_service_made,
+                NULL);
 }
 
 bool node_api_service_is(const struct kube_object *object)

@@ -1,6 +1,6 @@
 /* The API as a service of its own cluster: Service and Endpoints "kubernetes" in "default", which
- * lead from 10.96.0.1:443 to where the API listens in the pod network. Made when missing, also when
- * somebody deletes them. */
+ * lead from 10.96.0.1:443 to the API's port in the pod network. They are created if missing, also
+ * after a user has deleted them. */
 #ifndef TRAINYARD_NODE_SERVICE_API_SERVICE_H
 #define TRAINYARD_NODE_SERVICE_API_SERVICE_H
 
@@ -9,7 +9,7 @@
 
 void node_api_service_make(struct kube_client *client);
 
-/* Whether this object is one of the two. */
+/* Whether the object is one of the two. */
 bool node_api_service_is(const struct kube_object *object);
 
 #endif

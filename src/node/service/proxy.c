@@ -1,4 +1,4 @@
-/* The proxy: its table as listening sockets, and its turns; see service/proxy.h. */
+/* The proxy: its listening sockets and its turns; see service/proxy.h. */
 #include "node/service/proxy_internal.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@ enum {
     BACKLOG = 1024,
     CONNECTIONS_MAX = 32 * 1024,
     LISTEN_RETRY_MS = 2000, /* a port that is taken may become free */
-    ACCEPT_RETRY_MS = 100,  /* after the system ran out of descriptors */
+    ACCEPT_RETRY_MS = 100,  /* after no descriptor was free */
 };
 
 void proxy_wake_at(struct proxy *proxy, int64_t at_ms)
@@ -35,7 +35,6 @@ struct sockaddr_in proxy_place_address(const struct proxy_place *place)
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-/* Where to begin: with the next in turn, or for all callers of one address with the same. */
 size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *caller)
 {
     size_t next = listener->next;
@@ -47,13 +46,13 @@ size_t proxy_listener_choose(struct proxy_listener *listener, const struct socka
 
 static void retry_at(struct proxy_listener *listener, int delay_ms)
 {
-    listener->retry_ms = watched_now_ms() + delay_ms;
+    listener->retry_ms = epoll_watch_now_ms() + delay_ms;
     proxy_wake_at(listener->proxy, listener->retry_ms);
 }
 
-static void on_caller(struct watched *watched, uint32_t events)
+static void on_caller(struct epoll_watch *watch, uint32_t events)
 {
-    struct proxy_listener *listener = CONTAINER_OF(watched, struct proxy_listener, watched);
+    struct proxy_listener *listener = CONTAINER_OF(watch, struct proxy_listener, watch);
     struct proxy *proxy = listener->proxy;
     for (int i = 0; i < ACCEPTS_A_TURN; i++) {
         struct sockaddr_in caller = {0};
@@ -69,8 +68,8 @@ static void on_caller(struct watched *watched, uint32_t events)
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
             return;
         } else {
-            /* Out of descriptors or memory: callers wait in the kernel's queue meanwhile. */
-            watched_set(proxy->epoll_fd, listener->fd, &listener->watched, 0);
+            /* Out of descriptors or memory: clients wait in the kernel's queue meanwhile. */
+            epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, 0);
             retry_at(listener, ACCEPT_RETRY_MS);
             return;
         }
@@ -87,7 +86,7 @@ static int try_to_listen(struct proxy_listener *listener, struct err *err)
     _cleanup_fd_ int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
-    if (!listener->udp) /* of datagrams, two could have one port then */
+    if (!listener->udp) /* with it, two UDP sockets could share one port */
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         (!listener->udp && listen(fd, BACKLOG) < 0))
@@ -102,7 +101,7 @@ static void begin_to_listen(struct proxy_listener *listener)
     struct err err = ERR_INIT;
     bool failed = listener->fd < 0 && try_to_listen(listener, &err) < 0;
     listener->retry_ms = 0;
-    if (failed || !watched_set(proxy->epoll_fd, listener->fd, &listener->watched, EPOLLIN))
+    if (failed || !epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, EPOLLIN))
         retry_at(listener, LISTEN_RETRY_MS);
     if (failed != listener->complained && proxy->options.news)
         proxy->options.news(proxy->options.context, listener->owner, &listener->place,
@@ -116,7 +115,7 @@ static void listener_free(struct proxy_listener *listener)
     proxy_sessions_check(listener);
     map_release(&listener->sessions);
     if (listener->fd >= 0) {
-        watched_unset(listener->proxy->epoll_fd, listener->fd, &listener->watched);
+        epoll_watch_unset(listener->proxy->epoll_fd, listener->fd, &listener->watch);
         close(listener->fd);
     }
     free(listener->owner);
@@ -133,7 +132,7 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
     bool is_new = !listener;
     if (is_new) {
         listener = mem_zalloc(sizeof(*listener));
-        listener->watched.on_event = route->udp ? proxy_on_datagram : on_caller;
+        listener->watch.on_event = route->udp ? proxy_on_datagram : on_caller;
         listener->udp = route->udp;
         map_init(&listener->sessions);
         listener->proxy = proxy;
@@ -155,7 +154,7 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
         begin_to_listen(listener);
 }
 
-/* Visits a listener at a time, since what is removed changes the map. */
+/* Returns one listener at a time, because removing it changes the map. */
 static struct proxy_listener *find_unwanted(const struct proxy *proxy, const char **ret_key)
 {
     void *value;
@@ -193,8 +192,6 @@ int proxy_new(const struct proxy_options *options, struct proxy **ret, struct er
     proxy->epoll_fd = fd;
     proxy->piece = mem_alloc(RELAY_PIECE);
     proxy_pairs_init(proxy);
-    ring_init(&proxy->sessions);
-    ring_init(&proxy->dead_sessions);
     map_init(&proxy->listeners);
     *ret = proxy;
     return 0;
@@ -224,9 +221,9 @@ size_t proxy_connections(const struct proxy *proxy)
     return proxy->connections;
 }
 
-static void retry(struct proxy *proxy)
+static void proxy_retry_listeners(struct proxy *proxy)
 {
-    int64_t now = watched_now_ms();
+    int64_t now = epoll_watch_now_ms();
     const char *key;
     void *value;
     proxy->wake_ms = 0;
@@ -242,7 +239,7 @@ static void retry(struct proxy *proxy)
 
 static int until_wake(const struct proxy *proxy)
 {
-    int64_t left = proxy->wake_ms - watched_now_ms();
+    int64_t left = proxy->wake_ms - epoll_watch_now_ms();
     return !proxy->wake_ms ? -1 : left > 0 ? (int)left : 0;
 }
 
@@ -251,10 +248,10 @@ int proxy_run(struct proxy *proxy, int timeout_ms, const sigset_t *mask)
     int wake = until_wake(proxy);
     if (wake >= 0 && (timeout_ms < 0 || wake < timeout_ms))
         timeout_ms = wake;
-    watched_turn(proxy->epoll_fd, timeout_ms, mask);
+    epoll_watch_turn(proxy->epoll_fd, timeout_ms, mask);
     proxy_pairs_bury(proxy);
     proxy_sessions_bury(proxy);
     if (until_wake(proxy) == 0)
-        retry(proxy);
+        proxy_retry_listeners(proxy);
     return until_wake(proxy);
 }

@@ -1,63 +1,65 @@
-/* What the files of the proxy share: service/proxy.c listens and turns, service/proxy_pair.c serves
- * a caller over TCP, service/proxy_udp.c one over UDP. */
+/* Shared by the files of the proxy: service/proxy.c listens and runs the turns,
+ * service/proxy_pair.c serves a TCP client, service/proxy_udp.c a UDP client. */
 #ifndef TRAINYARD_NODE_SERVICE_PROXY_INTERNAL_H
 #define TRAINYARD_NODE_SERVICE_PROXY_INTERNAL_H
 
+#include "base/list.h"
 #include "base/map.h"
-#include "base/ring.h"
 #include "node/service/proxy.h"
-#include "node/step/helper/watched.h"
+#include "node/step/helper/epoll_watch.h"
 
 #include <stdbool.h>
 
 struct proxy {
     struct proxy_options options;
     int epoll_fd;
-    struct map listeners;   /* by "address:port", or "address:port/udp" */
-    struct ring live, dead; /* pairs; the dead are freed after the turn */
+    struct map listeners;        /* by "address:port", or "address:port/udp" */
+    struct list_head live, dead; /* pairs; dead ones are freed after the turn */
     size_t connections;
-    struct ring sessions, dead_sessions; /* of callers over UDP */
+    struct list_head sessions, dead_sessions; /* of UDP clients */
     size_t session_count;
-    int64_t wake_ms; /* when something is to be tried again; 0: nothing */
-    char *piece;     /* RELAY_PIECE bytes for whoever moves */
+    int64_t wake_ms; /* the time of the next retry; 0 means none */
+    char *piece;     /* a buffer of RELAY_PIECE bytes that all pairs share */
 };
 
 struct proxy_listener {
-    struct watched watched;
+    struct epoll_watch watch;
     struct proxy *proxy;
     struct proxy_place place;
     bool udp;
     char *owner;
-    int fd;           /* -1: not listening yet */
-    int64_t retry_ms; /* when to try again; 0: no need */
-    bool complained;  /* that it cannot listen was told */
-    bool wanted;      /* while a table is taken over */
+    int fd;           /* -1 before it listens */
+    int64_t retry_ms; /* the time of the next attempt; 0 means none */
+    bool complained;  /* the failure to listen was reported */
+    bool wanted;      /* used while a new table is taken over */
     struct proxy_place *to;
     size_t count, next;
     bool sticky;
-    struct map sessions; /* over UDP, by "address:port" of the caller */
+    struct map sessions; /* UDP sessions by "address:port" of the client */
 };
 
-/* Which place is this caller's: the next in turn, or for all callers of one address the same. */
+/* Returns the backend of this client: the next in turn, or, if the route is sticky, the same for
+ * all connections from one address. */
 size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *caller);
-/* Call again then, at the latest. */
+/* Makes proxy_run() return a wait that ends at this time at the latest. */
 void proxy_wake_at(struct proxy *proxy, int64_t at_ms);
-/* A socket that can reach the place for this caller, SOCK_STREAM or SOCK_DGRAM; -1: there is none.
- */
+/* Creates a socket that can reach the backend for this client, SOCK_STREAM or SOCK_DGRAM; -1 on
+ * failure. */
 int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct proxy_place *to,
                       int type);
 
 struct sockaddr_in proxy_place_address(const struct proxy_place *place);
 
-/* A caller, whose socket is taken over: connect it to one of the places, from number `first` on. */
+/* Takes the client's socket and connects it to one of the backends, starting with number `first`.
+ */
 void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
                     const struct proxy_place *to, size_t count, size_t first);
 void proxy_pairs_init(struct proxy *proxy);
 void proxy_pairs_bury(struct proxy *proxy);
-void proxy_pairs_end(struct proxy *proxy); /* all of them */
+void proxy_pairs_end(struct proxy *proxy); /* ends all of them */
 
-void proxy_on_datagram(struct watched *watched, uint32_t events);
-/* The places behind have changed. */
+void proxy_on_datagram(struct epoll_watch *watch, uint32_t events);
+/* The backends have changed: ends sessions whose backend is gone. */
 void proxy_sessions_check(struct proxy_listener *listener);
 void proxy_sessions_expire(struct proxy *proxy, int64_t now_ms);
 void proxy_sessions_bury(struct proxy *proxy);

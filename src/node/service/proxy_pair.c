@@ -1,5 +1,5 @@
-/* A caller and the place it is led to: first the place is being connected, one after the other
- * until one answers, then a relay moves bytes between the two. */
+/* A client and its backend: first the backends are tried one after the other until one answers,
+ * then a relay moves bytes between the two. */
 #include "node/service/proxy_internal.h"
 
 #include "base/mem.h"
@@ -14,26 +14,26 @@
 #include <unistd.h>
 
 enum {
-    TRIES_MAX = 8, /* places tried for one caller */
-    SYN_TRIES = 3, /* a place that is gone is given up after 15 s */
+    TRIES_MAX = 8, /* backends tried per client */
+    SYN_TRIES = 3, /* an unreachable backend is given up after 15 s */
     KEEPALIVE_IDLE_S = 60,
     KEEPALIVE_INTERVAL_S = 10,
 };
 
 struct pair_end {
-    struct watched watched;
+    struct epoll_watch watch;
     struct pair *pair;
     int side;
 };
 
 struct pair {
-    struct ring ring;
+    struct list_link link; /* in proxy.live or proxy.dead */
     struct proxy *proxy;
-    struct pair_end ends[2]; /* the caller's, and the place's */
+    struct pair_end ends[2]; /* the client's, and the backend's */
     struct relay relay;
     struct in_addr caller;
     bool connecting;
-    bool dead; /* events of it may still be in hand */
+    bool dead; /* epoll may still report events for it */
     struct proxy_place tries[TRIES_MAX];
     size_t try_count, tried;
 };
@@ -46,7 +46,7 @@ static void close_side(struct pair *pair, int side, bool reset)
     const struct linger at_once = {.l_onoff = 1};
     if (reset)
         setsockopt(*fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    watched_unset(pair->proxy->epoll_fd, *fd, &pair->ends[side].watched);
+    epoll_watch_unset(pair->proxy->epoll_fd, *fd, &pair->ends[side].watch);
     close(*fd);
     *fd = -1;
 }
@@ -58,12 +58,12 @@ static void pair_end(struct pair *pair, bool reset)
     close_side(pair, 1, reset);
     relay_release(&pair->relay);
     pair->dead = true;
-    ring_remove(&pair->ring);
-    ring_add(&proxy->dead, &pair->ring);
+    list_remove(&pair->link);
+    list_append(&proxy->dead, &pair->link);
     proxy->connections--;
 }
 
-static void move(struct pair *pair)
+static void pair_move_bytes(struct pair *pair)
 {
     enum relay_result result = relay_move(&pair->relay, pair->proxy->piece);
     if (result != RELAY_GOES_ON) {
@@ -71,8 +71,8 @@ static void move(struct pair *pair)
         return;
     }
     for (int side = 0; side < 2; side++)
-        watched_set(pair->proxy->epoll_fd, pair->relay.fds[side], &pair->ends[side].watched,
-                    relay_events(&pair->relay, side));
+        epoll_watch_set(pair->proxy->epoll_fd, pair->relay.fds[side], &pair->ends[side].watch,
+                        relay_events(&pair->relay, side));
 }
 
 static void set_options(int fd)
@@ -91,12 +91,12 @@ bool proxy_keeps_caller(struct in_addr caller, struct in_addr to)
     return pod_network_has_pod(caller) && pod_network_has_pod(to) && caller.s_addr != to.s_addr;
 }
 
-/* Where this is refused the place sees the gateway's address. */
+/* If this is refused, the backend sees the gateway's address. */
 static void keep_caller(int fd, struct in_addr caller)
 {
     const int on = 1;
     const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = caller};
-    /* connect() chooses the port, so that connections to different places may share one. */
+    /* connect() chooses the port, so that connections to different backends may share one. */
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     if (setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on)) == 0)
         (void)bind(fd, (const struct sockaddr *)&address, sizeof(address));
@@ -115,7 +115,7 @@ int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct p
     return fd;
 }
 
-/* Connect to the next place; when none is left the caller is turned away. */
+/* Connects to the next backend; if none is left, the client is reset. */
 static void connect_next(struct pair *pair)
 {
     const int syn_tries = SYN_TRIES;
@@ -130,7 +130,7 @@ static void connect_next(struct pair *pair)
         setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &syn_tries, sizeof(syn_tries));
         if ((connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ||
              errno == EINPROGRESS) &&
-            watched_set(pair->proxy->epoll_fd, fd, &pair->ends[1].watched, EPOLLOUT))
+            epoll_watch_set(pair->proxy->epoll_fd, fd, &pair->ends[1].watch, EPOLLOUT))
             return;
         close_side(pair, 1, false);
     }
@@ -141,7 +141,7 @@ static void on_connect_event(struct pair *pair, int side)
 {
     int error = 0;
     socklen_t size = sizeof(error);
-    if (side == 0) { /* nothing was asked for: the caller is gone */
+    if (side == 0) { /* no event was asked for: the client is gone */
         pair_end(pair, true);
         return;
     }
@@ -151,13 +151,13 @@ static void on_connect_event(struct pair *pair, int side)
         connect_next(pair);
     } else {
         pair->connecting = false;
-        move(pair);
+        pair_move_bytes(pair);
     }
 }
 
-static void on_pair_event(struct watched *watched, uint32_t events)
+static void on_pair_event(struct epoll_watch *watch, uint32_t events)
 {
-    struct pair_end *end = CONTAINER_OF(watched, struct pair_end, watched);
+    struct pair_end *end = CONTAINER_OF(watch, struct pair_end, watch);
     struct pair *pair = end->pair;
     if (pair->dead)
         return;
@@ -166,7 +166,7 @@ static void on_pair_event(struct watched *watched, uint32_t events)
     else if (events & (EPOLLERR | EPOLLHUP) && relay_is_deaf(&pair->relay, end->side))
         pair_end(pair, true);
     else
-        move(pair);
+        pair_move_bytes(pair);
 }
 
 void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
@@ -179,13 +179,13 @@ void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
     relay_init(&pair->relay, fd, -1);
     for (int side = 0; side < 2; side++)
         pair->ends[side] =
-            (struct pair_end){.watched.on_event = on_pair_event, .pair = pair, .side = side};
+            (struct pair_end){.watch.on_event = on_pair_event, .pair = pair, .side = side};
     for (size_t i = 0; i < count && i < TRIES_MAX; i++)
         pair->tries[pair->try_count++] = to[(first + i) % count];
-    ring_add(&proxy->live, &pair->ring);
+    list_append(&proxy->live, &pair->link);
     proxy->connections++;
     set_options(fd);
-    if (watched_set(proxy->epoll_fd, fd, &pair->ends[0].watched, 0))
+    if (epoll_watch_set(proxy->epoll_fd, fd, &pair->ends[0].watch, 0))
         connect_next(pair);
     else
         pair_end(pair, true);
@@ -193,22 +193,20 @@ void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
 
 void proxy_pairs_init(struct proxy *proxy)
 {
-    ring_init(&proxy->live);
-    ring_init(&proxy->dead);
+    list_init(&proxy->live);
+    list_init(&proxy->dead);
 }
 
 void proxy_pairs_bury(struct proxy *proxy)
 {
-    for (struct ring *link = proxy->dead.next, *next; link != &proxy->dead; link = next) {
-        next = link->next;
-        free(CONTAINER_OF(link, struct pair, ring));
-    }
-    ring_init(&proxy->dead);
+    LIST_EACH_SAFE (struct pair, pair, &proxy->dead, link)
+        free(pair);
+    list_init(&proxy->dead);
 }
 
 void proxy_pairs_end(struct proxy *proxy)
 {
-    while (!ring_is_empty(&proxy->live))
-        pair_end(CONTAINER_OF(proxy->live.next, struct pair, ring), false);
+    while (!list_is_empty(&proxy->live))
+        pair_end(LIST_FIRST(&proxy->live, struct pair, link), false);
     proxy_pairs_bury(proxy);
 }

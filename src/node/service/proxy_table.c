@@ -2,14 +2,14 @@
 #include "node/service/proxy_table.h"
 
 #include "base/str.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
-static void *grown(struct arena *arena, const void *items, size_t count, size_t *capacity,
-                   size_t size)
+static void *proxy_table_grow(struct arena *arena, const void *items, size_t count,
+                              size_t *capacity, size_t size)
 {
     *capacity = *capacity ? *capacity * 2 : 4;
     void *larger = arena_zalloc(arena, *capacity * size);
@@ -20,8 +20,8 @@ struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *tab
                                     struct proxy_place listen)
 {
     if (table->count == table->capacity)
-        table->routes =
-            grown(arena, table->routes, table->count, &table->capacity, sizeof(*table->routes));
+        table->routes = proxy_table_grow(arena, table->routes, table->count, &table->capacity,
+                                         sizeof(*table->routes));
     struct proxy_route *route = &table->routes[table->count++];
     *route = (struct proxy_route){.listen = listen};
     return route;
@@ -30,7 +30,8 @@ struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *tab
 void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to)
 {
     if (route->count == route->capacity)
-        route->to = grown(arena, route->to, route->count, &route->capacity, sizeof(*route->to));
+        route->to =
+            proxy_table_grow(arena, route->to, route->count, &route->capacity, sizeof(*route->to));
     route->to[route->count++] = to;
 }
 
@@ -48,11 +49,11 @@ int proxy_place_parse(const char *text, struct proxy_place *ret, struct err *err
     size_t size = colon ? (size_t)(colon - text) : sizeof(address);
     int64_t port;
     if (size >= sizeof(address) || str_to_int64(colon + 1, 1, 65535, &port, NULL) < 0)
-        return err_set(err, ERR_BAD_REQUEST, "'%.32s' is no ADDRESS:PORT", text);
+        return err_set(err, ERR_BAD_REQUEST, "'%.32s' is not ADDRESS:PORT", text);
     memcpy(address, text, size);
     address[size] = '\0';
     if (inet_pton(AF_INET, address, &ret->address) != 1)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is no IPv4 address", address);
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is not an IPv4 address", address);
     ret->port = (uint16_t)port;
     return 0;
 }

@@ -1,8 +1,7 @@
-/* Where a proxy listens and where it leads: the text the control process writes for the service
- * proxy, one "listen ADDRESS:PORT" for each port of a service, each followed by "udp yes" where it
- * is one for datagrams, "sticky yes" where callers are to stay with one place, and its "to
- * ADDRESS:PORT" lines. The reader trusts
- * nothing about its input. */
+/* Where a proxy listens and where it connects to: the text that the control process writes for the
+ * service proxy. It has one "listen ADDRESS:PORT" line per port of a service, followed by "udp
+ * yes" for datagrams, "sticky yes" if a client stays with one backend, and its "to ADDRESS:PORT"
+ * lines. The reader does not trust its input. */
 #ifndef TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 #define TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 
@@ -22,7 +21,7 @@ enum {
 
 struct proxy_place {
     struct in_addr address;
-    uint16_t port; /* as people write it */
+    uint16_t port; /* in host byte order */
 };
 
 struct proxy_route {
@@ -30,8 +29,9 @@ struct proxy_route {
     struct proxy_place *to;
     size_t count, capacity;
     bool udp;
-    bool sticky;       /* who comes from one address is led to one place, as long as it is there */
-    const char *owner; /* who wants it, for the maker of the table; not written, may be NULL */
+    bool sticky;       /* clients from one address get the same backend as long as it exists */
+    const char *owner; /* the object that wants the route, for the code that builds the table; not
+                          written, may be NULL */
 };
 
 struct proxy_table {
@@ -39,7 +39,7 @@ struct proxy_table {
     size_t count, capacity;
 };
 
-/* Where in the arena; the pointer is good until the next one is added. */
+/* Allocates in the arena; the pointer is valid until the next route is added. */
 struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *table,
                                     struct proxy_place listen);
 void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to);
@@ -49,7 +49,7 @@ void proxy_place_text(const struct proxy_place *place, char text[PROXY_PLACE_MAX
 int proxy_place_parse(const char *text, struct proxy_place *ret, struct err *err);
 
 void proxy_table_write(const struct proxy_table *table, struct buf *buf);
-/* `text` is cut up in place. The table lives in the arena. */
+/* Cuts `text` up in place. The table is in the arena. */
 int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy_table *ret,
                       struct err *err);
 

@@ -1,6 +1,6 @@
-/* Datagrams: a caller, known by its address and port, has a session with one place behind, with a
- * socket of its own there; what comes back goes out from the address that was called. A session
- * ends when nothing has been said for a while, and when its place is no longer behind. */
+/* UDP: a client, identified by its address and port, has a session with one backend, with a socket
+ * of its own; answers are sent from the address that the client used. A session ends after a time
+ * without packets, and when its backend is removed. */
 #include "node/service/proxy_internal.h"
 
 #include "base/mem.h"
@@ -15,17 +15,17 @@
 
 enum {
     DATAGRAMS_A_TURN = 64,
-    SESSIONS_MAX = 16 * 1024, /* then the one that was silent longest ends */
+    SESSIONS_MAX = 16 * 1024, /* beyond that, the session that was idle longest ends */
     IDLE_MS = 60 * 1000,
 };
 
 struct session {
-    struct watched watched;
-    struct ring link; /* of the proxy's, in the order of their deadlines */
+    struct epoll_watch watch;
+    struct list_link link; /* in the proxy's list, sorted by deadline */
     struct proxy_listener *listener;
     struct sockaddr_in caller;
     struct proxy_place to;
-    int fd; /* -1: dead, events of it may still be in hand */
+    int fd; /* -1 if ended; epoll may still report events for it */
     int64_t deadline_ms;
 };
 
@@ -42,25 +42,25 @@ static void session_end(struct session *session)
     char key[PROXY_PLACE_MAX];
     caller_key(&session->caller, key);
     map_remove(&listener->sessions, key);
-    watched_unset(proxy->epoll_fd, session->fd, &session->watched);
+    epoll_watch_unset(proxy->epoll_fd, session->fd, &session->watch);
     close(session->fd);
     session->fd = -1;
-    ring_remove(&session->link);
-    ring_add(&proxy->dead_sessions, &session->link);
+    list_remove(&session->link);
+    list_append(&proxy->dead_sessions, &session->link);
     proxy->session_count--;
 }
 
 static void keep_alive(struct session *session)
 {
     struct proxy *proxy = session->listener->proxy;
-    session->deadline_ms = watched_now_ms() + IDLE_MS;
-    ring_remove(&session->link);
-    ring_add(&proxy->sessions, &session->link);
+    session->deadline_ms = epoll_watch_now_ms() + IDLE_MS;
+    list_remove(&session->link);
+    list_append(&proxy->sessions, &session->link);
 }
 
-static void on_reply(struct watched *watched, uint32_t events)
+static void on_reply(struct epoll_watch *watch, uint32_t events)
 {
-    struct session *session = CONTAINER_OF(watched, struct session, watched);
+    struct session *session = CONTAINER_OF(watch, struct session, watch);
     (void)events;
     for (int i = 0; i < DATAGRAMS_A_TURN && session->fd >= 0; i++) {
         struct proxy_listener *listener = session->listener;
@@ -68,12 +68,12 @@ static void on_reply(struct watched *watched, uint32_t events)
         ssize_t size = recv(session->fd, piece, RELAY_PIECE, 0);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        if (size < 0) { /* nobody listens there: the next datagram finds another place */
+        if (size < 0) { /* no process listens there: the next datagram tries another backend */
             session_end(session);
             return;
         }
         keep_alive(session);
-        /* A datagram that cannot be sent is one that got lost. */
+        /* A datagram that cannot be sent counts as lost. */
         (void)!sendto(listener->fd, piece, (size_t)size, MSG_NOSIGNAL,
                       (const struct sockaddr *)&session->caller, sizeof(session->caller));
     }
@@ -87,33 +87,33 @@ static struct session *session_new(struct proxy_listener *listener,
     struct sockaddr_in address = proxy_place_address(to);
     char key[PROXY_PLACE_MAX];
     if (proxy->session_count == SESSIONS_MAX)
-        session_end(CONTAINER_OF(proxy->sessions.next, struct session, link));
+        session_end(LIST_FIRST(&proxy->sessions, struct session, link));
     int fd = proxy_make_socket(proxy, caller->sin_addr, to, SOCK_DGRAM);
     if (fd < 0)
         return NULL;
     struct session *session = mem_zalloc(sizeof(*session));
-    session->watched.on_event = on_reply;
+    session->watch.on_event = on_reply;
     session->listener = listener;
     session->caller = *caller;
     session->to = *to;
     session->fd = fd;
-    session->deadline_ms = watched_now_ms() + IDLE_MS;
-    ring_add(&proxy->sessions, &session->link);
+    session->deadline_ms = epoll_watch_now_ms() + IDLE_MS;
+    list_append(&proxy->sessions, &session->link);
     proxy->session_count++;
     caller_key(caller, key);
     map_put(&listener->sessions, key, session);
     proxy_wake_at(proxy, session->deadline_ms);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        !watched_set(proxy->epoll_fd, fd, &session->watched, EPOLLIN)) {
+        !epoll_watch_set(proxy->epoll_fd, fd, &session->watch, EPOLLIN)) {
         session_end(session);
         return NULL;
     }
     return session;
 }
 
-void proxy_on_datagram(struct watched *watched, uint32_t events)
+void proxy_on_datagram(struct epoll_watch *watch, uint32_t events)
 {
-    struct proxy_listener *listener = CONTAINER_OF(watched, struct proxy_listener, watched);
+    struct proxy_listener *listener = CONTAINER_OF(watch, struct proxy_listener, watch);
     (void)events;
     for (int i = 0; i < DATAGRAMS_A_TURN; i++) {
         struct sockaddr_in caller = {0};
@@ -121,7 +121,7 @@ void proxy_on_datagram(struct watched *watched, uint32_t events)
         char key[PROXY_PLACE_MAX], *piece = listener->proxy->piece;
         ssize_t size =
             recvfrom(listener->fd, piece, RELAY_PIECE, 0, (struct sockaddr *)&caller, &caller_size);
-        if (size < 0) /* nothing left, or the news that an earlier answer found nobody */
+        if (size < 0) /* nothing left, or the report that an earlier answer was refused */
             return;
         caller_key(&caller, key);
         struct session *session = map_get(&listener->sessions, key);
@@ -143,7 +143,7 @@ static bool is_behind(const struct proxy_listener *listener, const struct proxy_
     return false;
 }
 
-/* Visits one at a time, since what ends leaves the map. */
+/* Returns one session at a time, because ending it changes the map. */
 static struct session *find_stale(const struct proxy_listener *listener)
 {
     const char *key;
@@ -162,8 +162,8 @@ void proxy_sessions_check(struct proxy_listener *listener)
 
 void proxy_sessions_expire(struct proxy *proxy, int64_t now_ms)
 {
-    while (!ring_is_empty(&proxy->sessions)) {
-        struct session *session = CONTAINER_OF(proxy->sessions.next, struct session, link);
+    while (!list_is_empty(&proxy->sessions)) {
+        struct session *session = LIST_FIRST(&proxy->sessions, struct session, link);
         if (session->deadline_ms > now_ms) {
             proxy_wake_at(proxy, session->deadline_ms);
             return;
@@ -174,10 +174,7 @@ void proxy_sessions_expire(struct proxy *proxy, int64_t now_ms)
 
 void proxy_sessions_bury(struct proxy *proxy)
 {
-    struct ring *dead = &proxy->dead_sessions;
-    for (struct ring *link = dead->next, *next; link != dead; link = next) {
-        next = link->next;
-        free(CONTAINER_OF(link, struct session, link));
-    }
-    ring_init(dead);
+    LIST_EACH_SAFE (struct session, session, &proxy->dead_sessions, link)
+        free(session);
+    list_init(&proxy->dead_sessions);
 }

@@ -1,4 +1,4 @@
-/* Bytes between two sockets; see service/relay.h. */
+/* Copies bytes between two sockets; see service/relay.h. */
 #include "node/service/relay.h"
 
 #include "base/mem.h"
@@ -26,8 +26,8 @@ static bool is_again(int errnum)
     return errnum == EAGAIN || errnum == EWOULDBLOCK || errnum == EINTR;
 }
 
-/* How much the socket took; -1 if it is broken. */
-static ssize_t give(int fd, const char *data, size_t size)
+/* Returns how many bytes the socket took; -1 if it is broken. */
+static ssize_t relay_send_bytes(int fd, const char *data, size_t size)
 {
     size_t given = 0;
     while (given < size) {
@@ -39,10 +39,10 @@ static ssize_t give(int fd, const char *data, size_t size)
     return (ssize_t)given;
 }
 
-/* Send what was kept; false if the other side is broken. */
+/* Sends the kept bytes. Returns false if the other side is broken. */
 static bool give_kept(struct relay_flow *flow, int to)
 {
-    ssize_t given = give(to, flow->kept + flow->kept_from, flow->kept_size);
+    ssize_t given = relay_send_bytes(to, flow->kept + flow->kept_from, flow->kept_size);
     if (given < 0)
         return false;
     flow->kept_from += (size_t)given;
@@ -54,14 +54,14 @@ static bool give_kept(struct relay_flow *flow, int to)
     return true;
 }
 
-static void keep(struct relay_flow *flow, const char *data, size_t size)
+static void relay_keep_bytes(struct relay_flow *flow, const char *data, size_t size)
 {
     flow->kept = memcpy(mem_alloc(size), data, size);
     flow->kept_from = 0;
     flow->kept_size = size;
 }
 
-/* One flow as far as it goes; false if a side is broken. */
+/* Moves one flow as far as possible. Returns false if a side is broken. */
 static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
 {
     if (flow->kept && !give_kept(flow, to))
@@ -77,11 +77,11 @@ static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
             flow->ended = true;
             break;
         }
-        ssize_t given = give(to, piece, (size_t)got);
+        ssize_t given = relay_send_bytes(to, piece, (size_t)got);
         if (given < 0)
             return false;
         if (given < got)
-            keep(flow, piece + given, (size_t)(got - given));
+            relay_keep_bytes(flow, piece + given, (size_t)(got - given));
     }
     if (flow->ended && !flow->kept && !flow->shut) {
         flow->shut = true;

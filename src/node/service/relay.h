@@ -1,8 +1,8 @@
-/* Bytes between two TCP sockets, both ways, until both have ended: half an end is passed on as half
- * an end, a reset as a reset. What one side does not take is kept, and nothing more is read from
- * the other meanwhile, so an idle pair costs no memory and a stalled one at most RELAY_PIECE each
- * way. It moves bytes when told to and says what it waits for; who watches the sockets is
- * service/proxy.c's business. */
+/* Copies bytes between two TCP sockets, in both directions, until both have ended. A half-close is
+ * passed on as a half-close, a reset as a reset. Bytes that one side does not take are kept, and
+ * nothing more is read from the other side meanwhile, so an idle pair needs no memory and a
+ * stalled one at most RELAY_PIECE per direction. The relay moves bytes when it is called and says
+ * which events it waits for; service/proxy.c watches the sockets. */
 #ifndef TRAINYARD_NODE_SERVICE_RELAY_H
 #define TRAINYARD_NODE_SERVICE_RELAY_H
 
@@ -11,39 +11,40 @@
 #include <stdint.h>
 
 enum {
-    RELAY_PIECE = 256 * 1024,  /* of the caller's buffer: read in one go */
-    RELAY_PIECES_IN_A_ROW = 4, /* then others are served */
+    RELAY_PIECE = 256 * 1024,  /* the size of the caller's buffer: bytes per read */
+    RELAY_PIECES_IN_A_ROW = 4, /* reads in a row before other pairs are served */
 };
 
 struct relay_flow {
-    char *kept; /* what the other side did not take yet, or NULL */
+    char *kept; /* bytes that the other side has not taken yet, or NULL */
     size_t kept_from, kept_size;
-    bool ended; /* nothing more comes; `shut` once the other side was told */
+    bool ended; /* the source has ended; `shut` is set when the other side was told */
     bool shut;
 };
 
 struct relay {
     int fds[2];
-    struct relay_flow flows[2]; /* [i]: from fds[i] to the other */
+    struct relay_flow flows[2]; /* flows[i] goes from fds[i] to the other */
 };
 
 enum relay_result {
     RELAY_GOES_ON,
-    RELAY_ENDED,  /* both sides have said all, and all was passed on */
-    RELAY_BROKEN, /* one side was reset: the other is to be reset too */
+    RELAY_ENDED,  /* both sides have ended, and all bytes were passed on */
+    RELAY_BROKEN, /* one side was reset; the other must be reset too */
 };
 
-/* The sockets stay the caller's, and do not block. */
+/* The sockets must not block; the caller closes them. */
 void relay_init(struct relay *relay, int a, int b);
 void relay_release(struct relay *relay);
 
-/* Move what can be moved; `piece` is RELAY_PIECE bytes of scratch that many relays share. */
+/* Moves as many bytes as possible; `piece` is a buffer of RELAY_PIECE bytes that many relays
+ * share. */
 enum relay_result relay_move(struct relay *relay, char *piece);
 
-/* What to wait for on fds[side]: EPOLLIN, EPOLLOUT or both. */
+/* Returns the events to wait for on fds[side]: EPOLLIN, EPOLLOUT or both. */
 uint32_t relay_events(const struct relay *relay, int side);
 
-/* The socket fds[side] has an error or is gone; true if reading from it would not tell. */
+/* fds[side] has an error or hangup. Returns true if no read would report it. */
 bool relay_is_deaf(const struct relay *relay, int side);
 
 #endif

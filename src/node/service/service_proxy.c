@@ -1,9 +1,9 @@
-/* Reaching services; see service/service_proxy.h. */
+/* Keeps services reachable; see service/service_proxy.h. */
 #include "node/service/service_proxy.h"
 
+#include "node/network/namespaces.h"
 #include "node/network/pod_network.h"
 #include "node/network/port_event.h"
-#include "node/network/space.h"
 #include "node/process/helper_keeper.h"
 #include "node/service/proxy.h"
 #include "node/service/service_table.h"
@@ -23,24 +23,24 @@
 
 #define COMPONENT "trainyard-node"
 
-enum { INTERVAL_MS = 50 }; /* between two tables */
+enum { INTERVAL_MS = 50 }; /* at least, between two computations of the tables */
 
 struct service_proxy {
     struct service_proxy_options options;
     struct loop *loop;
-    struct loop_timer changed; /* runs while the table is to be made again */
-    int64_t made_ms;           /* when it was made last */
-    char *table;               /* what the service proxy was told last, or NULL */
+    struct loop_timer changed; /* runs until the tables are computed again */
+    int64_t made_ms;           /* the time of the last computation */
+    char *table;               /* the table that the service proxy got last, or NULL */
 
-    struct helper_keeper *keeper; /* of the proxy of the services' addresses, another process */
+    struct helper_keeper *keeper; /* keeps the service proxy, another process, alive */
 
-    /* The proxy of the machine's ports: in this process. */
+    /* The proxy for ports of the machine runs in this process. */
     struct proxy *outside;
     uv_poll_t turns;
     struct loop_timer wake;
 };
 
-static void on_closed(uv_handle_t *handle)
+static void on_service_proxy_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
@@ -66,13 +66,14 @@ static void on_wake(struct loop_timer *timer)
     run_outside(CONTAINER_OF(timer, struct service_proxy, wake));
 }
 
-/* Pods are in their network; those with hostNetwork, and all others, are reached from here. */
-static int make_socket(void *context, const struct proxy_place *to, int type, int *ret_fd,
-                       struct err *err)
+/* Pods are reached in the pod network; pods with hostNetwork and all other addresses from the
+ * machine's. */
+static int service_proxy_make_socket(void *context, const struct proxy_place *to, int type,
+                                     int *ret_fd, struct err *err)
 {
     const struct service_proxy *self = context;
     if (pod_network_has(to->address))
-        return node_space_socket(self->options.host->space, AF_INET, type, 0, ret_fd, err);
+        return node_namespaces_socket(self->options.host->space, AF_INET, type, 0, ret_fd, err);
     int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
@@ -93,8 +94,8 @@ static const struct json *find_owner(const struct service_proxy *self, const cha
     return object ? object->json : NULL;
 }
 
-static void on_news(void *context, const char *owner, const struct proxy_place *listen, int type,
-                    const struct err *err)
+static void on_service_proxy_news(void *context, const char *owner,
+                                  const struct proxy_place *listen, int type, const struct err *err)
 {
     struct service_proxy *self = context;
     const struct json *about = find_owner(self, owner);
@@ -116,7 +117,7 @@ void service_proxy_announce(struct service_proxy *self, const struct json *servi
 {
     const struct json *spec = json_get(service, "spec");
     if (str_eq(json_get_string(spec, "clusterIP", "None"), "None"))
-        return; /* its pods are reached directly, with whatever protocol */
+        return; /* clients reach its pods directly, with any protocol */
     JSON_EACH (port, json_get(spec, "ports")) {
         const char *protocol = json_get_string(port, "protocol", "TCP");
         if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP"))
@@ -130,7 +131,7 @@ void service_proxy_announce(struct service_proxy *self, const struct json *servi
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-static const struct json *next_service(void *context, size_t *position)
+static const struct json *service_proxy_next_service(void *context, size_t *position)
 {
     const struct service_proxy *self = context;
     struct kube_object *object = kube_informer_next(self->options.services, NULL, position);
@@ -167,11 +168,12 @@ static void tell_service_proxy(struct service_proxy *self, const struct proxy_ta
     self->table = buf_take(&text);
 }
 
-static void on_changed(struct loop_timer *timer)
+static void on_service_proxy_changed(struct loop_timer *timer)
 {
     struct service_proxy *self = CONTAINER_OF(timer, struct service_proxy, changed);
     self->made_ms = loop_now_ms(self->loop);
-    const struct service_table_source source = {next_service, next_pod, get_endpoints, self};
+    const struct service_table_source source = {service_proxy_next_service, next_pod, get_endpoints,
+                                                self};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct proxy_table table;
     service_table_inside(arena, &source, &table);
@@ -183,7 +185,7 @@ static void on_changed(struct loop_timer *timer)
 
 void service_proxy_changed(struct service_proxy *self)
 {
-    /* The table takes a look at every pod, and a thousand of them change one after the other. */
+    /* The tables depend on every pod, and a thousand pods may change one after the other. */
     int64_t wait_ms = self->made_ms + INTERVAL_MS - loop_now_ms(self->loop);
     if (!self->changed.running)
         loop_timer_start(&self->changed, wait_ms);
@@ -193,14 +195,14 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
                       struct err *err)
 {
     struct service_proxy *self = mem_zalloc(sizeof(*self));
-    const struct proxy_options outside = {make_socket, on_news, self};
+    const struct proxy_options outside = {service_proxy_make_socket, on_service_proxy_news, self};
     const struct helper_options helper = {.state_dir = options->host->state_dir,
                                           .step_path = options->host->step_path,
                                           .holder = options->host->network};
     self->options = *options;
     self->loop = options->host->loop;
     self->made_ms = loop_now_ms(self->loop) - INTERVAL_MS;
-    loop_timer_init(self->loop, &self->changed, on_changed);
+    loop_timer_init(self->loop, &self->changed, on_service_proxy_changed);
     loop_timer_init(self->loop, &self->wake, on_wake);
     int result = proxy_new(&outside, &self->outside, err);
     if (result == 0 && uv_poll_init(loop_uv(self->loop), &self->turns, proxy_fd(self->outside)) < 0)
@@ -225,7 +227,7 @@ struct service_proxy *service_proxy_free(struct service_proxy *self)
     loop_timer_stop(&self->wake);
     helper_keeper_free(self->keeper);
     free(self->table);
-    uv_close((uv_handle_t *)&self->turns, on_closed); /* which frees */
+    uv_close((uv_handle_t *)&self->turns, on_service_proxy_closed); /* the callback frees it */
     proxy_free(self->outside);
     return NULL;
 }

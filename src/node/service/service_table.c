@@ -1,4 +1,4 @@
-/* The tables of the proxies; see service/service_table.h. */
+/* Computes the tables of the proxies; see service/service_table.h. */
 #include "node/service/service_table.h"
 
 #include "base/str.h"
@@ -27,8 +27,8 @@ static bool make_place(const char *address, int64_t port, struct proxy_place *re
     return port > 0 && port <= 65535 && inet_pton(AF_INET, address, &ret->address) == 1;
 }
 
-/* The ready places behind one port of a service. From inside the pod network nothing else can be
- * reached: no pod with hostNetwork, and nobody outside. */
+/* Adds the ready endpoints of one port of a service. From inside the pod network nothing else is
+ * reachable: no pod with hostNetwork, and no address outside. */
 static void add_places(struct arena *arena, struct proxy_route *route, const struct json *port,
                        const struct json *endpoints, bool from_inside)
 {
@@ -54,7 +54,7 @@ static bool is_sticky(const struct json *spec)
     return str_eq(json_get_string(spec, "sessionAffinity", ""), "ClientIP");
 }
 
-/* The order of informers is none; that of a table decides whether it has changed. */
+/* Informers have no order, and the text of a table decides whether it has changed. */
 static int compare_places(const void *a, const void *b)
 {
     const struct proxy_place *one = a, *two = b;
@@ -71,7 +71,7 @@ static int compare_routes(const void *a, const void *b)
     return order ? order : (int)one->udp - (int)two->udp;
 }
 
-static void sort(struct proxy_table *table)
+static void service_table_sort(struct proxy_table *table)
 {
     if (table->count)
         qsort(table->routes, table->count, sizeof(*table->routes), compare_routes);
@@ -91,7 +91,7 @@ void service_table_inside(struct arena *arena, const struct service_table_source
         const struct json *endpoints = NULL;
         JSON_EACH (port, json_get(spec, "ports")) {
             struct proxy_place listen;
-            /* "None" is no address: a headless service is reached at its pods. */
+            /* "None" is no address: clients reach a headless service at its pods. */
             if (!is_carried(port) || !make_place(json_get_string(spec, "clusterIP", ""),
                                                  json_get_int(port, "port", 0), &listen))
                 continue;
@@ -104,7 +104,7 @@ void service_table_inside(struct arena *arena, const struct service_table_source
             add_places(arena, route, port, endpoints, true);
         }
     }
-    sort(ret);
+    service_table_sort(ret);
 }
 
 static void add_node_ports(struct arena *arena, const struct service_table_source *source,
@@ -142,7 +142,7 @@ static void add_host_ports(struct arena *arena, const struct json *pod,
     int node = 0;
     while (node_names[node] && !str_eq(node_names[node], node_name))
         node++;
-    if (!node_names[node] || pod_uses_host_network(pod) ||
+    if (!node_names[node] || plan_uses_host_network(pod) ||
         !str_eq(json_get_string(status, "phase", ""), "Running"))
         return;
     JSON_EACH (container, json_get(spec, "containers")) {
@@ -183,5 +183,5 @@ void service_table_outside(struct arena *arena, const struct service_table_sourc
         add_node_ports(arena, source, object, node_names, ret);
     for (size_t at = 0; (object = source->next_pod(source->context, &at));)
         add_host_ports(arena, object, node_names, ret);
-    sort(ret);
+    service_table_sort(ret);
 }

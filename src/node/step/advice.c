@@ -1,10 +1,10 @@
-/* Advice for a program that failed; see step/advice.h. The text is the program's: it decides which
- * advice is given, and is quoted in it, nothing else. */
+/* Advice for a program that failed; see step/advice.h. The program controls the text of its log:
+ * the text selects the advice and is quoted in it, but has no other effect. */
 #include "node/step/advice.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/image/handed.h"
+#include "node/image/tmp_program.h"
 #include "node/step/message.h"
 
 #include <ctype.h>
@@ -24,11 +24,11 @@ struct advice_case {
     const struct pod_spec *spec;
     const struct pod_container *container;
     const char *line;
-    const char *found; /* the words of the table in it */
+    const char *found; /* the row's words in the line */
     struct step_advice *ret;
 };
 
-static bool lies_in(const char *path, const char *directory)
+static bool advice_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
@@ -36,9 +36,9 @@ static bool lies_in(const char *path, const char *directory)
 
 static const struct pod_mount *mount_at(const struct pod_container *container, const char *path)
 {
-    const struct pod_mount *found = NULL; /* the longest: mounts are in order of length */
+    const struct pod_mount *found = NULL; /* the longest: mounts are sorted by length */
     for (size_t i = 0; i < container->mount_count; i++)
-        if (lies_in(path, container->mounts[i].target))
+        if (advice_lies_in(path, container->mounts[i].target))
             found = &container->mounts[i];
     return found;
 }
@@ -50,10 +50,10 @@ static bool ends_path(const char *at)
     if (*at == ':')
         return at[1] == '\0' || isspace((unsigned char)at[1]);
     return *at == '\0' || isspace((unsigned char)*at) || strchr("'\"`,;)]}", *at) ||
-           (unsigned char)*at >= 0x80; /* a quotation mark of another kind */
+           (unsigned char)*at >= 0x80; /* another kind of quotation mark */
 }
 
-/* The last absolute path in the line; false: it has none. */
+/* Finds the last absolute path in the line. Returns false if it has none. */
 static bool find_path(const char *line, char ret[PATH_MAX])
 {
     bool found = false;
@@ -80,7 +80,7 @@ static bool find_path(const char *line, char ret[PATH_MAX])
     return found;
 }
 
-/* The word that ends where `end` points, without quotation marks. */
+/* Finds the word that ends at `end`, without quotation marks. */
 static bool find_word_before(const char *line, const char *end, char ret[PATH_MAX])
 {
     while (end > line && (strchr("'\"`: ", end[-1]) || (unsigned char)end[-1] >= 0x80))
@@ -95,12 +95,12 @@ static bool find_word_before(const char *line, const char *end, char ret[PATH_MA
     return true;
 }
 
-/* ---- what may be wrong ------------------------------------------------------------------------
+/* ---- causes ------------------------------------------------------------------------------------
  */
 
-static bool give(const struct advice_case *c, const char *reason, const char *format, ...)
+static bool advice_give(const struct advice_case *c, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static bool give(const struct advice_case *c, const char *reason, const char *format, ...)
+static bool advice_give(const struct advice_case *c, const char *reason, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -116,29 +116,32 @@ static bool explain_read_only(const struct advice_case *c)
     const bool has_path = find_path(c->line, path);
     const struct pod_mount *mount = has_path ? mount_at(c->container, path) : NULL;
     if (mount && mount->read_only)
-        return give(c, "ReadOnlyPath",
-                    "the program cannot write to '%s': the volume at '%s' is read-only in this "
-                    "container",
-                    path, mount->target);
+        return advice_give(
+            c, "ReadOnlyPath",
+            "the program cannot write to '%s': the volume at '%s' is read-only in this "
+            "container",
+            path, mount->target);
     if (c->container->read_only)
-        return give(c, "ReadOnlyPath",
-                    "the program cannot write to '%s': the container has readOnlyRootFilesystem: "
-                    "true; write to a volume",
-                    has_path                  ? path
-                    : c->container->directory ? c->container->directory
-                                              : "/");
+        return advice_give(
+            c, "ReadOnlyPath",
+            "the program cannot write to '%s': the container has readOnlyRootFilesystem: "
+            "true; write to a volume",
+            has_path                  ? path
+            : c->container->directory ? c->container->directory
+                                      : "/");
     if (c->container->root || c->spec->plain)
         return false;
-    return has_path ? give(c, "ReadOnlyPath",
-                           "the program cannot write to '%s': pods see the files of this machine "
-                           "read-only; " WHERE_TO_WRITE,
-                           path)
-                    : give(c, "ReadOnlyPath",
-                           "the program writes to a directory of this machine, which pods see "
-                           "read-only; " WHERE_TO_WRITE);
+    return has_path
+               ? advice_give(c, "ReadOnlyPath",
+                             "the program cannot write to '%s': pods see the files of this machine "
+                             "read-only; " WHERE_TO_WRITE,
+                             path)
+               : advice_give(c, "ReadOnlyPath",
+                             "the program writes to a directory of this machine, which pods see "
+                             "read-only; " WHERE_TO_WRITE);
 }
 
-/* The file is there on the machine, and the pod does not see it. */
+/* The file exists on the machine, but the pod does not see it. */
 static bool explain_hidden(const struct advice_case *c)
 {
     char path[PATH_MAX];
@@ -147,29 +150,32 @@ static bool explain_hidden(const struct advice_case *c)
         return false;
     const char *own = image_hidden_in(path);
     if (own)
-        return give(c, "HiddenPath",
-                    "the program does not find '%s': pods have a '%s' of their own; keep the file "
-                    "in your home or in /opt, or share its directory with 'trainyard up --share "
-                    "DIR'",
-                    path, own);
+        return advice_give(
+            c, "HiddenPath",
+            "the program does not find '%s': pods have a '%s' of their own; keep the file "
+            "in your home or in /opt, or share its directory with 'trainyard up --share "
+            "DIR'",
+            path, own);
     for (size_t i = 0; i < c->spec->masks.count; i++)
-        if (lies_in(path, c->spec->masks.items[i]))
-            return give(c, "HiddenPath",
-                        "the program does not find '%s': '%s' may hold secrets and is hidden from "
-                        "pods; keep the file elsewhere, or give it to the pod as a Secret",
-                        path, c->spec->masks.items[i]);
+        if (advice_lies_in(path, c->spec->masks.items[i]))
+            return advice_give(
+                c, "HiddenPath",
+                "the program does not find '%s': '%s' may hold secrets and is hidden from "
+                "pods; keep the file elsewhere, or give it to the pod as a Secret",
+                path, c->spec->masks.items[i]);
     return false;
 }
 
-/* A script whose lines end with CR LF: the CR counts as a part of the interpreter's name, which
- * bash shows as "sh^M" and env as "sh\r". */
+/* A script whose lines end with CR LF: the kernel takes the CR as a part of the interpreter's
+ * name, which bash prints as "sh^M" and env as "sh\r". */
 static bool explain_line_ends(const struct advice_case *c, const char *name)
 {
     return (str_has_suffix(name, "^M") || str_has_suffix(name, "\\r") ||
             str_has_suffix(name, "\r")) &&
-           give(c, "MissingProgram",
-                "the lines of a script end with CR LF, as on Windows, and the CR counts as a part "
-                "of the interpreter's name: save it with LF alone, as 'dos2unix FILE' does");
+           advice_give(
+               c, "MissingProgram",
+               "the lines of a script end with CR LF, as on Windows, and the CR counts as a part "
+               "of the interpreter's name: save it with LF alone, as 'dos2unix FILE' does");
 }
 
 static bool explain_interpreter(const struct advice_case *c)
@@ -178,23 +184,25 @@ static bool explain_interpreter(const struct advice_case *c)
     if (!find_word_before(c->line, c->found, path))
         return false;
     return explain_line_ends(c, path) ||
-           give(c, "MissingProgram",
-                "the interpreter '%s', which the first line of a script names, does not exist in "
-                "the pod: correct that line, or call the script by an interpreter, as in 'python3 "
-                "SCRIPT'",
-                path);
+           advice_give(
+               c, "MissingProgram",
+               "the interpreter '%s', which the first line of a script names, does not exist in "
+               "the pod: correct that line, or call the script by an interpreter, as in 'python3 "
+               "SCRIPT'",
+               path);
 }
 
-/* As bash 5.2 tells it: the script is there, its interpreter is not. */
+/* The message of bash 5.2 for a script whose interpreter is missing. */
 static bool explain_script(const struct advice_case *c)
 {
     char path[PATH_MAX];
     return find_word_before(c->line, c->found, path) &&
-           give(c, "MissingProgram",
-                "the interpreter that the first line of '%s' names does not exist in the pod: "
-                "correct that line, which must end with LF, not CR LF, or call the script by an "
-                "interpreter, as in 'python3 SCRIPT'",
-                path);
+           advice_give(
+               c, "MissingProgram",
+               "the interpreter that the first line of '%s' names does not exist in the pod: "
+               "correct that line, which must end with LF, not CR LF, or call the script by an "
+               "interpreter, as in 'python3 SCRIPT'",
+               path);
 }
 
 static const char *path_variable(const struct pod_container *container)
@@ -212,10 +220,11 @@ static bool explain_program(const struct advice_case *c)
         isdigit((unsigned char)name[0]))
         return false;
     return explain_line_ends(c, name) ||
-           give(c, "MissingProgram",
-                "there is no program '%s' in the PATH of the container (%s): install it, or write "
-                "its whole path, such as that in a virtual environment",
-                name, path_variable(c->container));
+           advice_give(
+               c, "MissingProgram",
+               "there is no program '%s' in the PATH of the container (%s): install it, or write "
+               "its whole path, such as that in a virtual environment",
+               name, path_variable(c->container));
 }
 
 static bool explain_module(const struct advice_case *c)
@@ -224,17 +233,18 @@ static bool explain_module(const struct advice_case *c)
     const char *end = strchr(c->found + strlen("No module named '"), '\'');
     if (!end || !find_word_before(c->line, end, name) || c->container->root)
         return false;
-    return give(c, "MissingModule",
-                "the Python of the container has no module '%s': if a virtual environment has it, "
-                "write the path of its interpreter into the command, such as "
-                "/home/me/venv/bin/python3",
-                name);
+    return advice_give(
+        c, "MissingModule",
+        "the Python of the container has no module '%s': if a virtual environment has it, "
+        "write the path of its interpreter into the command, such as "
+        "/home/me/venv/bin/python3",
+        name);
 }
 
 /* The first row that explains a line gives the advice. */
 static const struct {
     const char *words;
-    int exit_code; /* 0: any but 0 */
+    int exit_code; /* 0 matches every exit code but 0 */
     bool (*explain)(const struct advice_case *c);
 } TABLE[] = {
     {"read-only file system", 0, explain_read_only},
@@ -259,7 +269,7 @@ static bool explain_line(struct advice_case *c, int exit_code)
     return false;
 }
 
-/* From the last line back: what ended the program was said last. */
+/* Starts at the last line: a program prints the error that ended it last. */
 bool step_advice_find(const struct pod_spec *spec, const struct pod_container *container,
                       const char *text, int exit_code, struct step_advice *ret)
 {
@@ -284,10 +294,10 @@ void step_advice_tell(const char *directory, const struct pod_spec *spec, size_t
 {
     const struct container_state *ended = &state->containers[i];
     struct step_advice advice;
-    char text[POD_LAST_WORDS_MAX + 1];
+    char text[POD_TERMINATION_MESSAGE_MAX + 1];
     if (!ended->end.exit_code || ended->end.signal)
         return;
     step_message_read_log(directory, ended->name, ended->restarts, text);
     if (step_advice_find(spec, &spec->containers[i], text, ended->end.exit_code, &advice))
-        pod_state_tell(state, ended->name, true, advice.reason, "%s", advice.message);
+        pod_state_record_event(state, ended->name, true, advice.reason, "%s", advice.message);
 }

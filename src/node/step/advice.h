@@ -4,19 +4,19 @@
 #ifndef TRAINYARD_NODE_STEP_ADVICE_H
 #define TRAINYARD_NODE_STEP_ADVICE_H
 
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 struct step_advice {
     char reason[POD_REASON_MAX]; /* of the event: "ReadOnlyPath" */
     char message[POD_MESSAGE_MAX];
 };
 
-/* Finds the advice that the last lines of the log, `text`, call for. False: none. */
+/* Finds the advice for the last lines of the log, `text`. Returns false if there is none. */
 bool step_advice_find(const struct pod_spec *spec, const struct pod_container *container,
                       const char *text, int exit_code, struct step_advice *ret);
 
-/* Adds the advice to the events of the pod. Container `i` must have failed by itself, and its log
- * must be complete. */
+/* Adds the advice to the pod's events. Container `i` must have failed by itself, and its log must
+ * be complete. */
 void step_advice_tell(const char *directory, const struct pod_spec *spec, size_t i,
                       struct pod_state *state);
 

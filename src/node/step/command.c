@@ -1,4 +1,4 @@
-/* A name is looked for in PATH, as container runtimes do; see step/command.h. */
+/* Runs a command, which is looked for in PATH as container runtimes do; see step/command.h. */
 #include "node/step/command.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ADVICE_MAX = 400 }; /* bytes of a sentence that is put together */
+enum { ADVICE_MAX = 400 }; /* bytes of a composed sentence */
 
 #if defined(__x86_64__)
 #define NATIVE_MACHINE EM_X86_64
@@ -29,7 +29,7 @@ static bool is_native(const Elf64_Ehdr *header)
            header->e_machine == NATIVE_MACHINE;
 }
 
-/* Archives, pictures and data have other control characters early. */
+/* Archives, pictures and data have other control characters near their beginning. */
 static bool is_text(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -38,11 +38,11 @@ static bool is_text(const char *bytes, size_t size)
     return true;
 }
 
-/* The kernel has no loader for the file: its first bytes say why. */
+/* The kernel cannot run the file: explains why from its first bytes. */
 static const char *explain_format(const char *path)
 {
     union {
-        Elf64_Ehdr header; /* the machine stands at the same place in files of 32 bits */
+        Elf64_Ehdr header; /* e_machine has the same offset in 32-bit files */
         char bytes[512];
     } first;
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -66,8 +66,8 @@ static const char *explain_format(const char *path)
 }
 
 /* Writes the path of `program` in the next directory of PATH to `ret`, which has room for PATH_MAX
- * bytes, and moves `at` behind that directory. Returns false at the end of PATH. A path that is too
- * long is left out. */
+ * bytes, and advances `at`. Returns false at the end of PATH. A path that is too long is skipped.
+ */
 static bool next_in_path(const char **at, const char *program, char *ret)
 {
     while (*at) {
@@ -90,7 +90,7 @@ static bool is_in_path(const char *program)
     return false;
 }
 
-/* The usual mistakes behind a program that is missing. */
+/* Explains common mistakes behind a missing program. */
 static const char *explain_missing(const char *program)
 {
     if (strpbrk(program, " \t"))
@@ -101,8 +101,7 @@ static const char *explain_missing(const char *program)
     return "";
 }
 
-/* The file is there, but what the kernel starts in its place is not: the interpreter of a script,
- * or the loader of a program. */
+/* The file exists, but the interpreter of the script or the loader of the program does not. */
 static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
 {
     char line[256] = "";
@@ -125,8 +124,8 @@ static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
     return text;
 }
 
-/* A link whose target is missing, as that of a virtual environment whose interpreter lies in a home
- * that pods do not see. */
+/* A link whose target is missing, such as the python of a virtual environment whose interpreter is
+ * in a home directory that pods do not see. */
 static const char *explain_link(const char *path, char text[ADVICE_MAX])
 {
     char target[ADVICE_MAX / 2];
@@ -175,7 +174,7 @@ int step_command_become(const char *const *arguments, struct err *err)
         const int result = become_file(arguments, path, err);
         if (err->sys != EACCES)
             return result;
-        denied = result; /* a later directory may have one that may be run */
+        denied = result; /* a later directory may have an executable one */
     }
     if (denied)
         return denied;

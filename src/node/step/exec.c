@@ -1,20 +1,20 @@
 /* A command inside a running sandbox; see step/exec.h.
  *
- * Only children can be put into another PID namespace, and an ordinary user's process that has
- * asked for that can never take it back. So the supervisor forks a midwife, who asks, and gives
- * birth to the command as the supervisor's child (CLONE_PARENT). The command then joins the
- * sandbox's mounts and, where there is one, its user namespace; the other namespaces are the
- * supervisor's own.
+ * The kernel puts only new children into another PID namespace, and an ordinary user's process
+ * that has called setns() for that cannot undo it. So the supervisor forks an intermediate
+ * process, which calls setns() and then creates the command with CLONE_PARENT as the supervisor's
+ * child. The command then joins the sandbox's mount namespace and, if there is one, its user
+ * namespace; it shares the other namespaces with the supervisor.
  *
- * From its birth it can be seen from inside, so it must never be one that can be looked into:
- * through /proc/PID/fd and /proc/PID/exe the container would reach files of the machine. It is born
- * undumpable, which execve() lifts. */
+ * Processes in the sandbox see the command from its first moment. It must never be inspectable:
+ * through /proc/PID/fd and /proc/PID/exe the container would reach files of the machine. So it
+ * starts undumpable, which execve() lifts. */
 #include "node/step/exec.h"
 
 #include "node/process/fd_message.h"
 #include "node/step/command.h"
+#include "node/step/sandbox/isolation.h"
 #include "node/step/sandbox/limits.h"
-#include "node/step/sandbox/world.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -37,26 +37,26 @@ enum { REPORT_FD = 3, SANDBOX_FD = 4, CAPTURE_READ = 16 * 1024 };
 
 /* ---- in the child ---------------------------------------------------------------------------- */
 
-/* One message to the supervisor: the master of the terminal, or what went wrong. */
-static void report(const struct err *failure, int master)
+/* Sends one message to the supervisor: the terminal's master, or the failure. */
+static void exec_send_report(const struct err *failure, int master)
 {
     (void)fd_message_send(REPORT_FD, failure, sizeof(*failure), &master, master >= 0, NULL);
 }
 
-static void give_up(const struct err *failure) __attribute__((noreturn));
-static void give_up(const struct err *failure)
+static void exec_give_up(const struct err *failure) __attribute__((noreturn));
+static void exec_give_up(const struct err *failure)
 {
-    report(failure, -1);
+    exec_send_report(failure, -1);
     _exit(failure->code == ERR_NOT_FOUND ? STEP_EXEC_NOT_FOUND : STEP_EXEC_NOT_RUNNABLE);
 }
 
-/* Everything gets its fixed place and the rest of the supervisor's descriptors is closed. */
+/* Moves each descriptor to its fixed number and closes all others of the supervisor. */
 static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
 {
     const int wanted[] = {fds[0], fds[1], fds[2], report_fd, sandbox_fd};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first out of the way of each other */
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers that no other one needs */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
     for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
@@ -65,17 +65,17 @@ static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
     return close_range(SANDBOX_FD + 1, ~0U, 0);
 }
 
-/* A user other than ours may open its own pipes by name (/dev/stderr) only where they are its own.
- */
+/* A user may open its pipes by name (/dev/stderr) only if it owns them. */
 static void own_pipes(const struct container_run *run)
 {
     struct stat info;
     const int64_t user = run->spec->user;
-    if (user <= 0 || run->pod->nested) /* then it is the user who runs us */
+    if (user <= 0 ||
+        run->pod->nested) /* the container's user is the user who runs the supervisor */
         return;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) && fchown(fd, (uid_t)user, -1) < 0)
-            return; /* a comfort */
+            return; /* best effort */
 }
 
 static int become_terminal(struct err *err)
@@ -84,34 +84,34 @@ static int become_terminal(struct err *err)
     int result = step_terminal_take(&master, err);
     if (result < 0)
         return result;
-    report(&ERR_INIT, master);
+    exec_send_report(&ERR_INIT, master);
     close(master);
     return 0;
 }
 
-/* `kubectl cp` runs tar as the container's root, who gives each file to the owner it had. An
- * ordinary user's container has no user but one, and so tar would fail on every file. */
+/* `kubectl cp` runs tar as the container's root, which restores the owner of each file. An
+ * ordinary user's container has only one user, so tar would fail for every file. */
 static void prepare_tar(const struct container_run *run, const struct step_exec_order *order)
 {
     if (run->pod->nested && str_eq(order->arguments[0], "tar"))
         setenv("TAR_OPTIONS", "--no-same-owner", 0);
 }
 
-static int enter(const struct container_run *run, struct err *err)
+static int exec_enter_container(const struct container_run *run, struct err *err)
 {
     const struct pod_spec *pod = run->pod;
-    int result =
-        step_limits_enter(pod, run->spec, err); /* while the machine's files are in sight */
+    int result = step_limits_enter(pod, run->spec, err); /* while the machine's files are visible */
     if (result < 0)
         return result;
     own_pipes(run);
-    return step_world_join(pod, run->spec, SANDBOX_FD, err);
+    return step_isolation_join(pod, run->spec, SANDBOX_FD, err);
 }
 
-static void run_command(const struct container_run *run, const struct step_exec_order *order,
-                        const int fds[3], int report_fd, int sandbox_fd) __attribute__((noreturn));
-static void run_command(const struct container_run *run, const struct step_exec_order *order,
-                        const int fds[3], int report_fd, int sandbox_fd)
+static void exec_run_command(const struct container_run *run, const struct step_exec_order *order,
+                             const int fds[3], int report_fd, int sandbox_fd)
+    __attribute__((noreturn));
+static void exec_run_command(const struct container_run *run, const struct step_exec_order *order,
+                             const int fds[3], int report_fd, int sandbox_fd)
 {
     struct err err = ERR_INIT;
     const char *directory = run->spec->directory ? run->spec->directory : "/";
@@ -122,21 +122,21 @@ static void run_command(const struct container_run *run, const struct step_exec_
         _exit(STEP_EXEC_NOT_RUNNABLE);
     environ = (char **)run->spec->environment.items;
     prepare_tar(run, order);
-    if (enter(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
-        give_up(&err);
+    if (exec_enter_container(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
+        exec_give_up(&err);
     if (chdir(directory) < 0) {
         err_set_errno(&err, errno, "cannot change to working directory '%s'", directory);
-        err.code = ERR_IO; /* it is not the command that is missing */
-        give_up(&err);
+        err.code = ERR_IO; /* not ERR_NOT_FOUND, which means a missing command */
+        exec_give_up(&err);
     }
     step_command_become(order->arguments, &err);
-    give_up(&err);
+    exec_give_up(&err);
 }
 
 /* ---- in the supervisor ----------------------------------------------------------------------- */
 
-/* In the midwife: returns in the command's process only. */
-static void give_birth(int sandbox_fd, int birth_fd)
+/* Runs in the intermediate process. Returns only in the command's process. */
+static void exec_clone_sibling(int sandbox_fd, int pipe_fd)
 {
     long pid = -1;
     prctl(PR_SET_DUMPABLE, 0);
@@ -145,36 +145,37 @@ static void give_birth(int sandbox_fd, int birth_fd)
         pid = -errno;
     if (pid == 0)
         return;
-    _exit(write(birth_fd, &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1);
+    _exit(write(pipe_fd, &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1);
 }
 
 pid_t step_fork_inside(int sandbox_fd)
 {
-    int birth[2];
-    if (pipe2(birth, O_CLOEXEC) < 0)
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0)
         return -1;
-    pid_t midwife = fork();
-    if (midwife == 0) {
-        give_birth(sandbox_fd, birth[1]);
+    pid_t intermediate = fork();
+    if (intermediate == 0) {
+        exec_clone_sibling(sandbox_fd, pipe_fds[1]);
         return 0;
     }
     int why = errno;
     long pid = -EIO;
-    close(birth[1]);
-    if (midwife > 0) {
-        while (read(birth[0], &pid, sizeof(pid)) < 0 && errno == EINTR)
+    close(pipe_fds[1]);
+    if (intermediate > 0) {
+        while (read(pipe_fds[0], &pid, sizeof(pid)) < 0 && errno == EINTR)
             ;
-        while (waitpid(midwife, NULL, 0) < 0 && errno == EINTR)
+        while (waitpid(intermediate, NULL, 0) < 0 && errno == EINTR)
             ;
         why = pid < 0 ? (int)-pid : 0;
     }
-    close(birth[0]);
+    close(pipe_fds[0]);
     errno = why;
-    return midwife > 0 && pid > 0 ? (pid_t)pid : -1;
+    return intermediate > 0 && pid > 0 ? (pid_t)pid : -1;
 }
 
-static int start(struct step_exec *exec, const struct container_run *run,
-                 const struct step_exec_order *order, const int fds[3], struct err *err)
+static int exec_start_process(struct step_exec *exec, const struct container_run *run,
+                              const struct step_exec_order *order, const int fds[3],
+                              struct err *err)
 {
     int pair[2];
     _cleanup_fd_ int sandbox = pidfd_open(run->pid, 0);
@@ -182,7 +183,7 @@ static int start(struct step_exec *exec, const struct container_run *run,
         return err_set_errno(err, errno, "cannot reach the container");
     pid_t pid = run->pod->plain ? fork() : step_fork_inside(sandbox);
     if (pid == 0)
-        run_command(run, order, fds, pair[1], sandbox);
+        exec_run_command(run, order, fds, pair[1], sandbox);
     int why = errno;
     close(pair[1]);
     exec->report_fd = pair[0];
@@ -208,7 +209,7 @@ int step_exec_start(struct step_exec *exec, const struct container_run *run,
         exec->output_fd = capture[0];
         fds[1] = fds[2] = capture[1];
     }
-    int result = start(exec, run, order, fds, err);
+    int result = exec_start_process(exec, run, order, fds, err);
     if (capture[1] >= 0)
         close(capture[1]);
     if (result < 0)
@@ -216,7 +217,7 @@ int step_exec_start(struct step_exec *exec, const struct container_run *run,
     return result;
 }
 
-/* One message of the child; false: there is none now, or no more. */
+/* Receives one message of the child. Returns false if there is none now, or none any more. */
 static bool receive_report(struct step_exec *exec, bool *ret_ended)
 {
     struct err failure;
@@ -266,7 +267,7 @@ void step_exec_read(struct step_exec *exec)
 
 void step_exec_signal(const struct step_exec *exec, int number)
 {
-    /* It leads a group of its own, unless it was born just now. */
+    /* The command leads a process group, except for a moment after its start. */
     if (exec->pid && kill(-exec->pid, number) < 0)
         kill(exec->pid, number);
 }
@@ -286,8 +287,8 @@ bool step_exec_reaped(struct step_exec *exec, pid_t pid, int wait_status, struct
     struct err err;
     if (step_exec_has_started(exec, &err) < 0)
         str_copy(ret->message, sizeof(ret->message), err.message);
-    /* What it wrote is in the pipe. A process it left behind may hold the other end: nobody waits
-     * for that. */
+    /* All that the command wrote is in the pipe. A process that it left behind may hold the other
+     * end, so do not wait for the end of the file. */
     step_exec_read(exec);
     if (exec->output_fd >= 0)
         close(TAKE_FD(exec->output_fd));

@@ -1,30 +1,98 @@
 /* The life of one container; see step/life.h. */
 #include "node/step/life.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <signal.h>
 #include <stdio.h>
 
-/* What a container has left at least to end, however long its hook took; as the kubelet's. */
+/* The time that a container has to end after its hook, as the kubelet's minimum. */
 enum { TERMINATE_LEAST_MS = 2000, HOOK = PROBE_KINDS };
 
-/* Probes and hooks are told apart by who asks. */
+/* The User-Agent headers of probes and hooks. */
 #define PROBE_AGENT "kube-probe/1.36"
 #define HOOK_AGENT  "kube-lifecycle/1.36"
 
-static const struct pod_life *orders(const struct container_life *life)
+static const struct pod_life *life_orders(const struct container_life *life)
 {
     return &life->run->spec->life;
+}
+
+/* ---- Its states ---- */
+
+#define ENDING_STATES                                                                              \
+    (STATE_BIT(LIFE_WAITING) | STATE_BIT(LIFE_PRE_STOP) | STATE_BIT(LIFE_TERMINATING))
+
+static const struct state_row LIFE_ROWS[] = {
+    [LIFE_NONE] = {"none", STATE_BIT(LIFE_POST_START) | STATE_BIT(LIFE_RUNNING) | ENDING_STATES,
+                   true},
+    [LIFE_POST_START] = {"post-start",
+                         STATE_BIT(LIFE_RUNNING) | ENDING_STATES | STATE_BIT(LIFE_NONE)},
+    [LIFE_RUNNING] = {"running", ENDING_STATES | STATE_BIT(LIFE_NONE)},
+    [LIFE_PRE_STOP] = {"pre-stop", STATE_BIT(LIFE_WAITING) | STATE_BIT(LIFE_TERMINATING) |
+                                       STATE_BIT(LIFE_NONE)},
+    [LIFE_WAITING] = {"waiting", STATE_BIT(LIFE_TERMINATING) | STATE_BIT(LIFE_NONE)},
+    [LIFE_TERMINATING] = {"terminating", STATE_BIT(LIFE_NONE)},
+};
+
+static bool life_has_probes_running(const struct container_life *life)
+{
+    for (int kind = 0; kind < PROBE_KINDS; kind++)
+        if (life->checks[kind].runs)
+            return true;
+    return false;
+}
+
+static const char *life_invariant(const struct state_machine *machine)
+{
+    const struct container_life *life = CONTAINER_OF(machine, struct container_life, machine);
+    enum life_state state = (enum life_state)machine->state;
+    bool hook_runs = life->checks[HOOK].runs;
+    if (state != LIFE_NONE && !life->run->pid)
+        return "the container has no process";
+    if (hook_runs != (state == LIFE_POST_START || state == LIFE_PRE_STOP))
+        return hook_runs ? "a hook still runs" : "no hook runs";
+    if (state != LIFE_RUNNING && life_has_probes_running(life))
+        return "a probe still runs";
+    if (life_is_ending(life) && life->cause == LIFE_END_NONE)
+        return "the end has no cause";
+    if (state == LIFE_PRE_STOP && !life->ran_pre_stop)
+        return "the hook is no preStop hook";
+    return NULL;
+}
+
+static enum life_state life_state(const struct container_life *life)
+{
+    return (enum life_state)life->machine.state;
+}
+
+bool life_is_up(const struct container_life *life)
+{
+    return life_state(life) >= LIFE_RUNNING;
+}
+
+bool life_was_killed_by_probe(const struct container_life *life)
+{
+    return life->cause == LIFE_END_PROBE && (life->run->was_told || life->ran_pre_stop);
+}
+
+static void life_note(struct container_life *life, enum life_unwritten unwritten)
+{
+    if (life->unwritten < unwritten)
+        life->unwritten = unwritten;
 }
 
 void life_init(struct container_life *life, struct container_run *run, struct pod_state *pod)
 {
     *life = (struct container_life){.run = run, .pod = pod};
+    state_machine_init(&life->machine, "container", LIFE_ROWS, (int)ARRAY_SIZE(LIFE_ROWS),
+                       LIFE_NONE);
+    state_machine_set_invariant(&life->machine, life_invariant);
     for (int i = 0; i < LIFE_CHECKS; i++)
         life->checks[i] = (struct step_check)STEP_CHECK_INIT;
     for (int kind = 0; kind < PROBE_KINDS; kind++)
-        life->probes.figures[kind] = &orders(life)->figures[kind];
+        life->probes.figures[kind] = &life_orders(life)->figures[kind];
 }
 
 static void cancel_checks(struct container_life *life)
@@ -45,59 +113,61 @@ static void start_check(struct container_life *life, int which, const struct pod
     step_check_start(&life->checks[which], &order, now_ms);
 }
 
-/* What the probes say becomes the state. */
+/* Copies the results of the probes into the state. */
 static void show_health(struct container_life *life)
 {
     struct container_state *state = life->run->state;
-    bool runs = life->stage >= LIFE_RUNNING;
-    bool started = runs && probe_set_is_started(&life->probes);
-    bool ready = runs && probe_set_is_ready(&life->probes);
-    life->has_news = life->has_news || state->started != started || state->ready != ready;
+    bool started = life_is_up(life) && probe_set_is_started(&life->probes);
+    bool ready = life_is_up(life) && probe_set_is_ready(&life->probes);
+    if (state->started != started || state->ready != ready)
+        life_note(life, LIFE_NEWS);
     state->started = started;
     state->ready = ready;
 }
 
-static void tell(struct container_life *life, bool is_warning, const char *reason,
-                 const char *message)
+static void life_record_event(struct container_life *life, bool is_warning, const char *reason,
+                              const char *message)
 {
-    pod_state_tell(life->pod, life->run->spec->name, is_warning, reason, "%s", message);
-    life->has_news = true;
+    pod_state_record_event(life->pod, life->run->spec->name, is_warning, reason, "%s", message);
+    life_note(life, LIFE_NEWS);
 }
 
 static void become_running(struct container_life *life, int64_t now_ms)
 {
     struct container_state *state = life->run->state;
-    life->stage = LIFE_RUNNING;
+    state_machine_move(&life->machine, LIFE_RUNNING);
     state->phase = CONTAINER_RUNNING;
     state->reason[0] = state->message[0] = '\0';
     probe_set_begin(&life->probes, now_ms);
-    life->has_changed = true;
+    life_note(life, LIFE_CHANGE);
     show_health(life);
 }
 
 void life_begin(struct container_life *life, int64_t now_ms)
 {
     const char *name = life->run->spec->name;
-    pod_state_tell(life->pod, name, false, "Created", "Created container %s", name);
-    pod_state_tell(life->pod, name, false, "Started", "Started container %s", name);
-    life->has_changed = true;
-    if (life_is_ending(life)) { /* it was told so while its sandbox was made */
+    pod_state_record_event(life->pod, name, false, "Created", "Created container %s", name);
+    pod_state_record_event(life->pod, name, false, "Started", "Started container %s", name);
+    life_note(life, LIFE_CHANGE);
+    if (life_is_ending(life)) { /* it was told to end while its sandbox was made */
         life->run->state->phase = CONTAINER_RUNNING;
         return;
     }
-    life->was_unhealthy = false;
-    if (orders(life)->post_start.kind == HANDLER_NONE) {
+    life->cause = LIFE_END_NONE;
+    life->ran_pre_stop = false;
+    if (life_orders(life)->post_start.kind == HANDLER_NONE) {
         become_running(life, now_ms);
         return;
     }
-    life->stage = LIFE_POST_START;
-    start_check(life, HOOK, &orders(life)->post_start, 0, now_ms);
+    start_check(life, HOOK, &life_orders(life)->post_start, 0, now_ms);
+    state_machine_move(&life->machine, LIFE_POST_START);
 }
 
 void life_over(struct container_life *life)
 {
     cancel_checks(life);
-    life->stage = LIFE_NONE;
+    if (life_state(life) != LIFE_NONE)
+        state_machine_move(&life->machine, LIFE_NONE);
     life->run->state->started = life->run->state->ready = false;
 }
 
@@ -105,68 +175,87 @@ void life_over(struct container_life *life)
 
 bool life_is_ending(const struct container_life *life)
 {
-    return life->stage >= LIFE_PRE_STOP;
+    return life_state(life) >= LIFE_PRE_STOP;
 }
 
-static void hook_is_over(struct container_life *life, int64_t now_ms)
+/* Whether the container is told to end only after a hook or after other containers, so that a part
+ * of its grace period has passed by then. */
+static bool life_ends_in_steps(const struct container_life *life)
 {
-    step_check_cancel(&life->checks[HOOK]);
-    life->stage = LIFE_WAITS;
+    return life->run->spec->sidecar || life_orders(life)->pre_stop.kind != HANDLER_NONE;
+}
+
+static void life_wait_for_turn(struct container_life *life, int64_t now_ms)
+{
+    cancel_checks(life);
+    state_machine_move(&life->machine, LIFE_WAITING);
     if (!life->run->spec->sidecar)
         life_take_turn(life, now_ms);
 }
 
 void life_take_turn(struct container_life *life, int64_t now_ms)
 {
-    if (life->stage != LIFE_WAITS)
+    if (life_state(life) != LIFE_WAITING)
         return;
-    if (life->had_to_wait && life->kill_at_ms < now_ms + TERMINATE_LEAST_MS)
+    if (life_ends_in_steps(life) && life->kill_at_ms < now_ms + TERMINATE_LEAST_MS)
         life->kill_at_ms = now_ms + TERMINATE_LEAST_MS;
-    life->stage = LIFE_TERMINATING;
+    state_machine_move(&life->machine, LIFE_TERMINATING);
     kill(life->run->pid, SIGTERM);
 }
 
-static void begin_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
+static void life_begin_end(struct container_life *life, enum life_end_cause cause, int64_t grace_ms,
+                           int64_t now_ms)
 {
-    bool was_up = life->stage == LIFE_RUNNING;
-    for (int kind = 0; kind < PROBE_KINDS; kind++)
-        step_check_cancel(&life->checks[kind]);
-    step_check_cancel(&life->checks[HOOK]);
+    bool was_running = life_state(life) == LIFE_RUNNING;
+    cancel_checks(life);
+    life->cause = cause;
     life->kill_at_ms = now_ms + grace_ms;
-    life->stage = LIFE_PRE_STOP;
-    /* Of one that is still being made there is nobody to run a hook with. */
-    life->had_to_wait = life->run->spec->sidecar || orders(life)->pre_stop.kind != HANDLER_NONE;
-    life->ran_hook = was_up && orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
-    if (life->ran_hook)
-        start_check(life, HOOK, &orders(life)->pre_stop, 0, now_ms);
-    else
-        hook_is_over(life, now_ms);
+    /* No hook can run in a sandbox that is not finished. */
+    life->ran_pre_stop =
+        was_running && life_orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
+    if (life->ran_pre_stop) {
+        start_check(life, HOOK, &life_orders(life)->pre_stop, 0, now_ms);
+        state_machine_move(&life->machine, LIFE_PRE_STOP);
+    } else {
+        life_wait_for_turn(life, now_ms);
+    }
+}
+
+/* Sends no SIGTERM, whose handler could run first: life_advance() sends SIGKILL. */
+static void life_end_by_force(struct container_life *life, int64_t now_ms)
+{
+    cancel_checks(life);
+    if (!life_is_ending(life))
+        life->cause = LIFE_END_ORDER;
+    life->kill_at_ms = now_ms;
+    if (life_state(life) != LIFE_TERMINATING)
+        state_machine_move(&life->machine, LIFE_TERMINATING);
 }
 
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
 {
     if (!life->run->pid)
         return;
-    if (!life_is_ending(life)) {
-        pod_state_tell(life->pod, life->run->spec->name, false, "Killing", "Stopping container %s",
-                       life->run->spec->name);
-        life->has_news = true;
-        begin_end(life, grace_ms, now_ms);
-    } else if (now_ms + grace_ms < life->kill_at_ms) {
+    bool was_ending = life_is_ending(life);
+    if (!was_ending) {
+        pod_state_record_event(life->pod, life->run->spec->name, false, "Killing",
+                               "Stopping container %s", life->run->spec->name);
+        life_note(life, LIFE_NEWS);
+    }
+    if (grace_ms == 0)
+        life_end_by_force(life, now_ms);
+    else if (!was_ending)
+        life_begin_end(life, LIFE_END_ORDER, grace_ms, now_ms);
+    else if (now_ms + grace_ms < life->kill_at_ms)
         life->kill_at_ms = now_ms + grace_ms;
-    }
-    if (grace_ms == 0) { /* by force */
-        life->stage = LIFE_TERMINATING;
-        life->kill_at_ms = now_ms;
-    }
 }
 
-/* Only this container, because of itself. */
-static void end_unwell(struct container_life *life, int64_t grace_ms, const char *message,
-                       int64_t now_ms)
+/* Ends this container alone. */
+static void life_end_alone(struct container_life *life, enum life_end_cause cause, int64_t grace_ms,
+                           const char *message, int64_t now_ms)
 {
-    tell(life, false, "Killing", message);
-    begin_end(life, grace_ms, now_ms);
+    life_record_event(life, false, "Killing", message);
+    life_begin_end(life, cause, grace_ms, now_ms);
 }
 
 /* ---- Its hooks and probes ---- */
@@ -180,15 +269,16 @@ static void take_hook(struct container_life *life, const struct step_verdict *ve
                       int64_t now_ms)
 {
     bool passed = hook_passed(verdict);
-    if (life->stage == LIFE_PRE_STOP) {
+    if (life_state(life) == LIFE_PRE_STOP) {
         if (!passed)
-            tell(life, true, "FailedPreStopHook", "PreStopHook failed");
-        hook_is_over(life, now_ms);
-    } else if (life->stage == LIFE_POST_START && passed) {
+            life_record_event(life, true, "FailedPreStopHook", "PreStopHook failed");
+        life_wait_for_turn(life, now_ms);
+    } else if (life_state(life) == LIFE_POST_START && passed) {
         become_running(life, now_ms);
-    } else if (life->stage == LIFE_POST_START) {
-        tell(life, true, "FailedPostStartHook", "PostStartHook failed");
-        end_unwell(life, life->run->pod->grace_ms, "FailedPostStartHook", now_ms);
+    } else if (life_state(life) == LIFE_POST_START) {
+        life_record_event(life, true, "FailedPostStartHook", "PostStartHook failed");
+        life_end_alone(life, LIFE_END_ORDER, life->run->pod->grace_ms, "FailedPostStartHook",
+                       now_ms);
     }
 }
 
@@ -200,23 +290,24 @@ static void end_unhealthy(struct container_life *life, enum probe_kind kind, int
     bool again = pod_container_restart(pod, life->run->spec) != RESTART_NEVER;
     snprintf(message, sizeof(message), "Container %s failed %s probe%s", life->run->spec->name,
              probe_kind_name(kind), again ? ", will be restarted" : "");
-    life->was_unhealthy = true;
-    end_unwell(life, figures->grace_ms >= 0 ? figures->grace_ms : pod->grace_ms, message, now_ms);
+    life_end_alone(life, LIFE_END_PROBE, figures->grace_ms >= 0 ? figures->grace_ms : pod->grace_ms,
+                   message, now_ms);
 }
 
 static void take_probe(struct container_life *life, enum probe_kind kind,
                        const struct step_verdict *verdict, int64_t now_ms)
 {
-    if (life->stage != LIFE_RUNNING)
+    if (life_state(life) != LIFE_RUNNING)
         return;
     const char *title = probe_kind_title(kind);
     if (verdict->outcome == CHECK_FAILED)
-        pod_state_tell(life->pod, life->run->spec->name, true, "Unhealthy", "%s probe failed: %s",
-                       title, verdict->message);
+        pod_state_record_event(life->pod, life->run->spec->name, true, "Unhealthy",
+                               "%s probe failed: %s", title, verdict->message);
     else if (verdict->outcome == CHECK_WARNING)
-        pod_state_tell(life->pod, life->run->spec->name, true, "ProbeWarning",
-                       "%s probe warning: %s", title, verdict->message);
-    life->has_news = life->has_news || verdict->outcome != CHECK_PASSED;
+        pod_state_record_event(life->pod, life->run->spec->name, true, "ProbeWarning",
+                               "%s probe warning: %s", title, verdict->message);
+    if (verdict->outcome != CHECK_PASSED)
+        life_note(life, LIFE_NEWS);
     if (probe_set_take(&life->probes, kind, verdict->outcome != CHECK_FAILED, now_ms))
         end_unhealthy(life, kind, now_ms);
     show_health(life);
@@ -227,10 +318,10 @@ static void try_probes(struct container_life *life, int64_t now_ms, int64_t *wak
     for (int kind = 0; kind < PROBE_KINDS; kind++) {
         int64_t due = probe_set_next(&life->probes, kind);
         if (life->checks[kind].runs)
-            continue; /* its verdict or its time wakes us */
+            continue; /* its verdict or its deadline wakes the supervisor */
         if (due <= now_ms) {
             probe_set_tried(&life->probes, kind, now_ms);
-            start_check(life, kind, &orders(life)->probes[kind],
+            start_check(life, kind, &life_orders(life)->probes[kind],
                         life->probes.figures[kind]->timeout_ms, now_ms);
             due = life->checks[kind].deadline_ms;
         }
@@ -246,19 +337,19 @@ void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake)
         if (!step_check_look(&life->checks[i], now_ms, wake, &verdict))
             continue;
         if (i != HOOK && verdict.outcome == CHECK_FAILED && container_run_is_ending(life->run))
-            continue; /* it is not the container that failed; its end is heard of soon */
+            continue; /* the probe failed because the container has ended; SIGCHLD follows */
         if (i == HOOK)
             take_hook(life, &verdict, now_ms);
         else
             take_probe(life, i, &verdict, now_ms);
     }
-    if (life->stage == LIFE_RUNNING)
+    if (life_state(life) == LIFE_RUNNING)
         try_probes(life, now_ms, wake);
     if (!life_is_ending(life))
         return;
-    if (now_ms >= life->kill_at_ms && life->stage == LIFE_PRE_STOP)
-        hook_is_over(life, now_ms);
-    if (now_ms >= life->kill_at_ms && life->stage == LIFE_WAITS)
+    if (now_ms >= life->kill_at_ms && life_state(life) == LIFE_PRE_STOP)
+        life_wait_for_turn(life, now_ms);
+    if (now_ms >= life->kill_at_ms && life_state(life) == LIFE_WAITING)
         life_take_turn(life, now_ms);
     if (now_ms >= life->kill_at_ms)
         kill(life->run->pid, SIGKILL);

@@ -1,65 +1,84 @@
-/* The life of one container under its supervisor, from the moment its program runs to its end: the
- * postStart hook, its probes, and how it is brought to an end (preStop hook, its turn, SIGTERM,
- * SIGKILL). What the probes mean is pod/probe.h's; what follows an end is step/pod.c's. Times are
- * monotonic: a machine that slept owes nobody anything. */
+/* The life of one container under its supervisor, from the start of its program to its end: the
+ * postStart hook, the probes, and the steps of its end (preStop hook, waiting for other
+ * containers, SIGTERM, SIGKILL). pod/probe.h says what the probes mean; step/supervisor_order.c
+ * says what follows an end. Times are monotonic, so that a suspended machine causes no timeouts. */
 #ifndef TRAINYARD_NODE_STEP_LIFE_H
 #define TRAINYARD_NODE_STEP_LIFE_H
 
+#include "base/state_machine.h"
 #include "node/pod/probe.h"
 #include "node/step/probe/check.h"
 #include "node/step/sandbox/container.h"
 
 #include <poll.h>
 
-enum life_stage {
-    LIFE_NONE,       /* nothing runs, or nothing is known to */
-    LIFE_POST_START, /* it runs, but counts as running only after its hook */
-    LIFE_RUNNING,
-    LIFE_PRE_STOP,    /* it is to end, after its hook … */
-    LIFE_WAITS,       /* … when others have ended … */
-    LIFE_TERMINATING, /* … and has been told */
+enum life_state {
+    LIFE_NONE,        /* no program runs, or its sandbox is still being made */
+    LIFE_POST_START,  /* the program runs; the container counts as running after its hook */
+    LIFE_RUNNING,     /* probes run */
+    LIFE_PRE_STOP,    /* the container is to end; its preStop hook runs */
+    LIFE_WAITING,     /* the container is to end after others that must end before it */
+    LIFE_TERMINATING, /* SIGTERM was sent; SIGKILL follows at kill_at_ms */
+};
+
+/* Why the container was told to end. */
+enum life_end_cause {
+    LIFE_END_NONE,
+    LIFE_END_ORDER, /* its pod ends, or its postStart hook failed */
+    LIFE_END_PROBE, /* its startup or liveness probe failed */
+};
+
+/* How much of the container's state the supervisor has not written yet. */
+enum life_unwritten {
+    LIFE_WRITTEN,
+    LIFE_NEWS,   /* results of probes and hooks: the next supervisor would find them out again */
+    LIFE_CHANGE, /* a change that must be on the disk */
 };
 
 enum {
-    LIFE_CHECKS = PROBE_KINDS + 1, /* a hook */
+    LIFE_CHECKS = PROBE_KINDS + 1, /* one per probe, and one for a hook */
     LIFE_CHILDREN_MAX = 2 * LIFE_CHECKS,
 };
 
 struct container_life {
     struct container_run *run;
     struct pod_state *pod;
-    enum life_stage stage;
+    struct state_machine machine; /* an enum life_state */
     struct probe_set probes;
     struct step_check checks[LIFE_CHECKS];
-    int64_t kill_at_ms; /* while ending: when patience ends */
-    bool had_to_wait;   /* … which began before it could be told */
-    bool ran_hook;      /* … which may have told it, too */
-    bool was_unhealthy; /* it ends because of a probe: who obeys with exit code 0 has failed */
-    bool has_news;      /* the state has something to tell */
-    bool has_changed;   /* … and something that must not be forgotten */
+    int64_t kill_at_ms; /* from LIFE_PRE_STOP on: the time of SIGKILL */
+    enum life_end_cause cause;
+    bool ran_pre_stop; /* the preStop hook was started in this run */
+    enum life_unwritten unwritten;
 };
 
 void life_init(struct container_life *life, struct container_run *run, struct pod_state *pod);
 
-/* Its program runs. */
+/* The container's program runs. */
 void life_begin(struct container_life *life, int64_t now_ms);
-/* It has ended, or will never run. */
+/* The container has ended, or will never run. */
 void life_over(struct container_life *life);
 
-/* Bring it to its end, within so much time; said again, the shorter time holds. */
+/* Ends the container within the grace period. If it is called again, the shorter time holds; 0
+ * kills the container at once. */
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms);
-/* Nobody has to end before it any more. */
+/* No container that must end before this one runs any more. */
 void life_take_turn(struct container_life *life, int64_t now_ms);
 
-/* Do what is due; *wake becomes earlier if something will be. */
+/* Does what is due; *wake becomes earlier if something is due later. */
 void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake);
 /* A child of the supervisor has been reaped. */
 void life_reaped(struct container_life *life, pid_t pid, int wait_status);
-/* The processes of its hook and probes, LIFE_CHILDREN_MAX at most; how many. */
+/* Writes the processes of the container's hook and probes to `ret`, at most LIFE_CHILDREN_MAX.
+ * Returns their number. */
 size_t life_children(const struct container_life *life, pid_t *ret);
-/* What is to be waited for, LIFE_CHECKS of them. */
+/* Fills in LIFE_CHECKS descriptors to poll. */
 void life_polls(const struct container_life *life, struct pollfd *ret);
 
 bool life_is_ending(const struct container_life *life);
+bool life_is_up(const struct container_life *life); /* LIFE_RUNNING or later */
+/* The container ended because a probe failed: it counts as failed even if it exited with 0, unless
+ * it exited before SIGTERM or the preStop hook reached it. */
+bool life_was_killed_by_probe(const struct container_life *life);
 
 #endif

@@ -2,7 +2,7 @@
 #include "node/step/log.h"
 
 #include "node/log/container_log.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -42,7 +42,7 @@ int step_log_open(struct step_log *log, const char *directory, const char *conta
     return open_file(log, err);
 }
 
-/* A container that never stops talking must not fill the disk. */
+/* Renames the file when it is large, so that a container cannot fill the disk with output. */
 static void set_aside(struct step_log *log)
 {
     _cleanup_free_ char *aside = mem_printf("%s.%lld", log->path, (long long)log->parts + 1);
@@ -58,8 +58,8 @@ static void set_aside(struct step_log *log)
     }
 }
 
-/* All or nothing: half a record would spoil the next one, too. */
-static bool append(struct step_log *log, const void *data, size_t size)
+/* Writes everything or nothing: a partial record would also break the next one. */
+static bool step_log_append(struct step_log *log, const void *data, size_t size)
 {
     if (log->fd >= 0 && file_write_all(log->fd, data, size, NULL) == 0) {
         log->size += (int64_t)size;
@@ -82,7 +82,7 @@ static void tell_loss(struct step_log *log)
                         "%s.%09ldZ stderr F trainyard: %lld bytes of the log are missing here, the "
                         "disk was full\n",
                         when, now.tv_nsec, (long long)log->lost);
-    if (append(log, text, (size_t)size))
+    if (step_log_append(log, text, (size_t)size))
         log->lost = 0;
 }
 
@@ -101,12 +101,12 @@ void step_log_write(struct step_log *log, const struct buf *records)
     if (!records->size || !log->path)
         return;
     if (log->fd < 0)
-        (void)open_file(log, NULL); /* there were no descriptors left, or no room for the file */
+        (void)open_file(log, NULL); /* the last attempt found no free descriptor or no room */
     if (log->size > LOG_FILE_MAX)
         set_aside(log);
     if (log->lost)
         tell_loss(log);
-    if (log->lost || !append(log, records->data, records->size))
+    if (log->lost || !step_log_append(log, records->data, records->size))
         log->lost += (int64_t)records->size;
 }
 

@@ -1,5 +1,5 @@
-/* trainyard-step: the table of its modes. It is started by trainyard, not by people, and says so
- * when it is. */
+/* trainyard-step: the table of its modes. trainyard starts it; a user who starts it gets a message
+ * that says so. */
 #include "node/step/step.h"
 
 #include "base/mem.h"
@@ -11,9 +11,9 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } MODES[] = {
-    {"hold", step_hold},       {"install", step_install}, {"names", step_names},
-    {"output", step_output},   {"pod", step_pod},         {"proxy", step_proxy},
-    {"way-out", step_way_out},
+    {"hold", step_hold},      {"install", step_install}, {"names", step_names},
+    {"output", step_output},  {"pod", step_pod},         {"proxy", step_proxy},
+    {"way-out", step_egress},
 };
 
 int main(int argc, char **argv)

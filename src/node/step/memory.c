@@ -1,7 +1,7 @@
-/* Volumes of memory, and the pod's /dev/shm. The containers of a pod share them, and each container
- * has its own mounts: so the supervisor mounts them, in a mount namespace of its own that goes on
- * seeing what is mounted on the machine, and containers take them from there as they take any
- * directory. Nothing of it is on the machine, and it is gone with the supervisor. */
+/* Volumes in memory, and the pod's /dev/shm. The containers of a pod share them, but each
+ * container has its own mounts. So the supervisor mounts them in a mount namespace of its own,
+ * which still receives mounts of the machine, and containers bind them like any directory. They
+ * are not visible on the machine and end with the supervisor. */
 #include "node/step/sandbox/mount.h"
 #include "node/step/step.h"
 
@@ -25,8 +25,8 @@ static int mount_one(const struct pod_memory *memory, struct err *err)
     return result;
 }
 
-/* It has the bounds that the kernel gives it, and those of the pod where no control group holds
- * them. */
+/* /dev/shm has the kernel's default size, or the pod's memory limit if no control group enforces
+ * it. */
 static int mount_shm(const struct pod_spec *spec, struct err *err)
 {
     char options[64] = "mode=1777";

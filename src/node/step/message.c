@@ -1,5 +1,5 @@
-/* Last words; see step/message.h. What is read was written by the container: it is text, cut where
- * it is too much, and followed nowhere. */
+/* Termination messages; see step/message.h. The container wrote what is read here: it is treated
+ * as text, truncated, and links are not followed. */
 #include "node/step/message.h"
 
 #include "base/cleanup.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As the kubelet: of a log at most so much. */
+/* The kubelet's limits for a message from the log. */
 enum { LOG_BYTES = 2048, LOG_LINES = 80, LOG_READ = 64 * 1024 };
 
 int step_message_prepare(const char *directory, const char *container, struct err *err)
@@ -24,7 +24,7 @@ int step_message_prepare(const char *directory, const char *container, struct er
     return 0;
 }
 
-/* The end of the file, from the beginning of a line. */
+/* Reads the end of the file, from the beginning of a line. */
 static void read_end(const char *path, struct buf *text)
 {
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -40,7 +40,7 @@ static void read_end(const char *path, struct buf *text)
         buf_consume(text, (size_t)(newline + 1 - text->data));
 }
 
-/* Where the last LOG_LINES lines and LOG_BYTES bytes begin. */
+/* Finds where the last LOG_LINES lines and LOG_BYTES bytes begin. */
 static const char *last_lines(const struct buf *text)
 {
     const char *at = text->data + text->size, *stop = text->data;
@@ -54,7 +54,7 @@ static const char *last_lines(const struct buf *text)
 }
 
 void step_message_read_log(const char *directory, const char *container, int64_t run,
-                           char ret[POD_LAST_WORDS_MAX + 1])
+                           char ret[POD_TERMINATION_MESSAGE_MAX + 1])
 {
     _cleanup_free_ char *path = pod_log_path(directory, container, run);
     _cleanup_buf_ struct buf records, text;
@@ -69,15 +69,15 @@ void step_message_read_log(const char *directory, const char *container, int64_t
         if (record.is_full)
             buf_append_char(&text, '\n');
     }
-    str_copy(ret, POD_LAST_WORDS_MAX + 1, last_lines(&text));
+    str_copy(ret, POD_TERMINATION_MESSAGE_MAX + 1, last_lines(&text));
 }
 
 void step_message_read(const char *directory, const struct pod_container *container, int64_t run,
-                       int exit_code, char ret[POD_LAST_WORDS_MAX + 1])
+                       int exit_code, char ret[POD_TERMINATION_MESSAGE_MAX + 1])
 {
     _cleanup_free_ char *path = pod_message_path(directory, container->name);
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t size = fd < 0 ? 0 : read(fd, ret, POD_LAST_WORDS_MAX);
+    ssize_t size = fd < 0 ? 0 : read(fd, ret, POD_TERMINATION_MESSAGE_MAX);
     ret[size > 0 ? size : 0] = '\0';
     if (ret[0] == '\0' && exit_code != 0 && container->message_from_log)
         step_message_read_log(directory, container->name, run, ret);

@@ -1,15 +1,16 @@
-/* The supervisor's socket; see step/server.h. A call is one connection: its request, then what came
- * of it. A caller who leaves takes his command along: it hears SIGHUP, and SIGKILL if that did not
- * end it. */
+/* The supervisor's socket; see step/server.h. A call is one connection: its request, then its
+ * result. When the client disconnects, its command gets SIGHUP, and SIGKILL if that does not end
+ * it. */
 #include "node/step/server.h"
 
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/exec.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/state_machine.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -25,56 +26,99 @@
 enum {
     BACKLOG = 64,
     ABANDONED_GRACE_MS = 5 * 1000, /* between SIGHUP and SIGKILL */
-    LAST_WORDS_MS = 5 * 1000,      /* for listeners of a pod that has ended */
-    DEAF_MS = 200,                 /* until a call is accepted that there was no descriptor for */
+    DRAIN_MS = 5 * 1000,           /* for attached clients of a pod that has ended */
+    ACCEPT_AGAIN_MS = 200,         /* pause after no descriptor was free for a connection */
+};
+
+enum call_state {
+    CALL_CONNECTED, /* the request has not come yet */
+    CALL_STARTING,  /* exec: it is not known yet whether the command can run */
+    CALL_RUNNING,   /* exec: the command runs, and the client was told */
+    CALL_ATTACHED,  /* attach: the client receives the container's output */
+    CALL_DRAINING,  /* attach: the container has ended; the client takes the output that is kept for
+                       it */
+    CALL_ABANDONED, /* exec: the client has disconnected; its command is being ended */
+    CALL_OVER,      /* to be freed */
+};
+
+static const struct state_row CALL_ROWS[] = {
+    [CALL_CONNECTED] = {"connected",
+                        STATE_BIT(CALL_STARTING) | STATE_BIT(CALL_ATTACHED) | STATE_BIT(CALL_OVER)},
+    [CALL_STARTING] = {"starting",
+                       STATE_BIT(CALL_RUNNING) | STATE_BIT(CALL_ABANDONED) | STATE_BIT(CALL_OVER)},
+    [CALL_RUNNING] = {"running", STATE_BIT(CALL_ABANDONED) | STATE_BIT(CALL_OVER)},
+    [CALL_ATTACHED] = {"attached", STATE_BIT(CALL_DRAINING) | STATE_BIT(CALL_OVER)},
+    [CALL_DRAINING] = {"draining", STATE_BIT(CALL_OVER)},
+    [CALL_ABANDONED] = {"abandoned", STATE_BIT(CALL_OVER)},
+    [CALL_OVER] = {"over", 0, true},
 };
 
 struct step_call {
     struct step_call *next;
-    int fd;     /* the caller's; -1: he has left */
-    bool asked; /* the request was taken */
-    bool told;  /* … and answered with POD_STARTED */
-    bool over;  /* nothing more is to be done */
-    bool attached;
+    struct state_machine machine; /* an enum call_state */
+    int fd;                       /* the connection to the client; -1 if it is closed */
     struct container_run *run;
-    struct step_exec exec;   /* pid 0: this is no exec, or it has ended */
-    int64_t kill_at_ms;      /* of an abandoned command: when patience ends; else 0 */
-    struct step_tap taps[2]; /* of attach: stdout, stderr */
-    bool last_words;         /* the container has ended; what is kept in the taps is still given */
+    struct step_exec exec;   /* pid 0 if no command runs for this call */
+    int64_t kill_at_ms;      /* in CALL_ABANDONED: the time of SIGKILL; 0 after it was sent */
+    struct step_tap taps[2]; /* attach: stdout, stderr */
+    int exit_code; /* in CALL_DRAINING: the exit code of the run, because the container may start
+                      again */
 };
+
+static const char *call_invariant(const struct state_machine *machine)
+{
+    const struct step_call *call = CONTAINER_OF(machine, struct step_call, machine);
+    enum call_state state = (enum call_state)machine->state;
+    bool has_command = state == CALL_STARTING || state == CALL_RUNNING || state == CALL_ABANDONED;
+    bool has_client = state != CALL_ABANDONED && state != CALL_OVER;
+    if (has_command != (call->exec.pid != 0))
+        return has_command ? "the call has no command" : "the command still runs";
+    if (has_client != (call->fd >= 0))
+        return has_client ? "the connection is closed" : "the connection is still open";
+    if (state != CALL_CONNECTED && state != CALL_OVER && !call->run)
+        return "the call has no container";
+    return NULL;
+}
+
+static enum call_state call_state(const struct step_call *call)
+{
+    return (enum call_state)call->machine.state;
+}
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void answer(struct step_call *call, const struct pod_answer *what, int fd)
+static void call_answer(struct step_call *call, const struct pod_answer *what, int fd)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_ANSWER_MAX);
     pod_answer_write(what, &text);
-    /* A caller who is gone, or takes no answers, is noticed when his connection ends. */
+    /* A client that is gone or does not read is noticed when its connection ends. */
     if (call->fd >= 0)
         (void)fd_message_send(call->fd, text.data, text.size, &fd, fd >= 0, NULL);
 }
 
-static void hang_up(struct step_call *call)
+/* Closes the connection. The command, if there was one, has ended. */
+static void call_finish(struct step_call *call)
 {
     if (call->fd >= 0)
         close(TAKE_FD(call->fd));
-    call->over = !call->exec.pid;
+    if (call_state(call) != CALL_OVER)
+        state_machine_move(&call->machine, CALL_OVER);
 }
 
-static void refuse(struct step_call *call, const struct err *why)
+static void call_refuse(struct step_call *call, const struct err *why)
 {
     const struct pod_answer refusal = {.kind = POD_REFUSED, .why = *why};
-    answer(call, &refusal, -1);
-    hang_up(call);
+    call_answer(call, &refusal, -1);
+    call_finish(call);
 }
 
 static void tell_end(struct step_call *call, int exit_code, const char *message)
 {
     struct pod_answer ended = {.kind = POD_ENDED, .exit_code = exit_code};
     str_copy(ended.message, sizeof(ended.message), message);
-    answer(call, &ended, -1);
-    hang_up(call);
+    call_answer(call, &ended, -1);
+    call_finish(call);
 }
 
 /* ---- attach ---------------------------------------------------------------------------------- */
@@ -88,13 +132,13 @@ static void leave_output(struct step_call *call)
     }
 }
 
-static void attach(struct step_call *call, const struct pod_request *request, int fds[])
+static void call_attach(struct step_call *call, const struct pod_request *request, int fds[])
 {
     struct container_run *run = call->run;
     if (!run->pid || !run->is_up) {
         struct err err;
         err_set(&err, ERR_UNAVAILABLE, "container '%s' is not running", run->spec->name);
-        refuse(call, &err);
+        call_refuse(call, &err);
         return;
     }
     int next = 0;
@@ -104,33 +148,34 @@ static void attach(struct step_call *call, const struct pod_request *request, in
         next += wanted[i];
         step_tap_add(&run->taps[i], &call->taps[i]);
     }
-    answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
-    call->told = call->attached = true;
-    /* The input of one who was handed it for good ends with him. */
+    call_answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
+    state_machine_move(&call->machine, CALL_ATTACHED);
+    /* With stdinOnce the input ends when its first client leaves, so no other copy of it may stay
+     * open. */
     if (request->in && run->spec->stdin_once && run->input_fd >= 0)
         close(TAKE_FD(run->input_fd));
 }
 
-/* The listener has heard all: the container's end is told after its last words. */
+/* Ends the call when the client has taken all output, so that the container's end follows it. */
 static void end_attached(struct step_call *call)
 {
     if (step_taps_are_full(&call->taps[0]) || step_taps_are_full(&call->taps[1]))
         return;
-    int exit_code = call->run->state->end.exit_code;
     leave_output(call);
-    tell_end(call, exit_code, "");
+    tell_end(call, call->exit_code, "");
 }
 
 void step_server_run_ended(struct step_server *server, const struct container_run *run)
 {
     for (struct step_call *call = server->calls; call; call = call->next) {
-        if (call->run != run || !call->attached || call->over)
+        if (call->run != run || call_state(call) != CALL_ATTACHED)
             continue;
-        for (int i = 0; i < 2; i++) { /* what the next run says is none of his */
+        for (int i = 0; i < 2; i++) { /* the client gets no output of the next run */
             step_tap_remove(&call->run->taps[i], &call->taps[i]);
             step_tap_flush(&call->taps[i]);
         }
-        call->last_words = true;
+        call->exit_code = run->state->end.exit_code;
+        state_machine_move(&call->machine, CALL_DRAINING);
         end_attached(call);
     }
 }
@@ -147,18 +192,25 @@ static void start_exec(struct step_call *call, const struct pod_request *request
         if (wanted[i])
             order.fds[i] = fds[next++];
     if (step_exec_start(&call->exec, call->run, &order, &err) < 0)
-        refuse(call, &err);
+        call_refuse(call, &err);
+    else
+        state_machine_move(&call->machine, CALL_STARTING);
 }
 
-/* The answer to a command that cannot run comes with its end. */
-static void tell_started(struct step_call *call)
+/* A command that cannot run is answered with its end instead. The terminal of an abandoned command
+ * is closed, so that the command notices. */
+static void call_check_started(struct step_call *call)
 {
-    if (!call->exec.pid || call->told || step_exec_has_started(&call->exec, NULL) <= 0)
+    enum call_state state = call_state(call);
+    if ((state != CALL_STARTING && state != CALL_ABANDONED) ||
+        step_exec_has_started(&call->exec, NULL) <= 0)
         return;
-    call->told = true;
-    answer(call, &(struct pod_answer){.kind = POD_STARTED}, call->exec.terminal_fd);
+    if (state == CALL_STARTING) {
+        call_answer(call, &(struct pod_answer){.kind = POD_STARTED}, call->exec.terminal_fd);
+        state_machine_move(&call->machine, CALL_RUNNING);
+    }
     if (call->exec.terminal_fd >= 0)
-        close(TAKE_FD(call->exec.terminal_fd)); /* its end is the caller's to make */
+        close(TAKE_FD(call->exec.terminal_fd)); /* the client has the terminal now */
 }
 
 static struct step_call *find_call(const struct step_server *server, pid_t pid)
@@ -181,7 +233,7 @@ bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
     struct step_call *call = find_call(server, pid);
     if (!call)
         return false;
-    tell_started(call); /* it may have been that quick */
+    call_check_started(call); /* it may have started and ended since the last look */
     step_exec_reaped(&call->exec, pid, wait_status, &end);
     step_exec_release(&call->exec);
     tell_end(call, end.exit_code, end.message);
@@ -223,7 +275,7 @@ static int check_descriptors(const struct pod_request *request, const int fds[],
 
 static void take_request(struct step_server *server, struct step_call *call)
 {
-    static char text[POD_REQUEST_MAX + 1]; /* one a process, and no call is served within another */
+    static char text[POD_REQUEST_MAX + 1]; /* one per process; no call is served within another */
     int fds[FD_MESSAGE_FDS_MAX];
     ssize_t size = fd_message_receive(call->fd, text, sizeof(text) - 1, fds);
     if (size == FD_MESSAGE_NONE)
@@ -231,28 +283,27 @@ static void take_request(struct step_server *server, struct step_call *call)
     struct err err = ERR_INIT;
     struct pod_request request;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    call->asked = true;
     text[size > 0 ? size : 0] = '\0';
     if (size <= 0) {
         err_set(&err, ERR_TOO_LARGE, "the request is too long, or no descriptors are left for it");
-        refuse(call, &err);
+        call_refuse(call, &err);
     } else if (pod_request_parse(arena, text, (size_t)size, &request, &err) < 0 ||
                check_descriptors(&request, fds, &err) < 0) {
-        refuse(call, &err);
+        call_refuse(call, &err);
     } else if (!(call->run = find_run(server, request.container))) {
         err_set(&err, ERR_NOT_FOUND, "container '%s' is not one of the pod's", request.container);
-        refuse(call, &err);
+        call_refuse(call, &err);
     } else if (request.kind == POD_EXEC) {
         start_exec(call, &request, fds);
     } else {
-        attach(call, &request, fds);
+        call_attach(call, &request, fds);
     }
     for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
         if (fds[i] >= 0)
             close(fds[i]);
 }
 
-/* The caller says no more; that he is gone is all there is to hear. */
+/* The client sends nothing after its request, so only the end of the connection matters. */
 static void listen_for_end(struct step_call *call, int64_t now_ms)
 {
     char ignored[64];
@@ -264,23 +315,26 @@ static void listen_for_end(struct step_call *call, int64_t now_ms)
     if (size != FD_MESSAGE_ENDED)
         return;
     leave_output(call);
-    hang_up(call);
-    if (call->exec.pid) {
-        step_exec_signal(&call->exec, SIGHUP);
-        call->kill_at_ms = now_ms + ABANDONED_GRACE_MS;
+    if (!call->exec.pid) {
+        call_finish(call);
+        return;
     }
+    close(TAKE_FD(call->fd));
+    state_machine_move(&call->machine, CALL_ABANDONED);
+    step_exec_signal(&call->exec, SIGHUP);
+    call->kill_at_ms = now_ms + ABANDONED_GRACE_MS;
 }
 
 static void serve_call(struct step_server *server, struct step_call *call, int64_t now_ms)
 {
-    if (call->fd >= 0 && !call->asked)
+    if (call_state(call) == CALL_CONNECTED)
         take_request(server, call);
     else if (call->fd >= 0)
         listen_for_end(call, now_ms);
-    tell_started(call);
+    call_check_started(call);
     for (int i = 0; i < 2; i++)
         step_tap_flush(&call->taps[i]);
-    if (call->last_words && !call->over)
+    if (call_state(call) == CALL_DRAINING)
         end_attached(call);
     if (call->kill_at_ms && call->kill_at_ms <= now_ms) {
         step_exec_signal(&call->exec, SIGKILL);
@@ -292,27 +346,30 @@ static void free_call(struct step_call *call)
 {
     leave_output(call);
     step_exec_release(&call->exec);
-    if (call->fd >= 0)
-        close(call->fd);
+    call_finish(call);
+    state_machine_release(&call->machine);
     free(call);
 }
 
 static void accept_calls(struct step_server *server, int64_t now_ms)
 {
-    /* A clock that was set back must not make it last. */
-    if (server->deaf_until_ms > now_ms && server->deaf_until_ms <= now_ms + DEAF_MS)
+    /* A clock that was set back must not prolong the pause. */
+    if (server->accept_after_ms > now_ms && server->accept_after_ms <= now_ms + ACCEPT_AGAIN_MS)
         return;
-    server->deaf_until_ms = 0;
+    server->accept_after_ms = 0;
     while (server->call_count < STEP_CALLS_MAX) {
         int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0) {
-            /* Whoever waits would have the supervisor awake without end. */
+            /* The waiting connection would wake the supervisor in a busy loop. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-                server->deaf_until_ms = now_ms + DEAF_MS;
+                server->accept_after_ms = now_ms + ACCEPT_AGAIN_MS;
             return;
         }
         struct step_call *call = mem_zalloc(sizeof(*call));
         *call = (struct step_call){.next = server->calls, .fd = fd, .exec = STEP_EXEC_INIT};
+        state_machine_init(&call->machine, "call", CALL_ROWS, (int)ARRAY_SIZE(CALL_ROWS),
+                           CALL_CONNECTED);
+        state_machine_set_invariant(&call->machine, call_invariant);
         step_tap_init(&call->taps[0], -1);
         step_tap_init(&call->taps[1], -1);
         server->calls = call;
@@ -326,7 +383,7 @@ void step_server_serve(struct step_server *server, int64_t now_ms)
     for (struct step_call **place = &server->calls; *place;) {
         struct step_call *call = *place;
         serve_call(server, call, now_ms);
-        if (call->over) {
+        if (call_state(call) == CALL_OVER) {
             *place = call->next;
             server->call_count--;
             free_call(call);
@@ -339,12 +396,11 @@ void step_server_serve(struct step_server *server, int64_t now_ms)
 nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
 {
     nfds_t count = 0;
-    if (server->call_count < STEP_CALLS_MAX && !server->deaf_until_ms)
+    if (server->call_count < STEP_CALLS_MAX && !server->accept_after_ms)
         polls[count++] = (struct pollfd){.fd = server->fd, .events = POLLIN};
     for (const struct step_call *call = server->calls; call; call = call->next) {
         polls[count++] = (struct pollfd){.fd = call->fd, .events = POLLIN};
-        polls[count++] =
-            (struct pollfd){.fd = call->told ? -1 : call->exec.report_fd, .events = POLLIN};
+        polls[count++] = (struct pollfd){.fd = call->exec.report_fd, .events = POLLIN};
         for (int i = 0; i < 2; i++)
             if (call->taps[i].fd >= 0 && call->taps[i].kept.size)
                 polls[count++] = (struct pollfd){.fd = call->taps[i].fd, .events = POLLOUT};
@@ -354,7 +410,7 @@ nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
 
 int64_t step_server_wake(const struct step_server *server)
 {
-    int64_t wake = server->deaf_until_ms ? server->deaf_until_ms : INT64_MAX;
+    int64_t wake = server->accept_after_ms ? server->accept_after_ms : INT64_MAX;
     for (const struct step_call *call = server->calls; call; call = call->next)
         if (call->kill_at_ms && call->kill_at_ms < wake)
             wake = call->kill_at_ms;
@@ -367,13 +423,13 @@ int step_server_open(struct step_server *server, const char *directory, struct c
                      size_t run_count, struct err *err)
 {
     *server = (struct step_server){.fd = -1, .runs = runs, .run_count = run_count};
-    /* The directory's own path may be longer than an address can be. */
+    /* The directory's path may be longer than a socket address allows. */
     _cleanup_fd_ int place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SOCKET, place);
     _cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (place >= 0)
-        unlinkat(place, POD_SOCKET, 0); /* of a supervisor before */
+        unlinkat(place, POD_SOCKET, 0); /* left by an earlier supervisor */
     if (place < 0 || fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         fchmodat(place, POD_SOCKET, 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
         return err_set_errno(err, errno, "cannot listen at '%s/" POD_SOCKET "'", directory);
@@ -381,18 +437,18 @@ int step_server_open(struct step_server *server, const char *directory, struct c
     return 0;
 }
 
-static bool has_last_words(const struct step_server *server)
+static bool server_is_draining(const struct step_server *server)
 {
     for (const struct step_call *call = server->calls; call; call = call->next)
-        if (call->last_words)
+        if (call_state(call) == CALL_DRAINING)
             return true;
     return false;
 }
 
 void step_server_close(struct step_server *server)
 {
-    const int64_t until = moment_wall_ms() + LAST_WORDS_MS;
-    for (int64_t now = 0; has_last_words(server) && (now = moment_wall_ms()) < until;) {
+    const int64_t until = moment_wall_ms() + DRAIN_MS;
+    for (int64_t now = 0; server_is_draining(server) && (now = moment_wall_ms()) < until;) {
         struct pollfd polls[STEP_SERVER_POLLS_MAX];
         poll(polls, step_server_poll(server, polls), (int)(until - now));
         step_server_serve(server, now);

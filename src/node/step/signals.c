@@ -1,4 +1,4 @@
-/* Signals of a command that is about to run: as if nobody had ever touched them. */
+/* Restores the default signals for a command that is about to run. */
 #include "node/step/step.h"
 
 #include <signal.h>
@@ -8,6 +8,6 @@ void step_signals_default(void)
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number <= SIGRTMAX; number++)
-        signal(number, SIG_DFL); /* refused for those that cannot be changed, and libc's own */
+        signal(number, SIG_DFL); /* fails for SIGKILL, SIGSTOP and the signals that libc reserves */
     sigprocmask(SIG_SETMASK, &none, NULL);
 }

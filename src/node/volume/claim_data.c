@@ -1,4 +1,4 @@
-/* Data of claims that are gone; see volume/claim_data.h. */
+/* Data of deleted claims; see volume/claim_data.h. */
 #include "node/volume/claim_data.h"
 
 #include "node/pod/status.h"
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Ephemeral volumes do not count: their claim stays until the pod has ended, and their data lies
- * where no other claim's does. */
+/* Ephemeral volumes do not count: their claim exists until the pod has ended, and no other claim
+ * shares their directory. */
 static bool uses_claim(const struct json *pod, const char *claim)
 {
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
@@ -27,7 +27,7 @@ const char *claim_data_directory(const struct json *volume)
     return slash && str_is_dns_subdomain(slash + 1) ? slash + 1 : NULL;
 }
 
-/* The two names of the annotation, checked because they become a path. */
+/* Reads the two names of the annotation. They are checked because they become a path. */
 static bool split_place(struct arena *arena, const struct json *volume, const char **ret_namespace,
                         const char **ret_claim)
 {
@@ -62,7 +62,7 @@ void claim_data_delete(struct trash *trash, const char *state_dir, const struct 
     const char *namespace_, *claim;
     if (!split_place(arena, volume, &namespace_, &claim))
         return;
-    /* Where no pod ever used it there is nothing to throw away. */
+    /* If no pod ever used the volume, there is no directory. */
     (void)trash_throw(trash, arena_printf(arena, "%s/volumes/%s/%s", state_dir, namespace_, claim),
                       kube_meta_name(volume));
 }

@@ -32,9 +32,9 @@ static int put_file(struct filling *f, const char *path, const char *data, size_
 
 /* ---- Config maps and secrets ---- */
 
-/* One value of the object; the map decides whether it is encoded. */
-static int put_value(struct filling *f, const struct json *value, bool encoded, const char *path,
-                     int64_t mode)
+/* Adds one value of the object; the map decides whether it is base64. */
+static int volume_files_put_value(struct filling *f, const struct json *value, bool encoded,
+                                  const char *path, int64_t mode)
 {
     const char *data = json_text(value);
     char *decoded;
@@ -56,18 +56,19 @@ static int put_item(struct filling *f, const struct json *item, const struct jso
     const char *key = json_get_string(item, "key", "");
     const struct json *text = json_at(object, "data", key, NULL);
     const struct json *binary = json_at(object, "binaryData", key, NULL);
-    /* A program would miss its file and not know why. */
+    /* A program would miss its file without knowing why. */
     if (!text && !binary)
         return json_get_bool(source, "optional", false)
                    ? 0
                    : err_set(f->err, ERR_NOT_FOUND, "%s \"%s\" references non-existent %s key: %s",
                              secret ? "secret" : "configmap", kube_meta_name(object),
                              secret ? "secret" : "config", key);
-    return put_value(f, text ? text : binary, secret || !text, json_get_string(item, "path", key),
-                     json_get_int(item, "mode", f->default_mode));
+    return volume_files_put_value(f, text ? text : binary, secret || !text,
+                                  json_get_string(item, "path", key),
+                                  json_get_int(item, "mode", f->default_mode));
 }
 
-/* The keys of a config map or secret, all or those of `items`. */
+/* Adds the keys of a config map or secret: all, or those of `items`. */
 static int put_keys(struct filling *f, const struct json *source, const char *name, bool secret)
 {
     const struct json *object =
@@ -87,11 +88,11 @@ static int put_keys(struct filling *f, const struct json *source, const char *na
     if (items)
         return 0;
     JSON_EACH (entry, json_get(object, "data")) {
-        if ((result = put_value(f, entry, secret, entry->name, f->default_mode)) < 0)
+        if ((result = volume_files_put_value(f, entry, secret, entry->name, f->default_mode)) < 0)
             return result;
     }
     JSON_EACH (entry, json_get(object, "binaryData")) {
-        if ((result = put_value(f, entry, true, entry->name, f->default_mode)) < 0)
+        if ((result = volume_files_put_value(f, entry, true, entry->name, f->default_mode)) < 0)
             return result;
     }
     return 0;
@@ -118,7 +119,7 @@ static void append_quoted(struct buf *text, const char *value)
     buf_append_char(text, '"');
 }
 
-/* All labels or annotations in the order of their keys, one key="value" a line. */
+/* All labels or annotations sorted by key, one key="value" per line. */
 static const char *map_text(struct arena *arena, const struct json *map)
 {
     _cleanup_buf_ struct buf text;
@@ -167,7 +168,7 @@ static int put_downward(struct filling *f, const struct json *source)
     return 0;
 }
 
-/* A running pod keeps the token it was given: we do not. */
+/* A running pod keeps the token that it got; the control process does not store it. */
 static const char *present_token(struct filling *f, const char *path)
 {
     _cleanup_free_ char *file = mem_printf("%s/%s", f->directory, path);

@@ -12,8 +12,8 @@
 
 enum { DEPTH_MAX = 128, READ_BITS = 0440, WRITE_BITS = 0660, ENTER_BITS = 0110 };
 
-static int give(int fd, const struct stat *info, int64_t group, bool read_only, const char *name,
-                struct err *err)
+static int group_give_file(int fd, const struct stat *info, int64_t group, bool read_only,
+                           const char *name, struct err *err)
 {
     mode_t mode = (info->st_mode & 07777) | (read_only ? READ_BITS : WRITE_BITS);
     if (S_ISDIR(info->st_mode))
@@ -24,8 +24,8 @@ static int give(int fd, const struct stat *info, int64_t group, bool read_only, 
     return 0;
 }
 
-static int walk(int directory, dev_t device, int64_t group, bool read_only, int depth,
-                struct err *err)
+static int group_walk_tree(int directory, dev_t device, int64_t group, bool read_only, int depth,
+                           struct err *err)
 {
     DIR *entries = fdopendir(directory);
     int result = 0;
@@ -39,15 +39,16 @@ static int walk(int directory, dev_t device, int64_t group, bool read_only, int 
         struct stat info;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        /* Not blocking: a pod may have left a FIFO there; those and the like are passed over. */
+        /* Non-blocking, because a pod may have left a FIFO there; FIFOs and similar files are
+         * skipped. */
         _cleanup_fd_ int fd =
             openat(dirfd(entries), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
         if (fd < 0 || fstat(fd, &info) < 0 || info.st_dev != device ||
             (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
             continue;
-        result = give(fd, &info, group, read_only, name, err);
+        result = group_give_file(fd, &info, group, read_only, name, err);
         if (result == 0 && S_ISDIR(info.st_mode) && depth < DEPTH_MAX)
-            result = walk(TAKE_FD(fd), device, group, read_only, depth + 1, err);
+            result = group_walk_tree(TAKE_FD(fd), device, group, read_only, depth + 1, err);
     }
     closedir(entries);
     return result;
@@ -74,8 +75,9 @@ int volume_group_give(const char *path, int64_t group, bool read_only, struct er
         return 0;
     int result = open_root(path, &info, &fd, err);
     if (result == 0)
-        result = give(fd, &info, group, read_only, path, err);
-    return result < 0 ? result : walk(TAKE_FD(fd), info.st_dev, group, read_only, 0, err);
+        result = group_give_file(fd, &info, group, read_only, path, err);
+    return result < 0 ? result
+                      : group_walk_tree(TAKE_FD(fd), info.st_dev, group, read_only, 0, err);
 }
 
 int volume_group_give_one(const char *path, int64_t group, struct err *err)
@@ -85,7 +87,7 @@ int volume_group_give_one(const char *path, int64_t group, struct err *err)
     if (group < 0)
         return 0;
     int result = open_root(path, &info, &fd, err);
-    return result < 0 ? result : give(fd, &info, group, true, path, err);
+    return result < 0 ? result : group_give_file(fd, &info, group, true, path, err);
 }
 
 bool volume_group_is(const char *path, int64_t group)

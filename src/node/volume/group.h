@@ -1,6 +1,6 @@
-/* The group of a volume (fsGroup), as the kubelet gives it: all that lies in the volume belongs to
- * it and may be read, and where the volume can be written, written by it; what is made in its
- * directories inherits it. */
+/* The group of a volume (fsGroup), as the kubelet sets it: everything in the volume belongs to the
+ * group, which may read it and, if the volume is writable, write it. New files in its directories
+ * inherit the group. */
 #ifndef TRAINYARD_NODE_VOLUME_GROUP_H
 #define TRAINYARD_NODE_VOLUME_GROUP_H
 
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Everything at and below `path`; links are not followed, other file systems not entered. A
- * negative group is none. */
+/* Changes everything at and below `path`; does not follow links or enter other file systems. A
+ * negative group changes nothing. */
 int volume_group_give(const char *path, int64_t group, bool read_only, struct err *err);
-/* The directory alone. */
+/* Changes the directory alone. */
 int volume_group_give_one(const char *path, int64_t group, struct err *err);
-/* True if the directory itself belongs to the group already: what fsGroupChangePolicy
+/* Whether the directory itself already belongs to the group, as fsGroupChangePolicy
  * "OnRootMismatch" asks. */
 bool volume_group_is(const char *path, int64_t group);
 

@@ -28,8 +28,8 @@ static const struct {
     {"BlockDevice", "a block device", S_IFBLK, false},
 };
 
-/* As the kubelet: a file is made, its directory is not. */
-static int make(const char *path, mode_t format, struct err *err)
+/* As the kubelet does: creates a file, but not its directory. */
+static int host_path_make(const char *path, mode_t format, struct err *err)
 {
     if (S_ISDIR(format))
         return file_make_dirs(path, 0755, err);
@@ -37,14 +37,14 @@ static int make(const char *path, mode_t format, struct err *err)
     return fd < 0 ? err_set_errno(err, errno, "cannot make hostPath '%s'", path) : 0;
 }
 
-static int check_type(const char *path, const char *type, struct err *err)
+static int host_path_check_type(const char *path, const char *type, struct err *err)
 {
     struct stat info;
     for (size_t i = 0; i < ARRAY_SIZE(TYPES); i++) {
         if (!str_eq(type, TYPES[i].type))
             continue;
         if (TYPES[i].create && !file_exists(path)) {
-            int result = make(path, TYPES[i].format, err);
+            int result = host_path_make(path, TYPES[i].format, err);
             if (result < 0)
                 return result;
         }
@@ -63,7 +63,7 @@ int volume_host_path(struct arena *arena, const struct json *source, const char 
     char real[PATH_MAX];
     if (path[0] != '/')
         return err_set(err, ERR_INVALID, "hostPath '%s' is not absolute", path);
-    int result = check_type(path, type, err);
+    int result = host_path_check_type(path, type, err);
     if (result < 0)
         return result;
     if (!realpath(path, real))

@@ -1,5 +1,5 @@
-/* hostPath volumes: a file, directory, socket or device of the machine, checked in the kubelet's
- * words. */
+/* hostPath volumes: a file, directory, socket or device of the machine, with the kubelet's checks
+ * and messages. */
 #ifndef TRAINYARD_NODE_VOLUME_HOST_PATH_H
 #define TRAINYARD_NODE_VOLUME_HOST_PATH_H
 
@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* The real path of what the source names, made where its type says so. What lies in `state_dir` is
- * refused: it holds the cluster's own secrets. */
+/* Returns the real path of the source, which is created if its type says so. Paths inside
+ * `state_dir` are refused, because it holds the cluster's secrets. */
 int volume_host_path(struct arena *arena, const struct json *source, const char *state_dir,
                      const char **ret, struct err *err);
 

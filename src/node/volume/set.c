@@ -1,4 +1,4 @@
-/* A set of files that changes at once; see volume/set.h. */
+/* A set of files that changes atomically; see volume/set.h. */
 #include "node/volume/set.h"
 
 #include "base/cleanup.h"
@@ -28,7 +28,7 @@ static bool is_inner_path(const char *path)
     for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
         if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
             return false;
-    return strncmp(path, "..", 2) != 0; /* those names at the top are ours */
+    return strncmp(path, "..", 2) != 0; /* such names at the top are reserved for the layout */
 }
 
 int volume_set_add(struct volume_set *set, const char *path, const char *data, size_t size,
@@ -55,7 +55,7 @@ int volume_set_add(struct volume_set *set, const char *path, const char *data, s
     return 0;
 }
 
-/* By which a set is known again: what ends the name of its directory. */
+/* The checksum that identifies a set; it ends the name of its directory. */
 static uint64_t sum_of(const struct volume_set *set, int64_t group)
 {
     uint64_t sum = hash_fnv1a(HASH_FNV_START, &group, sizeof(group));
@@ -81,9 +81,9 @@ static void name_version(uint64_t sum, char ret[NAME_MAX_SIZE])
     snprintf(ret + size, NAME_MAX_SIZE - size, ".%016" PRIx64, sum);
 }
 
-/* The file's directories are made on the way; their modes, and the file's, are as they stand,
- * whatever our umask. */
-static int write_entry(int version, const struct volume_set_entry *entry, struct err *err)
+/* Creates the file and its directories, with the given modes whatever the umask is. */
+static int volume_set_write_entry(int version, const struct volume_set_entry *entry,
+                                  struct err *err)
 {
     _cleanup_free_ char *path = mem_strdup(entry->path);
     for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -105,7 +105,7 @@ static int write_entry(int version, const struct volume_set_entry *entry, struct
 static int write_version(const struct volume_set *set, const char *path, int64_t group,
                          struct err *err)
 {
-    int result = file_remove_tree(path, err); /* of a life that was cut short */
+    int result = file_remove_tree(path, err); /* left by a process that was killed */
     if (result < 0)
         return result;
     if (mkdir(path, 0755) < 0)
@@ -114,11 +114,11 @@ static int write_version(const struct volume_set *set, const char *path, int64_t
     if (version < 0 || fchmod(version, 0755) < 0)
         return err_set_errno(err, errno, "cannot open '%s'", path);
     for (size_t i = 0; result == 0 && i < set->count; i++)
-        result = write_entry(version, &set->entries[i], err);
+        result = volume_set_write_entry(version, &set->entries[i], err);
     return result < 0 ? result : volume_group_give(path, group, true, err);
 }
 
-/* Replace whatever is there by a link, so that nobody finds nothing. */
+/* Replaces whatever is there by a link, so that a reader never finds nothing. */
 static int put_link(const char *directory, const char *name, const char *target, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
@@ -127,7 +127,7 @@ static int put_link(const char *directory, const char *name, const char *target,
     if (symlink(target, aside) == 0) {
         if (rename(aside, path) == 0)
             return 0;
-        if (errno == EISDIR || errno == ENOTEMPTY) /* as an older version of us laid it out */
+        if (errno == EISDIR || errno == ENOTEMPTY) /* the layout of an older version */
             (void)file_remove_tree(path, NULL);
         if (rename(aside, path) == 0)
             return 0;
@@ -135,7 +135,7 @@ static int put_link(const char *directory, const char *name, const char *target,
     return err_set_errno(err, errno, "cannot link '%s'", path);
 }
 
-static bool is_shown(const struct volume_set *set, const char *name)
+static bool volume_set_is_shown(const struct volume_set *set, const char *name)
 {
     size_t size = strlen(name);
     for (size_t i = 0; i < set->count; i++)
@@ -162,14 +162,14 @@ static int show_names(const struct volume_set *set, const char *directory, struc
     return 0;
 }
 
-/* What is of an earlier set: its names, and its directory. */
+/* Removes the names and the directory of an earlier set. */
 static void remove_stale(const struct volume_set *set, const char *directory, const char *version)
 {
     DIR *entries = opendir(directory);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         const char *name = entry->d_name;
         if (str_eq(name, ".") || str_eq(name, "..") || str_eq(name, VOLUME_SET_DATA) ||
-            str_eq(name, version) || is_shown(set, name))
+            str_eq(name, version) || volume_set_is_shown(set, name))
             continue;
         _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
         (void)file_remove_tree(path, NULL);

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether `path` is `directory` or lies below it. */
-static bool lies_in(const char *path, const char *directory)
+/* Whether `path` is `directory` or below it. */
+static bool share_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
     if (str_eq(directory, "/"))
@@ -27,7 +27,7 @@ static const char *real_path(struct arena *arena, const char *path)
     return real ? arena_strdup(arena, real) : path;
 }
 
-/* Directories of which a pod has its own, and those of the system. */
+/* Directories that each pod has for itself, and those of the system. */
 static int check_system(const char *path, struct err *err)
 {
     static const char *const OWN[] = {"/run", "/tmp", "/var/tmp"};
@@ -42,7 +42,7 @@ static int check_system(const char *path, struct err *err)
     for (size_t i = 0; i < ARRAY_SIZE(SYSTEM); i++)
         is_of_system = is_of_system || str_eq(path, SYSTEM[i]);
     for (size_t i = 0; i < ARRAY_SIZE(WHOLE); i++)
-        is_of_system = is_of_system || lies_in(path, WHOLE[i]);
+        is_of_system = is_of_system || share_lies_in(path, WHOLE[i]);
     return is_of_system ? err_set(err, ERR_INVALID,
                                   "cannot share '%s', which belongs to the system: share a "
                                   "directory that holds only what pods are to read and write",
@@ -50,11 +50,11 @@ static int check_system(const char *path, struct err *err)
                         : 0;
 }
 
-/* With the home a pod could change the shell's startup files and add keys, and so become its owner
- * on the machine. */
+/* In the home directory a pod could change startup files of the shell and add keys, and so become
+ * its owner on the machine. */
 static int check_home(struct arena *arena, const char *path, const char *home, struct err *err)
 {
-    if (!home || !lies_in(real_path(arena, home), path))
+    if (!home || !share_lies_in(real_path(arena, home), path))
         return 0;
     return err_set(
         err, ERR_INVALID,
@@ -67,9 +67,9 @@ static int check_masks(struct arena *arena, const char *state_dir, const char *h
                        const char *path, struct err *err)
 {
     struct pod_strings masks = {0};
-    pod_masks_add(arena, state_dir, home, &masks);
+    plan_masks_add(arena, state_dir, home, &masks);
     for (size_t i = 0; i < masks.count; i++)
-        if (lies_in(path, real_path(arena, masks.items[i])))
+        if (share_lies_in(path, real_path(arena, masks.items[i])))
             return err_set(err, ERR_INVALID,
                            "cannot share '%s': '%s' holds secrets and is hidden from pods; share a "
                            "directory elsewhere",

@@ -1,4 +1,4 @@
-/* Removing data of volumes; see volume/trash.h. */
+/* Removes data of volumes; see volume/trash.h. */
 #include "node/volume/trash.h"
 
 #include "base/cleanup.h"
@@ -14,13 +14,13 @@
 struct trash {
     struct loop *loop;
     char *directory;
-    struct emptying *emptying; /* under way, or NULL */
-    bool more;                 /* something came after it had begun */
+    struct emptying *emptying; /* the removal in progress, or NULL */
+    bool more;                 /* directories were added after it had begun */
 };
 
 struct emptying {
     struct loop_work work;
-    struct trash *trash; /* NULL: freed meanwhile */
+    struct trash *trash; /* NULL if it was freed meanwhile */
     char *directory;
     struct err err;
 };
@@ -38,12 +38,12 @@ static void empty_now(struct loop_work *work)
         closedir(entries);
 }
 
-static void emptied(struct loop_work *work);
+static void on_trash_emptied(struct loop_work *work);
 
-static void start(struct trash *trash)
+static void trash_start_emptying(struct trash *trash)
 {
     struct emptying *emptying = mem_zalloc(sizeof(*emptying));
-    emptying->work = (struct loop_work){.work = empty_now, .done = emptied};
+    emptying->work = (struct loop_work){.work = empty_now, .done = on_trash_emptied};
     emptying->trash = trash;
     emptying->directory = mem_strdup(trash->directory);
     trash->emptying = emptying;
@@ -51,7 +51,7 @@ static void start(struct trash *trash)
     loop_work_start(trash->loop, &emptying->work);
 }
 
-static void emptied(struct loop_work *work)
+static void on_trash_emptied(struct loop_work *work)
 {
     struct emptying *emptying = CONTAINER_OF(work, struct emptying, work);
     struct trash *trash = emptying->trash;
@@ -63,7 +63,7 @@ static void emptied(struct loop_work *work)
         return;
     trash->emptying = NULL;
     if (trash->more)
-        start(trash);
+        trash_start_emptying(trash);
 }
 
 struct trash *trash_new(struct loop *loop, const char *state_dir)
@@ -73,7 +73,7 @@ struct trash *trash_new(struct loop *loop, const char *state_dir)
     /* No namespace has such a name. */
     trash->directory = mem_printf("%s/volumes/.deleted", state_dir);
     if (file_exists(trash->directory))
-        start(trash);
+        trash_start_emptying(trash);
     return trash;
 }
 
@@ -103,6 +103,6 @@ bool trash_throw(struct trash *trash, const char *path, const char *name)
     if (trash->emptying)
         trash->more = true;
     else
-        start(trash);
+        trash_start_emptying(trash);
     return true;
 }

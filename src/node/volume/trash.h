@@ -1,6 +1,6 @@
-/* Removes directories that may hold millions of files: data of claims, the directories that pods of
- * a job shared. They are moved aside at once and removed by one thread of the pool, never by two,
- * since others need the pool, too. A server removes at its start what the one before left. */
+/* Removes directories that may hold millions of files: data of claims, and directories that pods
+ * of a job shared. They are renamed at once, and one thread of the pool removes them, never two,
+ * because others need the pool. A server removes at its start what the server before left. */
 #ifndef TRAINYARD_NODE_VOLUME_TRASH_H
 #define TRAINYARD_NODE_VOLUME_TRASH_H
 
@@ -9,11 +9,11 @@
 struct trash;
 
 struct trash *trash_new(struct loop *loop, const char *state_dir);
-/* What is under way goes on to its end, unseen. */
+/* A removal in progress goes on to its end. */
 struct trash *trash_free(struct trash *trash);
 
-/* `path` is on the disk of the cluster's volumes; `name` is nobody else's. What is not there, or
- * cannot be moved, stays as it is: false. */
+/* `path` must be on the file system of the cluster's volumes, and `name` must be unique. Returns
+ * false if the directory is missing or cannot be moved. */
 bool trash_throw(struct trash *trash, const char *path, const char *name);
 
 #endif

@@ -21,7 +21,8 @@ int64_t volume_group_of(const struct json *pod, bool nested)
     return nested ? -1 : json_get_int(security, "fsGroup", -1);
 }
 
-/* Everybody may write there, whoever the container runs as: the way to it is closed to others. */
+/* Every user may write there, because the container may run as any; no other process can reach the
+ * directory. */
 static int make_open_directory(const char *path, struct err *err)
 {
     int result = file_make_dirs(path, 0755, err);
@@ -36,7 +37,8 @@ char *volume_claim_path(struct arena *arena, const char *state_dir, const char *
     return arena_printf(arena, "%s/volumes/%s/%s", state_dir, namespace_, claim);
 }
 
-/* A directory of our own: the group goes through all of it once, or whenever it differs. */
+/* For a directory of the cluster: changes the group of all files, each time or only when the top
+ * differs, as fsGroupChangePolicy says. */
 static int give_group(const struct volume_context *context, const char *path, struct err *err)
 {
     const struct json *security = json_at(context->facts->pod, "spec", "securityContext", NULL);
@@ -47,10 +49,12 @@ static int give_group(const struct volume_context *context, const char *path, st
     return volume_group_give(path, context->group, false, err);
 }
 
-/* The volume of a bound claim. One that was made for it lies where claims do (*ret_given NULL), in
- * a directory of this name; one that somebody made by hand where he says. */
-static int find_volume(const struct node_objects *objects, const char *name,
-                       const struct json **ret_given, const char **ret_directory, struct err *err)
+/* Finds the volume of a bound claim. A volume that was made for the claim is in the claims'
+ * directory under this name (*ret_given is NULL); a volume that a user made is where its hostPath
+ * says. */
+static int volumes_find_volume(const struct node_objects *objects, const char *name,
+                               const struct json **ret_given, const char **ret_directory,
+                               struct err *err)
 {
     const struct json *volume = node_objects_get(objects, &KUBE_PVS, "", name);
     const struct json *spec = json_get(volume, "spec");
@@ -62,7 +66,7 @@ static int find_volume(const struct node_objects *objects, const char *name,
     *ret_directory = claim_data_directory(volume);
     if (!*ret_given && !*ret_directory)
         return err_set(err, ERR_INVALID,
-                       "persistentvolume \"%s\" is no directory of this machine: only hostPath "
+                       "persistentvolume \"%s\" is not a directory of this machine: only hostPath "
                        "and local are supported",
                        name);
     return 0;
@@ -90,7 +94,7 @@ int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char **ret_directory, bool *ret_made_here, struct err *err)
 {
     if (!str_is_dns_subdomain(name)) /* it becomes part of a path */
-        return err_set(err, ERR_INVALID, "'%s' is no name of a claim", name);
+        return err_set(err, ERR_INVALID, "'%s' is not a valid claim name", name);
     const struct json *claim = node_objects_get(objects, &KUBE_PVCS, namespace_, name);
     int result = check_claim(claim, name, err);
     if (result < 0)
@@ -98,7 +102,7 @@ int volume_claim_find(struct arena *arena, const struct node_objects *objects,
     const char *volume = json_get_string(json_get(claim, "spec"), "volumeName", "");
     const struct json *given = NULL;
     const char *directory = name;
-    result = volume[0] ? find_volume(objects, volume, &given, &directory, err) : 0;
+    result = volume[0] ? volumes_find_volume(objects, volume, &given, &directory, err) : 0;
     if (result < 0)
         return result;
     *ret_made_here = !given;
@@ -128,7 +132,7 @@ static int prepare_claim(struct arena *arena, const struct volume_context *conte
     return prepare_claim_named(arena, context, json_get_string(source, "claimName", ""), ret, err);
 }
 
-/* A claim that has the name but was not made for the pod holds somebody else's data. */
+/* A claim of the right name that was not made for the pod may hold other data. */
 static int prepare_ephemeral(struct arena *arena, const struct volume_context *context,
                              const struct json *source, struct volume *ret, struct err *err)
 {
@@ -136,7 +140,7 @@ static int prepare_ephemeral(struct arena *arena, const struct volume_context *c
     const char *name = arena_printf(arena, "%s-%s", kube_meta_name(pod), ret->name);
     const struct json *claim =
         node_objects_get(context->objects, &KUBE_PVCS, kube_meta_namespace(pod), name);
-    const char *refusal = claim ? kube_pod_claim_refusal(arena, pod, claim) : NULL;
+    const char *refusal = claim ? kube_pod_claim_rejection(arena, pod, claim) : NULL;
     if (refusal)
         return err_set(err, ERR_NOT_FOUND, "%s", refusal);
     return prepare_claim_named(arena, context, name, ret, err);
@@ -171,7 +175,7 @@ static const struct {
     {"ephemeral", prepare_ephemeral},
 };
 
-/* What to do instead of a kind that needs a server, a driver or a cloud. */
+/* Suggests an alternative to a kind of volume that needs a server, a driver or a cloud. */
 static int refuse_kind(const char *kind, struct err *err)
 {
     const char *instead = "mount it on this machine and use hostPath, or copy the data into a "
@@ -214,7 +218,7 @@ int volume_prepare(struct arena *arena, const struct volume_context *context,
 {
     const char *name = json_get_string(volume, "name", "");
     if (!str_is_dns_label(name))
-        return err_set(err, ERR_INVALID, "'%s' is no name of a volume", name);
+        return err_set(err, ERR_INVALID, "'%s' is not a valid volume name", name);
     *ret = (struct volume){.name = name, .source = directory_of(arena, context, name)};
     int result = prepare_source(arena, context, volume, ret, err);
     return result < 0 ? err_wrap(err, "MountVolume.SetUp failed for volume \"%s\" ", name) : 0;

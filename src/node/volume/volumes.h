@@ -1,6 +1,6 @@
-/* A pod's volumes as directories of this machine: made ready before the pod starts, mounted by its
- * supervisor. Claims live in <state>/volumes/<namespace>/<claim>, everything else in the pod's own
- * directory and goes with it. */
+/* A pod's volumes as directories of this machine: prepared before the pod starts, mounted by its
+ * supervisor. Claims are in <state>/volumes/<namespace>/<claim>; everything else is in the pod's
+ * own directory and removed with it. */
 #ifndef TRAINYARD_NODE_VOLUME_VOLUMES_H
 #define TRAINYARD_NODE_VOLUME_VOLUMES_H
 
@@ -12,35 +12,37 @@ struct volume_context {
     const char *pod_dir;
     const struct pod_facts *facts;
     const struct node_objects *objects;
-    const struct map *tokens; /* of the service account, by audience */
-    int64_t group;            /* fsGroup; -1: volumes keep theirs */
+    const struct map *tokens; /* tokens of the service account by audience */
+    int64_t group;            /* fsGroup; -1 keeps the groups of volumes */
 };
 
 struct volume {
     const char *name;
     const char *source;
     bool read_only;
-    bool memory;  /* `source` is where the pod's supervisor mounts memory for all containers */
-    int64_t size; /* of the memory; 0: as much as the machine gives */
+    bool memory;  /* the supervisor mounts memory at `source` for all containers */
+    int64_t size; /* of the memory; 0 means the kernel's default */
 };
 
-/* fsGroup of the pod, where we can give it: an ordinary user has one group only. */
+/* Returns the pod's fsGroup, or -1. An ordinary user has only one group to give, so `nested` also
+ * returns -1. */
 int64_t volume_group_of(const struct json *pod, bool nested);
 
-/* Make the volume ready. ERR_NOT_FOUND: something it refers to does not exist yet. */
+/* Prepares the volume. Returns -ERR_NOT_FOUND if an object that it refers to does not exist yet. */
 int volume_prepare(struct arena *arena, const struct volume_context *context,
                    const struct json *volume, struct volume *ret, struct err *err);
 
-/* Something that the volume of a running pod shows has changed: show the new, all at once. */
+/* Updates a volume of a running pod atomically after an object that it shows has changed. */
 int volume_refresh(struct arena *arena, const struct volume_context *context,
                    const struct json *volume, struct err *err);
 
-/* The directory of a bound claim; *ret_made_here: it is one of ours, and may have to be made. */
+/* Finds the directory of a bound claim. *ret_made_here says that it is a directory of the cluster,
+ * which may have to be created. */
 int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char *state_dir, const char *namespace_, const char *name,
                       const char **ret_directory, bool *ret_made_here, struct err *err);
 
-/* Where the data of a claim lies that has a directory of ours. */
+/* Returns the directory of a claim whose data is in a directory of the cluster. */
 char *volume_claim_path(struct arena *arena, const char *state_dir, const char *namespace_,
                         const char *claim);
 

@@ -1,6 +1,6 @@
-/* The controller's loop: what the informers show goes into the cache and puts the job into the
- * queue; what comes out of the queue is reconciled and its plan carried out. Made by the program
- * that runs it. It decides nothing: the reconcile does. */
+/* The controller's loop: a change that an informer shows goes into the cache and puts the job into
+ * the queue; a job from the queue is reconciled and its plan carried out. All decisions are made by
+ * the reconcile. */
 #include "operator/controller/controller.h"
 
 #include "operator/controller/host_ports_share.h"
@@ -32,9 +32,9 @@ struct training_controller {
     struct workqueue *queue;
     struct job_cache cache;
     struct job_watch watch;
-    struct kube_pass *passes; /* under way; each of a plan_run */
+    struct list_head passes; /* struct kube_pass: running passes; each is part of a plan_run */
     struct progress_reader *progress;
-    struct training_claims claims; /* all NULL: none are on this machine */
+    struct training_claims claims; /* all NULL: claims are not on this machine */
     size_t calls_max;
     char *cluster_domain, *shared_address;
     struct host_ports_share host_ports;
@@ -49,13 +49,13 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
     const struct kube_object *job = new_ ? new_ : old;
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
 
-    host_ports_share_see(&controller->host_ports, job, !new_);
+    host_ports_share_observe(&controller->host_ports, job, !new_);
     if (!new_) {
         progress_reader_forget(controller->progress, key);
         training_metrics_count_deleted(&controller->metrics, job->namespace_);
     }
-    /* Nothing follows of the progress that we wrote ourselves; but what was read before the end may
-     * have been written after the last word. */
+    /* A change of the progress annotation alone needs no pass, except at the end: a progress that
+     * was read before the end may have been written after the final one. */
     if (!old || !new_ || training_is_finished(json_get(new_->json, "status")) ||
         !training_progress_is_all_that_changed(old->json, new_->json))
         workqueue_add(controller->queue, key);
@@ -84,20 +84,20 @@ static const struct json *find_group(struct plan_run *run)
     return group ? kube_pass_hold(&run->pass, group) : NULL;
 }
 
-/* The job and all that belongs to it, held by the run until it ends. */
-static struct training_observed observe(struct training_controller *controller,
-                                        struct plan_run *run)
+/* Collects the job and its objects; the run holds references until it ends. */
+static struct training_observed controller_observe(struct training_controller *controller,
+                                                   struct plan_run *run)
 {
     struct training_observed observed = {
         .kind = controller->kind,
         .job = run->pass.workload->json,
-        .gang = controller->watch.gang ? gang_watch_look(controller->watch.gang) : NULL,
+        .gang = controller->watch.gang ? gang_watch_inspect(controller->watch.gang) : NULL,
         .pod_group = find_group(run),
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
         .shared_address = controller->shared_address,
-        .refusal = job_entry_refusal(run->entry, run->pass.workload->json),
-        .host_ports = host_ports_share_known(&controller->host_ports),
+        .rejection = job_entry_rejection(run->entry, run->pass.workload->json),
+        .host_ports = host_ports_share_table(&controller->host_ports),
         .claims = controller->claims.directory ? &controller->claims : NULL,
     };
 
@@ -105,15 +105,15 @@ static struct training_observed observe(struct training_controller *controller,
         kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_PODS], &observed.pod_count);
     observed.services =
         kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_SERVICES], &observed.service_count);
-    observed.strays =
-        kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_STRAYS], &observed.stray_count);
+    observed.unmatched = kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_UNMATCHED_PODS],
+                                            &observed.unmatched_count);
     observed.gone_count = run->gone_count = run->entry->gone.count;
     observed.gone = run->gone =
         kube_pass_hold_all(&run->pass, run->entry->gone.items, run->gone_count);
     return observed;
 }
 
-static void run_free(struct plan_run *run)
+static void plan_run_free(struct plan_run *run)
 {
     kube_pass_release(&run->pass);
     free(run);
@@ -134,10 +134,10 @@ static void on_pass_done(void *context, struct kube_pass *pass)
             workqueue_add_after(controller->queue, key, run->plan.requeue_ms);
     }
     workqueue_done(controller->queue, key, pass->failed);
-    run_free(run);
+    plan_run_free(run);
 }
 
-/* Whom to ask how far the job is, from what was just observed. */
+/* Tells the progress reader which pod reports the job's progress. */
 static void see_progress(struct training_controller *controller, const struct plan_run *run,
                          const struct training_observed *observed)
 {
@@ -148,9 +148,9 @@ static void see_progress(struct training_controller *controller, const struct pl
         pod = training_progress_pod(observed->pods, observed->pod_count,
                                     kube_meta_uid(observed->job), &port);
 
-    progress_reader_see(controller->progress, run->pass.workload,
-                        pod ? map_get(&run->entry->parts[JOB_PODS], kube_meta_name(pod)) : NULL,
-                        port);
+    progress_reader_observe(controller->progress, run->pass.workload,
+                            pod ? map_get(&run->entry->parts[JOB_PODS], kube_meta_name(pod)) : NULL,
+                            port);
 }
 
 static struct plan_run *run_new(struct training_controller *controller, struct job_entry *entry,
@@ -179,7 +179,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
                       struct kube_object *job)
 {
     struct plan_run *run = run_new(controller, entry, job);
-    const struct training_observed observed = observe(controller, run);
+    const struct training_observed observed = controller_observe(controller, run);
     struct arena *arena = run->pass.arena;
     struct err err = ERR_INIT;
 
@@ -190,7 +190,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
 
         log_error(subject, "%s", err.message);
         training_metrics_count_pass(&controller->metrics, true, 0);
-        run_free(run);
+        plan_run_free(run);
         workqueue_done(controller->queue, entry->key, true);
         return;
     }
@@ -202,24 +202,24 @@ static void start_run(struct training_controller *controller, struct job_entry *
 }
 
 struct training_controller_view
-training_controller_look(const struct training_controller *controller)
+training_controller_inspect(const struct training_controller *controller)
 {
-    struct training_controller_view view = job_watch_look(&controller->watch);
+    struct training_controller_view view = job_watch_inspect(&controller->watch);
 
     view.queued = workqueue_length(controller->queue);
     return view;
 }
 
-static void collect(struct prometheus_collector *collector)
+static void controller_collect_metrics(struct prometheus_collector *collector)
 {
     struct training_controller *controller =
         CONTAINER_OF(collector, struct training_controller, collector);
-    const struct training_controller_view view = training_controller_look(controller);
+    const struct training_controller_view view = training_controller_inspect(controller);
 
     training_metrics_show(&controller->metrics, &view);
 }
 
-static void work(void *context, const char *key)
+static void controller_reconcile_job(void *context, const char *key)
 {
     struct training_controller *controller = context;
     struct kube_object *job;
@@ -227,7 +227,7 @@ static void work(void *context, const char *key)
     int64_t wait_ms;
 
     if (!job_watch_is_ready(&controller->watch)) {
-        workqueue_put_off(controller->queue, key, SYNC_POLL_MS);
+        workqueue_defer(controller->queue, key, SYNC_POLL_MS);
         return;
     }
     job = kube_informer_find(controller->watch.jobs, key);
@@ -239,14 +239,14 @@ static void work(void *context, const char *key)
     entry = job_cache_get(&controller->cache, key);
     wait_ms = entry->wait_until_ms - loop_now_ms(controller->loop);
     if (entry->wait_until_ms > 0 && wait_ms > 0) {
-        workqueue_put_off(controller->queue, key, wait_ms);
+        workqueue_defer(controller->queue, key, wait_ms);
         return;
     }
-    if (kube_own_writes_are_late(&entry->writes, job->json, loop_now_ms(controller->loop)))
-        job_watch_doubt(&controller->watch);
+    if (kube_own_writes_are_overdue(&entry->writes, job->json, loop_now_ms(controller->loop)))
+        job_watch_resync(&controller->watch);
     wait_ms = kube_own_writes_wait_ms(&entry->writes, job->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {
-        workqueue_put_off(controller->queue, key, wait_ms);
+        workqueue_defer(controller->queue, key, wait_ms);
         return;
     }
     start_run(controller, entry, job);
@@ -275,14 +275,14 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     host_ports_share_init(&controller->host_ports, loop, kind, options->host_ports);
     training_metrics_init(&controller->metrics, options->metrics, kind);
     controller->prometheus = options->metrics;
-    controller->collector.collect = collect;
+    controller->collector.collect = controller_collect_metrics;
     prometheus_collector_add(options->metrics, &controller->collector);
     job_cache_init(&controller->cache, on_cache_changed, controller);
     controller->client = kube_client_new(loop, transport, kind->controller_name);
     controller->progress = progress_reader_new(loop, controller->client, kind,
                                                options->dialer ? options->dialer : &by_address);
-    controller->queue =
-        workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX, work, controller);
+    controller->queue = workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX,
+                                      controller_reconcile_job, controller);
     job_watch_start(&controller->watch, controller->client, kind, options, on_job, on_part,
                     controller);
     host_ports_share_start(&controller->host_ports, controller->watch.jobs);
@@ -297,10 +297,8 @@ struct training_controller *training_controller_free(struct training_controller 
     job_watch_stop(&controller->watch);
     kube_client_free(controller->client);
     progress_reader_free(controller->progress);
-    for (struct kube_pass *pass = controller->passes, *next; pass; pass = next) {
-        next = pass->next;
-        run_free(CONTAINER_OF(pass, struct plan_run, pass));
-    }
+    LIST_EACH_SAFE (struct kube_pass, pass, &controller->passes, link)
+        plan_run_free(CONTAINER_OF(pass, struct plan_run, pass));
     workqueue_free(controller->queue);
     job_cache_release(&controller->cache);
     host_ports_share_release(&controller->host_ports);

@@ -1,5 +1,5 @@
-/* How a controller reaches a port of a pod: by its address in a cluster, by the node's own way
- * where pods live in a network that this process is not in. */
+/* How a controller connects to a port of a pod: by its address in a cluster, or through the node if
+ * pods are in a network that this process is not part of. */
 #ifndef TRAINYARD_OPERATOR_DIALER_H
 #define TRAINYARD_OPERATOR_DIALER_H
 
@@ -7,19 +7,20 @@
 #include "loop/loop.h"
 #include "net/stream/stream.h"
 
-/* `stream` is the caller's, to be started and closed; NULL where there is no connection, and `err`
- * says why. */
+/* The caller owns `stream`, starts and closes it. `stream` is NULL on failure, and `err` says why.
+ */
 typedef void training_dial_done(void *context, struct stream *stream, const struct err *err);
 
 struct training_dialer {
-    /* `done` comes once, from the loop, never from within; then the returned pointer is no more. */
+    /* Connects. `done` runs once, on the loop thread, never from within open(); afterwards the
+     * returned pointer is invalid. */
     void *(*open)(void *context, const struct json *pod, int port, training_dial_done *done,
                   void *done_context);
-    void (*cancel)(void *dialing); /* `done` does not come any more */
+    void (*cancel)(void *dialing); /* `done` does not run afterwards */
     void *context;
 };
 
-/* TCP to status.podIP. */
+/* Returns a dialer that uses TCP to status.podIP. */
 struct training_dialer training_pod_dialer(struct loop *loop);
 
 #endif

@@ -1,4 +1,4 @@
-/* Watching PodGroups; see gang_watch.h. Made and asked by the controller. */
+/* Watches PodGroups; see gang_watch.h. */
 #include "operator/controller/gang_watch.h"
 
 #include "base/log.h"
@@ -49,8 +49,8 @@ struct gang_watch *gang_watch_free(struct gang_watch *watch)
     return NULL;
 }
 
-/* The server's no, which is not the same as no answer; or NULL. */
-static const struct err *refusal(const struct gang_watch *watch)
+/* Returns the server's rejection of the list; NULL if it succeeded or was not answered. */
+static const struct err *gang_watch_refusal(const struct gang_watch *watch)
 {
     const struct err *failure = kube_informer_failure(watch->groups);
 
@@ -61,7 +61,7 @@ static const struct err *refusal(const struct gang_watch *watch)
 
 bool gang_watch_is_ready(const struct gang_watch *watch)
 {
-    return kube_informer_synced(watch->groups) || refusal(watch);
+    return kube_informer_synced(watch->groups) || gang_watch_refusal(watch);
 }
 
 const struct err *gang_watch_failure(const struct gang_watch *watch)
@@ -74,9 +74,9 @@ const struct kube_resource *gang_watch_resource(const struct gang_watch *watch)
     return watch->gang.resource;
 }
 
-void gang_watch_doubt(struct gang_watch *watch)
+void gang_watch_resync(struct gang_watch *watch)
 {
-    kube_informer_doubt(watch->groups);
+    kube_informer_resync(watch->groups);
 }
 
 static char *missing_text(const struct gang_watch *watch, const struct err *failure)
@@ -91,9 +91,9 @@ static char *missing_text(const struct gang_watch *watch, const struct err *fail
     return mem_printf("the operator may not read %s: %s", resource, failure->message);
 }
 
-const struct training_gang *gang_watch_look(struct gang_watch *watch)
+const struct training_gang *gang_watch_inspect(struct gang_watch *watch)
 {
-    const struct err *failure = refusal(watch);
+    const struct err *failure = gang_watch_refusal(watch);
 
     if (!failure == !watch->missing)
         return &watch->gang;

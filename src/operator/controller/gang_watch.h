@@ -1,5 +1,5 @@
-/* The PodGroups of one kind of job as the server shows them, if it has any: the definition may be
- * missing, may not be ours to read, and may come later. */
+/* Watches the PodGroups of one kind of job, if the server has them: the definition may be missing,
+ * may be forbidden to read, and may be installed later. */
 #ifndef TRAINYARD_OPERATOR_GANG_WATCH_H
 #define TRAINYARD_OPERATOR_GANG_WATCH_H
 
@@ -8,20 +8,21 @@
 
 struct gang_watch;
 
-/* `namespace_` NULL: all. */
+/* `namespace_` NULL: all namespaces. */
 struct gang_watch *gang_watch_new(struct kube_client *client, const struct training_kind *kind,
                                   const char *namespace_, const char *scheduler,
                                   kube_informer_change *change, void *context);
-/* Before its client is freed. */
+/* Must be called before its client is freed. */
 struct gang_watch *gang_watch_free(struct gang_watch *watch);
 
-/* There is something to go by: the first list, or the reason why there is none. */
+/* Returns whether the first list, or the reason why there is none, is known. */
 bool gang_watch_is_ready(const struct gang_watch *watch);
-/* What the server says instead of it; or NULL. */
+/* Returns the server's error instead of a list; or NULL. */
 const struct err *gang_watch_failure(const struct gang_watch *watch);
 const struct kube_resource *gang_watch_resource(const struct gang_watch *watch);
-void gang_watch_doubt(struct gang_watch *watch); /* begin the watch anew */
-/* As things are now; a change from known to missing or back is logged. */
-const struct training_gang *gang_watch_look(struct gang_watch *watch);
+void gang_watch_resync(struct gang_watch *watch); /* restarts the watch */
+/* Returns the gang with the present state of the server. Logs when PodGroups become available or
+ * unavailable. */
+const struct training_gang *gang_watch_inspect(struct gang_watch *watch);
 
 #endif

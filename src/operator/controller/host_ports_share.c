@@ -1,4 +1,4 @@
-/* Telling and hearing who holds which port; see host_ports_share.h. */
+/* Reports the ports of a controller's jobs; see host_ports_share.h. */
 #include "operator/controller/host_ports_share.h"
 
 #include "operator/reconcile/host_network.h"
@@ -10,24 +10,24 @@
 
 enum {
     SYNC_POLL_MS = 20,
-    /* How long the jobs of other kinds are waited for before ports of nodes are given out: a kind
-     * that is not installed never comes. */
+    /* How long to wait for the jobs of other kinds before ports are assigned: a kind that is not
+       installed never reports. */
     OTHERS_MS = 10 * 1000,
 };
 
-static void tell(struct host_ports_share *share)
+static void share_report(struct host_ports_share *share)
 {
-    if (!share->told)
-        host_ports_told(share->ports);
-    share->told = true;
+    if (!share->reported)
+        host_ports_reported(share->ports);
+    share->reported = true;
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_share_timer(struct loop_timer *timer)
 {
     struct host_ports_share *share = CONTAINER_OF(timer, struct host_ports_share, timer);
 
     if (kube_informer_synced(share->jobs))
-        tell(share);
+        share_report(share);
     else
         loop_timer_start(timer, SYNC_POLL_MS);
 }
@@ -39,8 +39,8 @@ void host_ports_share_init(struct host_ports_share *share, struct loop *loop,
     if (!ports)
         share->own = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
     share->ports = ports ? ports : share->own;
-    host_ports_expect(share->ports);
-    loop_timer_init(loop, &share->timer, on_timer);
+    host_ports_expect_report(share->ports);
+    loop_timer_init(loop, &share->timer, on_share_timer);
 }
 
 void host_ports_share_start(struct host_ports_share *share, struct kube_informer *jobs)
@@ -54,7 +54,7 @@ void host_ports_share_release(struct host_ports_share *share)
     _cleanup_free_ char *prefix = mem_printf("%s/", share->kind->row->singular);
 
     loop_timer_stop(&share->timer);
-    tell(share);
+    share_report(share);
     host_ports_forget(share->ports, prefix);
     host_ports_free(share->own);
 }
@@ -69,9 +69,10 @@ void host_ports_share_set(struct host_ports_share *share, const struct kube_obje
                    count);
 }
 
-/* What a job holds grows with what is seen of it; it gives up only what its own reconcile decides,
- * or all when it is gone: an older state may be shown after a newer one was decided. */
-void host_ports_share_see(struct host_ports_share *share, const struct kube_object *job, bool gone)
+/* An observed job only adds ports. A job releases ports only by its own reconcile, or all of them
+ * when it is gone, because an older state may be shown after a newer decision. */
+void host_ports_share_observe(struct host_ports_share *share, const struct kube_object *job,
+                              bool gone)
 {
     _cleanup_(cleanup_arena) struct arena *arena = NULL;
     const int *held = NULL;
@@ -85,9 +86,9 @@ void host_ports_share_see(struct host_ports_share *share, const struct kube_obje
     host_ports_share_set(share, job, held, count);
 }
 
-const struct host_ports *host_ports_share_known(struct host_ports_share *share)
+const struct host_ports *host_ports_share_table(struct host_ports_share *share)
 {
-    if (host_ports_all_told(share->ports) ||
+    if (host_ports_all_reported(share->ports) ||
         loop_now_ms(share->timer.loop) > share->made_ms + OTHERS_MS)
         return share->ports;
     return NULL;

@@ -1,4 +1,4 @@
-/* The controller's memory of jobs; see job_cache.h. Only the controller calls it, on its loop. */
+/* The controller's cache of jobs; see job_cache.h. */
 #include "operator/controller/job_cache.h"
 
 #include "operator/kind/training_job.h"
@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-/* Something of every replica, and what is said of the job. */
-enum { SAID_MAX = TRAINING_REPLICAS_MAX + 1000 };
-/* Between tries while the server does not answer. */
+/* One event per replica, and the events of the job. */
+enum { RECORDED_EVENTS_MAX = TRAINING_REPLICAS_MAX + 1000 };
+/* Time between attempts while the server does not answer. */
 enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };
 
 void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context)
@@ -66,39 +66,39 @@ static int64_t generation_of(const struct json *job)
     return json_get_int(json_get(job, "metadata"), "generation", 0);
 }
 
-void job_entry_refuse(struct job_entry *entry, const struct json *job, const char *why)
+void job_entry_reject(struct job_entry *entry, const struct json *job, const char *why)
 {
-    if (job_entry_refusal(entry, job))
+    if (job_entry_rejection(entry, job))
         return;
-    free(entry->refusal);
-    entry->refusal = mem_strdup(why);
-    entry->refused_generation = generation_of(job);
+    free(entry->rejection);
+    entry->rejection = mem_strdup(why);
+    entry->rejected_generation = generation_of(job);
 }
 
-const char *job_entry_refusal(const struct job_entry *entry, const struct json *job)
+const char *job_entry_rejection(const struct job_entry *entry, const struct json *job)
 {
-    return entry->refused_generation == generation_of(job) ? entry->refusal : NULL;
+    return entry->rejected_generation == generation_of(job) ? entry->rejection : NULL;
 }
 
-/* All that is not the informers'. */
+/* Drops everything that does not come from informers. */
 static void forget_own(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
-    release_objects(&entry->parts[JOB_STRAYS]); /* nobody can let go of them any more */
-    release_strings(&entry->said);
-    free(entry->refusal);
-    entry->refusal = NULL;
+    release_objects(&entry->parts[JOB_UNMATCHED_PODS]); /* they can not be released any more */
+    release_strings(&entry->recorded_events);
+    free(entry->rejection);
+    entry->rejection = NULL;
     free(entry->autoscaler);
     entry->autoscaler = NULL;
     kube_own_writes_forget(&entry->writes);
 }
 
-static void entry_free(struct job_entry *entry)
+static void job_entry_free(struct job_entry *entry)
 {
     forget_own(entry);
     for (int part = 0; part < JOB_PARTS; part++)
         release_objects(&entry->parts[part]);
-    map_release(&entry->said);
+    map_release(&entry->recorded_events);
     kube_own_writes_release(&entry->writes);
     vec_release(&entry->gone);
     free(entry->key);
@@ -111,7 +111,7 @@ void job_cache_release(struct job_cache *cache)
     void *entry;
 
     for (size_t i = 0; map_next(&cache->entries, &i, &key, &entry);)
-        entry_free(entry);
+        job_entry_free(entry);
     map_release(&cache->entries);
 }
 
@@ -125,7 +125,7 @@ struct job_entry *job_cache_get(struct job_cache *cache, const char *key)
     entry->key = mem_strdup(key);
     for (int part = 0; part < JOB_PARTS; part++)
         map_init(&entry->parts[part]);
-    map_init(&entry->said);
+    map_init(&entry->recorded_events);
     kube_own_writes_init(&entry->writes);
     map_put(&cache->entries, key, entry);
     return entry;
@@ -143,10 +143,10 @@ void job_cache_forget(struct job_cache *cache, const char *key)
             return;
     }
     map_remove(&cache->entries, key);
-    entry_free(entry);
+    job_entry_free(entry);
 }
 
-/* The key of the job that an object's labels name, or NULL. */
+/* Returns the key of the job that an object's labels name, or NULL. */
 static const char *labelled_key(struct arena *arena, const struct json *object)
 {
     const char *name = kube_meta_label(object, TRAINING_NAME_LABEL);
@@ -156,8 +156,9 @@ static const char *labelled_key(struct arena *arena, const struct json *object)
     return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
 }
 
-/* The key of the job that controls a pod, where its labels name another or none; else NULL. */
-static const char *stray_key(struct arena *arena, enum job_part part, const struct json *object)
+/* Returns the key of the job that controls a pod whose labels name another job or none; else NULL.
+ */
+static const char *unmatched_key(struct arena *arena, enum job_part part, const struct json *object)
 {
     const char *name = json_get_string(kube_meta_controller(object), "name", NULL);
 
@@ -183,7 +184,7 @@ static void entry_remove(struct job_entry *entry, enum job_part part, const char
         kube_object_unref(held);
 }
 
-/* One of the places of an object: where it was, and where it is. */
+/* Moves an object in one of the maps from its old job to its new job. */
 static void change_place(struct job_cache *cache, enum job_part part, const char *old_key,
                          struct kube_object *old, const char *new_key, struct kube_object *new_)
 {
@@ -192,8 +193,8 @@ static void change_place(struct job_cache *cache, enum job_part part, const char
     if (old_key && !str_eq(old_key, new_key)) {
         entry = job_cache_get(cache, old_key);
         entry_remove(entry, part, old->name);
-        kube_own_writes_saw(&entry->writes, old->uid);
-        /* One that only moved is not gone. */
+        kube_own_writes_observe(&entry->writes, old->uid);
+        /* a pod that moved to another job is not gone */
         if (!new_ && part == JOB_PODS)
             vec_push(&entry->gone, kube_object_ref(old));
         cache->changed(cache->context, old_key);
@@ -201,7 +202,7 @@ static void change_place(struct job_cache *cache, enum job_part part, const char
     if (new_key) {
         entry = job_cache_get(cache, new_key);
         entry_put(entry, part, new_);
-        kube_own_writes_saw(&entry->writes, new_->uid);
+        kube_own_writes_observe(&entry->writes, new_->uid);
         cache->changed(cache->context, new_key);
     }
 }
@@ -213,11 +214,11 @@ void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_o
 
     change_place(cache, part, old ? labelled_key(arena, old->json) : NULL, old,
                  new_ ? labelled_key(arena, new_->json) : NULL, new_);
-    change_place(cache, JOB_STRAYS, old ? stray_key(arena, part, old->json) : NULL, old,
-                 new_ ? stray_key(arena, part, new_->json) : NULL, new_);
+    change_place(cache, JOB_UNMATCHED_PODS, old ? unmatched_key(arena, part, old->json) : NULL, old,
+                 new_ ? unmatched_key(arena, part, new_->json) : NULL, new_);
 }
 
-void job_entry_found(struct job_entry *entry, const struct json *pod, bool stray)
+void job_entry_found(struct job_entry *entry, const struct json *pod, bool unmatched)
 {
     struct kube_object *object = kube_object_new(pod);
 
@@ -228,14 +229,14 @@ void job_entry_found(struct job_entry *entry, const struct json *pod, bool stray
         vec_remove(&entry->gone, i);
         break;
     }
-    if (stray)
-        entry_put(entry, JOB_STRAYS, object);
+    if (unmatched)
+        entry_put(entry, JOB_UNMATCHED_PODS, object);
     kube_object_unref(object);
 }
 
-void job_entry_drop_stray(struct job_entry *entry, const char *name)
+void job_entry_drop_unmatched(struct job_entry *entry, const char *name)
 {
-    entry_remove(entry, JOB_STRAYS, name);
+    entry_remove(entry, JOB_UNMATCHED_PODS, name);
 }
 
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
@@ -245,27 +246,28 @@ void job_entry_await_object(struct job_entry *entry, enum job_part part, const s
 
     if (seen && str_eq(seen->uid, kube_meta_uid(object)))
         return;
-    /* A watch may be ahead of the answer: what it has shown to be gone, it never shows again. */
+    /* A watch may be ahead of the call's answer: an object that it showed as gone is never shown
+     * again. */
     for (size_t i = 0; i < entry->gone.count; i++)
         if (str_eq(entry->gone.items[i]->uid, kube_meta_uid(object)))
             return;
-    kube_own_writes_made(&entry->writes, kube_meta_uid(object), now_ms);
+    kube_own_writes_add_created(&entry->writes, kube_meta_uid(object), now_ms);
 }
 
-bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,
-                      const char *message)
+bool job_entry_record_pod_event(struct job_entry *entry, const char *uid, const char *reason,
+                                const char *message)
 {
     _cleanup_free_ char *text = mem_printf("%s %s: %s", uid ? uid : "", reason, message);
 
-    if (map_get(&entry->said, text))
+    if (map_get(&entry->recorded_events, text))
         return false;
-    if (entry->said.count >= SAID_MAX)
-        release_strings(&entry->said);
-    free(map_put(&entry->said, text, mem_strdup(reason)));
+    if (entry->recorded_events.count >= RECORDED_EVENTS_MAX)
+        release_strings(&entry->recorded_events);
+    free(map_put(&entry->recorded_events, text, mem_strdup(reason)));
     return true;
 }
 
-bool job_entry_say(struct job_entry *entry, const char *reason, const char *message)
+bool job_entry_record_event(struct job_entry *entry, const char *reason, const char *message)
 {
-    return job_entry_say_of(entry, NULL, reason, message);
+    return job_entry_record_pod_event(entry, NULL, reason, message);
 }

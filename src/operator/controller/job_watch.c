@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* All that is ever read of the pods and services of jobs. There may be thousands, and a pod carries
- * the addresses of all its peers: what is not in these lists is not kept, and not seen. */
+/* The fields of pods and services that are used. There may be thousands of pods, and each carries
+ * the addresses of all its peers: other fields are not kept. */
 static const char *const POD_FIELDS[] = {
     "metadata.creationTimestamp",
     "metadata.deletionTimestamp",
@@ -52,7 +52,7 @@ static const char *const POD_FIELDS[] = {
     "status.reason",
     NULL,
 };
-/* Of the jobs all but who last wrote which field. */
+/* All fields of jobs except managedFields. */
 static const char *const JOB_FIELDS[] = {
     "kind",
     "metadata.annotations",
@@ -77,7 +77,7 @@ static const char *const SERVICE_FIELDS[] = {
     NULL,
 };
 
-static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_pod_changed(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct job_watch *watch = context;
 
@@ -109,7 +109,8 @@ void job_watch_start(struct job_watch *watch, struct kube_client *client,
     *watch = (struct job_watch){.kind = kind, .part_changed = part_changed, .context = context};
     watch->jobs = kube_informer_new(client, kind->resource, namespace_, NULL, job_changed, context);
     kube_informer_keep(watch->jobs, JOB_FIELDS);
-    watch->pods = kube_informer_new(client, &KUBE_PODS, namespace_, kind->selector, on_pod, watch);
+    watch->pods =
+        kube_informer_new(client, &KUBE_PODS, namespace_, kind->selector, on_pod_changed, watch);
     kube_informer_keep(watch->pods, POD_FIELDS);
     watch->services =
         kube_informer_new(client, &KUBE_SERVICES, namespace_, kind->selector, on_service, watch);
@@ -127,13 +128,13 @@ void job_watch_stop(struct job_watch *watch)
     gang_watch_free(watch->gang);
 }
 
-void job_watch_doubt(struct job_watch *watch)
+void job_watch_resync(struct job_watch *watch)
 {
-    kube_informer_doubt(watch->jobs);
-    kube_informer_doubt(watch->pods);
-    kube_informer_doubt(watch->services);
+    kube_informer_resync(watch->jobs);
+    kube_informer_resync(watch->pods);
+    kube_informer_resync(watch->services);
     if (watch->gang)
-        gang_watch_doubt(watch->gang);
+        gang_watch_resync(watch->gang);
 }
 
 bool job_watch_is_ready(const struct job_watch *watch)
@@ -143,7 +144,7 @@ bool job_watch_is_ready(const struct job_watch *watch)
            (!watch->gang || gang_watch_is_ready(watch->gang));
 }
 
-struct training_controller_view job_watch_look(const struct job_watch *watch)
+struct training_controller_view job_watch_inspect(const struct job_watch *watch)
 {
     const struct {
         const struct kube_informer *informer;

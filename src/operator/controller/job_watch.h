@@ -1,5 +1,5 @@
-/* What a controller sees of the server: the jobs of its kind and what belongs to them, of each no
- * more than is ever read. Made by the controller, on its loop. */
+/* The informers of a controller: the jobs of its kind and their objects, each reduced to the fields
+ * that are used. Used on the controller's loop thread. */
 #ifndef TRAINYARD_OPERATOR_JOB_WATCH_H
 #define TRAINYARD_OPERATOR_JOB_WATCH_H
 
@@ -8,7 +8,7 @@
 #include "operator/controller/gang_watch.h"
 #include "operator/controller/job_cache.h"
 
-/* A pod, a service or a PodGroup has changed, as an informer tells it. */
+/* A pod, a service or a PodGroup has changed. */
 typedef void job_watch_part_change(void *context, enum job_part part, struct kube_object *old,
                                    struct kube_object *new_);
 
@@ -27,12 +27,12 @@ void job_watch_start(struct job_watch *watch, struct kube_client *client,
                      const struct training_controller_options *options,
                      kube_informer_change *job_changed, job_watch_part_change *part_changed,
                      void *context);
-void job_watch_stop(struct job_watch *watch); /* before the client is freed */
+void job_watch_stop(struct job_watch *watch); /* must be called before the client is freed */
 
-/* What was written is not shown: begin every watch anew. */
-void job_watch_doubt(struct job_watch *watch);
-bool job_watch_is_ready(const struct job_watch *watch); /* everything has been listed once */
-/* All of the view but the queue. */
-struct training_controller_view job_watch_look(const struct job_watch *watch);
+/* Restarts every watch, because own writes are not shown. */
+void job_watch_resync(struct job_watch *watch);
+bool job_watch_is_ready(const struct job_watch *watch); /* every resource has been listed once */
+/* Returns the state of the controller without `queued`. */
+struct training_controller_view job_watch_inspect(const struct job_watch *watch);
 
 #endif

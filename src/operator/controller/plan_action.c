@@ -1,5 +1,5 @@
-/* The actions of a plan: the call that carries out each, and what its answer means. Started by
- * plan_run.c, some at a time. Nothing is decided here but what to make of an answer. */
+/* The actions of a plan: the API call of each, and the handling of its answer. plan_run.c starts
+ * them, several at once. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/kind/training_job.h"
@@ -12,7 +12,7 @@
 
 enum verb { CREATES, CHANGES, DELETES, ADOPTS, RELEASES };
 
-/* One action of the plan under way. */
+/* An action whose call is in flight. */
 struct call {
     struct plan_run *run;
     const struct training_action *action;
@@ -34,9 +34,9 @@ static const struct {
                              "FailedDeletePod"},
     [TRAINING_DELETE_SERVICE] = {PLAN_PODS, DELETES, &KUBE_SERVICES, JOB_SERVICES, "service",
                                  "SuccessfulDeleteService", "FailedDeleteService"},
-    [TRAINING_DELETE_JOB] = {PLAN_PODS, DELETES, NULL /* the kind's */, JOB_PARTS, "job",
-                             "SuccessfulDeleteJob", "FailedDeleteJob"},
-    /* Of the gang scheduler's resource. */
+    [TRAINING_DELETE_JOB] = {PLAN_PODS, DELETES, NULL /* the resource of the kind */, JOB_PARTS,
+                             "job", "SuccessfulDeleteJob", "FailedDeleteJob"},
+    /* The resource depends on the gang scheduler. */
     [TRAINING_CREATE_POD_GROUP] = {PLAN_GROUP, CREATES, NULL, JOB_POD_GROUPS, "PodGroup",
                                    "SuccessfulCreatePodGroup", "FailedCreatePodGroup"},
     [TRAINING_UPDATE_POD_GROUP] = {PLAN_GROUP, CHANGES, NULL, JOB_POD_GROUPS, "PodGroup",
@@ -49,7 +49,7 @@ static const struct {
                                 "SuccessfulAdoptService", "FailedAdoptService"},
     [TRAINING_ADOPT_POD_GROUP] = {PLAN_CLAIM, ADOPTS, NULL, JOB_POD_GROUPS, "PodGroup",
                                   "SuccessfulAdoptPodGroup", "FailedAdoptPodGroup"},
-    [TRAINING_RELEASE_POD] = {PLAN_CLAIM, RELEASES, &KUBE_PODS, JOB_STRAYS, "pod",
+    [TRAINING_RELEASE_POD] = {PLAN_CLAIM, RELEASES, &KUBE_PODS, JOB_UNMATCHED_PODS, "pod",
                               "SuccessfulReleasePod", "FailedReleasePod"},
 };
 
@@ -75,10 +75,10 @@ static void fail_action(struct call *call, const struct err *err)
 
     call->run->pass.failed = true;
     if (!kube_pass_has_answer(err))
-        kube_pass_give_up(&call->run->pass, err);
+        kube_pass_abort(&call->run->pass, err);
     else
-        kube_pass_tell(&call->run->pass, true, ACTIONS[call->action->type].failed_reason, "%s: %s",
-                       texts[ACTIONS[call->action->type].verb], err->message);
+        kube_pass_event(&call->run->pass, true, ACTIONS[call->action->type].failed_reason, "%s: %s",
+                        texts[ACTIONS[call->action->type].verb], err->message);
 }
 
 static void tell_done(const struct call *call)
@@ -86,11 +86,11 @@ static void tell_done(const struct call *call)
     static const char *const texts[] = {"Created", "Updated", "Deleted", "Adopted", "Released"};
     const enum training_action_type type = call->action->type;
 
-    kube_pass_tell(&call->run->pass, false, ACTIONS[type].done_reason, "%s %s: %s",
-                   texts[ACTIONS[type].verb], ACTIONS[type].noun, call->action->name);
+    kube_pass_event(&call->run->pass, false, ACTIONS[type].done_reason, "%s %s: %s",
+                    texts[ACTIONS[type].verb], ACTIONS[type].noun, call->action->name);
 }
 
-static const struct kube_resource *resource_of(const struct call *call)
+static const struct kube_resource *action_resource(const struct call *call)
 {
     const enum training_action_type type = call->action->type;
 
@@ -99,7 +99,7 @@ static const struct kube_resource *resource_of(const struct call *call)
     return type == TRAINING_DELETE_JOB ? call->run->kind->resource : ACTIONS[type].resource;
 }
 
-static void on_labelled(void *context, struct json *object, const struct err *err)
+static void on_action_labelled(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
 
@@ -111,7 +111,8 @@ static void on_labelled(void *context, struct json *object, const struct err *er
     kube_pass_answered(&call->run->pass);
 }
 
-/* It is the job's, but another operator made it, without the labels by which we would see it. */
+/* The job controls the object, but another operator created it without the labels of our informers.
+ */
 static void set_labels(struct call *call)
 {
     struct plan_run *run = call->run;
@@ -120,12 +121,12 @@ static void set_labels(struct call *call)
     json_set(run->pass.arena, json_ensure_object(run->pass.arena, patch, "metadata"), "labels",
              json_clone(run->pass.arena, kube_meta_labels(training_plan_object(
                                              &run->plan, call->action, run->pass.arena))));
-    kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
-               call->action->name, NULL, patch, on_labelled, call);
+    kube_patch(run->pass.client, action_resource(call), run->pass.workload->namespace_,
+               call->action->name, NULL, patch, on_action_labelled, call);
 }
 
-/* It has no controller but the job's labels: the reconcile will claim it, or say why not, as soon
- * as it is shown. */
+/* The object has no controller and the job's labels: the reconcile adopts it, or reports why not,
+ * when the informer shows it. */
 static bool is_to_be_adopted(const struct plan_run *run, const struct json *object)
 {
     return !kube_meta_controller(object) &&
@@ -133,7 +134,7 @@ static bool is_to_be_adopted(const struct plan_run *run, const struct json *obje
            str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
-/* What exists under the name may be ours, made by a call whose answer was lost. */
+/* An object of that name exists. It may be ours, from a call whose answer was lost. */
 static void on_existing(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -141,7 +142,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct err taken = ERR_INIT;
 
     if (err && err->code == ERR_NOT_FOUND) {
-        run->pass.failed = true; /* gone again: the next pass makes it */
+        run->pass.failed = true; /* already gone: the next pass creates it */
     } else if (err) {
         fail_action(call, err);
     } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
@@ -157,7 +158,8 @@ static void on_existing(void *context, struct json *object, const struct err *er
                 ACTIONS[call->action->type].noun, call->action->name);
         run->pass.failed = true;
         if (!kube_meta_is_deleting(object) && !is_to_be_adopted(run, object) &&
-            job_entry_say(run->entry, ACTIONS[call->action->type].failed_reason, taken.message))
+            job_entry_record_event(run->entry, ACTIONS[call->action->type].failed_reason,
+                                   taken.message))
             fail_action(call, &taken);
     }
     kube_pass_answered(&call->run->pass);
@@ -169,27 +171,27 @@ bool plan_action_is_final(const struct err *err)
            !strstr(err->message, "denied the request") && !strstr(err->message, "denied request");
 }
 
-/* No other pod is tried: the next pass, which comes at once, fails the job. */
+/* No other pod is created: the next pass, which follows at once, fails the job. */
 static void refuse_pod(struct call *call, const struct err *err)
 {
     struct plan_run *run = call->run;
 
     run->pass.failed = true;
     run->makes_nothing = true;
-    job_entry_refuse(
+    job_entry_reject(
         run->entry, run->pass.workload->json,
         arena_printf(run->pass.arena, "spec.%s[%s].template: the API server refuses the pod: %s",
                      run->kind->specs, training_replica_type_name(call->action->replica_type),
                      err->message));
 }
 
-static void on_created(void *context, struct json *object, const struct err *err)
+static void on_action_created(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     struct plan_run *run = call->run;
 
     if (err && err->code == ERR_EXISTS) {
-        kube_get(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+        kube_get(run->pass.client, action_resource(call), run->pass.workload->namespace_,
                  call->action->name, on_existing, call);
         return;
     }
@@ -205,7 +207,7 @@ static void on_created(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_action_deleted(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
@@ -217,11 +219,11 @@ static void on_deleted(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void on_changed(void *context, struct json *object, const struct err *err)
+static void on_action_changed(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     const enum verb verb = ACTIONS[call->action->type].verb;
-    /* It went, or is another by now: the next pass sees. */
+    /* The object is gone or was replaced: the next pass sees it. */
     bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
 
     if (gone)
@@ -233,35 +235,35 @@ static void on_changed(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void drop_stray(struct call *call)
+static void drop_unmatched(struct call *call)
 {
-    job_entry_drop_stray(call->run->entry, call->action->name);
+    job_entry_drop_unmatched(call->run->entry, call->action->name);
 }
 
-static void on_stray(void *context, struct json *object, const struct err *err)
+static void on_unmatched_pod_read(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
 
     call->run->pass.failed = true;
     if (err ? err->code == ERR_NOT_FOUND : !str_eq(kube_meta_uid(object), call->action->uid))
-        drop_stray(call);
+        drop_unmatched(call);
     kube_pass_answered(&call->run->pass);
 }
 
-/* A pod whose labels are not ours at all is told of by no watch: from here on it is not known. */
+/* No informer shows a pod whose labels are not ours: it is forgotten here. */
 static void on_released(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     struct kube_pass *pass = &call->run->pass;
 
     if (err && err->code == ERR_CONFLICT) {
-        kube_get(pass->client, resource_of(call), pass->workload->namespace_, call->action->name,
-                 on_stray, call);
+        kube_get(pass->client, action_resource(call), pass->workload->namespace_,
+                 call->action->name, on_unmatched_pod_read, call);
         return;
     }
     if (!err || err->code == ERR_NOT_FOUND)
-        drop_stray(call);
-    on_changed(call, object, err);
+        drop_unmatched(call);
+    on_action_changed(call, object, err);
 }
 
 static void start_delete(struct call *call)
@@ -274,8 +276,8 @@ static void start_delete(struct call *call)
         .uid = action->uid,
     };
 
-    kube_delete(pass->client, resource_of(call), pass->workload->namespace_, action->name, &options,
-                on_deleted, call);
+    kube_delete(pass->client, action_resource(call), pass->workload->namespace_, action->name,
+                &options, on_action_deleted, call);
 }
 
 static void start_create(struct call *call)
@@ -283,23 +285,23 @@ static void start_create(struct call *call)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_pass *pass = &call->run->pass;
 
-    kube_create_brief(pass->client, resource_of(call), pass->workload->namespace_,
-                      training_plan_object(&call->run->plan, call->action, arena),
-                      call->action->type == TRAINING_CREATE_POD, on_created, call);
+    kube_create_metadata_only(pass->client, action_resource(call), pass->workload->namespace_,
+                              training_plan_object(&call->run->plan, call->action, arena),
+                              call->action->type == TRAINING_CREATE_POD, on_action_created, call);
 }
 
 static void start_patch(struct call *call)
 {
     const struct training_action *action = call->action;
     struct kube_pass *pass = &call->run->pass;
-    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_changed;
+    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_action_changed;
 
-    /* Custom resources have no lists with keys. */
+    /* Strategic merge patches do not exist for custom resources. */
     if (ACTIONS[action->type].part == JOB_POD_GROUPS)
-        kube_patch(pass->client, resource_of(call), pass->workload->namespace_, action->name, NULL,
-                   action->object, done, call);
+        kube_patch(pass->client, action_resource(call), pass->workload->namespace_, action->name,
+                   NULL, action->object, done, call);
     else
-        kube_strategic_patch(pass->client, resource_of(call), pass->workload->namespace_,
+        kube_strategic_patch(pass->client, action_resource(call), pass->workload->namespace_,
                              action->name, action->object, done, call);
 }
 

@@ -1,7 +1,7 @@
-/* What must be asked before a plan is carried out, because no watch tells it. Whether the job that
- * is to adopt something is still the one that was seen: it may have been deleted, even made again.
- * And whether a pod that vanished while it ran is gone: a watch by labels shows a pod that lost
- * them in the same way. Started by plan_run.c. */
+/* Questions before a plan is carried out, which no watch answers: whether the job that adopts
+ * something still exists and was not replaced; and whether a pod that vanished while it ran is
+ * really gone, because a watch with a label selector shows a pod that lost its labels in the same
+ * way. Started by plan_run.c. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/kind/training_job.h"
@@ -12,10 +12,10 @@
 
 struct question {
     struct plan_run *run;
-    const struct json *pod; /* that vanished */
+    const struct json *pod; /* the pod that vanished */
 };
 
-static bool adopts(const struct training_plan *plan)
+static bool plan_adopts(const struct training_plan *plan)
 {
     for (size_t i = 0; i < plan->action_count; i++) {
         if (plan_action_adopts(&plan->actions[i]))
@@ -29,7 +29,7 @@ static void on_job(void *context, struct json *object, const struct err *err)
     struct plan_run *run = context;
 
     if (err)
-        kube_pass_give_up(&run->pass, err);
+        kube_pass_abort(&run->pass, err);
     else if (!str_eq(kube_meta_uid(object), run->pass.workload->uid) ||
              kube_meta_is_deleting(object))
         run->overtaken = true;
@@ -42,14 +42,14 @@ static bool is_labelled(const struct plan_run *run, const struct json *pod)
            str_eq(kube_meta_label(pod, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
-static void on_pod(void *context, struct json *object, const struct err *err)
+static void on_gone_pod_read(void *context, struct json *object, const struct err *err)
 {
     struct question *question = context;
     struct plan_run *run = question->run;
 
-    /* Who may not ask takes it for gone, as the watch says. */
+    /* If reading is forbidden, the pod counts as gone, as the watch says. */
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_FORBIDDEN) {
-        run->overtaken = true; /* not known: asked again */
+        run->overtaken = true; /* unknown: the question is repeated */
     } else if (!err && str_eq(kube_meta_uid(object), kube_meta_uid(question->pod))) {
         run->overtaken = true;
         job_entry_found(run->entry, object, !is_labelled(run, object));
@@ -57,7 +57,7 @@ static void on_pod(void *context, struct json *object, const struct err *err)
     kube_pass_answered(&run->pass);
 }
 
-/* It was not on its way out when it was last seen. */
+/* Returns whether the pod was not terminating when it was last seen. */
 static bool is_doubtful(const struct plan_run *run, const struct json *json)
 {
     struct training_pod pod;
@@ -67,7 +67,7 @@ static bool is_doubtful(const struct plan_run *run, const struct json *json)
            pod.phase == TRAINING_POD_RUNNING && pod.deleting_ms == 0;
 }
 
-/* The plan does not depend on pods if it changes nothing of the job. */
+/* Returns whether the plan depends on pods: it does not if it changes nothing of the job. */
 static bool asks_of_pods(const struct plan_run *run)
 {
     return run->plan.annotations || run->plan.status;
@@ -79,7 +79,7 @@ bool plan_check_start_next(struct plan_run *run)
 
     if (pass->position == 0) {
         pass->position = 1;
-        if (adopts(&run->plan)) {
+        if (plan_adopts(&run->plan)) {
             kube_get(pass->client, run->kind->resource, pass->workload->namespace_,
                      pass->workload->name, on_job, run);
             return true;
@@ -93,8 +93,8 @@ bool plan_check_start_next(struct plan_run *run)
             continue;
         question = ARENA_NEW(pass->arena, struct question);
         *question = (struct question){.run = run, .pod = pod};
-        kube_get(pass->client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(pod), on_pod,
-                 question);
+        kube_get(pass->client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(pod),
+                 on_gone_pod_read, question);
         return true;
     }
     return false;

@@ -1,8 +1,8 @@
-/* Carrying out a plan, stage by stage: the next stage starts when the last call of the one before
- * has been answered. Started by the controller, once at a time for a job. A call that the server
- * refuses does not stop its stage, the others may succeed; but nothing is done that the failed
- * stage was the ground for: what is not remembered is not acted on, and no pod starts before its
- * group and the services. A call without an answer ends the pass: the server is gone. */
+/* Carries out a plan stage by stage: a stage starts when the last call of the stage before has been
+ * answered. The controller runs one plan per job at a time. A rejected call does not stop its
+ * stage, because the others may succeed; but later stages do nothing that depends on the failed
+ * one: an unwritten count causes no action, and no pod is created before its group and services. A
+ * call without an answer ends the pass, because the server is unreachable. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/controller/training_metrics.h"
@@ -10,14 +10,14 @@
 #include "base/mem.h"
 #include "kube/object.h"
 
-/* The job itself could not be written. A server that will not have it has a reason, and without a
- * word of it the job would wait for ever. */
-static void give_up(struct plan_run *run, const struct err *err)
+/* The job itself could not be written. The server's reason is reported as an event, because the job
+ * would otherwise wait without an explanation. */
+static void plan_run_abort(struct plan_run *run, const struct err *err)
 {
     if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
-        job_entry_say(run->entry, "FailedUpdateJob", err->message))
-        kube_pass_tell(&run->pass, true, "FailedUpdateJob", "Error updating: %s", err->message);
-    kube_pass_give_up(&run->pass, err);
+        job_entry_record_event(run->entry, "FailedUpdateJob", err->message))
+        kube_pass_event(&run->pass, true, "FailedUpdateJob", "Error updating: %s", err->message);
+    kube_pass_abort(&run->pass, err);
 }
 
 static void on_remembered(void *context, struct json *object, const struct err *err)
@@ -25,12 +25,12 @@ static void on_remembered(void *context, struct json *object, const struct err *
     struct plan_run *run = context;
 
     if (err) {
-        give_up(run, err);
+        plan_run_abort(run, err);
     } else {
         run->resource_version = arena_strdup(run->pass.arena, kube_meta_resource_version(object));
-        training_metrics_count_memory(run->metrics, run->pass.workload->json,
-                                      run->plan.annotations);
-        kube_pass_wrote(&run->pass, object);
+        training_metrics_count_restarts(run->metrics, run->pass.workload->json,
+                                        run->plan.annotations);
+        kube_pass_add_write(&run->pass, object);
     }
     kube_pass_answered(&run->pass);
 }
@@ -40,7 +40,7 @@ static void start_remember(struct plan_run *run)
     struct json *patch = json_object(run->pass.arena);
     struct json *metadata = json_ensure_object(run->pass.arena, patch, "metadata");
 
-    /* Only on top of what was read: another count must not be overwritten. */
+    /* Conditional on the version that was read: another count must not be overwritten. */
     json_set_string(run->pass.arena, metadata, "resourceVersion",
                     kube_meta_resource_version(run->pass.workload->json));
     json_set(run->pass.arena, metadata, "annotations", run->plan.annotations);
@@ -53,9 +53,10 @@ static void tell_events(struct plan_run *run)
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct training_event *event = &run->plan.events[i];
 
-        if (event->once && !job_entry_say_of(run->entry, event->of, event->reason, event->message))
+        if (event->once &&
+            !job_entry_record_pod_event(run->entry, event->pod_uid, event->reason, event->message))
             continue;
-        kube_pass_tell(&run->pass, event->warning, event->reason, "%s", event->message);
+        kube_pass_event(&run->pass, event->warning, event->reason, "%s", event->message);
     }
 }
 
@@ -64,10 +65,10 @@ static void on_status_written(void *context, struct json *object, const struct e
     struct plan_run *run = context;
 
     if (err) {
-        give_up(run, err);
+        plan_run_abort(run, err);
     } else {
         training_metrics_count_status(run->metrics, run->pass.workload->json, run->plan.status);
-        kube_pass_wrote(&run->pass, object);
+        kube_pass_add_write(&run->pass, object);
     }
     kube_pass_answered(&run->pass);
 }
@@ -84,7 +85,7 @@ static void start_status(struct plan_run *run)
                        run->pass.workload->name, object, on_status_written, run);
 }
 
-/* A stage of one call, or of none. */
+/* Runs a stage that has at most one call. */
 static bool start_only(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
 {
     if (!needed || run->pass.position++ > 0)
@@ -107,7 +108,7 @@ static bool start_next_action(struct plan_run *run)
     return false;
 }
 
-static bool start_next(struct kube_pass *pass)
+static bool plan_run_start_next(struct kube_pass *pass)
 {
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
@@ -125,7 +126,7 @@ static bool start_next(struct kube_pass *pass)
     }
 }
 
-static int after(struct kube_pass *pass)
+static int plan_run_end_stage(struct kube_pass *pass)
 {
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
@@ -135,11 +136,12 @@ static int after(struct kube_pass *pass)
     }
     if (pass->stage == PLAN_STATUS)
         tell_events(run);
-    /* Only the first stages are grounds, and only for what is made: pods that are to go must go. A
-     * job that was gone has ended the pass itself. */
+    /* Later stages depend only on these stages, and only for what they create: pods that must be
+     * deleted are deleted. If the job was gone, the pass has ended already. */
     if (pass->failed && (pass->stage == PLAN_GROUP || pass->stage == PLAN_SERVICES))
         run->makes_nothing = true;
     return pass->stage + 1;
 }
 
-const struct kube_pass_stages PLAN_RUN_STAGES = {PLAN_STAGES, start_next, after};
+const struct kube_pass_stages PLAN_RUN_STAGES = {PLAN_STAGES, plan_run_start_next,
+                                                 plan_run_end_stage};

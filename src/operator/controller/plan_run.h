@@ -1,4 +1,4 @@
-/* Carrying out a plan: the calls to the API, in the plan's order, some at a time. */
+/* Carries out a plan: the API calls in the plan's order, several at once. */
 #ifndef TRAINYARD_OPERATOR_PLAN_RUN_H
 #define TRAINYARD_OPERATOR_PLAN_RUN_H
 
@@ -12,25 +12,25 @@ struct training_metrics;
 struct plan_run {
     struct kube_pass pass;
     const struct training_kind *kind;
-    const struct kube_resource *pod_groups; /* those of the gang scheduler, or NULL */
+    const struct kube_resource *pod_groups; /* the PodGroups of the gang scheduler, or NULL */
     struct job_entry *entry;
     struct training_plan plan;
-    const struct json *const *gone; /* vanished pods that the plan has dealt with */
+    const struct json *const *gone; /* vanished pods that the plan has handled */
     size_t gone_count;
     const struct training_metrics *metrics;
     int64_t started_ms;
 
     /* Private. */
-    bool overtaken;               /* the plan was made on what is no more so */
-    bool makes_nothing;           /* a stage failed that pods stand on */
-    const char *resource_version; /* of the job, after the first write */
-    size_t autoscaler_version;    /* that is being tried */
+    bool overtaken;               /* the plan is based on an outdated state */
+    bool makes_nothing;           /* a stage failed that new pods depend on */
+    const char *resource_version; /* resourceVersion of the job after the first write */
+    size_t autoscaler_version;    /* index of the autoscaling version that is tried */
 };
 
-extern const struct kube_pass_stages PLAN_RUN_STAGES; /* of its pass */
+extern const struct kube_pass_stages PLAN_RUN_STAGES; /* the stages of its pass */
 
 enum plan_stage {
-    PLAN_CHECK, /* what cannot be known from what is watched */
+    PLAN_CHECK, /* questions that no watch answers */
     PLAN_CLAIM,
     PLAN_REMEMBER,
     PLAN_GROUP,
@@ -41,19 +41,19 @@ enum plan_stage {
     PLAN_STAGES,
 };
 
-/* Private, plan_action.c: in which stage an action has its turn, and its call. */
+/* Private, plan_action.c: the stage of an action, and starting its call. */
 enum plan_stage plan_action_stage(const struct training_action *action);
 void plan_action_start(struct plan_run *run, const struct training_action *action);
-/* The server says that the object is wrong in itself, so that the next one would be no better. The
- * answer of a webhook, a policy or a quota may change, whatever its code is. */
+/* Returns whether the server rejects the object itself, so that a retry would fail too. The answer
+ * of a webhook, a policy or a quota may change, whatever its code. */
 bool plan_action_is_final(const struct err *err);
 bool plan_action_adopts(const struct training_action *action);
 bool plan_action_creates(const struct training_action *action);
 
-/* Private, plan_check.c: the next question of the stage. */
+/* Private, plan_check.c: starts the next question of the stage. */
 bool plan_check_start_next(struct plan_run *run);
 
-/* Private, plan_autoscaler.c: whether the server must be asked, and asking it. */
+/* Private, plan_autoscaler.c: whether a call is needed, and starting it. */
 bool plan_run_needs_autoscaler(struct plan_run *run);
 void plan_run_start_autoscaler(struct plan_run *run);
 

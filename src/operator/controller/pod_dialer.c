@@ -1,4 +1,4 @@
-/* Reaching pods by their address, as everything does in a cluster. */
+/* Connects to pods by their address, as programs in a cluster do. */
 #include "operator/controller/dialer.h"
 
 #include "net/stream/socket_dial.h"
@@ -13,12 +13,13 @@ static void *open_port(void *context, const struct json *pod, int port, training
     return socket_dial_start(context, address, port, TIMEOUT_MS, done, done_context);
 }
 
-static void cancel(void *dialing)
+static void pod_dialer_cancel(void *dialing)
 {
     socket_dial_cancel(dialing);
 }
 
 struct training_dialer training_pod_dialer(struct loop *loop)
 {
-    return (struct training_dialer){.open = open_port, .cancel = cancel, .context = loop};
+    return (struct training_dialer){
+        .open = open_port, .cancel = pod_dialer_cancel, .context = loop};
 }

@@ -1,6 +1,6 @@
-/* The reader of progress; see progress_reader.h. Each job that can be asked has a timer; when it
- * fires the job queues up. Those in the queue are asked one after the other at a bounded pace, so
- * that with many jobs each is asked less often instead of the API being written to more often. */
+/* Reads the progress of jobs; see progress_reader.h. Each job has a timer; when it fires, the job
+ * enters a queue. Jobs in the queue are asked one after the other at a limited rate, so that with
+ * many jobs each is asked less often, and the number of API writes stays limited. */
 #include "operator/controller/progress_reader.h"
 
 #include "operator/reconcile/progress_text.h"
@@ -18,28 +18,28 @@
 enum {
     FIRST_MS = 1000,
     INTERVAL_MS = 5 * 1000,
-    BACK_OFF_MAX_MS = 60 * 1000, /* of a pod that does not answer */
-    PACE_MS = 100,               /* between two questions of all */
+    BACK_OFF_MAX_MS = 60 * 1000, /* interval for a pod that does not answer */
+    PACE_MS = 100,               /* between two requests of the reader */
     UNDER_WAY_MAX = 16,
     TIMEOUT_MS = 3 * 1000,
 };
 
-/* One job that can be asked. */
-struct asked {
+/* A job whose progress is read. */
+struct poll {
     struct progress_reader *reader;
     char *key, *namespace_, *name;
     struct kube_object *pod;
     int port;
-    char *text; /* last put on the job; NULL: not known */
+    char *text; /* the text last written to the job; NULL: unknown */
     struct loop_timer timer;
     int64_t interval_ms;
-    struct asked *next; /* in the queue */
+    struct poll *next; /* next in the queue */
     bool queued;
     void *dialing;
     struct http_fetch *fetch;
-    bool writing; /* the client will call back */
-    bool gone;    /* nobody asks any more; freed after the call back */
-    struct asked *next_gone, *previous_gone;
+    bool writing; /* a write is in flight */
+    bool gone;    /* the job is gone; freed after the write */
+    struct poll *next_gone, *previous_gone;
 };
 
 struct progress_reader {
@@ -47,11 +47,11 @@ struct progress_reader {
     struct kube_client *client;
     const struct training_kind *kind;
     struct training_dialer dialer;
-    struct map jobs; /* struct asked */
-    struct asked *first, **last;
-    struct asked *gone;
+    struct map jobs; /* struct poll */
+    struct poll *first, **last;
+    struct poll *gone;
     struct loop_timer pace;
-    int64_t asked_ms; /* when somebody was asked last */
+    int64_t asked_ms; /* time of the last request */
     size_t under_way;
 };
 
@@ -59,125 +59,125 @@ struct progress_reader {
 
 static void serve_queue(struct progress_reader *reader);
 
-/* The question is over, one way or the other. */
-static void rest(struct asked *asked, bool answered)
+/* A request has ended, with or without an answer. */
+static void poll_end(struct poll *poll, bool answered)
 {
-    asked->reader->under_way--;
+    poll->reader->under_way--;
     if (answered)
-        asked->interval_ms = INTERVAL_MS;
-    else if ((asked->interval_ms *= 2) > BACK_OFF_MAX_MS)
-        asked->interval_ms = BACK_OFF_MAX_MS;
-    loop_timer_start(&asked->timer, asked->interval_ms);
-    serve_queue(asked->reader);
+        poll->interval_ms = INTERVAL_MS;
+    else if ((poll->interval_ms *= 2) > BACK_OFF_MAX_MS)
+        poll->interval_ms = BACK_OFF_MAX_MS;
+    loop_timer_start(&poll->timer, poll->interval_ms);
+    serve_queue(poll->reader);
 }
 
-static void fail(struct asked *asked, const struct err *err)
+static void poll_fail(struct poll *poll, const struct err *err)
 {
-    log_debug(asked->key, "no progress from pod %s, port %d: %s", asked->pod->name, asked->port,
+    log_debug(poll->key, "no progress from pod %s, port %d: %s", poll->pod->name, poll->port,
               err->message);
-    rest(asked, false);
+    poll_end(poll, false);
 }
 
-static void asked_free(struct asked *asked)
+static void asked_free(struct poll *poll)
 {
-    if (asked->pod)
-        kube_object_unref(asked->pod);
-    free(asked->key);
-    free(asked->namespace_);
-    free(asked->name);
-    free(asked->text);
-    free(asked);
+    if (poll->pod)
+        kube_object_unref(poll->pod);
+    free(poll->key);
+    free(poll->namespace_);
+    free(poll->name);
+    free(poll->text);
+    free(poll);
 }
 
-static void bury(struct asked *asked)
+static void poll_free(struct poll *poll)
 {
-    if (asked->previous_gone)
-        asked->previous_gone->next_gone = asked->next_gone;
+    if (poll->previous_gone)
+        poll->previous_gone->next_gone = poll->next_gone;
     else
-        asked->reader->gone = asked->next_gone;
-    if (asked->next_gone)
-        asked->next_gone->previous_gone = asked->previous_gone;
-    asked_free(asked);
+        poll->reader->gone = poll->next_gone;
+    if (poll->next_gone)
+        poll->next_gone->previous_gone = poll->previous_gone;
+    asked_free(poll);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void on_progress_written(void *context, struct json *object, const struct err *err)
 {
-    struct asked *asked = context;
+    struct poll *poll = context;
 
-    asked->writing = false;
-    if (asked->gone) {
-        bury(asked);
+    poll->writing = false;
+    if (poll->gone) {
+        poll_free(poll);
         return;
     }
-    if (err) { /* the next answer is written whatever it is */
-        log_debug(asked->key, "cannot write the progress: %s", err->message);
-        free(TAKE(asked->text));
+    if (err) { /* the next text is written in any case */
+        log_debug(poll->key, "cannot write the progress: %s", err->message);
+        free(TAKE(poll->text));
     }
 }
 
-/* Without a version: it says nothing about what else is on the job. */
-static void write_text(struct asked *asked, struct arena *arena, const char *text)
+/* Without resourceVersion, because it does not depend on other fields of the job. */
+static void poll_write_annotation(struct poll *poll, struct arena *arena, const char *text)
 {
     struct json *patch = json_object(arena);
     struct json *metadata = json_ensure_object(arena, patch, "metadata");
 
-    if (asked->writing || str_eq(asked->text, text))
+    if (poll->writing || str_eq(poll->text, text))
         return;
     json_set_string(arena, json_ensure_object(arena, metadata, "annotations"),
                     TRAINING_PROGRESS_ANNOTATION, text);
-    free(asked->text);
-    asked->text = mem_strdup(text);
-    asked->writing = true;
-    kube_patch(asked->reader->client, asked->reader->kind->resource, asked->namespace_, asked->name,
-               NULL, patch, on_written, asked);
+    free(poll->text);
+    poll->text = mem_strdup(text);
+    poll->writing = true;
+    kube_patch(poll->reader->client, poll->reader->kind->resource, poll->namespace_, poll->name,
+               NULL, patch, on_progress_written, poll);
 }
 
 static void on_fetched(void *context, int status, const char *body, size_t size,
                        const struct err *err)
 {
-    struct asked *asked = context;
+    struct poll *poll = context;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct err problem = ERR_INIT;
     char *text = NULL;
 
-    asked->fetch = NULL;
+    poll->fetch = NULL;
     if (err) {
-        fail(asked, err);
+        poll_fail(poll, err);
     } else if (status != 200) {
         err_set(&problem, ERR_UNAVAILABLE, "it answers with status %d", status);
-        fail(asked, &problem);
+        poll_fail(poll, &problem);
     } else if (training_progress_text(arena, size ? body : "", size, &text, &problem) < 0) {
-        fail(asked, &problem);
+        poll_fail(poll, &problem);
     } else {
-        write_text(asked, arena, text);
-        rest(asked, true);
+        poll_write_annotation(poll, arena, text);
+        poll_end(poll, true);
     }
 }
 
-static void on_connected(void *context, struct stream *stream, const struct err *err)
+static void on_poll_connected(void *context, struct stream *stream, const struct err *err)
 {
-    struct asked *asked = context;
+    struct poll *poll = context;
     const struct http_fetch_options options = {
-        .host = asked->pod->name,
+        .host = poll->pod->name,
         .path = "/progress",
         .body_max = TRAINING_PROGRESS_DOCUMENT_MAX,
         .timeout_ms = TIMEOUT_MS,
     };
 
-    asked->dialing = NULL;
+    poll->dialing = NULL;
     if (stream)
-        asked->fetch = http_fetch_start(asked->reader->loop, stream, &options, on_fetched, asked);
+        poll->fetch = http_fetch_start(poll->reader->loop, stream, &options, on_fetched, poll);
     else
-        fail(asked, err);
+        poll_fail(poll, err);
 }
 
-static void ask(struct asked *asked)
+static void poll_start(struct poll *poll)
 {
-    struct progress_reader *reader = asked->reader;
+    struct progress_reader *reader = poll->reader;
 
     reader->under_way++;
-    asked->dialing = reader->dialer.open(reader->dialer.context, asked->pod->json, asked->port,
-                                         on_connected, asked);
+    poll->dialing = reader->dialer.open(reader->dialer.context, poll->pod->json, poll->port,
+                                        on_poll_connected, poll);
 }
 
 /* ---- the queue ------------------------------------------------------------------------------- */
@@ -185,21 +185,21 @@ static void ask(struct asked *asked)
 static void serve_queue(struct progress_reader *reader)
 {
     int64_t wait_ms = reader->asked_ms + PACE_MS - loop_now_ms(reader->loop);
-    struct asked *asked = reader->first;
+    struct poll *poll = reader->first;
 
-    if (!asked || reader->under_way >= UNDER_WAY_MAX)
+    if (!poll || reader->under_way >= UNDER_WAY_MAX)
         return;
     if (wait_ms > 0) {
         if (!reader->pace.running)
             loop_timer_start(&reader->pace, wait_ms);
         return;
     }
-    reader->first = asked->next;
+    reader->first = poll->next;
     if (!reader->first)
         reader->last = &reader->first;
-    asked->queued = false;
+    poll->queued = false;
     reader->asked_ms = loop_now_ms(reader->loop);
-    ask(asked);
+    poll_start(poll);
     if (reader->first)
         loop_timer_start(&reader->pace, PACE_MS);
 }
@@ -211,105 +211,105 @@ static void on_pace(struct loop_timer *timer)
 
 static void on_due(struct loop_timer *timer)
 {
-    struct asked *asked = CONTAINER_OF(timer, struct asked, timer);
-    struct progress_reader *reader = asked->reader;
+    struct poll *poll = CONTAINER_OF(timer, struct poll, timer);
+    struct progress_reader *reader = poll->reader;
 
-    asked->queued = true;
-    asked->next = NULL;
-    *reader->last = asked;
-    reader->last = &asked->next;
+    poll->queued = true;
+    poll->next = NULL;
+    *reader->last = poll;
+    reader->last = &poll->next;
     serve_queue(reader);
 }
 
-static void leave_queue(struct asked *asked)
+static void leave_queue(struct poll *poll)
 {
-    struct progress_reader *reader = asked->reader;
+    struct progress_reader *reader = poll->reader;
 
-    if (!asked->queued)
+    if (!poll->queued)
         return;
-    for (struct asked **at = &reader->first; *at; at = &(*at)->next) {
-        if (*at != asked)
+    for (struct poll **at = &reader->first; *at; at = &(*at)->next) {
+        if (*at != poll)
             continue;
-        *at = asked->next;
-        if (reader->last == &asked->next)
+        *at = poll->next;
+        if (reader->last == &poll->next)
             reader->last = at;
         break;
     }
-    asked->queued = false;
+    poll->queued = false;
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* Whatever is under way for it is given up. */
-static void stop(struct asked *asked)
+/* Cancels the request that is in flight. */
+static void poll_stop(struct poll *poll)
 {
-    bool busy = asked->dialing || asked->fetch;
+    bool busy = poll->dialing || poll->fetch;
 
-    loop_timer_stop(&asked->timer);
-    leave_queue(asked);
-    if (asked->dialing)
-        asked->reader->dialer.cancel(TAKE(asked->dialing));
-    if (asked->fetch)
-        http_fetch_cancel(TAKE(asked->fetch));
-    asked->reader->under_way -= busy;
+    loop_timer_stop(&poll->timer);
+    leave_queue(poll);
+    if (poll->dialing)
+        poll->reader->dialer.cancel(TAKE(poll->dialing));
+    if (poll->fetch)
+        http_fetch_cancel(TAKE(poll->fetch));
+    poll->reader->under_way -= busy;
 }
 
 void progress_reader_forget(struct progress_reader *reader, const char *key)
 {
-    struct asked *asked = map_remove(&reader->jobs, key);
+    struct poll *poll = map_remove(&reader->jobs, key);
 
-    if (!asked)
+    if (!poll)
         return;
-    stop(asked);
-    if (!asked->writing) {
-        asked_free(asked);
+    poll_stop(poll);
+    if (!poll->writing) {
+        asked_free(poll);
     } else {
-        asked->gone = true;
-        asked->next_gone = reader->gone;
-        if (asked->next_gone)
-            asked->next_gone->previous_gone = asked;
-        reader->gone = asked;
+        poll->gone = true;
+        poll->next_gone = reader->gone;
+        if (poll->next_gone)
+            poll->next_gone->previous_gone = poll;
+        reader->gone = poll;
     }
     serve_queue(reader);
 }
 
-static struct asked *asked_new(struct progress_reader *reader, const char *key,
-                               const struct kube_object *job)
+static struct poll *asked_new(struct progress_reader *reader, const char *key,
+                              const struct kube_object *job)
 {
     const char *text = kube_meta_annotation(job->json, TRAINING_PROGRESS_ANNOTATION);
-    struct asked *asked = mem_zalloc(sizeof(*asked));
+    struct poll *poll = mem_zalloc(sizeof(*poll));
 
-    asked->reader = reader;
-    asked->key = mem_strdup(key);
-    asked->namespace_ = mem_strdup(job->namespace_);
-    asked->name = mem_strdup(job->name);
-    asked->text = text ? mem_strdup(text) : NULL;
-    loop_timer_init(reader->loop, &asked->timer, on_due);
-    map_put(&reader->jobs, key, asked);
-    return asked;
+    poll->reader = reader;
+    poll->key = mem_strdup(key);
+    poll->namespace_ = mem_strdup(job->namespace_);
+    poll->name = mem_strdup(job->name);
+    poll->text = text ? mem_strdup(text) : NULL;
+    loop_timer_init(reader->loop, &poll->timer, on_due);
+    map_put(&reader->jobs, key, poll);
+    return poll;
 }
 
-void progress_reader_see(struct progress_reader *reader, const struct kube_object *job,
-                         struct kube_object *pod, int port)
+void progress_reader_observe(struct progress_reader *reader, const struct kube_object *job,
+                             struct kube_object *pod, int port)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
-    struct asked *asked = map_get(&reader->jobs, key);
-    bool same = asked && pod && str_eq(asked->pod->uid, pod->uid) && asked->port == port;
+    struct poll *poll = map_get(&reader->jobs, key);
+    bool same = poll && pod && str_eq(poll->pod->uid, pod->uid) && poll->port == port;
 
-    if (asked && !same)
+    if (poll && !same)
         progress_reader_forget(reader, key);
     if (!pod)
         return;
     if (!same) {
-        asked = asked_new(reader, key, job);
-        asked->port = port;
-        asked->interval_ms = INTERVAL_MS;
-        loop_timer_start(&asked->timer, FIRST_MS);
+        poll = asked_new(reader, key, job);
+        poll->port = port;
+        poll->interval_ms = INTERVAL_MS;
+        loop_timer_start(&poll->timer, FIRST_MS);
     }
     kube_object_ref(pod);
-    if (asked->pod)
-        kube_object_unref(asked->pod);
-    asked->pod = pod;
+    if (poll->pod)
+        kube_object_unref(poll->pod);
+    poll->pod = pod;
 }
 
 struct progress_reader *progress_reader_new(struct loop *loop, struct kube_client *client,
@@ -332,15 +332,15 @@ struct progress_reader *progress_reader_new(struct loop *loop, struct kube_clien
 struct progress_reader *progress_reader_free(struct progress_reader *reader)
 {
     const char *key;
-    void *asked;
+    void *poll;
 
     if (!reader)
         return NULL;
-    for (size_t i = 0; map_next(&reader->jobs, &i, &key, &asked);) {
-        stop(asked);
-        asked_free(asked);
+    for (size_t i = 0; map_next(&reader->jobs, &i, &key, &poll);) {
+        poll_stop(poll);
+        asked_free(poll);
     }
-    for (struct asked *gone = reader->gone, *next; gone; gone = next) {
+    for (struct poll *gone = reader->gone, *next; gone; gone = next) {
         next = gone->next_gone;
         asked_free(gone);
     }

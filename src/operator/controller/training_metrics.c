@@ -1,5 +1,4 @@
-/* Counting jobs and passes; see training_metrics.h. Called by the controller and by the run of a
- * plan. */
+/* Counts jobs and passes; see training_metrics.h. */
 #include "operator/controller/training_metrics.h"
 
 #include "operator/reconcile/conditions.h"
@@ -66,7 +65,7 @@ void training_metrics_count_status(const struct training_metrics *metrics, const
     }
 }
 
-static int64_t restarts(const char *text)
+static int64_t metrics_count_restarts(const char *text)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *memory = NULL;
@@ -79,13 +78,14 @@ static int64_t restarts(const char *text)
     return sum;
 }
 
-void training_metrics_count_memory(const struct training_metrics *metrics, const struct json *job,
-                                   const struct json *annotations)
+void training_metrics_count_restarts(const struct training_metrics *metrics, const struct json *job,
+                                     const struct json *annotations)
 {
     const char *text = json_get_string(annotations, TRAINING_RESTARTS_ANNOTATION, NULL);
 
-    /* Replicas that go down together are one restart of the job. */
-    if (text && restarts(text) > restarts(kube_meta_annotation(job, TRAINING_RESTARTS_ANNOTATION)))
+    /* Replicas that restart together count as one restart of the job. */
+    if (text && metrics_count_restarts(text) >
+                    metrics_count_restarts(kube_meta_annotation(job, TRAINING_RESTARTS_ANNOTATION)))
         count_job(metrics, metrics->restarted, kube_meta_namespace(job));
 }
 

@@ -1,10 +1,9 @@
-/* What is counted of the jobs of one kind: Kubeflow's training_operator_jobs_…_total, and the
- * numbers that any controller shows, under the names of Kubernetes' own (controller-runtime), so
- * that dashboards fit.
+/* Metrics of the jobs of one kind: Kubeflow's training_operator_jobs_…_total, and the metrics of
+ * controller-runtime under their usual names, so that dashboards work.
  *
- * Events are counted where they are written down: a job is created when its condition Created
- * reaches the server, failed with its condition Failed. So nothing is counted again by an operator
- * that starts, takes over or tries twice. */
+ * An event is counted when it is written to the server: a job counts as created when its condition
+ * Created is written, as failed with its condition Failed. Thus an operator that restarts, takes
+ * over or retries counts nothing twice. */
 #ifndef TRAINYARD_OPERATOR_TRAINING_METRICS_H
 #define TRAINYARD_OPERATOR_TRAINING_METRICS_H
 
@@ -22,17 +21,17 @@ struct training_metrics {
 void training_metrics_init(struct training_metrics *metrics, struct prometheus *prometheus,
                            const struct training_kind *kind);
 
-/* The job's status has been written in place of the one it had. */
+/* The status of `job` has been replaced by `status`. */
 void training_metrics_count_status(const struct training_metrics *metrics, const struct json *job,
                                    const struct json *status);
-/* The annotations have been written onto those it had. */
-void training_metrics_count_memory(const struct training_metrics *metrics, const struct json *job,
-                                   const struct json *annotations);
+/* The annotations have been added to those of `job`. */
+void training_metrics_count_restarts(const struct training_metrics *metrics, const struct json *job,
+                                     const struct json *annotations);
 void training_metrics_count_deleted(const struct training_metrics *metrics, const char *namespace_);
-/* One pass over a job, with all its calls. */
+/* One pass over a job, with all its calls, has ended. */
 void training_metrics_count_pass(const struct training_metrics *metrics, bool failed,
                                  double seconds);
-/* How the controller is getting on, now. */
+/* Sets the gauges from the controller's present state. */
 void training_metrics_show(const struct training_metrics *metrics,
                            const struct training_controller_view *view);
 

@@ -1,6 +1,6 @@
-/* The environment of a PyTorchJob's replicas, in the order in which the incumbent writes it.
- * Called when a pod is made; it decides nothing. A replica that runs keeps what it was given: when
- * an elastic job is scaled, the rendezvous of torchrun tells its members. */
+/* The environment of a PyTorchJob's replicas, in the order of Kubeflow's operator. Called when a
+ * pod is built. A running replica keeps its environment: when an elastic job is scaled, torchrun's
+ * rendezvous informs its members. */
 #include "operator/kind/pytorchjob.h"
 
 #include "base/str.h"
@@ -25,8 +25,9 @@ static __attribute__((format(printf, 3, 4))) void add(struct environment *env, c
     json_append(env->list, variable);
 }
 
-/* Processes a node as far as known before they run: "auto" and the like count as one. */
-static int64_t processes(const char *nproc)
+/* Returns the processes per node as far as known before they run: "auto" and other words count as
+ * one. */
+static int64_t pytorch_processes_per_node(const char *nproc)
 {
     int64_t number;
 
@@ -40,7 +41,7 @@ static const char *host_of(struct environment *env, const struct training_job *j
                                : training_replica_name(env->arena, job, type, 0);
 }
 
-/* init_method="env://", and torchrun's static rendezvous. */
+/* For init_method="env://" and torchrun's static rendezvous. */
 static void add_master(struct environment *env, const struct training_job *job,
                        enum training_replica_type type, int index, const char *nproc)
 {
@@ -52,7 +53,8 @@ static void add_master(struct environment *env, const struct training_job *job,
     add(env, "PET_MASTER_PORT", "%d", port);
     add(env, "MASTER_ADDR", "%s", host);
     add(env, "PET_MASTER_ADDR", "%s", host);
-    add(env, "WORLD_SIZE", "%" PRId64, training_job_total_replicas(job) * processes(nproc));
+    add(env, "WORLD_SIZE", "%" PRId64,
+        training_job_total_replicas(job) * pytorch_processes_per_node(nproc));
     add(env, "RANK", "%d", rank);
     add(env, "PET_NODE_RANK", "%d", rank);
 }
@@ -74,7 +76,7 @@ static const char *rendezvous_conf(struct arena *arena, const struct json *list)
     return text;
 }
 
-/* torchrun's dynamic rendezvous, which the first worker hosts where nothing else is said. */
+/* For torchrun's dynamic rendezvous, which the first worker hosts by default. */
 static void add_elastic(struct environment *env, const struct training_job *job)
 {
     const struct json *policy = job->elastic;
@@ -92,7 +94,7 @@ static void add_elastic(struct environment *env, const struct training_job *job)
         add(env, "PET_RDZV_ID", "%s", json_get_string(policy, "rdzvId", ""));
     if (json_count(json_get(policy, "rdzvConf")) > 0)
         add(env, "PET_RDZV_CONF", "%s", rendezvous_conf(env->arena, json_get(policy, "rdzvConf")));
-    /* The incumbent leaves the value empty, which torchrun cannot read as a number. */
+    /* Kubeflow's operator writes an empty value, which torchrun cannot parse as a number. */
     if (json_get_bool(policy, "standalone", false))
         add(env, "PET_STANDALONE", "1");
 }

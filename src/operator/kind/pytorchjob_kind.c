@@ -1,7 +1,6 @@
-/* The PyTorchJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+/* PyTorchJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
 #include "operator/kind/pytorchjob.h"
 #include "operator/kind/training_row.h"
-#include "operator/reconcile/plan.h"
 
 #include "base/str.h"
 
@@ -26,8 +25,8 @@ void training_pytorch_bounds(const struct json *elastic, int64_t workers, int64_
     *ret_max = json_get_int(elastic, "maxReplicas", *ret_min);
 }
 
-/* A job that was valid when it started and was scaled out of its bounds since is not failed for
- * that: it is scaled as far as they allow. */
+/* A job that was scaled out of its bounds after its start does not fail: it is scaled as far as the
+ * bounds allow. */
 static void keep_within_bounds(struct training_job *job)
 {
     struct training_replica_spec *workers = &job->replicas[TRAINING_WORKER];
@@ -60,23 +59,28 @@ static void read_fields(const struct json *spec, struct training_job *job)
         job->min_workers = job->workers_min;
 }
 
-static void advise(const struct training_job *job, struct training_plan *plan)
+static size_t pytorchjob_advise(struct arena *arena, const struct training_job *job,
+                                struct training_advice *ret)
 {
     const struct json *spec = json_get(job->json, "spec");
     int kept = job->replicas[TRAINING_WORKER].replicas;
     int64_t asked = training_pytorch_replicas(spec, TRAINING_WORKER, kept);
+    size_t count = 0;
 
     if (asked != kept)
-        training_plan_event(plan, true, "ReplicasOutOfBounds",
-                            "spec.%s[Worker].replicas: must be between %d and %d, is %" PRId64
-                            "; the job goes on with %d",
-                            job->kind->specs, job->workers_min, job->workers_max, asked, kept)
-            ->once = true;
+        ret[count++] = (struct training_advice){
+            .reason = "ReplicasOutOfBounds",
+            .message =
+                arena_printf(arena,
+                             "spec.%s[Worker].replicas: must be between %d and %d, is %" PRId64
+                             "; the job goes on with %d",
+                             job->kind->specs, job->workers_min, job->workers_max, asked, kept)};
     if (json_get_int(job->elastic, "nProcPerNode", 0) > 0)
-        training_plan_event(plan, true, "DeprecatedField",
-                            "spec.elasticPolicy.nProcPerNode is deprecated, use spec.nprocPerNode "
-                            "instead")
-            ->once = true;
+        ret[count++] = (struct training_advice){
+            .reason = "DeprecatedField",
+            .message = "spec.elasticPolicy.nProcPerNode is deprecated, use spec.nprocPerNode "
+                       "instead"};
+    return count;
 }
 
 const struct training_kind TRAINING_PYTORCHJOB = {
@@ -91,7 +95,7 @@ const struct training_kind TRAINING_PYTORCHJOB = {
     .port = 23456,
     .restart_policy = TRAINING_RESTART_ON_FAILURE,
     .roles = 1U << TRAINING_MASTER | 1U << TRAINING_WORKER,
-    .words =
+    .messages =
         {
             .created = "PyTorchJob {name} is created.",
             .running = "PyTorchJob {name} is running.",
@@ -106,7 +110,7 @@ const struct training_kind TRAINING_PYTORCHJOB = {
         },
     .read = read_fields,
     .validate = training_pytorch_validate,
-    .advise = advise,
+    .advise = pytorchjob_advise,
     .set_environment = training_pytorch_set_environment,
 };
 

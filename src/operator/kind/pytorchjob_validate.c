@@ -1,5 +1,5 @@
-/* The rules of the fields that only PyTorchJobs have. Called by training_job_validate() when the
- * common ones are found right; the first mistake is reported, its field's path first. */
+/* Validates the fields that only PyTorchJobs have. Called by training_job_validate() after the
+ * common fields. Reports the first mistake; the message starts with the field's path. */
 #include "operator/kind/pytorchjob.h"
 
 #include "base/mem.h"
@@ -81,7 +81,7 @@ static int validate_texts(const struct json *elastic, struct err *err)
     return 0;
 }
 
-/* They become one text, "key=value,key=value", which torchrun takes apart again. */
+/* The entries become one text, "key=value,key=value", which torchrun splits. */
 static int validate_conf(const struct json *elastic, struct err *err)
 {
     const struct json *list = json_get(elastic, "rdzvConf");
@@ -112,20 +112,20 @@ static int validate_elastic(const struct json *spec, int64_t workers, struct err
 {
     const struct json *elastic = json_get(spec, "elasticPolicy"), *metrics;
     int64_t min, max;
-    int r;
+    int result;
 
     if (is_absent(elastic))
         return 0;
     if (elastic->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, ELASTIC ": must be an object, is %s",
                        json_type_name(elastic->type));
-    r = validate_numbers(elastic, err);
-    if (r == 0)
-        r = validate_texts(elastic, err);
-    if (r == 0)
-        r = validate_conf(elastic, err);
-    if (r < 0)
-        return r;
+    result = validate_numbers(elastic, err);
+    if (result == 0)
+        result = validate_texts(elastic, err);
+    if (result == 0)
+        result = validate_conf(elastic, err);
+    if (result < 0)
+        return result;
     metrics = json_get(elastic, "metrics");
     if (!is_absent(metrics) && metrics->type != JSON_ARRAY)
         return err_set(err, ERR_INVALID, ELASTIC ".metrics: must be a list, is %s",
@@ -146,7 +146,7 @@ static int validate_elastic(const struct json *spec, int64_t workers, struct err
     return 0;
 }
 
-/* Only of a job that is new: a running one is kept within its bounds instead. */
+/* For a new job only: a running job is kept within its bounds instead. */
 static int validate_counts(const struct json *spec, int64_t workers, struct err *err)
 {
     const struct json *elastic = json_get(spec, "elasticPolicy");
@@ -175,12 +175,12 @@ int training_pytorch_validate(const struct json *object, struct err *err)
 {
     const struct json *spec = json_get(object, "spec");
     int64_t workers = training_pytorch_replicas(spec, TRAINING_WORKER, -1);
-    int r;
+    int result;
 
-    r = validate_nproc(spec, err);
-    if (r == 0)
-        r = validate_elastic(spec, workers, err);
-    if (r == 0 && !training_job_has_started(object))
-        r = validate_counts(spec, workers, err);
-    return r;
+    result = validate_nproc(spec, err);
+    if (result == 0)
+        result = validate_elastic(spec, workers, err);
+    if (result == 0 && !training_job_has_started(object))
+        result = validate_counts(spec, workers, err);
+    return result;
 }

@@ -1,5 +1,5 @@
-/* Building TF_CONFIG. Called when a pod is made; it decides nothing. The members stand in the order
- * in which the incumbent writes them, because programs have been seen to compare the text. */
+/* Builds TF_CONFIG. Called when a pod is built. The members have the order of Kubeflow's operator,
+ * because some programs compare the text. */
 #include "operator/kind/tf_config_env.h"
 
 #include "base/str.h"
@@ -7,13 +7,13 @@
 #include <string.h>
 
 enum {
-    /* MAX_ARG_STRLEN of Linux: 32 pages, which are of 4 KiB nearly everywhere. */
+    /* MAX_ARG_STRLEN of Linux: 32 pages, which usually have 4 KiB. */
     VARIABLE_MAX = 32 * 4096,
-    /* With fewer replicas it fits, however long the names are. */
+    /* with fewer replicas it fits, whatever the length of the names */
     REPLICAS_SAFE = 256,
 };
 
-/* The cluster's members sorted by name, as a map is written in the incumbent's language. */
+/* The members of the cluster sorted by name, as Go writes maps. */
 static const enum training_replica_type sorted_types[] = {
     TRAINING_CHIEF, TRAINING_EVALUATOR, TRAINING_MASTER, TRAINING_PS, TRAINING_WORKER,
 };
@@ -60,8 +60,8 @@ static struct json *dense_cluster(struct arena *arena, const struct training_job
     return cluster;
 }
 
-/* With enableDynamicWorker a replica knows only what it needs, so that workers may come and go: a
- * worker itself and all parameter servers, a parameter server only itself. */
+/* With enableDynamicWorker a replica knows only the peers it needs, so that workers may come and
+ * go: a worker knows itself and all parameter servers, a parameter server only itself. */
 static struct json *sparse_cluster(struct arena *arena, const struct training_job *job,
                                    enum training_replica_type type, int index,
                                    const char *cluster_domain)

@@ -1,8 +1,7 @@
-/* The TFJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+/* TFJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
 #include "operator/kind/tf_config_env.h"
 #include "operator/kind/training_job.h"
 #include "operator/kind/training_row.h"
-#include "operator/reconcile/plan.h"
 
 #include "base/str.h"
 #include "kube/object.h"
@@ -18,7 +17,7 @@ static void read_fields(const struct json *spec, struct training_job *job)
                        : TRAINING_SUCCESS_WORKER_0;
     job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
     if (job->dynamic_worker)
-        job->min_workers = 1; /* the others come and go */
+        job->min_workers = 1; /* other workers come and go */
     job->evaluator_in_cluster = !str_eq(evaluator, "false");
 }
 
@@ -26,12 +25,12 @@ static int validate_fields(const struct json *object, struct err *err)
 {
     const struct json *success = json_at(object, "spec", "successPolicy", NULL);
     const struct json *dynamic = json_at(object, "spec", "enableDynamicWorker", NULL);
-    char said[TRAINING_VALUE_MAX];
+    char recorded_events[TRAINING_VALUE_MAX];
 
     if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
         !str_eq(json_text(success), "AllWorkers"))
         return err_set(err, ERR_INVALID, "spec.successPolicy: must be \"\" or AllWorkers, is %s",
-                       training_value_say(success, said, sizeof(said)));
+                       training_value_describe(success, recorded_events, sizeof(recorded_events)));
     if (dynamic && dynamic->type != JSON_NULL && dynamic->type != JSON_BOOL)
         return err_set(err, ERR_INVALID, "spec.enableDynamicWorker: must be true or false, is %s",
                        json_type_name(dynamic->type));
@@ -44,27 +43,29 @@ static bool has_replicas(const struct training_job *job, enum training_replica_t
 }
 
 /* TensorFlow 2's ParameterServerStrategy waits for every task of TF_CONFIG's cluster, and an
- * evaluator runs no server that could answer: the job would hang without a word. Other APIs of
- * TensorFlow (Estimator, TF 1) need the evaluator there, so it stays; a job with the annotation has
- * decided. */
-static void advise(const struct training_job *job, struct training_plan *plan)
+ * evaluator runs no server that could answer: the job would hang silently. Other APIs of TensorFlow
+ * (Estimator, TF 1) need the evaluator there, so it stays. No advice is given if the annotation is
+ * set. */
+static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
+                           struct training_advice *ret)
 {
     bool trains = has_replicas(job, TRAINING_CHIEF) || has_replicas(job, TRAINING_MASTER) ||
                   has_replicas(job, TRAINING_WORKER);
 
     if (!trains || !has_replicas(job, TRAINING_PS) || !has_replicas(job, TRAINING_EVALUATOR) ||
         kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION))
-        return;
-    training_plan_event(plan, true, "EvaluatorInTFConfig",
-                        "TF_CONFIG lists the evaluator beside the parameter servers, as Kubeflow's "
-                        "operator does; a program with TensorFlow 2's ParameterServerStrategy "
-                        "hangs then: set the annotation " TRAINING_EVALUATOR_ANNOTATION
-                        ": \"false\" and create the job again, or \"true\" if your program "
-                        "uses another strategy")
-        ->once = true;
+        return 0;
+    *ret = (struct training_advice){
+        .reason = "EvaluatorInTFConfig",
+        .message = "TF_CONFIG lists the evaluator beside the parameter servers, as Kubeflow's "
+                   "operator does; a program with TensorFlow 2's ParameterServerStrategy hangs "
+                   "then: set the annotation " TRAINING_EVALUATOR_ANNOTATION
+                   ": \"false\" and create the job again, or \"true\" if your program uses "
+                   "another strategy"};
+    return 1;
 }
 
-/* TF_CONFIG goes last, so that it wins over one in the template. */
+/* TF_CONFIG is appended, so that it wins over one in the template. */
 static void set_environment(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index, const char *cluster_domain,
                             struct json *pod_spec)
@@ -94,7 +95,7 @@ const struct training_kind TRAINING_TFJOB = {
     .restart_policy = TRAINING_RESTART_NEVER,
     .roles = 1U << TRAINING_CHIEF | 1U << TRAINING_MASTER | 1U << TRAINING_WORKER |
              1U << TRAINING_PS | 1U << TRAINING_EVALUATOR,
-    .words =
+    .messages =
         {
             .created = "TFJob {name} is created.",
             .running = "TFJob {namespace}/{name} is running.",
@@ -108,7 +109,7 @@ const struct training_kind TRAINING_TFJOB = {
         },
     .read = read_fields,
     .validate = validate_fields,
-    .advise = advise,
+    .advise = tfjob_advise,
     .check = training_tf_config_check,
     .prepare = training_tf_config_prepare,
     .set_environment = set_environment,

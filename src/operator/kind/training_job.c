@@ -1,5 +1,5 @@
-/* Reading the typed view of a job, with the defaults the incumbent applies in memory. Called by
- * everything that decides on a job; it must never write to the tree it reads. */
+/* Reads the typed view of a job, with the defaults that Kubeflow's operator applies in memory. Must
+ * never write to the tree. */
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"
@@ -36,7 +36,8 @@ struct json *training_job_container(const struct training_kind *kind, const stru
     return NULL;
 }
 
-static const struct json *find_port(const struct training_kind *kind, const struct json *template)
+static const struct json *job_find_port(const struct training_kind *kind,
+                                        const struct json *template)
 {
     const struct json *container = training_job_container(kind, json_get(template, "spec"));
 
@@ -64,15 +65,15 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
     training_restart_policy_parse(json_get_string(spec, "restartPolicy", NULL),
                                   &ret->restart_policy);
     ret->template = json_get(spec, "template");
-    port = find_port(kind, ret->template);
+    port = job_find_port(kind, ret->template);
     ret->port = (int)json_get_int(port, "containerPort", kind->port);
-    /* Who names a port of the node himself gets that one. */
+    /* A template that names a host port keeps it. */
     ret->host_network = json_get_bool(json_get(ret->template, "spec"), "hostNetwork", false) &&
                         json_get_int(port, "hostPort", 0) == 0;
 }
 
-/* Empty is not said. */
-static const char *read_text(const struct json *object, const char *name)
+/* Returns NULL for an empty or missing text. */
+static const char *job_read_text(const struct json *object, const char *name)
 {
     const char *text = json_get_string(object, name, "");
 
@@ -85,8 +86,8 @@ static void read_scheduling(const struct json *policy, struct training_schedulin
 
     *ret = (struct training_scheduling){
         .min_available = json_get_int(policy, "minAvailable", -1),
-        .queue = read_text(policy, "queue"),
-        .priority_class = read_text(policy, "priorityClass"),
+        .queue = job_read_text(policy, "queue"),
+        .priority_class = job_read_text(policy, "priorityClass"),
         .min_resources = json_count(resources) > 0 ? resources : NULL,
         .timeout_seconds = json_get_int(policy, "scheduleTimeoutSeconds", -1),
     };
@@ -110,7 +111,7 @@ static int64_t read_limit(const struct json *spec, const char *name)
 {
     const struct json *value = training_job_policy(spec, name);
 
-    /* Bounded: seconds become milliseconds, also of a job that failed for its numbers. */
+    /* Limited, because seconds are converted to milliseconds, even for a job that is invalid. */
     return !value || value->type != JSON_INT ? -1
            : value->integer > INT32_MAX      ? INT32_MAX
                                              : value->integer;
@@ -134,7 +135,7 @@ void training_job_share_address(struct training_job *job, const char *address)
     job->shared_address = address;
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         struct training_replica_spec *spec = &job->replicas[type];
-        const struct json *port = find_port(job->kind, spec->template);
+        const struct json *port = job_find_port(job->kind, spec->template);
 
         if (spec->present && json_get_int(port, "hostPort", 0) == 0)
             spec->host_network = true;
@@ -210,8 +211,8 @@ char *training_replica_name(struct arena *arena, const struct training_job *job,
     return arena_printf(arena, "%s-%s-%d", job->name, training_replica_type_lower(type), index);
 }
 
-char *training_job_say(struct arena *arena, const struct training_job *job, const char *words,
-                       enum training_replica_type type, int count)
+char *training_job_message(struct arena *arena, const struct training_job *job,
+                           const char *messages, enum training_replica_type type, int count)
 {
     const struct {
         const char *place, *text;
@@ -221,16 +222,17 @@ char *training_job_say(struct arena *arena, const struct training_job *job, cons
         {"{type}", training_replica_type_name(type)},
         {"{count}", arena_printf(arena, "%d", count)},
     };
-    char *said = arena_strdup(arena, words);
+    char *recorded_events = arena_strdup(arena, messages);
 
     for (size_t i = 0; i < ARRAY_SIZE(FILLINGS); i++) {
-        const char *place = strstr(said, FILLINGS[i].place);
+        const char *place = strstr(recorded_events, FILLINGS[i].place);
 
         if (place)
-            said = arena_printf(arena, "%.*s%s%s", (int)(place - said), said, FILLINGS[i].text,
-                                place + strlen(FILLINGS[i].place));
+            recorded_events =
+                arena_printf(arena, "%.*s%s%s", (int)(place - recorded_events), recorded_events,
+                             FILLINGS[i].text, place + strlen(FILLINGS[i].place));
     }
-    return said;
+    return recorded_events;
 }
 
 char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event)

@@ -1,8 +1,8 @@
-/* A training job as we decide on it: a typed view of the fields that matter, read from the JSON
- * tree with the defaults filled in. The view borrows from the tree and never changes it; what is
- * written back is the tree itself, so that fields unknown to us survive. Reading cannot fail:
- * whether a job makes sense is the question training_job_validate() answers, and a job that does
- * not is still read as far as it goes, because it must be cleaned up all the same. */
+/* A training job as the reconcile uses it: a typed view of the relevant fields, read from the JSON
+ * tree with defaults filled in. The view refers to the tree and never changes it. Writes go to the
+ * tree, so that unknown fields survive. Reading cannot fail: training_job_validate() decides
+ * whether a job is valid, and an invalid job is read as far as possible, because its pods must be
+ * cleaned up too. */
 #ifndef TRAINYARD_OPERATOR_TRAINING_JOB_H
 #define TRAINYARD_OPERATOR_TRAINING_JOB_H
 
@@ -22,9 +22,9 @@ enum { TRAINING_REPLICAS_MAX = 10000, TRAINING_POD_NAME_MAX = 63 };
 
 enum training_clean_policy { TRAINING_CLEAN_NONE, TRAINING_CLEAN_RUNNING, TRAINING_CLEAN_ALL };
 
-/* Which workers must have succeeded for a job without a chief to be done. */
+/* Which workers must succeed for a job without a chief to succeed. */
 enum training_success {
-    TRAINING_SUCCESS_WORKER_0, /* or all */
+    TRAINING_SUCCESS_WORKER_0, /* worker 0, or all workers */
     TRAINING_SUCCESS_ALL_WORKERS,
     TRAINING_SUCCESS_ANY_WORKER,
 };
@@ -33,19 +33,19 @@ struct training_replica_spec {
     bool present;
     int replicas;
     enum training_restart_policy restart_policy;
-    int port;                    /* the one that peers connect to */
-    bool host_network;           /* each replica gets a port of its node instead */
-    int *ports;                  /* by index, 0: none yet; set by training_host_ports_read() */
+    int port;          /* the port that peers connect to */
+    bool host_network; /* each replica gets a port of its node instead */
+    int *ports;        /* by index, 0: not assigned yet; set by training_host_ports_read() */
     const struct json *template; /* PodTemplateSpec; NULL if missing */
 };
 
-/* runPolicy.schedulingPolicy: how the pods start together. */
+/* runPolicy.schedulingPolicy: how the pods are scheduled together. */
 struct training_scheduling {
-    int64_t min_available; /* -1: not said */
-    const char *queue;     /* NULL: not said, so with the others */
+    int64_t min_available; /* -1: not set */
+    const char *queue;     /* NULL: not set */
     const char *priority_class;
-    const struct json *min_resources; /* names and quantities */
-    int64_t timeout_seconds;          /* -1: not said */
+    const struct json *min_resources; /* a map of resource names and quantities */
+    int64_t timeout_seconds;          /* -1: not set */
 };
 
 struct training_job {
@@ -54,76 +54,79 @@ struct training_job {
     const char *namespace_;
     const char *name;
     const char *uid;
-    const char *shared_address; /* where every replica is, with a port of its own; NULL: by name */
+    const char *shared_address; /* the address of all replicas, which then have different ports;
+                                   NULL: replicas are found by name */
     struct training_replica_spec replicas[TRAINING_REPLICA_TYPES];
     enum training_clean_policy clean_policy;
-    int64_t ttl_seconds;      /* after finish; -1: never */
+    int64_t ttl_seconds;      /* seconds after the end until the job is deleted; -1: never */
     int64_t deadline_seconds; /* -1: none */
     int64_t backoff_limit;    /* -1: none */
     struct training_scheduling scheduling;
     bool suspend;
     bool dynamic_worker;       /* enableDynamicWorker */
     bool evaluator_in_cluster; /* TF_CONFIG lists the evaluators */
-    bool restart_together;     /* one replica's restart restarts all */
-    int min_workers;           /* the job starts with so many of its workers; -1: with all */
+    bool restart_together;     /* the restart of one replica restarts all */
+    int min_workers;           /* the number of workers that the job can start with; -1: all */
     enum training_success success;
     const struct json *elastic;   /* elasticPolicy; NULL: none */
-    int workers_min, workers_max; /* bounds of elastic workers */
+    int workers_min, workers_max; /* bounds of the number of elastic workers */
     const char *tf_cluster;       /* set by training_tf_config_prepare(); else NULL */
 };
 
-/* Annotations: what the schema has no field for. */
+/* Annotations for settings that the schema has no field for. */
 #define TRAINING_EVALUATOR_ANNOTATION     "trainyard.dev/tf-config-evaluator"
 #define TRAINING_RESTART_SCOPE_ANNOTATION "trainyard.dev/restart-scope"
 
-/* All replicas are in the network of one machine, at this address. */
+/* Gives every replica the same address and a port of its own: all pods are in the network of one
+ * machine. */
 void training_job_share_address(struct training_job *job, const char *address);
 void training_job_read(const struct training_kind *kind, const struct json *object,
                        struct training_job *ret);
-/* It runs or has run: what is edited now must not take away what it has reached. */
+/* Returns whether the job has a start time. An edit of such a job must not discard its progress. */
 bool training_job_has_started(const struct json *object);
 
-/* The first thing wrong with a job, as ERR_INVALID with the field's path first. */
+/* Returns 0, or -ERR_INVALID for the first mistake; the message starts with the field's path. */
 int training_job_validate(const struct training_kind *kind, const struct json *object,
                           struct err *err);
 
-/* A member of spec.runPolicy, or where it has none the one of spec itself, where it stood in
- * v1beta1: converters that know no better leave it there. NULL: neither has it. */
+/* Returns a member of spec.runPolicy, or the member of spec itself, where v1beta1 has it and where
+ * converters may leave it. NULL if neither exists. */
 const struct json *training_job_policy(const struct json *spec, const char *name);
 
-/* spec.runPolicy.managedBy names somebody who exists. */
+/* Checks that spec.runPolicy.managedBy names a known controller. */
 int training_managed_by_validate(const struct json *spec, struct err *err);
 
-/* The way out, behind every message that a name is taken. */
+/* The advice that ends every message about a name that is taken. */
 #define TRAINING_NAME_TAKEN "; delete it, or give the job another name"
 
 enum { TRAINING_VALUE_MAX = 110 };
-/* A value as a message says it: text in quotes, else what it is. May be the buffer. */
-const char *training_value_say(const struct json *value, char *buffer, size_t size);
-/* Some other controller was asked to run it. */
+/* Describes a value for a message: a string in quotes, else the name of its type. The result may be
+ * `buffer`. */
+const char *training_value_describe(const struct json *value, char *buffer, size_t size);
+/* Returns whether another controller runs the job (managedBy). */
 bool training_job_is_managed_elsewhere(const struct json *object);
 
-/* False leaves *ret alone. */
+/* Returns false and leaves *ret unchanged for an unknown policy. */
 bool training_clean_policy_parse(const char *text, enum training_clean_policy *ret);
 
 bool training_job_has_chief(const struct training_job *job); /* a Chief or a Master */
 int training_job_total_replicas(const struct training_job *job);
 
-/* The container that trains, of a pod spec; or NULL. */
+/* Returns the container of the pod spec that trains, or NULL. */
 struct json *training_job_container(const struct training_kind *kind, const struct json *pod_spec);
 
-/* The port that peers of this replica connect to. */
+/* Returns the port that peers of this replica connect to. */
 int training_replica_port(const struct training_job *job, enum training_replica_type type,
                           int index);
 
-/* "<job>-<type>-<index>": the pod, its service and its host. */
+/* Returns "<job>-<type>-<index>": the name of the pod, of its service and of its host. */
 char *training_replica_name(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index);
 
-/* A message of the kind's words, filled in; `type` and `count` where the words ask for them. */
-char *training_job_say(struct arena *arena, const struct training_job *job, const char *words,
-                       enum training_replica_type type, int count);
-/* "TFJobRunning" from "Running". */
+/* Fills in a message of the kind; `type` and `count` are used only if the message contains them. */
+char *training_job_message(struct arena *arena, const struct training_job *job, const char *words,
+                           enum training_replica_type type, int count);
+/* Returns the reason with the kind in front: "TFJobRunning" for "Running". */
 char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event);
 
 #endif

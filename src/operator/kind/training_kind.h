@@ -1,7 +1,7 @@
-/* What sets one kind of training job apart from another, as a table. The machine that runs them is
- * the same: it reads the replicas, makes their pods and services, restarts, judges and cleans up;
- * a kind gives the names of things, the roles its replicas may have, and the environment in which a
- * replica finds its peers. */
+/* The differences between the kinds of training jobs, as a table per kind. The same code runs all
+ * kinds: it reads the replicas, creates their pods and services, restarts them, decides the outcome
+ * and cleans up. A kind gives the names, the replica types, the messages, and the environment in
+ * which a replica finds its peers. */
 #ifndef TRAINYARD_OPERATOR_TRAINING_KIND_H
 #define TRAINYARD_OPERATOR_TRAINING_KIND_H
 
@@ -10,9 +10,8 @@
 #include "kube/kinds/kind.h"
 
 struct training_job;
-struct training_plan;
 
-/* In the order in which everything is done and listed. */
+/* In the order in which replicas are handled and listed. */
 enum training_replica_type {
     TRAINING_CHIEF,
     TRAINING_MASTER,
@@ -26,46 +25,59 @@ enum training_restart_policy {
     TRAINING_RESTART_NEVER,
     TRAINING_RESTART_ALWAYS,
     TRAINING_RESTART_ON_FAILURE,
-    TRAINING_RESTART_EXIT_CODE, /* exit code 128 and above: again; below: failed for good */
+    TRAINING_RESTART_EXIT_CODE, /* restart after exit code 128 and above; lower codes fail the
+                                   replica */
 };
 
-/* The messages of conditions and events. {namespace}, {name}, {type} and {count} are filled in by
- * training_job_say(). */
-struct training_words {
+/* The messages of conditions and events. training_job_message() fills in {namespace}, {name},
+ * {type} and {count}. */
+struct training_messages {
     const char *created, *running, *restarting, *suspended, *resumed, *succeeded;
-    const char *failed;  /* replicas failed for good */
-    const char *failing; /* the same, told by an exit code under policy ExitCode */
-    /* Of a job without a chief; NULL: the same words. */
+    const char *failed;  /* replicas failed and are not restarted */
+    const char *failing; /* the same, decided by the exit code under policy ExitCode */
+    /* For a job without a chief; NULL: the messages above. */
     const char *workers_running, *workers_succeeded;
 };
 
+/* A warning about a job's spec: the reason and the message of an event. */
+struct training_advice {
+    const char *reason, *message;
+};
+
+enum { TRAINING_ADVICE_MAX = 4 }; /* per job */
+
 struct training_kind {
     const struct kube_resource *resource;
-    /* How the API serves it, with its names: id.kind stands in messages and at the beginning of
+    /* How the API serves the kind, with its names: id.kind is used in messages and as the prefix of
      * reasons, `singular` in logs. */
     const struct kube_kind *row;
-    const char *framework;       /* "tensorflow": in metrics */
-    const char *controller_name; /* value of the operator label, component of events */
-    const char *selector;        /* of the pods and services of its jobs */
+    const char *framework;       /* "tensorflow": used in metrics */
+    const char *controller_name; /* the value of the operator label and the component of events */
+    const char *selector;        /* the label selector of the pods and services of its jobs */
     const char *specs;           /* the member of spec that holds the replicas */
-    const char *container;       /* the one that trains */
-    const char *port_name;       /* of the port that peers connect to */
-    int port;                    /* where the template names none */
-    enum training_restart_policy restart_policy; /* where the replica names none */
-    unsigned roles;                              /* 1 << type of each replica type it knows */
-    struct training_words words;
+    const char *container;       /* the name of the container that trains */
+    const char *port_name;       /* the name of the port that peers connect to */
+    int port;                    /* the default port, if the template names none */
+    enum training_restart_policy restart_policy; /* the default policy, if the replica names none */
+    unsigned roles;                              /* the supported replica types: 1 << type each */
+    struct training_messages messages;
 
-    /* The fields that only this kind has; called when all else has been read, or found right. */
+    /* Reads the fields that only this kind has, after all others have been read. */
     void (*read)(const struct json *spec, struct training_job *job);
+    /* Validates the fields that only this kind has, after all others were found valid. */
     int (*validate)(const struct json *object, struct err *err);
-    /* Tell, as events, what of the spec is not done as it is written. NULL: nothing. */
-    void (*advise)(const struct training_job *job, struct training_plan *plan);
-    /* Whether the replicas can be told who their peers are. NULL: always. */
+    /* Finds settings of the spec that are not carried out as written; the reconcile reports each
+     * once, as a warning. Returns how many of the TRAINING_ADVICE_MAX entries it set. NULL: none.
+     */
+    size_t (*advise)(struct arena *arena, const struct training_job *job,
+                     struct training_advice *ret);
+    /* Checks that the replicas can be told their peers. NULL: always possible. */
     int (*check)(struct arena *arena, const struct training_job *job, const char *cluster_domain,
                  struct err *err);
-    /* Make what all replicas are told alike, before the first of them is made. NULL: nothing. */
+    /* Computes what is the same for all replicas, before the first of them is created. NULL:
+     * nothing. */
     void (*prepare)(struct arena *arena, struct training_job *job, const char *cluster_domain);
-    /* Tell the replica who its peers are: into the containers of its pod's spec. */
+    /* Writes the addresses of the peers into the containers of the replica's pod spec. */
     void (*set_environment)(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index, const char *cluster_domain,
                             struct json *pod_spec);
@@ -88,7 +100,7 @@ static inline bool training_kind_knows(const struct training_kind *kind,
 /* "Worker", and "worker" as in names, labels and TF_CONFIG. */
 const char *training_replica_type_name(enum training_replica_type type);
 const char *training_replica_type_lower(enum training_replica_type type);
-/* In any case of letters; false if the kind knows no such type. */
+/* Parses a replica type, ignoring case. Returns false if the kind does not support it. */
 bool training_replica_type_parse(const struct training_kind *kind, const char *text,
                                  enum training_replica_type *ret);
 

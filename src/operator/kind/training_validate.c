@@ -1,7 +1,6 @@
-/* Whether a job makes sense, before anything is made for it. Called by the reconcile and by
- * whoever wants to know earlier (lint). Every message starts with the path of the field, so that
- * the user finds the line; the first mistake is reported. It must never let through what the API
- * server would later refuse pod by pod. */
+/* Validates a job before objects are created for it. Called by the reconcile. Every message starts
+ * with the field's path; the first mistake is reported. A job that passes must not be rejected by
+ * the API server pod by pod later. */
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"
@@ -12,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A wrong value of a field that wants one of some words: in quotes where it is text. */
-const char *training_value_say(const struct json *value, char *buffer, size_t size)
+/* A wrong value of a field with a list of allowed words: in quotes if it is text. */
+const char *training_value_describe(const struct json *value, char *buffer, size_t size)
 {
     const char *text = json_text(value);
 
@@ -23,7 +22,7 @@ const char *training_value_say(const struct json *value, char *buffer, size_t si
     return buffer;
 }
 
-/* An optional integer within bounds; a missing or null one is fine. */
+/* Checks an optional integer; a missing or null one is valid. */
 static int validate_int(const struct json *object, const char *path, const char *name, int64_t min,
                         int64_t max, struct err *err)
 {
@@ -44,7 +43,7 @@ static int validate_int(const struct json *object, const char *path, const char 
     return 0;
 }
 
-/* An optional object; missing or null is fine and comes back as NULL. */
+/* Checks an optional object; *ret is NULL if it is missing or null. */
 static int validate_object(const struct json *parent, const char *path, const char *name,
                            const struct json **ret, struct err *err)
 {
@@ -75,10 +74,10 @@ static int validate_min_resources(const struct json *policy, const char *path, s
 {
     static const struct kube_quantity zero = {0};
     const struct json *resources;
-    int r = validate_object(policy, path, "minResources", &resources, err);
+    int result = validate_object(policy, path, "minResources", &resources, err);
 
-    if (r < 0)
-        return r;
+    if (result < 0)
+        return result;
     JSON_EACH (entry, resources) {
         struct kube_quantity quantity;
         struct err why = ERR_INIT;
@@ -97,46 +96,48 @@ static int validate_scheduling(const struct json *run_policy, struct err *err)
 {
     static const char path[] = "spec.runPolicy.schedulingPolicy";
     const struct json *policy;
-    int r = validate_object(run_policy, "spec.runPolicy", "schedulingPolicy", &policy, err);
+    int result = validate_object(run_policy, "spec.runPolicy", "schedulingPolicy", &policy, err);
 
-    if (r == 0)
-        r = validate_int(policy, path, "minAvailable", 0, INT32_MAX, err);
-    if (r == 0)
-        r = validate_int(policy, path, "scheduleTimeoutSeconds", 0, INT32_MAX, err);
-    if (r == 0)
-        r = validate_text(policy, path, "queue", err);
-    if (r == 0)
-        r = validate_text(policy, path, "priorityClass", err);
-    return r == 0 ? validate_min_resources(policy, path, err) : r;
+    if (result == 0)
+        result = validate_int(policy, path, "minAvailable", 0, INT32_MAX, err);
+    if (result == 0)
+        result = validate_int(policy, path, "scheduleTimeoutSeconds", 0, INT32_MAX, err);
+    if (result == 0)
+        result = validate_text(policy, path, "queue", err);
+    if (result == 0)
+        result = validate_text(policy, path, "priorityClass", err);
+    return result == 0 ? validate_min_resources(policy, path, err) : result;
 }
 
-/* The limits, and what is kept: of spec.runPolicy, or of spec itself, where v1beta1 has them. */
+/* Checks the fields about the end of the job: in spec.runPolicy, or in spec itself, where v1beta1
+ * has them. */
 static int validate_limits(const struct json *policy, const char *path, struct err *err)
 {
     const struct json *clean = json_get(policy, "cleanPodPolicy");
     enum training_clean_policy parsed;
-    char said[TRAINING_VALUE_MAX];
-    int r;
+    char recorded_events[TRAINING_VALUE_MAX];
+    int result;
 
     if (clean && clean->type != JSON_NULL &&
         !training_clean_policy_parse(json_text(clean), &parsed))
         return err_set(err, ERR_INVALID, "%s.cleanPodPolicy: must be None, Running or All, is %s",
-                       path, training_value_say(clean, said, sizeof(said)));
-    r = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
-    if (r < 0)
-        return r;
-    /* Bounded so that seconds fit into milliseconds everywhere. */
-    r = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
-    if (r < 0)
-        return r;
+                       path,
+                       training_value_describe(clean, recorded_events, sizeof(recorded_events)));
+    result = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
+    if (result < 0)
+        return result;
+    /* limited so that seconds fit into milliseconds */
+    result = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
+    if (result < 0)
+        return result;
     return validate_int(policy, path, "backoffLimit", 0, INT32_MAX, err);
 }
 
-/* Some manager must feel responsible, or the job would wait for ever. */
+/* A job with an unknown manager would wait forever. */
 int training_managed_by_validate(const struct json *spec, struct err *err)
 {
     const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
-    char said[TRAINING_VALUE_MAX];
+    char recorded_events[TRAINING_VALUE_MAX];
 
     if (!manager || manager->type == JSON_NULL || str_eq(json_text(manager), TRAINING_MANAGER) ||
         str_eq(json_text(manager), TRAINING_OTHER_MANAGER))
@@ -144,25 +145,25 @@ int training_managed_by_validate(const struct json *spec, struct err *err)
     return err_set(err, ERR_INVALID,
                    "spec.runPolicy.managedBy: must be " TRAINING_MANAGER
                    " or " TRAINING_OTHER_MANAGER ", is %s",
-                   training_value_say(manager, said, sizeof(said)));
+                   training_value_describe(manager, recorded_events, sizeof(recorded_events)));
 }
 
 static int validate_run_policy(const struct json *spec, struct err *err)
 {
     const struct json *policy, *suspend;
-    int r;
+    int result;
 
-    r = validate_object(spec, "spec", "runPolicy", &policy, err);
-    if (r == 0)
-        r = validate_limits(policy, "spec.runPolicy", err);
-    if (r == 0)
-        r = validate_limits(spec, "spec", err);
-    if (r == 0)
-        r = training_managed_by_validate(spec, err);
-    if (r == 0)
-        r = validate_scheduling(policy, err);
-    if (r < 0)
-        return r;
+    result = validate_object(spec, "spec", "runPolicy", &policy, err);
+    if (result == 0)
+        result = validate_limits(policy, "spec.runPolicy", err);
+    if (result == 0)
+        result = validate_limits(spec, "spec", err);
+    if (result == 0)
+        result = training_managed_by_validate(spec, err);
+    if (result == 0)
+        result = validate_scheduling(policy, err);
+    if (result < 0)
+        return result;
     suspend = json_get(policy, "suspend");
     if (suspend && suspend->type != JSON_NULL && suspend->type != JSON_BOOL)
         return err_set(err, ERR_INVALID, "spec.runPolicy.suspend: must be true or false, is %s",
@@ -170,7 +171,7 @@ static int validate_run_policy(const struct json *spec, struct err *err)
     return 0;
 }
 
-/* A member that we add to must be what we take it for, or be missing. */
+/* Checks that a member that the operator appends to is a list or missing. */
 static int validate_list(const struct json *container, const char *path, const char *name,
                          const char *what, struct err *err)
 {
@@ -182,7 +183,7 @@ static int validate_list(const struct json *container, const char *path, const c
                    json_type_name(list->type));
 }
 
-static int validate_ports(const struct json *container, const char *path, struct err *err)
+static int validate_container_ports(const struct json *container, const char *path, struct err *err)
 {
     size_t position = 0;
 
@@ -220,13 +221,13 @@ static int validate_containers(const struct training_kind *kind, const struct js
                            json_type_name(container->type));
         if (str_is_empty(json_get_string(container, "image", NULL)))
             return err_set(err, ERR_INVALID, "%s.image: must be given, as a string", path);
-        int r = validate_list(container, path, "env", "a list of names and values", err);
-        if (r == 0)
-            r = validate_list(container, path, "ports", "a list", err);
-        if (r == 0)
-            r = validate_ports(container, path, err);
-        if (r < 0)
-            return r;
+        int result = validate_list(container, path, "env", "a list of names and values", err);
+        if (result == 0)
+            result = validate_list(container, path, "ports", "a list", err);
+        if (result == 0)
+            result = validate_container_ports(container, path, err);
+        if (result < 0)
+            return result;
         position++;
     }
     if (!training_job_container(kind, pod_spec))
@@ -237,7 +238,7 @@ static int validate_containers(const struct training_kind *kind, const struct js
     return 0;
 }
 
-/* A pod's name is its host name and its service's name: one DNS label. */
+/* The name of a pod is also its host name and its service's name: one DNS label. */
 static int validate_name_length(const struct json *replica, enum training_replica_type type,
                                 const char *job_name, struct err *err)
 {
@@ -257,8 +258,8 @@ static int validate_name_length(const struct json *replica, enum training_replic
     return 0;
 }
 
-static int validate_type(const struct training_kind *kind, const struct json *replica,
-                         enum training_replica_type *ret, struct err *err)
+static int validate_replica_type(const struct training_kind *kind, const struct json *replica,
+                                 enum training_replica_type *ret, struct err *err)
 {
     const char *names[TRAINING_REPLICA_TYPES], *nearest;
     char list[80] = "";
@@ -284,19 +285,19 @@ static int validate_type(const struct training_kind *kind, const struct json *re
 static int validate_replica(const struct training_kind *kind, const struct json *replica,
                             enum training_replica_type type, const char *job_name, struct err *err)
 {
-    char path[160], said[TRAINING_VALUE_MAX];
+    char path[160], recorded_events[TRAINING_VALUE_MAX];
     const struct json *policy;
     enum training_restart_policy parsed;
-    int r;
+    int result;
 
     snprintf(path, sizeof(path), "spec.%s[%.60s]", kind->specs, replica->name);
     if (replica->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
                        json_type_name(replica->type));
 
-    r = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
-    if (r < 0)
-        return r;
+    result = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
+    if (result < 0)
+        return result;
     if ((type == TRAINING_CHIEF || type == TRAINING_MASTER) &&
         json_get_int(replica, "replicas", 1) > 1)
         return err_set(err, ERR_INVALID, "%s.replicas: must not be more than 1, is %" PRId64, path,
@@ -307,11 +308,12 @@ static int validate_replica(const struct training_kind *kind, const struct json 
         !training_restart_policy_parse(json_text(policy), &parsed))
         return err_set(err, ERR_INVALID,
                        "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is %s",
-                       path, training_value_say(policy, said, sizeof(said)));
+                       path,
+                       training_value_describe(policy, recorded_events, sizeof(recorded_events)));
 
-    r = validate_containers(kind, replica, err);
-    if (r < 0)
-        return r;
+    result = validate_containers(kind, replica, err);
+    if (result < 0)
+        return result;
     return validate_name_length(replica, type, job_name, err);
 }
 
@@ -327,12 +329,12 @@ static int validate_replica_specs(const struct training_kind *kind, const struct
                        "spec.%s: must be specified, with at least one replica type", kind->specs);
     JSON_EACH (replica, specs) {
         enum training_replica_type type;
-        int r = validate_type(kind, replica, &type, err);
+        int result = validate_replica_type(kind, replica, &type, err);
 
-        if (r == 0)
-            r = validate_replica(kind, replica, type, job_name, err);
-        if (r < 0)
-            return r;
+        if (result == 0)
+            result = validate_replica(kind, replica, type, job_name, err);
+        if (result < 0)
+            return result;
         if (seen[type])
             return err_set(err, ERR_INVALID, "spec.%s[%s]: the same replica type as '%s'",
                            kind->specs, replica->name, seen[type]);
@@ -355,18 +357,18 @@ int training_job_validate(const struct training_kind *kind, const struct json *o
 {
     const char *name = json_get_string(json_get(object, "metadata"), "name", "");
     const struct json *spec = json_get(object, "spec");
-    int r;
+    int result;
 
     if (!str_is_dns1035_label(name))
         return err_set(err, ERR_INVALID,
                        "metadata.name: must be a DNS-1035 label (lower case letters, digits and "
                        "'-', starting with a letter, at most 63 characters), is \"%s\"",
                        name);
-    r = validate_run_policy(spec, err);
-    if (r < 0)
-        return r;
-    r = validate_replica_specs(kind, spec, name, err);
-    if (r < 0)
-        return r;
+    result = validate_run_policy(spec, err);
+    if (result < 0)
+        return result;
+    result = validate_replica_specs(kind, spec, name, err);
+    if (result < 0)
+        return result;
     return kind->validate(object, err);
 }

@@ -1,5 +1,5 @@
-/* The autoscaler that elasticPolicy.metrics stands for, named as its job and bound to its scale
- * subresource. Called by the reconcile. */
+/* Builds the HorizontalPodAutoscaler of elasticPolicy.metrics. It has the name of its job and
+ * scales the job's scale subresource. */
 #include "operator/reconcile/autoscaler.h"
 
 #include "kube/object.h"

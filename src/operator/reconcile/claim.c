@@ -1,8 +1,8 @@
-/* What belongs to the job. As every controller of Kubernetes it adopts what carries its labels and
- * has no controller (somebody deleted a job with --cascade=orphan and made it again), and lets go
- * of what it controls but carries them no more (somebody took a pod out to look at it). Both are
- * patches of the one owner reference, valid for the one object that was seen. Pure; part of the
- * reconcile. */
+/* Adopts and releases objects of a job. Like every controller of Kubernetes, it adopts objects with
+ * its labels that have no controller (a job was deleted with --cascade=orphan and created again),
+ * and releases objects that it controls but that lost the labels (a user took a pod out to debug
+ * it). Both are patches of one owner reference, valid only for the object that was seen. Pure; part
+ * of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* A patch that fails where another object has the name by now. */
+/* Returns a patch that fails if another object has the name by now. */
 static struct json *patch_new(struct training_pass *pass, const struct json *object,
                               struct json *reference)
 {
@@ -24,14 +24,14 @@ static struct json *patch_new(struct training_pass *pass, const struct json *obj
     return patch;
 }
 
-static void adopt(struct training_pass *pass, enum training_action_type type,
-                  const struct json *object)
+static void claim_adopt(struct training_pass *pass, enum training_action_type type,
+                        const struct json *object)
 {
     struct json *patch =
         patch_new(pass, object, kube_owner_reference_new(pass->arena, pass->job.json, true));
 
-    /* PodGroups are custom resources, whose lists are written as a whole: only over what was read.
-     */
+    /* PodGroups are custom resources, whose lists are replaced as a whole: the patch is conditional
+     * on the version that was read. */
     if (type == TRAINING_ADOPT_POD_GROUP)
         json_set_string(pass->arena, json_get(patch, "metadata"), "resourceVersion",
                         kube_meta_resource_version(object));
@@ -40,8 +40,8 @@ static void adopt(struct training_pass *pass, enum training_action_type type,
 
 void training_pass_release(struct training_pass *pass)
 {
-    for (size_t i = 0; i < pass->observed->stray_count; i++) {
-        const struct json *pod = pass->observed->strays[i];
+    for (size_t i = 0; i < pass->observed->unmatched_count; i++) {
+        const struct json *pod = pass->observed->unmatched[i];
         struct json *reference = json_object(pass->arena);
 
         if (!kube_meta_is_controlled_by(pod, pass->job.uid) || kube_meta_is_deleting(pod))
@@ -61,7 +61,7 @@ static bool is_orphan(const struct training_pass *pass, const struct json *objec
            training_job_describes(&pass->job, object, &type, &index);
 }
 
-static bool has_ended(const struct training_pass *pass, const struct json *json)
+static bool claimed_pod_has_ended(const struct training_pass *pass, const struct json *json)
 {
     struct training_pod pod;
 
@@ -75,14 +75,14 @@ static size_t count_orphans(const struct training_pass *pass, bool ended)
 
     for (size_t i = 0; i < pass->observed->pod_count; i++)
         count += is_orphan(pass, pass->observed->pods[i]) &&
-                 has_ended(pass, pass->observed->pods[i]) == ended;
+                 claimed_pod_has_ended(pass, pass->observed->pods[i]) == ended;
     return count;
 }
 
-/* Pods that ended are adopted along with others that live, because then they are the finished
- * replicas of a job that goes on. Where none lives they are what is left of an earlier job: their
- * success is not this one's, and they are left alone. They go first, so that however far an
- * adoption came, the living ones that say what they are are still to be seen. */
+/* Ended pods are adopted together with live ones, because they are the finished replicas of a job
+ * that goes on. Without a live pod they belong to an earlier job: its success does not count for
+ * this one, and they are left alone. Ended pods are adopted first, so that after an interrupted
+ * adoption the live ones can still be recognized. */
 static void adopt_pods(struct training_pass *pass)
 {
     bool ended = count_orphans(pass, true) > 0;
@@ -92,8 +92,8 @@ static void adopt_pods(struct training_pass *pass)
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
 
-        if (is_orphan(pass, pod) && has_ended(pass, pod) == ended)
-            adopt(pass, TRAINING_ADOPT_POD, pod);
+        if (is_orphan(pass, pod) && claimed_pod_has_ended(pass, pod) == ended)
+            claim_adopt(pass, TRAINING_ADOPT_POD, pod);
     }
 }
 
@@ -105,7 +105,7 @@ static void adopt_group(struct training_pass *pass)
         str_eq(kube_meta_label(group, TRAINING_OPERATOR_LABEL), pass->job.kind->controller_name) &&
         str_eq(kube_meta_label(group, TRAINING_NAME_LABEL), pass->job.name) &&
         json_count(json_at(group, "metadata", "ownerReferences", NULL)) == 0)
-        adopt(pass, TRAINING_ADOPT_POD_GROUP, group);
+        claim_adopt(pass, TRAINING_ADOPT_POD_GROUP, group);
 }
 
 bool training_pass_adopt(struct training_pass *pass)
@@ -115,7 +115,7 @@ bool training_pass_adopt(struct training_pass *pass)
     adopt_pods(pass);
     for (size_t i = 0; i < pass->observed->service_count; i++) {
         if (is_orphan(pass, pass->observed->services[i]))
-            adopt(pass, TRAINING_ADOPT_SERVICE, pass->observed->services[i]);
+            claim_adopt(pass, TRAINING_ADOPT_SERVICE, pass->observed->services[i]);
     }
     adopt_group(pass);
     return pass->plan->action_count > before;

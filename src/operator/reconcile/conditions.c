@@ -1,23 +1,18 @@
-/* The rules of the condition list. Called by the reconcile on its own copy of the status; pure. A
+/* The rules of a job's conditions. Called by the reconcile on its own copy of the status; pure. A
  * finished job has exactly one of Succeeded and Failed, and keeps it. */
 #include "operator/reconcile/conditions.h"
 
-#include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 
 const struct json *training_condition_get(const struct json *status, const char *type)
 {
-    JSON_EACH (condition, json_get(status, "conditions")) {
-        if (str_eq(json_get_string(condition, "type", NULL), type))
-            return condition;
-    }
-    return NULL;
+    return kube_condition_find(json_get(status, "conditions"), type);
 }
 
 bool training_condition_is_true(const struct json *status, const char *type)
 {
     const struct json *condition = training_condition_get(status, type);
-
     return str_eq(json_get_string(condition, "status", NULL), "True");
 }
 
@@ -27,65 +22,51 @@ bool training_is_finished(const struct json *status)
            training_condition_is_true(status, TRAINING_FAILED);
 }
 
-/* Whether a condition of type `old` has no place beside a new one of type `new_`. */
-static bool is_replaced_by(const char *old, const char *new_)
+static void condition_remove(struct json *conditions, const char *type)
 {
-    return str_eq(old, new_) ||
-           (str_eq(old, TRAINING_RUNNING) && str_eq(new_, TRAINING_RESTARTING)) ||
-           (str_eq(old, TRAINING_RESTARTING) && str_eq(new_, TRAINING_RUNNING));
+    struct json *condition = kube_condition_find(conditions, type);
+    if (condition)
+        json_remove_element(conditions, condition);
 }
 
-static void end_activity(struct arena *arena, struct json *condition, const char *now)
+/* Sets a condition that is "True" to "False" and keeps its reason and message. */
+static void condition_end(struct arena *arena, struct json *conditions, const char *type,
+                          int64_t now_ms)
 {
-    const char *type = json_get_string(condition, "type", "");
-
-    if (!str_eq(type, TRAINING_RUNNING) && !str_eq(type, TRAINING_RESTARTING))
-        return;
+    struct json *condition = kube_condition_find(conditions, type);
     if (!str_eq(json_get_string(condition, "status", NULL), "True"))
         return;
-    json_set_string(arena, condition, "status", "False");
-    json_set_string(arena, condition, "lastUpdateTime", now);
-    json_set_string(arena, condition, "lastTransitionTime", now);
+    const struct kube_condition ended = {.type = type,
+                                         .status = "False",
+                                         .reason = json_get_string(condition, "reason", NULL),
+                                         .message = json_get_string(condition, "message", NULL),
+                                         .time_name = "lastUpdateTime",
+                                         .now_ms = now_ms};
+    kube_condition_set(arena, conditions, &ended, 0);
 }
 
 bool training_condition_set(struct arena *arena, struct json *status, const char *type,
                             bool is_true, const char *reason, const char *message, int64_t now_ms)
 {
-    const struct json *current = training_condition_get(status, type);
-    const char *value = is_true ? "True" : "False";
-    bool ends = is_true && (str_eq(type, TRAINING_SUCCEEDED) || str_eq(type, TRAINING_FAILED));
-    char now[MOMENT_TEXT_MAX];
-    const char *transition = now;
-    struct json *conditions, *condition;
-
+    const struct kube_condition wanted = {.type = type,
+                                          .status = is_true ? "True" : "False",
+                                          .reason = reason,
+                                          .message = message,
+                                          .time_name = "lastUpdateTime",
+                                          .now_ms = now_ms};
     if (training_is_finished(status))
         return false;
-    if (current && str_eq(json_get_string(current, "status", NULL), value) &&
-        str_eq(json_get_string(current, "reason", NULL), reason))
+    struct json *conditions = json_ensure_array(arena, status, "conditions");
+    if (!kube_condition_set(arena, conditions, &wanted,
+                            KUBE_CONDITION_KEEP_REASON | KUBE_CONDITION_MOVE_LAST))
         return false;
-
-    moment_format(now_ms, now);
-    if (current && str_eq(json_get_string(current, "status", NULL), value))
-        transition = json_get_string(current, "lastTransitionTime", now);
-
-    condition = json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    json_set_string(arena, condition, "status", value);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
-    json_set_string(arena, condition, "lastUpdateTime", now);
-    json_set_string(arena, condition, "lastTransitionTime", transition);
-
-    conditions = json_array(arena);
-    JSON_EACH (old, json_get(status, "conditions")) {
-        if (is_replaced_by(json_get_string(old, "type", ""), type))
-            continue;
-        struct json *kept = json_clone(arena, old);
-        if (ends)
-            end_activity(arena, kept, now);
-        json_append(conditions, kept);
+    if (str_eq(type, TRAINING_RESTARTING))
+        condition_remove(conditions, TRAINING_RUNNING);
+    if (str_eq(type, TRAINING_RUNNING))
+        condition_remove(conditions, TRAINING_RESTARTING);
+    if (is_true && (str_eq(type, TRAINING_SUCCEEDED) || str_eq(type, TRAINING_FAILED))) {
+        condition_end(arena, conditions, TRAINING_RUNNING, now_ms);
+        condition_end(arena, conditions, TRAINING_RESTARTING, now_ms);
     }
-    json_append(conditions, condition);
-    json_set(arena, status, "conditions", conditions);
     return true;
 }

@@ -1,5 +1,5 @@
-/* The conditions of a job: the list in its status that says where it stands. The newest change
- * stands last, which is what `kubectl get` shows as the job's state. */
+/* The conditions in the status of a job. The condition that changed last is the last of the list;
+ * `kubectl get` shows it as the job's state. */
 #ifndef TRAINYARD_OPERATOR_CONDITIONS_H
 #define TRAINYARD_OPERATOR_CONDITIONS_H
 
@@ -12,17 +12,17 @@
 #define TRAINING_FAILED     "Failed"
 #define TRAINING_SUSPENDED  "Suspended"
 
-/* The reason of a Failed condition: the job makes no sense. */
+/* The reason of the Failed condition of an invalid job. */
 #define TRAINING_FAILED_VALIDATION "FailedValidation"
 
-/* `status` is the job's status tree. */
+/* `status` is the status of the job. */
 const struct json *training_condition_get(const struct json *status, const char *type);
 bool training_condition_is_true(const struct json *status, const char *type);
-bool training_is_finished(const struct json *status); /* Succeeded or Failed */
+bool training_is_finished(const struct json *status); /* Succeeded or Failed is True */
 
-/* Set a condition by the rules: nothing changes on a finished job, nor where status and reason are
- * the same; a changed condition moves to the end; Running and Restarting replace each other; the
- * end of the job makes both False. True if something changed. */
+/* Sets a condition and returns whether something changed. A finished job does not change, nor does
+ * a condition with the same status and reason. A changed condition becomes the last of the list.
+ * Running and Restarting replace each other, and the end of the job sets both to False. */
 bool training_condition_set(struct arena *arena, struct json *status, const char *type,
                             bool is_true, const char *reason, const char *message, int64_t now_ms);
 

@@ -1,6 +1,4 @@
-/* PodGroups and the marks of their members; see gang.h. Called by the reconcile, which decides
- * when.
- */
+/* Builds PodGroups and marks their members; see gang.h. The reconcile decides when. */
 #include "operator/reconcile/gang.h"
 
 #include "operator/reconcile/pod_amounts.h"
@@ -30,9 +28,9 @@ struct members {
     int total;
 };
 
-/* Whether the scheduler will see a pod of the replica now. One that has finished and whose pod is
- * gone, or that failed and is not tried again, will not come; one that waits to be tried again
- * comes later, and who restarts alone need not wait with it. */
+/* Returns whether the scheduler will see a pod of the replica now. A finished replica without pod,
+ * or a failed one that is not restarted, gets no pod. A replica in backoff gets its pod later, and
+ * a replica that restarts alone need not wait for it. */
 static bool is_to_come(const struct training_job *job, const struct training_replica *replica,
                        int64_t now_ms)
 {
@@ -58,7 +56,7 @@ static struct members members_to_come(const struct training_job *job,
     return members;
 }
 
-/* Workers beyond those the job needs to start. */
+/* Returns the number of workers beyond those that the job needs to start. */
 static int spare_workers(const struct training_job *job, const struct members *members)
 {
     int workers = members->counts[TRAINING_WORKER];
@@ -74,13 +72,14 @@ int training_gang_min_member(const struct training_job *job,
 
     if (wanted < 0)
         wanted = members.total - spare_workers(job, &members);
-    /* More than there ever are was asked for: that is said (and waited for), not mended. */
+    /* If the user asks for more members than exist, that is written as it is, and the group waits.
+     */
     else if (wanted > members.total && (size_t)members.total < replicas->count)
         wanted = members.total;
     return wanted > 0 ? (int)wanted : 1;
 }
 
-/* The first members that count, in the order of the types, spare workers last. */
+/* Returns the first members that count, in the order of the types, spare workers last. */
 static struct members first_members(const struct training_job *job,
                                     const struct training_replicas *replicas, int64_t now_ms)
 {
@@ -102,7 +101,8 @@ static struct members first_members(const struct training_job *job,
 
 /* ---- The group ------------------------------------------------------------------------------- */
 
-/* minResources as asked for, or what the first members ask of their nodes; NULL: nothing. */
+/* Returns minResources of the spec, or the requests of the first members; NULL if there are none.
+ */
 static struct json *min_resources(struct arena *arena, const struct training_job *job,
                                   const struct training_replicas *replicas, int64_t now_ms)
 {
@@ -143,7 +143,8 @@ static struct json *group_spec(struct arena *arena, const struct training_gang *
     return spec;
 }
 
-/* Volcano takes wishes from annotations. What the tools keep on the job for themselves is none. */
+/* Volcano reads settings from annotations. Annotations that tools keep on the job are not copied.
+ */
 static bool is_wish(const char *annotation)
 {
     return !str_eq(annotation, "kubectl.kubernetes.io/last-applied-configuration") &&
@@ -169,7 +170,7 @@ struct json *training_gang_group_new(struct arena *arena, const struct training_
     return group;
 }
 
-/* A merge patch leaves what it does not name: a resource that is too much is named with null. */
+/* A merge patch keeps members that it does not name: a superfluous resource is set to null. */
 static struct json *resources_patch(struct arena *arena, const struct json *wanted,
                                     const struct json *is)
 {
@@ -190,7 +191,7 @@ struct json *training_gang_group_patch(struct arena *arena, const struct trainin
                                        const struct training_replicas *replicas, int64_t now_ms,
                                        const struct json *group)
 {
-    /* A group stays in the queue it was put into. */
+    /* a group stays in its queue */
     static const char *const names[] = {"minMember", "priorityClassName", "scheduleTimeoutSeconds"};
     const struct json *is = json_get(group, "spec");
     struct json *wanted = group_spec(arena, gang, job, replicas, now_ms);

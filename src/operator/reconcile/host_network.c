@@ -1,11 +1,11 @@
-/* Ports for replicas with hostNetwork; see host_network.h. Pure; part of the reconcile. A job gets
- * all the ports it needs or waits for them, because each of its replicas is told the ports of all.
- * They are put into the plan as the job's memory, which the controller writes before it makes a
- * pod; a job keeps its ports while it makes pods, and afterwards those on which pods still listen.
+/* Assigns node ports to replicas with hostNetwork; see host_network.h. Pure; part of the reconcile.
+ * A job gets all the ports it needs or waits, because each of its replicas is told the ports of
+ * all. The plan stores them in an annotation, which the controller writes before it creates a pod.
+ * A job keeps its ports while it creates pods, and afterwards the ports on which pods still listen.
  */
 #include "operator/reconcile/host_network.h"
 
-#include "operator/controller/host_ports.h"
+#include "operator/reconcile/host_ports.h"
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "base/hash.h"
@@ -15,13 +15,13 @@
 #include <string.h>
 
 enum {
-    MEMORY_MAX = 256 * 1024, /* what the API allows for all annotations together */
+    MEMORY_MAX = 256 * 1024, /* the API's limit for all annotations of an object */
     PORTS = 65536,
-    ASK_AGAIN_MS = 10 * 1000, /* whether other jobs have let go of theirs */
+    ASK_AGAIN_MS = 10 * 1000, /* interval to check whether other jobs have released ports */
     NOT_KNOWN_YET_MS = 100,
 };
 
-/* Ports that are this job's, so that none is given out twice. */
+/* The ports of this job, so that none is assigned twice. */
 struct ports_seen {
     unsigned char bits[PORTS / 8];
 };
@@ -31,7 +31,7 @@ static bool is_seen(const struct ports_seen *seen, int port)
     return seen->bits[port / 8] & 1U << (port % 8);
 }
 
-static bool see(struct ports_seen *seen, int port)
+static bool ports_seen_add(struct ports_seen *seen, int port)
 {
     bool before = is_seen(seen, port);
 
@@ -78,7 +78,7 @@ void training_host_ports_read(struct arena *arena, struct training_job *job)
 
             if (index == spec->replicas)
                 break;
-            spec->ports[index++] = port && !see(seen, port) ? port : 0;
+            spec->ports[index++] = port && !ports_seen_add(seen, port) ? port : 0;
         }
     }
 }
@@ -132,7 +132,7 @@ static bool has_pods(const struct training_pass *pass)
     return false;
 }
 
-/* The port that a pod was made with; 0: none. */
+/* Returns the port that a pod was created with; 0: none. */
 static int port_of_pod(const struct training_kind *kind, const struct json *pod)
 {
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
@@ -161,8 +161,8 @@ static void take_port(struct training_pass *pass, const struct training_replica 
     pass->job.replicas[replica->type].ports[replica->index] = port;
 }
 
-/* Pods that live listen where they were told to, whatever somebody wrote into the annotation since;
- * their peers must hear of that port, and nobody else may get it. */
+/* Live pods listen on the ports they were created with, even if the annotation was edited since.
+ * Their peers must get that port, and no other replica may get it. */
 static void believe_pods(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -179,8 +179,8 @@ static void believe_pods(struct training_pass *pass)
     }
 }
 
-/* A port that another job holds too (the annotation was copied from it) is given up while there is
- * still nobody who knows it. */
+/* Releases a port that another job holds too, for example because the annotation was copied, while
+ * the job has no pods that know it. */
 static void give_up_clashes(struct training_pass *pass)
 {
     const struct host_ports *table = pass->observed->host_ports;
@@ -198,7 +198,7 @@ static void give_up_clashes(struct training_pass *pass)
     }
 }
 
-/* Mark the job's own ports; returns how many replicas have none. */
+/* Marks the job's own ports. Returns how many replicas have none. */
 static int count_missing(const struct training_pass *pass, struct ports_seen *own)
 {
     int missing = 0;
@@ -208,7 +208,7 @@ static int count_missing(const struct training_pass *pass, struct ports_seen *ow
 
         for (int i = 0; spec->host_network && i < spec->replicas; i++) {
             if (spec->ports[i])
-                see(own, spec->ports[i]);
+                ports_seen_add(own, spec->ports[i]);
             else
                 missing++;
         }
@@ -216,9 +216,9 @@ static int count_missing(const struct training_pass *pass, struct ports_seen *ow
     return missing;
 }
 
-/* The free ports of the range, at most `wanted`. Every job begins at a place of its own, so that
- * operators that do not know of each other seldom choose the same, and a port just let go is not
- * taken again at once. */
+/* Finds free ports of the range, at most `wanted`. Each job starts at a position from the hash of
+ * its uid, so that independent operators seldom choose the same port, and a released port is not
+ * reused at once. */
 static int find_free(const struct training_pass *pass, const struct ports_seen *own, int *ret,
                      int wanted)
 {
@@ -250,19 +250,20 @@ static void hand_out(struct training_pass *pass, const int *ports)
     }
 }
 
-static void hold(struct training_pass *pass, const int *held, size_t count, const char *text)
+static void host_network_hold(struct training_pass *pass, const int *held, size_t count,
+                              const char *text)
 {
-    training_plan_remember(pass->plan, pass->job.json, TRAINING_HOST_PORTS_ANNOTATION, text);
+    training_plan_annotate(pass->plan, pass->job.json, TRAINING_HOST_PORTS_ANNOTATION, text);
     pass->plan->host_ports = held;
     pass->plan->host_port_count = count;
 }
 
 static void hold_nothing(struct training_pass *pass)
 {
-    hold(pass, ARENA_NEW(pass->arena, int), 0, NULL);
+    host_network_hold(pass, ARENA_NEW(pass->arena, int), 0, NULL);
 }
 
-/* Put what the job holds from now on into the plan. */
+/* Adds the ports that the job holds from now on to the plan. */
 static void write_down(struct training_pass *pass)
 {
     struct json *memory = json_object(pass->arena);
@@ -284,10 +285,10 @@ static void write_down(struct training_pass *pass)
                 held[count++] = spec->ports[i];
         }
     }
-    hold(pass, held, count, count ? json_to_string(pass->arena, memory) : NULL);
+    host_network_hold(pass, held, count, count ? json_to_string(pass->arena, memory) : NULL);
 }
 
-bool training_pass_give_ports(struct training_pass *pass)
+bool training_pass_assign_ports(struct training_pass *pass)
 {
     const struct host_ports *table = pass->observed->host_ports;
     struct ports_seen *own;
@@ -322,7 +323,7 @@ bool training_pass_give_ports(struct training_pass *pass)
     return false;
 }
 
-/* Mark the ports on which pods of the job may still listen. */
+/* Marks the ports on which pods of the job may still listen. */
 static void see_live_pods(const struct training_pass *pass, struct ports_seen *live)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
@@ -332,11 +333,11 @@ static void see_live_pods(const struct training_pass *pass, struct ports_seen *l
             continue;
         training_pod_read(pass->job.kind, pass->observed->pods[i], &pod);
         if (pod.phase == TRAINING_POD_PENDING || pod.phase == TRAINING_POD_RUNNING)
-            see(live, port_of_pod(pass->job.kind, pod.json));
+            ports_seen_add(live, port_of_pod(pass->job.kind, pod.json));
     }
 }
 
-void training_pass_drop_ports(struct training_pass *pass)
+void training_pass_release_ports(struct training_pass *pass)
 {
     const struct json *memory = read_annotation(pass->arena, pass->job.json);
     struct ports_seen *live = ARENA_NEW(pass->arena, struct ports_seen);
@@ -360,5 +361,5 @@ void training_pass_drop_ports(struct training_pass *pass)
                 held[count++] = port;
         }
     }
-    hold(pass, held, count, count ? json_to_string(pass->arena, kept) : NULL);
+    host_network_hold(pass, held, count, count ? json_to_string(pass->arena, kept) : NULL);
 }

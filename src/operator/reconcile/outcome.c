@@ -1,6 +1,7 @@
-/* How a job ends. One rule a function, asked in this order: success first, because a chief that is
- * done is done whatever became of its helpers; then the replicas that failed for good; then the
- * limits. Exactly one answer comes out, so Succeeded and Failed are never both true. Pure. */
+/* Decides the end of a job, one rule per function, in this order: success first, because a chief
+ * that succeeded decides the job whatever happened to other replicas; then replicas that failed
+ * permanently; then the limits. Exactly one result is returned, so that Succeeded and Failed are
+ * never both true. Pure. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/conditions.h"
@@ -11,7 +12,7 @@
 
 #include <inttypes.h>
 
-/* Replicas that the message of a failed job names. */
+/* Number of replicas that the message of a failed job names. */
 enum { NAMED_MAX = 3 };
 
 static const char *backoff_message(const struct training_pass *pass)
@@ -37,7 +38,7 @@ bool training_pass_was_stopped(const struct training_pass *pass)
            str_eq(json_get_string(failed, "reason", ""), TRAINING_FAILED_VALIDATION);
 }
 
-/* None of none is no success: a job that was scaled to nothing waits to be scaled again. */
+/* A job with zero replicas has not succeeded: it waits to be scaled up. */
 static bool all_succeeded(const struct training_pass *pass, enum training_replica_type type)
 {
     int replicas = pass->job.replicas[type].replicas;
@@ -45,7 +46,7 @@ static bool all_succeeded(const struct training_pass *pass, enum training_replic
     return replicas > 0 && training_replicas_count(&pass->replicas, type).succeeded == replicas;
 }
 
-/* The type whose replicas are the job's success. */
+/* Returns the replica type that decides the job's success. */
 static bool deciding_type(const struct training_job *job, enum training_replica_type *ret)
 {
     static const enum training_replica_type order[] = {TRAINING_CHIEF, TRAINING_MASTER,
@@ -60,7 +61,7 @@ static bool deciding_type(const struct training_job *job, enum training_replica_
     return false;
 }
 
-/* Worker 0 stands for the job where there is no chief; its exit code must be known to be 0. */
+/* In a job without chief worker 0 decides; its exit code must be known to be 0. */
 static bool worker_0_completed(const struct training_pass *pass)
 {
     const struct training_replica *worker =
@@ -99,7 +100,7 @@ bool training_pass_is_running(const struct training_pass *pass)
     return deciding_type(job, &type) && training_replicas_count(&pass->replicas, type).active > 0;
 }
 
-/* New pods that are due, and the restarts in place that go with the old ones. */
+/* Counts the new pods that are due, and the restarts in place that are lost with the old pods. */
 static int64_t count_new_failures(const struct training_pass *pass)
 {
     int64_t pods = 0, in_place = 0;
@@ -113,7 +114,7 @@ static int64_t count_new_failures(const struct training_pass *pass)
         pods++;
         in_place += replica->pod.restarts;
     }
-    /* Restarted together, they restart once. */
+    /* replicas that restart together count as one restart */
     if (pass->job.restart_together && pods > 1)
         pods = 1;
     return pods + in_place;
@@ -134,7 +135,7 @@ static int count_verdicts(const struct training_pass *pass, enum training_replic
     return count;
 }
 
-/* Dynamic workers may come and go, as long as the job does not rest on them and one is left. */
+/* Dynamic workers may come and go, as long as they do not decide the job and one is left. */
 static bool is_dispensable(const struct training_pass *pass, enum training_replica_type type,
                            int failed)
 {
@@ -142,7 +143,7 @@ static bool is_dispensable(const struct training_pass *pass, enum training_repli
            (training_job_has_chief(&pass->job) || failed < pass->job.replicas[type].replicas);
 }
 
-/* "mnist-worker-1 exited with code 137 (OOMKilled)", as far as it is known. */
+/* Returns "mnist-worker-1 exited with code 137 (OOMKilled)", as far as known. */
 static const char *describe_failure(const struct training_pass *pass,
                                     const struct training_replica *replica)
 {
@@ -159,7 +160,7 @@ static const char *describe_failure(const struct training_pass *pass,
                         replica->pod.exit_code, cause);
 }
 
-/* The first replicas of a type that failed for good, as a sentence. */
+/* Describes the first replicas of a type that failed permanently. */
 static const char *describe_failures(const struct training_pass *pass,
                                      enum training_replica_type type, int failed)
 {
@@ -180,8 +181,8 @@ static const char *describe_failures(const struct training_pass *pass,
                           : text;
 }
 
-/* The message of the first type with replicas that failed for good, or NULL. It begins with the
- * incumbent's sentence, which tools look for. */
+/* Returns the message for the first type with permanently failed replicas, or NULL. It starts with
+ * the sentence of Kubeflow's operator, which tools search for. */
 static const char *failed_replicas(const struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
@@ -192,18 +193,18 @@ static const char *failed_replicas(const struct training_pass *pass)
 
         if (failed == 0 || is_dispensable(pass, type, failed))
             continue;
-        const char *words = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
-                                ? job->kind->words.failing
-                                : job->kind->words.failed;
+        const char *messages = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
+                                   ? job->kind->messages.failing
+                                   : job->kind->messages.failed;
         return arena_printf(pass->arena, "%s %s",
-                            training_job_say(pass->arena, job, words, type, failed),
+                            training_job_message(pass->arena, job, messages, type, failed),
                             describe_failures(pass, type, failed));
     }
     return NULL;
 }
 
-/* As for a batch Job: a limit of N allows N new pods, and N restarts in place are one too many
- * (the first try counts there). */
+/* As for a batch Job, a limit of N allows N new pods, while N restarts in place exceed it, because
+ * the first start counts there. */
 static bool is_past_backoff_limit(const struct training_pass *pass)
 {
     int64_t remembered, in_place, new_failures;
@@ -217,7 +218,8 @@ static bool is_past_backoff_limit(const struct training_pass *pass)
     return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;
 }
 
-/* Whose tries they were: the pods go, and the message of the condition is the incumbent's. */
+/* Reports which replicas used up the limit, because their pods are deleted and the condition has
+ * Kubeflow's message. */
 static void report_tries(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -239,7 +241,7 @@ static void report_tries(struct training_pass *pass)
     }
 }
 
-/* Asks for another look when the deadline comes, since nothing else may happen until then. */
+/* Requeues the job for its deadline, because nothing else may happen until then. */
 static bool is_past_deadline(const struct training_pass *pass)
 {
     int64_t started_ms = training_pass_time(pass, "startTime");
@@ -254,7 +256,7 @@ static bool is_past_deadline(const struct training_pass *pass)
     return false;
 }
 
-bool training_pass_has_nobody(const struct training_pass *pass)
+bool training_pass_has_no_replicas(const struct training_pass *pass)
 {
     enum training_replica_type type;
 
@@ -274,8 +276,8 @@ static const char *nobody_message(const struct training_pass *pass)
                         job->kind->specs, training_replica_type_name(type));
 }
 
-/* Parameter servers and evaluators serve others: by themselves they neither run a job nor end it.
- */
+/* Parameter servers and evaluators serve other replicas: by themselves they neither make a job
+ * Running nor end it. */
 static void report_undecided(struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
@@ -288,7 +290,7 @@ static void report_undecided(struct training_pass *pass)
                             "reached or it is deleted",
                             job->kind->row->id.kind, job->name)
             ->once = true;
-    } else if (training_pass_has_nobody(pass)) {
+    } else if (training_pass_has_no_replicas(pass)) {
         training_plan_event(pass->plan, true, "NobodyDecides", "%s", nobody_message(pass))->once =
             true;
     }
@@ -301,7 +303,7 @@ void training_pass_note_waiting(struct training_pass *pass)
     const char *message = nobody_message(pass);
     const struct json *created = training_condition_get(pass->status, TRAINING_CREATED);
 
-    if (!training_pass_has_nobody(pass)) {
+    if (!training_pass_has_no_replicas(pass)) {
         if (str_eq(json_get_string(created, "reason", ""), reason))
             training_pass_note_created(pass);
         return;
@@ -317,16 +319,16 @@ void training_pass_note_waiting(struct training_pass *pass)
 
 struct training_judgement training_pass_judge(struct training_pass *pass)
 {
-    const struct training_words *words = &pass->job.kind->words;
+    const struct training_messages *messages = &pass->job.kind->messages;
     bool with_chief = training_job_has_chief(&pass->job);
     struct training_judgement judgement = {.outcome = TRAINING_OUTCOME_FAILED};
 
     report_undecided(pass);
     if (is_successful(pass)) {
         judgement.outcome = TRAINING_OUTCOME_SUCCEEDED;
-        judgement.message = training_pass_say(pass, with_chief || !words->workers_succeeded
-                                                        ? words->succeeded
-                                                        : words->workers_succeeded);
+        judgement.message = training_pass_message(pass, with_chief || !messages->workers_succeeded
+                                                            ? messages->succeeded
+                                                            : messages->workers_succeeded);
         return judgement;
     }
     judgement.message = failed_replicas(pass);

@@ -1,4 +1,4 @@
-/* Filling a plan. */
+/* Builds a plan; see plan.h. */
 #include "operator/reconcile/plan.h"
 
 #include "operator/kind/training_job.h"
@@ -15,7 +15,7 @@ void training_plan_init(struct training_plan *plan, struct arena *arena)
     *plan = (struct training_plan){.arena = arena, .requeue_ms = -1};
 }
 
-/* The next free place of an array in an arena; the outgrown ones are left to the arena's end. */
+/* Returns the next free entry of an array in an arena. Outgrown arrays are freed with the arena. */
 static void *next_place(struct arena *arena, void **items, size_t *count, size_t *capacity,
                         size_t size)
 {
@@ -50,24 +50,24 @@ void training_plan_create(struct training_plan *plan, enum training_action_type 
                                                  .object = object};
 }
 
-static void prepare(const struct training_plan *plan)
+static void plan_prepare_builder(const struct training_plan *plan)
 {
-    struct training_mould *mould = plan->mould;
+    struct training_builder *builder = plan->builder;
 
-    if (mould->prepared || !mould->job->kind->prepare)
+    if (builder->prepared || !builder->job->kind->prepare)
         return;
-    mould->job->kind->prepare(plan->arena, mould->job, mould->cluster_domain);
-    mould->prepared = true;
+    builder->job->kind->prepare(plan->arena, builder->job, builder->cluster_domain);
+    builder->prepared = true;
 }
 
 void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
                                enum training_replica_type replica_type, int replica_index)
 {
     if (type == TRAINING_CREATE_POD)
-        prepare(plan);
+        plan_prepare_builder(plan);
     *add_action(plan) = (struct training_action){
         .type = type,
-        .name = training_replica_name(plan->arena, plan->mould->job, replica_type, replica_index),
+        .name = training_replica_name(plan->arena, plan->builder->job, replica_type, replica_index),
         .replica_type = replica_type,
         .replica_index = replica_index,
     };
@@ -76,17 +76,18 @@ void training_plan_create_part(struct training_plan *plan, enum training_action_
 const struct json *training_plan_object(const struct training_plan *plan,
                                         const struct training_action *action, struct arena *arena)
 {
-    const struct training_mould *mould = plan->mould;
+    const struct training_builder *builder = plan->builder;
     struct json *pod;
 
     if (action->object)
         return action->object;
     if (action->type == TRAINING_CREATE_SERVICE)
-        return training_service_new(arena, mould->job, action->replica_type, action->replica_index);
-    pod = training_pod_new(arena, mould->job, action->replica_type, action->replica_index,
-                           mould->cluster_domain);
-    if (mould->gang)
-        training_gang_mark_pod(arena, mould->gang, mould->job, action->replica_type, pod);
+        return training_service_new(arena, builder->job, action->replica_type,
+                                    action->replica_index);
+    pod = training_pod_new(arena, builder->job, action->replica_type, action->replica_index,
+                           builder->cluster_domain);
+    if (builder->gang)
+        training_gang_mark_pod(arena, builder->gang, builder->job, action->replica_type, pod);
     return pod;
 }
 
@@ -120,7 +121,7 @@ struct training_event *training_plan_event(struct training_plan *plan, bool warn
     return event;
 }
 
-void training_plan_remember(struct training_plan *plan, const struct json *job, const char *name,
+void training_plan_annotate(struct training_plan *plan, const struct json *job, const char *name,
                             const char *text)
 {
     if (str_eq(kube_meta_annotation(job, name), text))

@@ -1,8 +1,7 @@
-/* What the reconcile wants done, as data. The controller does it in this order: adopt and release,
- * remember (the annotations), the PodGroup, services, pods and deletions, the autoscaler, the
- * status, then the events; so that what is counted is on the job before anything happens because of
- * it. Everything lives in the reconcile's arena.
- */
+/* The result of the reconcile, as data. The controller carries it out in this order: adopt and
+ * release, annotations, PodGroup, services, pods and deletions, autoscaler, status, events. Thus a
+ * count is stored on the job before an action depends on it. All memory is in the reconcile's
+ * arena. */
 #ifndef TRAINYARD_OPERATOR_PLAN_H
 #define TRAINYARD_OPERATOR_PLAN_H
 
@@ -30,54 +29,55 @@ enum training_action_type {
 struct training_action {
     enum training_action_type type;
     const char *name;
-    const char *uid;           /* of what is deleted or claimed, so that its successor is spared */
-    const struct json *object; /* what is created, or the patch of what is changed */
-    bool force;                /* delete at once: nobody is left to do it gracefully */
-    /* Whose pod or service is created; the object is made when it is needed. */
+    const char *uid; /* uid of the object that is deleted or claimed, so that a successor of the
+                        same name is not affected */
+    const struct json *object; /* the object to create, or the patch */
+    bool force; /* delete without grace period, because no node is left to do it gracefully */
+    /* The replica whose pod or service is created; the object is built when the call is made. */
     enum training_replica_type replica_type;
     int replica_index;
 };
 
 struct training_event {
     bool warning;
-    bool once;      /* said of a state that lasts: not to be repeated while the controller lives */
-    const char *of; /* … of the pod of this uid; NULL: of the job */
+    bool once;           /* reported once per controller process, because the state lasts */
+    const char *pod_uid; /* `once` counts per pod with this uid; NULL: per job */
     const char *reason;
     const char *message;
 };
 
-/* What the objects of replicas are made from. They are made one at a time and not kept in the
+/* The input for building pods and services. They are built one at a time and not stored in the
  * plan: each pod of a job of a thousand replicas names a thousand peers. */
-struct training_mould {
+struct training_builder {
     struct training_job *job;
-    bool prepared;                    /* by the kind, with the first pod */
+    bool prepared;                    /* the kind's `prepare` has run, with the first pod */
     const struct training_gang *gang; /* or NULL */
     const char *cluster_domain;       /* or NULL */
 };
 
 struct training_plan {
     struct arena *arena;
-    struct training_mould *mould; /* NULL: the plan creates nothing of a replica */
+    struct training_builder *builder; /* NULL: the plan creates no pods or services */
     struct training_action *actions;
     size_t action_count, action_capacity;
     struct training_event *events;
     size_t event_count, event_capacity;
-    struct json *annotations;      /* to set on the job (null: take away); NULL: none */
-    const struct json *status;     /* the new one; NULL: as it is */
-    const struct json *autoscaler; /* that shall be there; NULL: none is asked for */
-    bool autoscaler_goes;          /* what the job once asked for shall not be there */
-    const int *host_ports;         /* all that the job holds from now on; NULL: as it is */
+    struct json *annotations;      /* annotations to set on the job (null: remove); NULL: none */
+    const struct json *status;     /* the new status; NULL: unchanged */
+    const struct json *autoscaler; /* the wanted autoscaler; NULL: none */
+    bool autoscaler_goes;  /* an autoscaler that the job asked for before is to be deleted */
+    const int *host_ports; /* all ports that the job holds from now on; NULL: unchanged */
     size_t host_port_count;
-    int64_t requeue_ms; /* look again after so long; -1: when something changes */
+    int64_t requeue_ms; /* reconcile again after this time; -1: when something changes */
 };
 
 void training_plan_init(struct training_plan *plan, struct arena *arena);
 void training_plan_create(struct training_plan *plan, enum training_action_type type,
                           const struct json *object);
-/* A pod or a service of a replica. */
+/* Creates a pod or a service of a replica. */
 void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
                                enum training_replica_type replica_type, int replica_index);
-/* What the action creates or changes, made in the arena where it is not there yet. */
+/* Returns the object or patch of the action, built in the arena if necessary. */
 const struct json *training_plan_object(const struct training_plan *plan,
                                         const struct training_action *action, struct arena *arena);
 void training_plan_delete(struct training_plan *plan, enum training_action_type type,
@@ -85,9 +85,10 @@ void training_plan_delete(struct training_plan *plan, enum training_action_type 
 struct training_event *training_plan_event(struct training_plan *plan, bool warning,
                                            const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Set an annotation of the job, where it is not so already; NULL takes it away. */
-void training_plan_remember(struct training_plan *plan, const struct json *job, const char *name,
+/* Sets an annotation of the job, if it differs; NULL removes it. */
+void training_plan_annotate(struct training_plan *plan, const struct json *job, const char *name,
                             const char *text);
-void training_plan_requeue(struct training_plan *plan, int64_t delay_ms); /* the earliest wins */
+void training_plan_requeue(struct training_plan *plan,
+                           int64_t delay_ms); /* the shortest delay counts */
 
 #endif

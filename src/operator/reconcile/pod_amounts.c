@@ -1,5 +1,4 @@
-/* Adding up what pods ask for; see pod_amounts.h. Pure; called when a job's PodGroup is made or
- * compared. */
+/* Adds up the requests of pods; see pod_amounts.h. Pure. */
 #include "operator/reconcile/pod_amounts.h"
 
 #include "base/str.h"
@@ -78,7 +77,7 @@ struct training_amounts training_pod_amounts(struct arena *arena, const struct j
     JSON_EACH (container, json_get(pod_spec, "initContainers")) {
         struct training_amounts own = container_amounts(arena, container);
 
-        /* One that is restarted always stays beside all that come after it. */
+        /* A sidecar (restartPolicy Always) runs together with all later containers. */
         if (str_eq(json_get_string(container, "restartPolicy", ""), "Always")) {
             training_amounts_add(arena, &beside, &own);
             training_amounts_add(arena, &together, &own);

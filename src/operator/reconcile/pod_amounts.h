@@ -1,4 +1,4 @@
-/* What pods ask of a node, by the name of the resource: "cpu", "memory", "nvidia.com/gpu". */
+/* The resources that pods request, by name: "cpu", "memory", "nvidia.com/gpu". */
 #ifndef TRAINYARD_OPERATOR_POD_AMOUNTS_H
 #define TRAINYARD_OPERATOR_POD_AMOUNTS_H
 
@@ -11,13 +11,13 @@ struct training_amount {
 };
 
 struct training_amounts {
-    struct training_amount *items; /* in the order in which they were first named */
+    struct training_amount *items; /* in the order of their first use */
     size_t count, capacity;
 };
 
-/* What a scheduler takes a pod of this spec for, by the rule of Kubernetes: its containers
- * together, or the largest of its init containers where that is more; a limit stands for a request
- * that is not said. What cannot be read counts nothing: the server will refuse it. */
+/* Returns the requests of a pod spec by the rule of Kubernetes: the sum of its containers, or the
+ * largest init container if that is more. A limit stands for a missing request. An invalid quantity
+ * counts as zero; the server will reject the pod. */
 struct training_amounts training_pod_amounts(struct arena *arena, const struct json *pod_spec);
 
 void training_amounts_add(struct arena *arena, struct training_amounts *sum,
@@ -25,7 +25,7 @@ void training_amounts_add(struct arena *arena, struct training_amounts *sum,
 
 struct json *training_amounts_to_json(struct arena *arena, const struct training_amounts *amounts);
 
-/* Whether two maps of names and quantities say the same: "1000m" is "1". */
+/* Returns whether two maps of names and quantities are equal: "1000m" equals "1". */
 bool training_amounts_equal(const struct json *a, const struct json *b);
 
 #endif

@@ -1,5 +1,5 @@
-/* The PodGroup of a job in the reconcile: made before the pods, kept true, taken away when the job
- * shall not run; and whether the pods must wait for it. Whatever is waited for is told. Pure. */
+/* The PodGroup of a job in the reconcile: created before the pods, kept up to date, deleted when
+ * the job does not run; and whether pods must wait for it. Each wait is reported. Pure. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"
@@ -7,22 +7,22 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* How often to look whether the server knows PodGroups by now: nothing else will tell. */
+/* Interval to check whether the server has PodGroups now, because no event says so. */
 enum { MISSING_POLL_MS = 5 * 1000 };
 
-static bool is_ours(const struct training_pass *pass, const struct json *object)
+static bool group_is_controlled(const struct training_pass *pass, const struct json *object)
 {
     return kube_meta_is_controlled_by(object, pass->job.uid);
 }
 
-/* A job whose pods were made before gang scheduling was switched on goes on without: its new pods
- * would wait for members that never come. */
+/* A job whose pods were created before gang scheduling was enabled continues without it: its new
+ * pods would wait for members that never come. */
 static bool began_without(const struct training_pass *pass, const struct training_gang *gang)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
 
-        if (is_ours(pass, pod) && !training_gang_has_marked(gang, &pass->job, pod))
+        if (group_is_controlled(pass, pod) && !training_gang_has_marked(gang, &pass->job, pod))
             return true;
     }
     return false;
@@ -33,9 +33,9 @@ static bool is_living(const struct training_replica *replica)
     return replica->state == TRAINING_REPLICA_PENDING || replica->state == TRAINING_REPLICA_ACTIVE;
 }
 
-/* Whether the pods that live were all marked for one gang which is not the operator's: it has been
- * started with another setting. The first of them comes back in pass->elsewhere, as one that was
- * found among others does. */
+/* Returns whether all live pods were marked for one gang other than the operator's, which was
+ * restarted with another setting. pass->elsewhere becomes the first such pod; it is also set if
+ * only some pods have another mark. */
 static bool began_elsewhere(struct training_pass *pass, struct training_gang *ret)
 {
     const struct training_gang *own = pass->observed->gang;
@@ -58,8 +58,8 @@ static bool began_elsewhere(struct training_pass *pass, struct training_gang *re
     return all && pass->elsewhere;
 }
 
-/* The mark on the pods that live decides: members of one group wait for each other, so what is made
- * beside them must be one as well. The operator's own setting is for jobs that begin. */
+/* The mark on live pods decides: members of a group wait for each other, so new pods must join the
+ * same group. The operator's own setting is for jobs that begin. */
 void training_pass_find_gang(struct training_pass *pass)
 {
     const struct training_gang *own = pass->observed->gang;
@@ -80,7 +80,7 @@ void training_pass_find_gang(struct training_pass *pass)
 static bool has_pods(const struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
-        if (is_ours(pass, pass->observed->pods[i]))
+        if (group_is_controlled(pass, pass->observed->pods[i]))
             return true;
     }
     return false;
@@ -96,10 +96,10 @@ bool training_pass_waits_for_group(const struct training_pass *pass)
         return true;
     if (!group)
         return pass->gang->admits_first;
-    if (!is_ours(pass, group) || kube_meta_is_deleting(group))
+    if (!group_is_controlled(pass, group) || kube_meta_is_deleting(group))
         return true;
-    /* What has started keeps what it was given, also while the group's phase goes back because one
-     * of its pods is being replaced. */
+    /* A started job keeps its pods, even if the group's phase goes back because one of its pods is
+     * being replaced. */
     return !training_gang_group_is_admitted(pass->gang, group) && !has_pods(pass);
 }
 
@@ -136,7 +136,7 @@ static void report_waiting(struct training_pass *pass, const struct json *group)
         ->once = true;
 }
 
-/* A setting of the operator that is not the one which the job began with. */
+/* Reports that the job began with another setting than the operator has now. */
 static void report_elsewhere(struct training_pass *pass)
 {
     const struct training_gang *own = pass->observed->gang;
@@ -189,7 +189,7 @@ void training_pass_keep_group(struct training_pass *pass)
                                                      &pass->replicas, pass->now_ms));
         return;
     }
-    if (!is_ours(pass, group)) {
+    if (!group_is_controlled(pass, group)) {
         report_stranger(pass, group);
         return;
     }
@@ -207,7 +207,7 @@ void training_pass_drop_group(struct training_pass *pass)
 {
     const struct json *group = pass->observed->pod_group;
 
-    if (!group || !is_ours(pass, group) || kube_meta_is_deleting(group))
+    if (!group || !group_is_controlled(pass, group) || kube_meta_is_deleting(group))
         return;
     training_plan_event(pass->plan, false, "JobTerminated",
                         "Job has been terminated. Deleting PodGroup");

@@ -1,6 +1,5 @@
-/* Making the objects of a replica: the template is cloned, so everything the user wrote is kept,
- * and only what makes it a replica is put on top. Called by the reconcile; does not decide whether.
- */
+/* Builds the objects of a replica: clones the template, so that everything the user wrote is kept,
+ * and adds what makes it a replica. The reconcile decides when. */
 #include "operator/reconcile/pod_template.h"
 
 #include "base/str.h"
@@ -8,8 +7,9 @@
 
 #include <inttypes.h>
 
-/* ExitCode is ours: the node must not restart the pod, we look at the code first. Nor may it
- * restart one of those that restart together: the others would not hear of it. */
+/* The operator handles ExitCode: the node must not restart the pod, because the operator looks at
+ * the code first. It must not restart a replica of a group that restarts together either, because
+ * the others would not notice. */
 static const char *pod_restart_policy(const struct training_job *job,
                                       enum training_replica_type type)
 {
@@ -57,8 +57,7 @@ static struct json *object_new(struct arena *arena, const struct kube_resource *
     return object;
 }
 
-/* The replica listens on the port of its kind; where the template does not say so, it is said for
- * it. */
+/* Adds the port of the kind, on which the replica listens, if the template does not have it. */
 static void set_default_port(struct arena *arena, const struct training_kind *kind,
                              struct json *container)
 {
@@ -74,7 +73,7 @@ static void set_default_port(struct arena *arena, const struct training_kind *ki
     json_append(json_ensure_array(arena, container, "ports"), port);
 }
 
-/* In the network of its node the replica has a port that is its alone; said as a host port, so that
+/* In the network of its node the replica has a port of its own, declared as a host port, so that
  * the scheduler knows of it too. */
 static void set_host_port(struct arena *arena, const struct training_kind *kind,
                           struct json *container, int number)
@@ -95,8 +94,8 @@ static void set_ports(struct arena *arena, const struct training_job *job,
         set_host_port(arena, job->kind, container, training_replica_port(job, type, index));
 }
 
-static void copy_member(struct arena *arena, struct json *target, const struct json *source,
-                        const char *name)
+static void template_copy_member(struct arena *arena, struct json *target,
+                                 const struct json *source, const char *name)
 {
     const struct json *value = json_get(source, name);
 
@@ -120,10 +119,10 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     }
     if (is_master_role(job, type, index))
         kube_meta_set_label(arena, pod, TRAINING_ROLE_LABEL, "master");
-    copy_member(arena, metadata, template_metadata, "annotations");
-    copy_member(arena, metadata, template_metadata, "finalizers");
+    template_copy_member(arena, metadata, template_metadata, "annotations");
+    template_copy_member(arena, metadata, template_metadata, "finalizers");
 
-    copy_member(arena, pod, replica->template, "spec");
+    template_copy_member(arena, pod, replica->template, "spec");
     spec = json_ensure_object(arena, pod, "spec");
     json_set_string(arena, spec, "restartPolicy", pod_restart_policy(job, type));
     if (job->shared_address)
@@ -131,8 +130,8 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     container = training_job_container(job->kind, spec);
     if (container)
         set_ports(arena, job, type, index, container);
-    /* The default of a pod in the node's network is the node's own resolver, which does not know
-     * the names of services. */
+    /* The default of a pod in the node's network is the node's resolver, which does not know the
+     * names of services. */
     if (json_get_bool(spec, "hostNetwork", false) &&
         str_is_empty(json_get_string(spec, "dnsPolicy", NULL)))
         json_set_string(arena, spec, "dnsPolicy", "ClusterFirstWithHostNet");
@@ -140,7 +139,8 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     return pod;
 }
 
-/* Every port of the replica's container; a service of several ports needs a name for each. */
+/* Returns every port of the replica's container; a service with several ports needs a name for
+ * each. */
 static struct json *service_ports(struct arena *arena, const struct training_job *job,
                                   enum training_replica_type type, int index)
 {
@@ -157,7 +157,7 @@ static struct json *service_ports(struct arena *arena, const struct training_job
         if (str_is_empty(name))
             name = arena_printf(arena, "port-%" PRId64, number);
         json_set_string(arena, port, "name", name);
-        copy_member(arena, port, given, "protocol");
+        template_copy_member(arena, port, given, "protocol");
         json_set_int(arena, port, "port", number);
         json_append(ports, port);
     }
@@ -171,7 +171,7 @@ struct json *training_service_new(struct arena *arena, const struct training_job
     struct json *spec = json_ensure_object(arena, service, "spec");
 
     json_set_string(arena, spec, "clusterIP", "None");
-    /* Peers look each other up while they start: a name must resolve before its pod is ready. */
+    /* Peers resolve each other while they start: a name must resolve before its pod is ready. */
     json_set_bool(arena, spec, "publishNotReadyAddresses", true);
     set_replica_labels(arena, json_ensure_object(arena, spec, "selector"), job, type, index);
     json_set(arena, spec, "ports", service_ports(arena, job, type, index));

@@ -1,4 +1,4 @@
-/* The pod and the service of one replica, as objects ready to be created. */
+/* Builds the pod and the service of one replica. */
 #ifndef TRAINYARD_OPERATOR_POD_TEMPLATE_H
 #define TRAINYARD_OPERATOR_POD_TEMPLATE_H
 
@@ -10,7 +10,7 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
 struct json *training_service_new(struct arena *arena, const struct training_job *job,
                                   enum training_replica_type type, int index);
 
-/* The template names a restart policy, which the replica's own overrides. */
+/* Returns whether the template has a restart policy, which the replica's own overrides. */
 bool training_template_sets_restart_policy(const struct training_job *job,
                                            enum training_replica_type type);
 

@@ -1,10 +1,11 @@
-/* Reading pods. Pure; called by whoever counts and judges replicas. */
+/* Reads pods; see pod_view.h. Pure. */
 #include "operator/reconcile/pod_view.h"
 
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 static enum training_pod_phase read_phase(const struct json *status)
@@ -31,7 +32,7 @@ static int64_t read_exit_code(const struct training_kind *kind, const struct jso
     }
     if (code != TRAINING_EXIT_CODE_NONE)
         return code;
-    /* The program never ran where what had to run before it failed. */
+    /* the program did not run if an init container failed */
     JSON_EACH (container, json_get(status, "initContainerStatuses")) {
         code = json_get_int(json_at(container, "state", "terminated", NULL), "exitCode", 0);
         if (code != 0)
@@ -40,7 +41,7 @@ static int64_t read_exit_code(const struct training_kind *kind, const struct jso
     return TRAINING_EXIT_CODE_NONE;
 }
 
-static int64_t read_restarts(const struct json *status)
+static int64_t pod_count_restarts(const struct json *status)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
     int64_t sum = 0;
@@ -52,7 +53,7 @@ static int64_t read_restarts(const struct json *status)
     return sum;
 }
 
-/* Kubernetes says it with a condition since 1.26 and with the pod's reason before. */
+/* Kubernetes 1.26 and newer sets a condition; older versions set the pod's reason. */
 static bool read_disrupted(const struct json *pod, const struct json *status)
 {
     static const char *const reasons[] = {"Evicted",      "Preempting", "Shutdown",
@@ -78,7 +79,7 @@ void training_pod_read(const struct training_kind *kind, const struct json *pod,
         .phase = read_phase(status),
         .deleting_ms = kube_meta_deleting_ms(pod),
         .exit_code = read_exit_code(kind, status),
-        .restarts = read_restarts(status),
+        .restarts = pod_count_restarts(status),
         .disrupted = read_disrupted(pod, status),
     };
 }

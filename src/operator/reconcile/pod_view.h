@@ -1,4 +1,4 @@
-/* What a pod's status says to us, in a few words. */
+/* A typed view of the fields of a pod that the reconcile uses. */
 #ifndef TRAINYARD_OPERATOR_POD_VIEW_H
 #define TRAINYARD_OPERATOR_POD_VIEW_H
 
@@ -7,13 +7,13 @@
 #include "base/json/json.h"
 
 enum training_pod_phase {
-    TRAINING_POD_PENDING, /* also Unknown: nothing can be said about it */
+    TRAINING_POD_PENDING, /* also for the phase Unknown */
     TRAINING_POD_RUNNING,
     TRAINING_POD_SUCCEEDED,
     TRAINING_POD_FAILED,
 };
 
-/* The exit code of a container that has not ended, which counts as one that may be tried again. */
+/* TRAINING_EXIT_CODE_NONE stands for a container that has not ended; it counts as retryable. */
 enum { TRAINING_EXIT_CODE_NONE = 0xbeef, TRAINING_EXIT_CODE_RETRYABLE = 128 };
 
 struct training_pod {
@@ -21,17 +21,18 @@ struct training_pod {
     const char *name;
     const char *uid;
     enum training_pod_phase phase;
-    int64_t deleting_ms; /* when it should be gone; 0: it is not being deleted */
-    int64_t exit_code;   /* of the container that trains */
-    int64_t restarts;    /* in place, by the node, of all its containers */
-    bool disrupted;      /* evicted, preempted or lost with its node: not its own fault */
+    int64_t deleting_ms; /* when its deletion is due; 0: it is not being deleted */
+    int64_t exit_code;   /* exit code of the container that trains */
+    int64_t restarts;    /* restarts in place by the node, of all its containers */
+    bool disrupted;      /* evicted, preempted or lost with its node: not the program's fault */
 };
 
-/* How its program ended, now or the last time it was restarted in place. */
+/* Returns the exit code of the training container: its end, or its last end before a restart in
+ * place. */
 int64_t training_pod_last_exit_code(const struct training_kind *kind,
                                     const struct training_pod *pod);
-/* Why its program ended, where more is known than its exit code, or why the pod failed:
- * "OOMKilled", "Evicted"; "" where nothing is known. */
+/* Returns why the program ended, if more is known than the exit code, or why the pod failed:
+ * "OOMKilled", "Evicted"; "" if unknown. */
 const char *training_pod_end_reason(const struct training_kind *kind, const struct json *pod);
 void training_pod_read(const struct training_kind *kind, const struct json *pod,
                        struct training_pod *ret);

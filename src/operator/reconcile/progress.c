@@ -1,6 +1,6 @@
-/* A job that goes on: what failed is restarted, what is missing is made, what is too much goes.
- * Pure; part of the reconcile. Whatever is counted here is put into the plan as the job's memory,
- * which the controller writes before it acts. */
+/* Continues a running job: restarts failed replicas, creates missing objects, deletes superfluous
+ * ones. Pure; part of the reconcile. Counts are put into the plan as annotations, which the
+ * controller writes before it acts. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/conditions.h"
@@ -14,7 +14,7 @@
 
 #include <inttypes.h>
 
-/* How long a pod may be overdue in leaving before its node is taken for dead. */
+/* How long a pod may exceed its deletion time before its node counts as dead. */
 enum { OVERDUE_MS = 60 * 1000 };
 
 static void delete_replica_pod(struct training_pass *pass, const struct training_replica *replica)
@@ -23,23 +23,23 @@ static void delete_replica_pod(struct training_pass *pass, const struct training
         training_plan_delete(pass->plan, TRAINING_DELETE_POD, replica->pod.json, false);
 }
 
-/* Asked for by annotation: the replicas that did not fail go with the one that did. */
+/* If the annotation asks for it, replicas that did not fail are restarted with the one that did. */
 static void restart_the_others(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
         replica->finished = false;
-        /* Also one that has vanished: it must not be judged once more. */
+        /* also a vanished pod: it must not be judged again */
         if (!replica->pod.json || replica->state == TRAINING_REPLICA_BLOCKED ||
-            training_replica_is_dealt_with(replica))
+            training_replica_is_handled(replica))
             continue;
-        training_replica_send_away(replica);
+        training_replica_mark_deleted(replica);
         delete_replica_pod(pass, replica);
     }
 }
 
-/* Restart what is to be restarted; the type it is said of comes back, or -1. */
+/* Restarts replicas. Returns the type to report, or -1. */
 static int restart_replicas(struct training_pass *pass)
 {
     int first_type = -1;
@@ -47,7 +47,7 @@ static int restart_replicas(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
-        /* Counted by one who died before he could delete it. */
+        /* counted by an operator that died before the deletion */
         if (replica->state == TRAINING_REPLICA_LEAVING)
             delete_replica_pod(pass, replica);
         if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
@@ -78,7 +78,7 @@ static void remember_finished(struct training_pass *pass)
     }
 }
 
-/* A pod whose time to leave is long over has nobody left to end it: its node is gone. */
+/* A pod whose deletion is long overdue has no kubelet left to end it: its node is gone. */
 void training_pass_delete_overdue(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
@@ -96,7 +96,7 @@ void training_pass_delete_overdue(struct training_pass *pass)
     }
 }
 
-/* The job was scaled down. */
+/* Deletes replicas after the job was scaled down. */
 static void delete_surplus(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
@@ -117,12 +117,12 @@ static void delete_surplus(struct training_pass *pass)
     }
 }
 
-/* A name that is taken is waited for: the job whose pods they were may just be going. */
+/* A name that is taken is waited for: the job of those pods may be terminating. */
 static void report_blocked(struct training_pass *pass, const struct json *object, const char *kind,
                            const char *reason)
 {
     if (kube_meta_is_deleting(object) || kube_meta_is_controlled_by(object, pass->job.uid))
-        return; /* it is going, or just let go of */
+        return; /* it is terminating, or was just released */
     training_plan_event(
         pass->plan, true, reason,
         "Error creating: %s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
@@ -143,19 +143,19 @@ static void create_services(struct training_pass *pass)
     }
 }
 
-/* Some pod is still on its way out to be replaced. */
+/* Returns whether a pod that is to be replaced is still terminating. */
 static bool some_leave(const struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->has_pod && training_replica_is_dealt_with(replica))
+        if (replica->has_pod && training_replica_is_handled(replica))
             return true;
     }
     return false;
 }
 
-/* A replica that fails again and again waits, and says so. */
+/* Returns whether a replica that fails repeatedly must wait for its backoff, and reports it. */
 static bool must_wait(struct training_pass *pass, const struct training_replica *replica)
 {
     char until[MOMENT_TEXT_MAX];
@@ -172,8 +172,8 @@ static bool must_wait(struct training_pass *pass, const struct training_replica 
     return true;
 }
 
-/* Replicas that restart together start together: none before the last old one is gone and the last
- * back-off is over. */
+/* Replicas that restart together start together: none starts before the last old pod is gone and
+ * the last backoff is over. */
 static bool all_must_wait(struct training_pass *pass)
 {
     bool wait = false;
@@ -216,36 +216,37 @@ static void create_pods(struct training_pass *pass)
             ->once = true;
 }
 
-/* The job as it is now, with the ports that were given out. */
-static void set_mould(struct training_pass *pass)
+/* Sets the input of the builder: the job as it is now, with its assigned ports. */
+static void set_builder(struct training_pass *pass)
 {
-    struct training_mould *mould = ARENA_NEW(pass->arena, struct training_mould);
+    struct training_builder *builder = ARENA_NEW(pass->arena, struct training_builder);
     struct training_job *job = ARENA_NEW(pass->arena, struct training_job);
 
     *job = pass->job;
-    *mould = (struct training_mould){
+    *builder = (struct training_builder){
         .job = job, .gang = pass->gang, .cluster_domain = pass->observed->cluster_domain};
-    pass->plan->mould = mould;
+    pass->plan->builder = builder;
 }
 
 static void set_running(struct training_pass *pass)
 {
-    const struct training_words *words = &pass->job.kind->words;
+    const struct training_messages *messages = &pass->job.kind->messages;
     bool with_chief = training_job_has_chief(&pass->job);
 
-    training_condition_set(
-        pass->arena, pass->status, TRAINING_RUNNING, true, training_pass_reason(pass, "Running"),
-        training_pass_say(pass, with_chief || !words->workers_running ? words->running
-                                                                      : words->workers_running),
-        pass->now_ms);
+    training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, true,
+                           training_pass_reason(pass, "Running"),
+                           training_pass_message(pass, with_chief || !messages->workers_running
+                                                           ? messages->running
+                                                           : messages->workers_running),
+                           pass->now_ms);
 }
 
 static const char *note_restarting(struct training_pass *pass, enum training_replica_type type)
 {
     const char *message =
-        training_job_say(pass->arena, &pass->job, pass->job.kind->words.restarting, type, 1);
+        training_job_message(pass->arena, &pass->job, pass->job.kind->messages.restarting, type, 1);
 
-    if (!training_pass_has_nobody(pass))
+    if (!training_pass_has_no_replicas(pass))
         training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true,
                                training_pass_reason(pass, "Restarting"), message, pass->now_ms);
     return message;
@@ -257,8 +258,8 @@ static void set_restarting(struct training_pass *pass, enum training_replica_typ
                         note_restarting(pass, type));
 }
 
-/* Nobody whose work is the job's runs any more, and one is yet to be tried again: it does not run
- * meanwhile. */
+/* Returns whether no replica that counts for Running runs while one is to be restarted: the job
+ * does not run meanwhile. */
 static void stop_running(struct training_pass *pass)
 {
     if (training_pass_is_running(pass) ||
@@ -274,8 +275,8 @@ static void stop_running(struct training_pass *pass)
     }
 }
 
-/* A restart that was counted, and then something went wrong before the status could be written: the
- * pod was dealt with, and the job still says that it runs. The type, or -1. */
+/* Returns the type of a replica whose restart was counted although the status still says Running,
+ * because its write failed; or -1. */
 static int interrupted_restart(const struct training_pass *pass)
 {
     if (!training_condition_is_true(pass->status, TRAINING_RUNNING))
@@ -283,17 +284,17 @@ static int interrupted_restart(const struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->restarts > 0 && training_replica_is_dealt_with(replica))
+        if (replica->restarts > 0 && training_replica_is_handled(replica))
             return (int)replica->type;
     }
     return -1;
 }
 
-void training_pass_go_on(struct training_pass *pass)
+void training_pass_continue(struct training_pass *pass)
 {
     int restarted_type;
 
-    /* Nothing is made or counted on half of what the job has. */
+    /* nothing is created or counted before all objects of the job are adopted */
     if (training_pass_adopt(pass))
         return;
     remember_finished(pass);
@@ -303,12 +304,12 @@ void training_pass_go_on(struct training_pass *pass)
     training_pass_delete_overdue(pass);
     delete_surplus(pass);
     training_pass_keep_group(pass);
-    if (!training_pass_waits_for_group(pass) && training_pass_give_ports(pass)) {
-        set_mould(pass);
+    if (!training_pass_waits_for_group(pass) && training_pass_assign_ports(pass)) {
+        set_builder(pass);
         create_services(pass);
         create_pods(pass);
     }
-    training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
+    training_restarts_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 
     training_pass_note_waiting(pass);
     if (restarted_type >= 0)

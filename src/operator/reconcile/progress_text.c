@@ -1,5 +1,5 @@
-/* Progress as text; see progress_text.h. Pure; called by the reader of progress. The document comes
- * from a program of the user's: nothing in it is believed but numbers and short words. */
+/* Formats progress as text; see progress_text.h. Pure. The document comes from the user's program:
+ * only numbers and short words of it are used. */
 #include "operator/reconcile/progress_text.h"
 
 #include "operator/kind/training_job.h"
@@ -16,7 +16,7 @@
 
 enum { WORDS_MAX = 60 };
 
-/* A number as people write it: 0.4213, 812, 120000, 1.2e+300. */
+/* Returns a number in a readable form: 0.4213, 812, 120000, 1.2e+300. */
 static const char *number_text(struct arena *arena, double number)
 {
     double size = fabs(number);
@@ -24,12 +24,12 @@ static const char *number_text(struct arena *arena, double number)
     return arena_printf(arena, size >= 1000 && size < 1e15 ? "%.0f" : "%.4g", number);
 }
 
-static void add(struct arena *arena, char **text, const char *words)
+static void progress_append(struct arena *arena, char **text, const char *messages)
 {
-    *text = *text ? arena_printf(arena, "%s, %s", *text, words) : arena_strdup(arena, words);
+    *text = *text ? arena_printf(arena, "%s, %s", *text, messages) : arena_strdup(arena, messages);
 }
 
-static bool is_number(const struct json *value)
+static bool progress_is_number(const struct json *value)
 {
     return value && (value->type == JSON_INT || value->type == JSON_REAL) &&
            isfinite(json_number(value, 0));
@@ -40,28 +40,28 @@ static void add_number(struct arena *arena, char **text, const struct json *docu
 {
     const struct json *value = json_get(document, name);
 
-    if (is_number(value))
-        add(arena, text,
-            arena_printf(arena, "%s%s%s", before, number_text(arena, json_number(value, 0)),
-                         after));
+    if (progress_is_number(value))
+        progress_append(arena, text,
+                        arena_printf(arena, "%s%s%s", before,
+                                     number_text(arena, json_number(value, 0)), after));
 }
 
 static void add_step(struct arena *arena, char **text, const struct json *document)
 {
     const struct json *step = json_get(document, "step"), *total = json_get(document, "total");
 
-    if (!is_number(step))
+    if (!progress_is_number(step))
         return;
-    bool of_total = is_number(total) && json_number(total, 0) > 0;
-    add(arena, text,
-        arena_printf(arena, "step %s%s%s", number_text(arena, json_number(step, 0)),
-                     of_total ? "/" : "",
-                     of_total ? number_text(arena, json_number(total, 0)) : ""));
+    bool of_total = progress_is_number(total) && json_number(total, 0) > 0;
+    progress_append(arena, text,
+                    arena_printf(arena, "step %s%s%s", number_text(arena, json_number(step, 0)),
+                                 of_total ? "/" : "",
+                                 of_total ? number_text(arena, json_number(total, 0)) : ""));
 }
 
-/* A character that moves the cursor, ends the line or turns the direction of writing instead of
- * being shown: controls of ASCII and of Latin-1, separators of lines, directions. */
-static bool is_control(const char *character, size_t size)
+/* Returns whether a character moves the cursor, ends the line or changes the writing direction:
+ * controls of ASCII and Latin-1, line separators, direction marks. */
+static bool character_is_control(const char *character, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)character;
 
@@ -79,18 +79,18 @@ bool training_progress_is_plain(const char *text)
 {
     for (size_t step; *text; text += step) {
         step = utf8_size(text, strlen(text));
-        if (step == 0 || is_control(text, step))
+        if (step == 0 || character_is_control(text, step))
             return false;
     }
     return true;
 }
 
-/* So many characters, whatever their language; what is none is shown as '?'. */
+/* Limits the number of characters; an invalid one is shown as '?'. */
 static void add_waiting(struct arena *arena, char **text, const struct json *document)
 {
     const struct json *value = json_get(document, "waiting-for");
     const char *who = value ? json_text(value) : NULL;
-    char words[WORDS_MAX * 4 + 1];
+    char messages[WORDS_MAX * 4 + 1];
     size_t size = 0;
 
     if (str_is_empty(who))
@@ -98,16 +98,16 @@ static void add_waiting(struct arena *arena, char **text, const struct json *doc
     for (int count = 0; *who && count < WORDS_MAX; count++) {
         size_t step = utf8_size(who, strlen(who));
 
-        if (step == 0 || is_control(who, step)) {
-            words[size++] = '?';
+        if (step == 0 || character_is_control(who, step)) {
+            messages[size++] = '?';
         } else {
-            memcpy(words + size, who, step);
+            memcpy(messages + size, who, step);
             size += step;
         }
         who += step ? step : 1;
     }
-    words[size] = '\0';
-    add(arena, text, arena_printf(arena, "waiting for %s", words));
+    messages[size] = '\0';
+    progress_append(arena, text, arena_printf(arena, "waiting for %s", messages));
 }
 
 static int parse_document(struct arena *arena, const char *document, size_t size,
@@ -120,9 +120,9 @@ static int parse_document(struct arena *arena, const char *document, size_t size
     if (size > TRAINING_PROGRESS_DOCUMENT_MAX)
         return err_set(err, ERR_TOO_LARGE, "the document is larger than %d bytes",
                        TRAINING_PROGRESS_DOCUMENT_MAX);
-    int r = json_parse(arena, document, size, &limits, &json, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, document, size, &limits, &json, err);
+    if (result < 0)
+        return result;
     add_step(arena, &text, json);
     add_number(arena, &text, json, "epoch", "epoch ", "");
     add_number(arena, &text, json, "loss", "loss ", "");
@@ -145,7 +145,7 @@ int training_progress_text(struct arena *arena, const char *document, size_t siz
     return parse_document(arena, document, size, &json, ret, err);
 }
 
-static int find_port(const struct json *pod, const char *name)
+static int progress_find_port(const struct json *pod, const char *name)
 {
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
         JSON_EACH (port, json_get(container, "ports")) {
@@ -158,7 +158,7 @@ static int find_port(const struct json *pod, const char *name)
     return 0;
 }
 
-/* The pod that speaks for the job, in that phase. */
+/* Returns whether the pod reports the job's progress and has that phase. */
 static bool is_speaker(const struct json *pod, const char *job_uid, const char *phase)
 {
     return str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") &&
@@ -175,9 +175,9 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
 
         if (!is_speaker(pod, job_uid, "Running"))
             continue;
-        port = find_port(pod, "progress");
+        port = progress_find_port(pod, "progress");
         if (!port)
-            port = find_port(pod, "metrics");
+            port = progress_find_port(pod, "metrics");
         if (!port)
             continue;
         *ret_port = port;
@@ -187,7 +187,7 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
 }
 
 bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
-                            const char *job_uid, struct training_last_word *ret)
+                            const char *job_uid, struct training_final_progress *ret)
 {
     for (size_t i = 0; i < count; i++) {
         if (!is_speaker(pods[i], job_uid, "Succeeded"))
@@ -200,7 +200,7 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
 
             if (parse_document(arena, message, strlen(message), &json, &text, NULL) < 0)
                 continue;
-            *ret = (struct training_last_word){
+            *ret = (struct training_final_progress){
                 .text = text,
                 .report = json_get_string(json, "report", NULL),
                 .pod = pods[i],
@@ -212,7 +212,7 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
     return false;
 }
 
-/* Every annotation of one but the progress is in the other. */
+/* Returns whether every annotation of one, except the progress, is in the other. */
 static bool has_annotations_of(const struct json *one, const struct json *other)
 {
     JSON_EACH (annotation, json_at(one, "metadata", "annotations", NULL)) {

@@ -1,6 +1,6 @@
-/* The order of decisions for one job; each is made in a file of its own. Called by the controller
- * whenever something about a job has changed or its time has come. No input or output, no clock:
- * the same observation gives the same plan. */
+/* The order of decisions for one job; each decision has a file of its own. Called by the controller
+ * when a job has changed or its requeue time has come. Pure: no I/O and no clock; the same
+ * observation gives the same plan. */
 #include "operator/reconcile/reconcile.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -8,7 +8,7 @@
 #include "operator/reconcile/host_network.h"
 #include "operator/reconcile/progress_text.h"
 #include "operator/reconcile/reconcile_internal.h"
-#include "operator/reconcile/report_place.h"
+#include "operator/reconcile/report_location.h"
 #include "operator/reconcile/restarts.h"
 
 #include "base/moment.h"
@@ -41,9 +41,9 @@ void training_pass_set_condition(struct training_pass *pass, const char *type, b
         training_plan_event(pass->plan, false, reason, "%s", message);
 }
 
-const char *training_pass_say(const struct training_pass *pass, const char *words)
+const char *training_pass_message(const struct training_pass *pass, const char *messages)
 {
-    return training_job_say(pass->arena, &pass->job, words, TRAINING_WORKER, 0);
+    return training_job_message(pass->arena, &pass->job, messages, TRAINING_WORKER, 0);
 }
 
 const char *training_pass_reason(const struct training_pass *pass, const char *event)
@@ -51,8 +51,8 @@ const char *training_pass_reason(const struct training_pass *pass, const char *e
     return training_job_reason(pass->arena, &pass->job, event);
 }
 
-static void pass_init(struct training_pass *pass, const struct training_observed *observed,
-                      struct arena *arena, struct training_plan *plan)
+static void training_pass_init(struct training_pass *pass, const struct training_observed *observed,
+                               struct arena *arena, struct training_plan *plan)
 {
     *pass = (struct training_pass){
         .observed = observed, .arena = arena, .now_ms = observed->now_ms, .plan = plan};
@@ -62,7 +62,7 @@ static void pass_init(struct training_pass *pass, const struct training_observed
     training_host_ports_read(arena, &pass->job);
     pass->status = json_clone_object(arena, json_get(observed->job, "status"));
     training_replicas_init(&pass->replicas, arena, &pass->job);
-    training_memory_read(&pass->replicas, &pass->job, arena);
+    training_restarts_read(&pass->replicas, &pass->job, arena);
     training_replicas_observe(&pass->replicas, &pass->job, observed);
     training_pass_find_gang(pass);
 }
@@ -80,9 +80,9 @@ static void fail_invalid(struct training_pass *pass, const struct err *why)
 
 void training_pass_note_created(struct training_pass *pass)
 {
-    training_condition_set(pass->arena, pass->status, TRAINING_CREATED, true,
-                           training_pass_reason(pass, "Created"),
-                           training_pass_say(pass, pass->job.kind->words.created), pass->now_ms);
+    training_condition_set(
+        pass->arena, pass->status, TRAINING_CREATED, true, training_pass_reason(pass, "Created"),
+        training_pass_message(pass, pass->job.kind->messages.created), pass->now_ms);
 }
 
 static void set_replica_statuses(struct training_pass *pass)
@@ -90,31 +90,31 @@ static void set_replica_statuses(struct training_pass *pass)
     struct json *statuses = json_ensure_object(pass->arena, pass->status, "replicaStatuses");
 
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
-        struct training_tally tally =
+        struct training_replica_counts counted =
             training_replicas_count(&pass->replicas, (enum training_replica_type)type);
         struct json *counts;
 
         if (!pass->job.replicas[type].present) {
-            /* Of a type that was taken out of the spec nothing is left. */
+            /* a type that was removed from the spec has no status */
             json_remove(statuses, training_replica_type_name((enum training_replica_type)type));
             continue;
         }
         counts = json_set(pass->arena, statuses,
                           training_replica_type_name((enum training_replica_type)type),
                           json_object(pass->arena));
-        /* What finds the replicas of this type: the scale subresource shows it to autoscalers. */
+        /* The selector of this type's pods, which the scale subresource shows to autoscalers. */
         json_set(pass->arena, counts, "selector",
                  json_stringf(pass->arena, "%s=%s,%s=%s,%s=%s", TRAINING_NAME_LABEL, pass->job.name,
                               TRAINING_OPERATOR_LABEL, pass->job.kind->controller_name,
                               TRAINING_TYPE_LABEL,
                               training_replica_type_lower((enum training_replica_type)type)));
-        /* Zeros are left out, as the incumbent does. */
-        if (tally.active)
-            json_set_int(pass->arena, counts, "active", tally.active);
-        if (tally.succeeded)
-            json_set_int(pass->arena, counts, "succeeded", tally.succeeded);
-        if (tally.failed)
-            json_set_int(pass->arena, counts, "failed", tally.failed);
+        /* Zeros are left out, as Kubeflow's operator does. */
+        if (counted.active)
+            json_set_int(pass->arena, counts, "active", counted.active);
+        if (counted.succeeded)
+            json_set_int(pass->arena, counts, "succeeded", counted.succeeded);
+        if (counted.failed)
+            json_set_int(pass->arena, counts, "failed", counted.failed);
     }
 }
 
@@ -137,14 +137,24 @@ static void end_job(struct training_pass *pass, const struct training_judgement 
     training_plan_event(pass->plan, !succeeded, reason, "%s", judgement->message);
 }
 
+static void pass_add_advice(struct training_pass *pass)
+{
+    struct training_advice advice[TRAINING_ADVICE_MAX];
+    size_t count =
+        pass->job.kind->advise ? pass->job.kind->advise(pass->arena, &pass->job, advice) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        training_plan_event(pass->plan, true, advice[i].reason, "%s", advice[i].message)->once =
+            true;
+}
+
 static void run_job(struct training_pass *pass)
 {
     struct training_judgement judgement;
 
     training_pass_report_pods(pass);
-    if (pass->job.kind->advise)
-        pass->job.kind->advise(&pass->job, pass->plan);
-    /* The time in a queue is not the job's. */
+    pass_add_advice(pass);
+    /* The time that the job waits in a queue does not count. */
     if (training_pass_time(pass, "startTime") < 0 && !training_pass_waits_for_group(pass))
         training_pass_set_time(pass, "startTime");
     set_replica_statuses(pass);
@@ -152,44 +162,44 @@ static void run_job(struct training_pass *pass)
     if (judgement.outcome != TRAINING_OUTCOME_NONE)
         end_job(pass, &judgement);
     else
-        training_pass_go_on(pass);
+        training_pass_continue(pass);
     if (judgement.outcome == TRAINING_OUTCOME_NONE)
         pass->plan->autoscaler = training_autoscaler_new(pass->arena, &pass->job);
 }
 
-static int validate(const struct training_pass *pass, struct err *err)
+static int pass_validate(const struct training_pass *pass, struct err *err)
 {
     const struct training_kind *kind = pass->job.kind;
-    int r = training_job_validate(kind, pass->job.json, err);
+    int result = training_job_validate(kind, pass->job.json, err);
 
-    if (r == 0 && kind->check)
-        r = kind->check(pass->arena, &pass->job, pass->observed->cluster_domain, err);
-    return r;
+    if (result == 0 && kind->check)
+        result = kind->check(pass->arena, &pass->job, pass->observed->cluster_domain, err);
+    return result;
 }
 
-/* The chief is asked for its progress now and then; the last step is in what it left behind, and
- * where its report lies. */
+/* The chief is asked for its progress periodically; its last step and the path of its report are in
+ * its termination message. */
 static void keep_last_word(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
-    struct training_last_word word;
+    struct training_final_progress word;
 
     if (!training_progress_last(pass->arena, observed->pods, observed->pod_count, pass->job.uid,
                                 &word))
         return;
-    training_plan_remember(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, word.text);
+    training_plan_annotate(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, word.text);
     enum training_replica_type type;
     const char *report = NULL;
     if (training_replica_type_parse(pass->job.kind, kube_meta_label(word.pod, TRAINING_TYPE_LABEL),
                                     &type))
-        report = training_report_place(pass->arena, observed->claims, word.pod,
-                                       json_get(pass->job.replicas[type].template, "spec"),
-                                       word.container, word.report);
+        report = training_report_location(pass->arena, observed->claims, word.pod,
+                                          json_get(pass->job.replicas[type].template, "spec"),
+                                          word.container, word.report);
     if (report)
-        training_plan_remember(pass->plan, pass->job.json, TRAINING_REPORT_ANNOTATION, report);
+        training_plan_annotate(pass->plan, pass->job.json, TRAINING_REPORT_ANNOTATION, report);
 }
 
-static void decide(struct training_pass *pass)
+static void pass_decide(struct training_pass *pass)
 {
     struct err why = ERR_INIT;
 
@@ -200,9 +210,9 @@ static void decide(struct training_pass *pass)
     }
     if (json_count(json_get(pass->status, "conditions")) == 0)
         training_pass_note_created(pass);
-    /* The definitions of Kubeflow 1.6 and before refuse a status without. */
+    /* The definitions of Kubeflow 1.6 and before reject a status without it. */
     json_ensure_object(pass->arena, pass->status, "replicaStatuses");
-    if (validate(pass, &why) < 0) {
+    if (pass_validate(pass, &why) < 0) {
         fail_invalid(pass, &why);
         return;
     }
@@ -212,16 +222,16 @@ static void decide(struct training_pass *pass)
     }
     if (training_condition_is_true(pass->status, TRAINING_SUSPENDED) && !training_pass_resume(pass))
         return;
-    if (pass->observed->refusal) {
-        err_set(&why, ERR_INVALID, "%s", pass->observed->refusal);
+    if (pass->observed->rejection) {
+        err_set(&why, ERR_INVALID, "%s", pass->observed->rejection);
         fail_invalid(pass, &why);
         return;
     }
     run_job(pass);
 }
 
-/* A job that was given to somebody else is not touched; but if nobody can be meant, it would wait
- * for ever without a word. */
+/* A job of another manager is not touched; but an unknown manager is reported, because the job
+ * would otherwise wait forever. */
 static void leave_to_others(const struct training_observed *observed, struct training_plan *plan)
 {
     struct err why = ERR_INIT;
@@ -241,13 +251,13 @@ int training_reconcile(const struct training_observed *observed, struct arena *a
 
     training_plan_init(&plan, arena);
     if (kube_meta_is_deleting(observed->job)) {
-        /* Left to the garbage collector. */
+        /* left to the garbage collector */
     } else if (training_job_is_managed_elsewhere(observed->job)) {
         leave_to_others(observed, &plan);
     } else {
-        pass_init(&pass, observed, arena, &plan);
+        training_pass_init(&pass, observed, arena, &plan);
         training_pass_release(&pass);
-        decide(&pass);
+        pass_decide(&pass);
         if (!json_equal(pass.status, json_get(observed->job, "status")))
             plan.status = pass.status;
     }

@@ -1,4 +1,4 @@
-/* What the files of the reconcile share: one pass over one job. */
+/* One pass of the reconcile over one job; shared by its files. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_INTERNAL_H
 #define TRAINYARD_OPERATOR_RECONCILE_INTERNAL_H
 
@@ -12,15 +12,15 @@ struct training_pass {
     int64_t now_ms;
     struct training_job job;
     struct training_replicas replicas;
-    const struct training_gang *gang; /* the job starts as one; or NULL */
-    bool keeps_group;                 /* … and its PodGroup is ours to keep */
-    /* A living pod that was marked for another gang than the operator's, or NULL. */
+    const struct training_gang *gang; /* the gang of the job; NULL: none */
+    bool keeps_group;                 /* the operator keeps the job's PodGroup up to date */
+    /* A live pod that was marked for a gang other than the operator's, or NULL. */
     const struct json *elsewhere;
-    struct json *status; /* becomes the new status */
+    struct json *status; /* a copy that becomes the new status */
     struct training_plan *plan;
 };
 
-/* outcome.c: whether the job has come to its end. */
+/* outcome.c: decides whether the job has ended. */
 enum training_outcome {
     TRAINING_OUTCOME_NONE,
     TRAINING_OUTCOME_SUCCEEDED,
@@ -31,59 +31,61 @@ struct training_judgement {
     const char *message;
 };
 struct training_judgement training_pass_judge(struct training_pass *pass);
-/* The chief, or without one any worker, is running. */
+/* Returns whether the chief runs, or, in a job without one, any worker. */
 bool training_pass_is_running(const struct training_pass *pass);
-/* There is not to be one of them: the job was scaled to nothing and waits to be scaled up again. */
-bool training_pass_has_nobody(const struct training_pass *pass);
-/* … and says so: it does not run, its state is Created, and the message is what it waits for. That
- * ends when there is to be one again. */
+/* Returns whether the job was scaled to zero replicas and waits to be scaled up. */
+bool training_pass_has_no_replicas(const struct training_pass *pass);
+/* Sets the conditions of a job with zero replicas: it is not Running, its state is Created, and the
+ * message says what it waits for. Reverts that when the job has replicas again. */
 void training_pass_note_waiting(struct training_pass *pass);
-/* No replica of its own failed the job, says its condition: backoffLimit or activeDeadlineSeconds
- * did, or an edit that made no sense. */
+/* Returns whether the job failed for a reason other than a replica: backoffLimit,
+ * activeDeadlineSeconds or an invalid edit. */
 bool training_pass_was_stopped(const struct training_pass *pass);
 
-/* claim.c: let go of pods that are not labelled as the job's any more. */
+/* claim.c: releases pods that do not have the job's labels any more. */
 void training_pass_release(struct training_pass *pass);
-/* Take what is labelled as the job's and has no controller; true if there was any. */
+/* Adopts objects with the job's labels that have no controller. Returns whether there were any. */
 bool training_pass_adopt(struct training_pass *pass);
 
-/* progress.c: a job that has not ended. */
-void training_pass_go_on(struct training_pass *pass);
+/* progress.c: continues a job that has not ended. */
+void training_pass_continue(struct training_pass *pass);
 
-/* Pods that should have been gone for a while are removed by force. */
+/* Deletes pods by force that should have terminated a while ago. */
 void training_pass_delete_overdue(struct training_pass *pass);
 
-/* teardown.c: jobs that shall not run (any more). */
+/* teardown.c: finished and suspended jobs. */
 void training_pass_finished(struct training_pass *pass);
 void training_pass_suspended(struct training_pass *pass);
-/* After a suspension: true when the job may start again. */
+/* Resumes a suspended job. Returns true when it may start again. */
 bool training_pass_resume(struct training_pass *pass);
 
-/* host_network.c: ports of the nodes. False: there are too few, nothing can be made. */
-bool training_pass_give_ports(struct training_pass *pass);
-/* The job shall not run (any more): let go of them once its last pod has ended. */
-void training_pass_drop_ports(struct training_pass *pass);
+/* host_network.c: assigns node ports. Returns false if too few are free; then no pod can be
+ * created. */
+bool training_pass_assign_ports(struct training_pass *pass);
+/* Releases the ports of a job that does not run, each when its pod has ended. */
+void training_pass_release_ports(struct training_pass *pass);
 
 /* pod_group.c: the job's PodGroup. */
 void training_pass_find_gang(struct training_pass *pass);
-bool training_pass_waits_for_group(const struct training_pass *pass); /* no pod may be made now */
+bool training_pass_waits_for_group(
+    const struct training_pass *pass); /* no pod may be created now */
 void training_pass_keep_group(struct training_pass *pass);
 void training_pass_drop_group(struct training_pass *pass);
 
-/* pod_news.c: what is wrong with the pods, as events. */
+/* pod_events.c: reports problems of pods as events. */
 void training_pass_report_pods(struct training_pass *pass);
 void training_pass_report_exit(struct training_pass *pass, const struct training_replica *replica);
 
-/* reconcile.c: the condition that every job has, in the words of a job that need not wait. */
+/* reconcile.c: sets the condition Created, with the message of a job that need not wait. */
 void training_pass_note_created(struct training_pass *pass);
 
-/* The kind's words and reasons for this job; see training_job.h. */
-const char *training_pass_say(const struct training_pass *pass, const char *words);
+/* The kind's messages and reasons for this job; see training_job.h. */
+const char *training_pass_message(const struct training_pass *pass, const char *messages);
 const char *training_pass_reason(const struct training_pass *pass, const char *event);
-/* status.startTime, status.completionTime: wall time, or -1. */
+/* Returns status.startTime or status.completionTime as wall time, or -1. */
 int64_t training_pass_time(const struct training_pass *pass, const char *name);
 void training_pass_set_time(struct training_pass *pass, const char *name);
-/* Set a condition and, where it is news, tell it as an event. */
+/* Sets a condition, and adds an event if it changed. */
 void training_pass_set_condition(struct training_pass *pass, const char *type, bool is_true,
                                  const char *reason, const char *message);
 

@@ -1,5 +1,5 @@
-/* Matching pods to replicas and judging what state each is in. Pure; called once a reconcile. It
- * does not decide what follows from a state: reconcile.c and restarts.c do. */
+/* Assigns pods to replicas and decides the state of each. Pure; called once per reconcile.
+ * reconcile.c and restarts.c decide what follows from a state. */
 #include "operator/reconcile/replica_state.h"
 
 #include "operator/reconcile/conditions.h"
@@ -94,19 +94,20 @@ struct training_replica *training_replicas_named(const struct training_replicas 
     return training_replicas_of_key(replicas, job, name + length + 1);
 }
 
-bool training_replica_is_dealt_with(const struct training_replica *replica)
+bool training_replica_is_handled(const struct training_replica *replica)
 {
     return !str_is_empty(replica->pod.uid) && !str_is_empty(replica->restarted_uid) &&
            str_has_prefix(replica->pod.uid, replica->restarted_uid);
 }
 
-static enum training_replica_state judge(const struct training_replica *replica, bool exists)
+static enum training_replica_state replica_judge(const struct training_replica *replica,
+                                                 bool exists)
 {
     const struct training_pod *pod = &replica->pod;
     bool going = !exists || pod->deleting_ms > 0;
 
-    /* Its restart is counted already: nothing is left but to see it gone. */
-    if (training_replica_is_dealt_with(replica))
+    /* its restart is counted already: only its end is awaited */
+    if (training_replica_is_handled(replica))
         return exists ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_MISSING;
 
     switch (pod->phase) {
@@ -119,7 +120,7 @@ static enum training_replica_state judge(const struct training_replica *replica,
     case TRAINING_POD_PENDING:
         break;
     }
-    /* One that never ran is no loss. */
+    /* a pod that never ran is no loss */
     if (!exists)
         return TRAINING_REPLICA_MISSING;
     return going ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_PENDING;
@@ -131,14 +132,14 @@ static void observe_pod(struct training_replica *replica, const struct training_
     training_pod_read(job->kind, json, &replica->pod);
     replica->has_pod = true;
     if (kube_meta_is_controlled_by(json, job->uid))
-        replica->state = judge(replica, true);
+        replica->state = replica_judge(replica, true);
     else
         replica->state = TRAINING_REPLICA_BLOCKED;
 }
 
-/* It has the name that a new pod would need. */
-static void observe_stray(struct training_replica *replica, const struct training_job *job,
-                          const struct json *json)
+/* The pod has the name that a new pod needs. */
+static void observe_unmatched(struct training_replica *replica, const struct training_job *job,
+                              const struct json *json)
 {
     if (replica->has_pod || !kube_meta_is_controlled_by(json, job->uid))
         return;
@@ -153,13 +154,14 @@ static void observe_gone(struct training_replica *replica, const struct training
     if (replica->has_pod || !kube_meta_is_controlled_by(json, job->uid))
         return;
     training_pod_read(job->kind, json, &replica->pod);
-    replica->state = judge(replica, false);
+    replica->state = replica_judge(replica, false);
 }
 
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,
                                const struct training_observed *observed)
 {
-    /* What vanishes meanwhile was sent away: no loss of the job that starts anew. */
+    /* A pod that vanishes during suspension was deleted by the operator: it is no loss for the
+     * resumed job. */
     bool suspended = training_condition_is_true(json_get(job->json, "status"), TRAINING_SUSPENDED);
     struct training_replica *replica;
 
@@ -168,10 +170,10 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
         if (replica)
             observe_pod(replica, job, observed->pods[i]);
     }
-    for (size_t i = 0; i < observed->stray_count; i++) {
-        replica = training_replicas_named(replicas, job, kube_meta_name(observed->strays[i]));
+    for (size_t i = 0; i < observed->unmatched_count; i++) {
+        replica = training_replicas_named(replicas, job, kube_meta_name(observed->unmatched[i]));
         if (replica)
-            observe_stray(replica, job, observed->strays[i]);
+            observe_unmatched(replica, job, observed->unmatched[i]);
     }
     for (size_t i = 0; i < observed->gone_count && !suspended; i++) {
         replica = training_replicas_find(replicas, job, observed->gone[i]);
@@ -192,10 +194,10 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
     }
 }
 
-struct training_tally training_replicas_count(const struct training_replicas *replicas,
-                                              enum training_replica_type type)
+struct training_replica_counts training_replicas_count(const struct training_replicas *replicas,
+                                                       enum training_replica_type type)
 {
-    struct training_tally tally = {0};
+    struct training_replica_counts counted = {0};
 
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
@@ -204,17 +206,17 @@ struct training_tally training_replicas_count(const struct training_replicas *re
             continue;
         switch (replica->state) {
         case TRAINING_REPLICA_ACTIVE:
-            tally.active++;
+            counted.active++;
             break;
         case TRAINING_REPLICA_SUCCEEDED:
-            tally.succeeded++;
+            counted.succeeded++;
             break;
         case TRAINING_REPLICA_FAILED:
         case TRAINING_REPLICA_LOST:
-            tally.failed++;
+            counted.failed++;
             break;
         case TRAINING_REPLICA_LEAVING:
-            tally.failed += replica->pod.phase == TRAINING_POD_FAILED;
+            counted.failed += replica->pod.phase == TRAINING_POD_FAILED;
             break;
         case TRAINING_REPLICA_MISSING:
         case TRAINING_REPLICA_BLOCKED:
@@ -222,5 +224,5 @@ struct training_tally training_replicas_count(const struct training_replicas *re
             break;
         }
     }
-    return tally;
+    return counted;
 }

@@ -1,4 +1,4 @@
-/* The rules of restarting and their memory; see restarts.h. Pure; called by the reconcile. */
+/* The rules of restarts and their annotations; see restarts.h. Pure. */
 #include "operator/reconcile/restarts.h"
 
 #include "base/moment.h"
@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-    MEMORY_MAX = 1024 * 1024, /* of one annotation; the API allows a quarter of it */
-    UID_START = 8,            /* digits that are enough to know the pod of one replica again */
+    MEMORY_MAX = 1024 * 1024, /* bytes of one annotation; the API allows a quarter of it */
+    UID_START = 8,            /* characters that identify the pod of one replica */
     DISTANCE_MS = 10 * 1000,
     DISTANCE_MAX_MS = 300 * 1000,
 };
 
-/* The key of all replicas that are not asked for any more; no replica has such a one. */
+/* The key of all replicas that the spec does not ask for any more; no replica has this key. */
 #define PAST "past"
 
 enum training_verdict training_replica_judge(const struct training_replica *replica,
@@ -34,7 +34,7 @@ enum training_verdict training_replica_judge(const struct training_replica *repl
     case TRAINING_RESTART_EXIT_CODE:
         break;
     }
-    /* The code of a replica that was stopped from outside says nothing about its program. */
+    /* The exit code of a replica that was stopped from outside says nothing about its program. */
     if (replica->state == TRAINING_REPLICA_LOST || pod->deleting_ms > 0 || pod->disrupted)
         return TRAINING_VERDICT_RESTART;
     return pod->exit_code >= TRAINING_EXIT_CODE_RETRYABLE ? TRAINING_VERDICT_RESTART
@@ -60,20 +60,20 @@ static const struct json *parse_annotation(const struct training_job *job, struc
     return json;
 }
 
-/* Bounded, so that whatever somebody wrote there can be added up. */
+/* Limits a count, so that edited values can be added without overflow. */
 static int64_t bound_count(int64_t count)
 {
     return count < 0 ? 0 : count < INT32_MAX ? count : INT32_MAX;
 }
 
-void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
-                          struct arena *arena)
+void training_restarts_read(struct training_replicas *replicas, const struct training_job *job,
+                            struct arena *arena)
 {
     JSON_EACH (entry, parse_annotation(job, arena, TRAINING_RESTARTS_ANNOTATION)) {
         struct training_replica *replica = training_replicas_of_key(replicas, job, entry->name);
         int64_t count = bound_count(json_get_int(entry, "count", 0));
 
-        /* What a replica has used up stays used up when it is not asked for any more. */
+        /* the restarts of a replica still count when the spec does not ask for it any more */
         if (!replica) {
             replicas->past_restarts = bound_count(replicas->past_restarts + count);
             continue;
@@ -97,12 +97,12 @@ void training_memory_read(struct training_replicas *replicas, const struct train
 static void write_annotation(const struct training_job *job, struct training_plan *plan,
                              const char *name, const struct json *value)
 {
-    training_plan_remember(plan, job->json, name,
+    training_plan_annotate(plan, job->json, name,
                            json_count(value) ? json_to_string(plan->arena, value) : NULL);
 }
 
-/* A pod that was sent away, without a count: thousands may be at once, and the annotations of an
- * object have room for a quarter of a megabyte. */
+/* A pod that the operator deleted, without a count: there may be thousands at once, and the
+ * annotations of an object are limited to 256 KiB. */
 static struct json *sent_away(struct arena *arena, const char *uid)
 {
     return json_stringf(arena, "%.*s", (int)UID_START, uid);
@@ -145,8 +145,9 @@ static struct json *replica_memory(struct arena *arena, const struct training_re
     return entry;
 }
 
-void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
-                           const struct training_observed *observed, struct training_plan *plan)
+void training_restarts_write(const struct training_replicas *replicas,
+                             const struct training_job *job,
+                             const struct training_observed *observed, struct training_plan *plan)
 {
     struct arena *arena = plan->arena;
     struct json *restarts = json_object(arena);
@@ -155,9 +156,8 @@ void training_memory_write(const struct training_replicas *replicas, const struc
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        /* One that was only sent away is forgotten as soon as it is gone. */
-        if (replica->restarts > 0 || replica->retry_ms > 0 ||
-            training_replica_is_dealt_with(replica))
+        /* a replica whose pod was only deleted is dropped as soon as the pod is gone */
+        if (replica->restarts > 0 || replica->retry_ms > 0 || training_replica_is_handled(replica))
             json_set(arena, restarts, memory_key(arena, replica), replica_memory(arena, replica));
         if (replica->finished)
             json_append(finished, json_string(arena, memory_key(arena, replica)));
@@ -170,7 +170,7 @@ void training_memory_write(const struct training_replicas *replicas, const struc
     write_annotation(job, plan, TRAINING_FINISHED_ANNOTATION, finished);
 }
 
-/* How far apart the next pod must be from the one before. */
+/* Returns the least time between a pod and its successor. */
 static int64_t distance_ms(int64_t restarts)
 {
     int64_t distance = DISTANCE_MS;
@@ -196,7 +196,7 @@ void training_replica_count_restart(struct training_replica *replica)
         replica->retry_ms = created_ms + distance_ms(replica->restarts);
 }
 
-void training_replica_send_away(struct training_replica *replica)
+void training_replica_mark_deleted(struct training_replica *replica)
 {
     replica->restarts += replica->pod.restarts;
     replica->restarted_uid = replica->pod.uid;

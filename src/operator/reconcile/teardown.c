@@ -1,5 +1,6 @@
-/* Jobs that shall not run: finished ones are cleaned up and in time removed, suspended ones lose
- * their pods until they may go on. Pure; parts of the reconcile. Nothing here makes a pod. */
+/* Jobs that do not run: finished jobs are cleaned up and deleted after their time to live,
+ * suspended jobs lose their pods until they are resumed. Pure; part of the reconcile. Creates no
+ * pods. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -15,7 +16,7 @@ static void delete_pod(struct training_pass *pass, const struct json *pod)
         training_plan_delete(pass->plan, TRAINING_DELETE_POD, pod, false);
 }
 
-static bool is_ours(const struct training_pass *pass, const struct json *object)
+static bool teardown_is_controlled(const struct training_pass *pass, const struct json *object)
 {
     return kube_meta_is_controlled_by(object, pass->job.uid);
 }
@@ -37,7 +38,7 @@ static bool pod_is_kept(const struct training_pass *pass, const struct json *jso
     return false;
 }
 
-/* A service stays as long as the pod it is the name of. */
+/* A service stays as long as its pod. */
 static bool service_is_kept(const struct training_pass *pass, const struct json *service,
                             enum training_clean_policy policy)
 {
@@ -46,7 +47,8 @@ static bool service_is_kept(const struct training_pass *pass, const struct json 
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
 
-        if (str_eq(kube_meta_name(pod), kube_meta_name(service)) && is_ours(pass, pod))
+        if (str_eq(kube_meta_name(pod), kube_meta_name(service)) &&
+            teardown_is_controlled(pass, pod))
             return pod_is_kept(pass, pod, policy);
     }
     return false;
@@ -57,19 +59,20 @@ static void clean_up(struct training_pass *pass, enum training_clean_policy poli
     const struct training_observed *observed = pass->observed;
 
     for (size_t i = 0; i < observed->pod_count; i++) {
-        if (is_ours(pass, observed->pods[i]) && !pod_is_kept(pass, observed->pods[i], policy))
+        if (teardown_is_controlled(pass, observed->pods[i]) &&
+            !pod_is_kept(pass, observed->pods[i], policy))
             delete_pod(pass, observed->pods[i]);
     }
     for (size_t i = 0; i < observed->service_count; i++) {
         const struct json *service = observed->services[i];
 
-        if (is_ours(pass, service) && !kube_meta_is_deleting(service) &&
+        if (teardown_is_controlled(pass, service) && !kube_meta_is_deleting(service) &&
             !service_is_kept(pass, service, policy))
             training_plan_delete(pass->plan, TRAINING_DELETE_SERVICE, service, false);
     }
 }
 
-/* A finished job has nothing active but what still runs; on success that counts as succeeded. */
+/* In a finished job only running pods count as active; after success they count as succeeded. */
 static void settle_counts(struct training_pass *pass)
 {
     bool succeeded = training_condition_is_true(pass->status, TRAINING_SUCCEEDED);
@@ -94,7 +97,7 @@ static void settle_counts(struct training_pass *pass)
     }
 }
 
-static void expire(struct training_pass *pass)
+static void teardown_expire(struct training_pass *pass)
 {
     int64_t completed_ms = training_pass_time(pass, "completionTime");
     int64_t left_ms;
@@ -112,7 +115,7 @@ static void expire(struct training_pass *pass)
         training_plan_requeue(pass->plan, left_ms);
 }
 
-/* Nothing is left to scale. */
+/* The job has nothing left to scale. */
 static void drop_autoscaler(struct training_pass *pass)
 {
     pass->plan->autoscaler_goes = training_autoscaler_new(pass->arena, &pass->job) != NULL;
@@ -122,20 +125,20 @@ void training_pass_finished(struct training_pass *pass)
 {
     enum training_clean_policy policy = pass->job.clean_policy;
 
-    /* A job that was stopped must stop, whatever is kept of it. */
+    /* a job that was stopped must stop, whatever cleanPodPolicy says */
     if (policy == TRAINING_CLEAN_NONE && training_pass_was_stopped(pass))
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
     training_pass_delete_overdue(pass);
     drop_autoscaler(pass);
-    training_pass_drop_ports(pass);
+    training_pass_release_ports(pass);
     training_pass_drop_group(pass);
     settle_counts(pass);
-    expire(pass);
+    teardown_expire(pass);
 }
 
-/* A suspended job is active until its last pod is gone: who suspended it gives its place to another
- * then, not before. */
+/* A suspended job stays active until its last pod is gone: a queue gives its place to another job
+ * only then. */
 static void count_leaving(struct training_pass *pass)
 {
     JSON_EACH (counts, json_get(pass->status, "replicaStatuses")) {
@@ -161,12 +164,12 @@ static void count_leaving(struct training_pass *pass)
 void training_pass_suspended(struct training_pass *pass)
 {
     const char *reason = training_pass_reason(pass, "Suspended");
-    const char *message = training_pass_say(pass, pass->job.kind->words.suspended);
+    const char *message = training_pass_message(pass, pass->job.kind->messages.suspended);
 
     clean_up(pass, TRAINING_CLEAN_ALL);
     training_pass_delete_overdue(pass);
     drop_autoscaler(pass);
-    training_pass_drop_ports(pass);
+    training_pass_release_ports(pass);
     training_pass_drop_group(pass);
     count_leaving(pass);
     if (training_condition_is_true(pass->status, TRAINING_RUNNING))
@@ -177,24 +180,25 @@ void training_pass_suspended(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
-        /* It starts anew as a whole: a peer that had finished would be missed by the others. */
+        /* all replicas start again: the others would wait for a finished peer */
         replica->finished = false;
-        /* Also on the job, not in its status alone: who resumes it at once makes the write of the
-         * status fail, and these ends would be taken for failures. */
+        /* Recorded in an annotation too, not only in the status: if the user resumes the job at
+         * once, the write of the status fails, and the ends of these pods would count as failures.
+         */
         if (replica->has_pod && replica->state != TRAINING_REPLICA_BLOCKED &&
-            !training_replica_is_dealt_with(replica))
-            training_replica_send_away(replica);
+            !training_replica_is_handled(replica))
+            training_replica_mark_deleted(replica);
     }
-    training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
+    training_restarts_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 }
 
 bool training_pass_resume(struct training_pass *pass)
 {
     bool empty = true;
 
-    /* Pods of before the suspension are no losses of the job that starts now; they go first. */
+    /* Pods from before the suspension are no losses of the resumed job; they are deleted first. */
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
-        if (!is_ours(pass, pass->observed->pods[i]))
+        if (!teardown_is_controlled(pass, pass->observed->pods[i]))
             continue;
         delete_pod(pass, pass->observed->pods[i]);
         empty = false;
@@ -205,7 +209,7 @@ bool training_pass_resume(struct training_pass *pass)
     }
     training_pass_set_condition(pass, TRAINING_SUSPENDED, false,
                                 training_pass_reason(pass, "Resumed"),
-                                training_pass_say(pass, pass->job.kind->words.resumed));
+                                training_pass_message(pass, pass->job.kind->messages.resumed));
     if (training_pass_waits_for_group(pass))
         json_remove(pass->status, "startTime");
     else

@@ -1,14 +1,14 @@
-/* Changed pictures; see augment.h. One bilinear pass does all the geometry. */
+/* Random variations of pictures; see augment.h. One bilinear pass does all the geometry. */
 #include "train/data/augment.h"
 
 #include <math.h>
 
-static float between(struct rand *rand, float limit)
+static float draw_between(struct rand *rand, float limit)
 {
     return limit * (2 * (float)rand_unit(rand) - 1);
 }
 
-static int clamp(int value, int limit)
+static int clamp_index(int value, int limit)
 {
     return value < 0 ? 0 : value > limit ? limit : value;
 }
@@ -23,17 +23,17 @@ bool augment_is_sane(const struct augment *augment)
     return true;
 }
 
-/* A rough bell is enough here, and much cheaper than a true normal. */
-static float bell(struct rand *rand)
+/* An approximately normal number: accurate enough here, and much cheaper than an exact one. */
+static float draw_bell(struct rand *rand)
 {
     uint64_t bits = rand_next(rand);
     float sum = 0;
     for (int i = 0; i < 4; i++, bits >>= 16)
         sum += (float)(bits & 0xffff) / 65535.0f - 0.5f;
-    return sum * 1.7320508f; /* four uniforms have a variance of 1/3 */
+    return sum * 1.7320508f; /* the sum of four uniform numbers has a variance of 1/3 */
 }
 
-static void cover(struct rand *rand, float part, int side, int channels, float *to)
+static void cover_picture(struct rand *rand, float part, int side, int channels, float *to)
 {
     int edge = (int)(part * (float)side * (float)rand_unit(rand));
     int top = (int)rand_below(rand, (uint64_t)side), left = (int)rand_below(rand, (uint64_t)side);
@@ -44,13 +44,13 @@ static void cover(struct rand *rand, float part, int side, int channels, float *
                 to[(y * side + x) * channels + c] = grey;
 }
 
-/* The tone of all that lies outside of an upright oval, with a soft edge: a face fills the oval,
- * and the wall behind it says nothing about who it is. */
+/* Changes the brightness outside of an upright oval with a soft edge. A face fills the oval, and
+ * the wall behind it says nothing about the person. */
 static void change_backdrop(struct rand *rand, float most, int side, int channels, float *to)
 {
-    const float across = 0.40f, down = 0.52f; /* half axes, in parts of the side */
+    const float across = 0.40f, down = 0.52f; /* half axes, as fractions of the side */
     const float edge = 0.9f, softness = 0.25f;
-    float tone = between(rand, most), centre = (float)(side - 1) / 2;
+    float tone = draw_between(rand, most), centre = (float)(side - 1) / 2;
     for (int y = 0; y < side; y++)
         for (int x = 0; x < side; x++) {
             float ex = ((float)x - centre) / (across * (float)side),
@@ -68,15 +68,15 @@ struct augment_shape augment_shape_draw(struct rand *rand, float highest)
 {
     struct augment_shape shape;
     for (int i = 0; i < 3; i++)
-        shape.across[i] = between(rand, highest);
+        shape.across[i] = draw_between(rand, highest);
     for (int i = 0; i < 3; i++)
-        shape.down[i] = between(rand, highest);
+        shape.down[i] = draw_between(rand, highest);
     return shape;
 }
 
-/* Of the point that is looked up, so that a person's shape is the same however the picture is
- * shifted or turned. Wider or narrower by the first wave, by the others unevenly so. */
-static void reshape(const struct augment_shape *shape, float side, float *x, float *y)
+/* Moves the point that is looked up, so that a person's shape stays the same however the picture is
+ * shifted or turned. The first wave makes the face wider or narrower, the others do so unevenly. */
+static void reshape_point(const struct augment_shape *shape, float side, float *x, float *y)
 {
     const float turn = 2 * (float)M_PI;
     float u = *x / side, v = *y / side, wave = sinf(turn * u);
@@ -98,10 +98,10 @@ void augment_picture(const struct augment *augment, const struct augment_shape *
                      struct rand *rand, const uint8_t *from, int side, int channels, float *to)
 {
     bool reshaped = !is_as_it_was(shape);
-    float turn = between(rand, augment->turn), zoom = 1 + between(rand, augment->scale);
-    float dx = between(rand, augment->shift) * (float)side,
-          dy = between(rand, augment->shift) * (float)side;
-    float gamma = expf(between(rand, logf(1 + augment->gamma)));
+    float turn = draw_between(rand, augment->turn), zoom = 1 + draw_between(rand, augment->scale);
+    float dx = draw_between(rand, augment->shift) * (float)side,
+          dy = draw_between(rand, augment->shift) * (float)side;
+    float gamma = expf(draw_between(rand, logf(1 + augment->gamma)));
     bool mirrored = augment->mirror && (rand_next(rand) & 1);
     float cosine = cosf(turn) * zoom, sine = sinf(turn) * zoom, centre = (float)(side - 1) / 2;
     float curve[256];
@@ -114,10 +114,10 @@ void augment_picture(const struct augment *augment, const struct augment_shape *
             float sx = cosine * px - sine * py + centre + dx,
                   sy = sine * px + cosine * py + centre + dy;
             if (reshaped)
-                reshape(shape, (float)side, &sx, &sy);
+                reshape_point(shape, (float)side, &sx, &sy);
             float bx = floorf(sx), by = floorf(sy), fx = sx - bx, fy = sy - by;
-            int x0 = clamp((int)bx, side - 1), x1 = clamp((int)bx + 1, side - 1);
-            int y0 = clamp((int)by, side - 1), y1 = clamp((int)by + 1, side - 1);
+            int x0 = clamp_index((int)bx, side - 1), x1 = clamp_index((int)bx + 1, side - 1);
+            int y0 = clamp_index((int)by, side - 1), y1 = clamp_index((int)by + 1, side - 1);
             for (int c = 0; c < channels; c++) {
                 float a = curve[from[(y0 * side + x0) * channels + c]],
                       b = curve[from[(y0 * side + x1) * channels + c]],
@@ -126,12 +126,12 @@ void augment_picture(const struct augment *augment, const struct augment_shape *
                 float top = a + (b - a) * fx, bottom = d + (e - d) * fx;
                 float value = top + (bottom - top) * fy;
                 if (augment->noise > 0)
-                    value += augment->noise * bell(rand);
+                    value += augment->noise * draw_bell(rand);
                 to[(y * side + x) * channels + c] = value;
             }
         }
     if (augment->backdrop > 0)
         change_backdrop(rand, augment->backdrop, side, channels, to);
     if (augment->cover > 0)
-        cover(rand, augment->cover, side, channels, to);
+        cover_picture(rand, augment->cover, side, channels, to);
 }

@@ -1,6 +1,6 @@
-/* Batches made ahead; see batch_feed.h. The batches under way lie in a ring: step s in slot s
- * modulo the number of slots. There is one slot more than loaders, for the batch that was taken; so
- * every loader can be busy, and none runs farther ahead. */
+/* Prepares batches in advance; see batch_feed.h. The batches in preparation form a ring: step s is
+ * in slot s modulo the number of slots. There is one more slot than loaders, for the batch that was
+ * taken. So every loader can be busy, and none runs further ahead. */
 #include "train/data/batch_feed.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 struct slot {
     struct batch batch;
     uint64_t step;
-    bool filled; /* what follows tells how */
+    bool filled; /* result and err are set */
     int result;
     struct err err;
 };
@@ -22,20 +22,20 @@ struct batch_feed {
     struct slot *slots;
     size_t slot_count;
     pthread_t threads[BATCH_FEED_LOADERS_MAX];
-    int started; /* of them */
+    int started; /* loader threads */
 
-    /* Under the lock, but for a slot's contents: those are its loader's until it is filled, then
-     * the taker's. */
+    /* Protects everything below and in the slots, except the contents of a batch: they belong to
+     * the loader until the slot is filled, and then to the taker. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool open, ends; /* the taker has said where to begin; loaders are to end */
-    uint64_t taken;  /* the step it holds or waits for */
-    uint64_t next;   /* the step that the next free loader begins */
-    int busy;        /* loaders at work */
+    bool open, ends; /* open: the taker has set the step to begin with; ends: loaders must exit */
+    uint64_t taken;  /* step that the taker holds or waits for */
+    uint64_t next;   /* step that the next free loader takes */
+    int busy;        /* loaders that fill a batch */
     size_t first, count;
 };
 
-static void *load(void *argument)
+static void *load_batches(void *argument)
 {
     struct batch_feed *feed = argument;
     pthread_mutex_lock(&feed->lock);
@@ -79,7 +79,7 @@ int batch_feed_new(const struct batch_feed_options *options, struct batch_feed *
     pthread_cond_init(&feed->changed, NULL);
     for (; feed->started < options->loaders; feed->started++) {
         int result = thread_start(&feed->threads[feed->started], "pictures",
-                                  "a thread that loads pictures", load, feed, err);
+                                  "a thread that loads pictures", load_batches, feed, err);
         if (result < 0)
             return result;
     }
@@ -108,8 +108,8 @@ struct batch_feed *batch_feed_free(struct batch_feed *feed)
     return NULL;
 }
 
-/* With the lock: nothing is under way or made. */
-static void clear(struct batch_feed *feed)
+/* Discards all batches. The lock must be held. */
+static void clear_batches(struct batch_feed *feed)
 {
     feed->open = false;
     while (feed->busy)
@@ -121,7 +121,7 @@ static void clear(struct batch_feed *feed)
 void batch_feed_share(struct batch_feed *feed, size_t first, size_t count)
 {
     pthread_mutex_lock(&feed->lock);
-    clear(feed);
+    clear_batches(feed);
     for (size_t i = 0; i < feed->slot_count; i++) {
         free(feed->slots[i].batch.inputs);
         feed->slots[i].batch.inputs = mem_calloc(count * feed->options.sample + 1, sizeof(float));
@@ -131,7 +131,7 @@ void batch_feed_share(struct batch_feed *feed, size_t first, size_t count)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Without loaders: fill it here, unless it is still there. */
+/* Fills the batch on this thread, unless it is still there. Used without loaders. */
 static void fill_now(struct batch_feed *feed, struct slot *slot, uint64_t step)
 {
     if (slot->filled && slot->step == step && slot->result == 0)
@@ -153,7 +153,7 @@ int batch_feed_take(struct batch_feed *feed, uint64_t step, const struct batch *
         pthread_mutex_lock(&feed->lock);
         bool again = step == feed->taken && slot->filled && slot->step == step && !slot->result;
         if (!feed->open || (!again && step != feed->taken + 1)) {
-            clear(feed);
+            clear_batches(feed);
             feed->next = step;
             feed->open = true;
         }

@@ -1,14 +1,14 @@
-/* Running a cascade; see cascade.h. */
+/* Evaluates a cascade; see cascade.h. */
 #include "train/data/cascade_internal.h"
 
 #include <math.h>
 
-/* Windows of less contrast show a wall; thresholds of stages were rounded when they were written.
- */
+/* Windows of less contrast show a wall. The second constant allows for thresholds that were rounded
+ * when the file was written. */
 #define DEVIATION_MIN   10.0
 #define THRESHOLD_SLACK 1e-5f
 
-/* Places of a rectangle's corners: its sum is a - b - c + d. */
+/* Offsets of the corners of a rectangle: its sum is a - b - c + d. */
 struct corners {
     int a, b, c, d;
 };
@@ -17,14 +17,14 @@ struct planned {
     int count;
     float weights[CASCADE_RECTANGLES];
     struct corners corners[CASCADE_RECTANGLES];
-    int cells[4][4]; /* patterns: the grid's crossings */
+    int cells[4][4]; /* local binary patterns: the crossings of the grid */
 };
 
 struct cascade_plan {
     const struct cascade *cascade;
     int stride;
     struct planned *features;
-    struct corners inner; /* the window without its edge, where contrast is measured */
+    struct corners inner; /* the window without its edge, in which contrast is measured */
 };
 
 void cascade_window(const struct cascade *cascade, int *ret_width, int *ret_height)
@@ -90,8 +90,8 @@ struct cascade_plan *cascade_plan_free(struct cascade_plan *plan)
     return NULL;
 }
 
-/* Sums wrap around, differences come out right: no window holds more than 2^32. */
-static float weigh(const struct planned *feature, const uint32_t *at)
+/* Sums may wrap around, but their differences are right: no window has a sum above 2^32. */
+static float weigh_feature(const struct planned *feature, const uint32_t *at)
 {
     float sum = 0;
     for (int i = 0; i < feature->count; i++) {
@@ -101,9 +101,9 @@ static float weigh(const struct planned *feature, const uint32_t *at)
     return sum;
 }
 
-/* Eight neighbours, clockwise from the upper left: a bit is set where one is not darker than the
- * middle. */
-static unsigned pattern(const struct planned *feature, const uint32_t *at)
+/* Eight neighbours, clockwise from the upper left. A bit is set if the neighbour is not darker than
+ * the centre. */
+static unsigned feature_pattern(const struct planned *feature, const uint32_t *at)
 {
     static const uint8_t AROUND[8][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 2},
                                          {2, 2}, {2, 1}, {2, 0}, {1, 0}};
@@ -124,13 +124,13 @@ static bool goes_left(const struct cascade_plan *plan, const struct cascade_node
 {
     const struct planned *feature = &plan->features[node->feature];
     if (!plan->cascade->patterns)
-        return weigh(feature, at) * scale < node->threshold;
-    unsigned code = pattern(feature, at);
+        return weigh_feature(feature, at) * scale < node->threshold;
+    unsigned code = feature_pattern(feature, at);
     return node->subset[code >> 5] >> (code & 31) & 1;
 }
 
-static float judge_tree(const struct cascade_plan *plan, const struct cascade_tree *tree,
-                        const uint32_t *at, float scale)
+static float evaluate_tree(const struct cascade_plan *plan, const struct cascade_tree *tree,
+                           const uint32_t *at, float scale)
 {
     const struct cascade_node *nodes = plan->cascade->nodes.items + tree->node;
     int next = 0;
@@ -140,9 +140,9 @@ static float judge_tree(const struct cascade_plan *plan, const struct cascade_tr
     return plan->cascade->leaves.items[tree->leaf + (uint32_t)-next];
 }
 
-/* One over the window's area times its deviation: what sums are measured in. 0: too little
- * contrast. */
-static float contrast(const struct cascade_plan *plan, const uint32_t *at, const uint64_t *squares)
+/* 1 / (area · deviation) of the window, the unit of the sums. 0: too little contrast. */
+static float window_contrast(const struct cascade_plan *plan, const uint32_t *at,
+                             const uint64_t *squares)
 {
     const struct corners *c = &plan->inner;
     double area = (double)(plan->cascade->width - 2) * (plan->cascade->height - 2);
@@ -161,7 +161,7 @@ bool cascade_accepts(const struct cascade_plan *plan, const struct cascade_sums 
     const uint32_t *at = sums->sums + place;
     float scale = 1;
     if (!cascade->patterns) {
-        scale = contrast(plan, at, sums->squares + place);
+        scale = window_contrast(plan, at, sums->squares + place);
         if (scale == 0)
             return false;
     }
@@ -169,7 +169,7 @@ bool cascade_accepts(const struct cascade_plan *plan, const struct cascade_sums 
         const struct cascade_stage *stage = &cascade->stages.items[i];
         float sum = 0;
         for (uint32_t k = 0; k < stage->trees; k++)
-            sum += judge_tree(plan, &cascade->trees.items[stage->tree + k], at, scale);
+            sum += evaluate_tree(plan, &cascade->trees.items[stage->tree + k], at, scale);
         if (sum < stage->threshold - THRESHOLD_SLACK)
             return false;
     }

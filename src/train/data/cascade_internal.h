@@ -1,4 +1,4 @@
-/* What a cascade is made of: cascade_read.c fills it, cascade.c runs it. */
+/* The parts of a cascade: cascade_read.c fills them, cascade.c evaluates them. */
 #ifndef TRAINYARD_TRAIN_CASCADE_INTERNAL_H
 #define TRAINYARD_TRAIN_CASCADE_INTERNAL_H
 
@@ -13,16 +13,16 @@ struct cascade_rectangle {
 };
 
 struct cascade_feature {
-    int count; /* of rectangles; the one of a pattern is its first cell */
+    int count; /* rectangles; a local binary pattern has one, its first cell */
     struct cascade_rectangle rectangles[CASCADE_RECTANGLES];
 };
 
-/* Where a node leads: to a later node of its tree if positive, else to leaf -value. */
+/* The successor of a node is a later node of its tree if positive, else the leaf -value. */
 struct cascade_node {
     int left, right;
     int feature;
-    float threshold;                 /* Haar: left below it */
-    uint32_t subset[CASCADE_SUBSET]; /* patterns: left for those in it */
+    float threshold;                 /* Haar: left if the feature is below it */
+    uint32_t subset[CASCADE_SUBSET]; /* local binary patterns: left if the pattern is in this set */
 };
 
 struct cascade_tree {
@@ -35,7 +35,7 @@ struct cascade_stage {
 };
 
 struct cascade {
-    bool patterns; /* local binary patterns, not Haar */
+    bool patterns; /* local binary patterns instead of Haar features */
     int width, height;
     VEC(struct cascade_stage) stages;
     VEC(struct cascade_tree) trees;

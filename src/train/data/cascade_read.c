@@ -1,6 +1,6 @@
-/* Reading a cascade; see cascade.h, and cascade_xml.h for the text. Elements that do not matter are
- * passed over, those that matter are checked so that running the cascade needs no checks: every
- * feature lies in the window, every way through a tree leads forward and ends at a leaf of it. */
+/* Reads a cascade; see cascade.h, and cascade_xml.h for the text. Unknown elements are skipped. The
+ * others are checked such that evaluating the cascade needs no checks: every feature lies in the
+ * window, and every path through a tree leads forward and ends at a leaf of the tree. */
 #include "train/data/cascade_internal.h"
 #include "train/data/cascade_xml.h"
 
@@ -87,7 +87,7 @@ static int read_tree(struct cascade_xml *reader, struct cascade *cascade)
     return 0;
 }
 
-/* The elements "_" of a list, each read by `read`. */
+/* Reads the elements "_" of a list, each with `read`. */
 static int read_list(struct cascade_xml *reader, struct cascade *cascade,
                      int (*read)(struct cascade_xml *, struct cascade *))
 {
@@ -128,7 +128,7 @@ static int read_stage(struct cascade_xml *reader, struct cascade *cascade)
     return 0;
 }
 
-/* "x y width height [weight]", checked against the window when all is read. */
+/* "x y width height [weight]"; checked against the window when everything is read. */
 static int read_rectangle(struct cascade_xml *reader, struct cascade_feature *feature)
 {
     double n[5] = {0};
@@ -186,7 +186,7 @@ static int read_feature(struct cascade_xml *reader, struct cascade *cascade)
     return result;
 }
 
-static int check(struct cascade_xml *reader, const struct cascade *cascade)
+static int check_cascade(struct cascade_xml *reader, const struct cascade *cascade)
 {
     if (cascade->width < 4 || cascade->height < 4 || cascade->stages.count == 0)
         return cascade_xml_refuse(reader, "it has no window or no stages");
@@ -205,7 +205,7 @@ static int check(struct cascade_xml *reader, const struct cascade *cascade)
     return 0;
 }
 
-static int read_kind(struct cascade_xml *reader, struct cascade *cascade)
+static int read_feature_kind(struct cascade_xml *reader, struct cascade *cascade)
 {
     char text[CASCADE_XML_NAME_MAX];
     int result = cascade_xml_word(reader, text);
@@ -224,7 +224,7 @@ static int read_cascade(struct cascade_xml *reader, struct cascade *cascade)
     int result;
     while ((result = cascade_xml_next_element(reader, name)) > 0) {
         if (strcmp(name, "featureType") == 0) {
-            result = read_kind(reader, cascade);
+            result = read_feature_kind(reader, cascade);
         } else if (strcmp(name, "width") == 0 || strcmp(name, "height") == 0) {
             result = cascade_xml_number(reader, 4, CASCADE_WINDOW_MAX, &side);
             *(name[0] == 'w' ? &cascade->width : &cascade->height) = (int)side;
@@ -238,7 +238,7 @@ static int read_cascade(struct cascade_xml *reader, struct cascade *cascade)
         if (result < 0)
             return result;
     }
-    return result < 0 ? result : check(reader, cascade);
+    return result < 0 ? result : check_cascade(reader, cascade);
 }
 
 int cascade_parse(const char *text, size_t size, struct cascade **ret, struct err *err)

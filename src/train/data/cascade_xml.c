@@ -1,4 +1,4 @@
-/* Elements, text and comments of XML, no more; see cascade_xml.h. */
+/* Elements, text and comments of XML; see cascade_xml.h. */
 #include "train/data/cascade_xml.h"
 
 #include <ctype.h>
@@ -10,18 +10,18 @@ enum { DEPTH_MAX = 16, NUMBER_MAX = 40 };
 
 int cascade_xml_refuse(struct cascade_xml *reader, const char *what)
 {
-    return err_set(reader->err, ERR_BAD_REQUEST, "this is no cascade that can be read: %s", what);
+    return err_set(reader->err, ERR_BAD_REQUEST, "this file cannot be read as a cascade: %s", what);
 }
 
 /* ---- Elements */
 
-static bool starts(const struct cascade_xml *reader, const char *mark)
+static bool starts_with_mark(const struct cascade_xml *reader, const char *mark)
 {
     size_t size = strlen(mark);
     return (size_t)(reader->end - reader->at) >= size && memcmp(reader->at, mark, size) == 0;
 }
 
-static int pass(struct cascade_xml *reader, const char *mark)
+static int pass_mark(struct cascade_xml *reader, const char *mark)
 {
     const char *found = memmem(reader->at, (size_t)(reader->end - reader->at), mark, strlen(mark));
     if (!found)
@@ -30,17 +30,17 @@ static int pass(struct cascade_xml *reader, const char *mark)
     return 0;
 }
 
-/* White space, comments and <?…?>. */
+/* Skips white space, comments and <?…?>. */
 static int pass_blank(struct cascade_xml *reader)
 {
     for (;;) {
         while (reader->at < reader->end && isspace((unsigned char)*reader->at))
             reader->at++;
         int result = 0;
-        if (starts(reader, "<!--"))
-            result = pass(reader, "-->");
-        else if (starts(reader, "<?"))
-            result = pass(reader, "?>");
+        if (starts_with_mark(reader, "<!--"))
+            result = pass_mark(reader, "-->");
+        else if (starts_with_mark(reader, "<?"))
+            result = pass_mark(reader, "?>");
         else
             return 0;
         if (result < 0)
@@ -48,16 +48,15 @@ static int pass_blank(struct cascade_xml *reader)
     }
 }
 
-/* 1 and the name: an element opened; 0: the one around closes here. Its attributes are passed over;
- * one that closes itself is not known here. */
+/* Skips attributes. An element that closes itself is not supported. */
 int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_NAME_MAX])
 {
     int result = pass_blank(reader);
     if (result < 0)
         return result;
-    if (starts(reader, "</"))
-        return pass(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
-    if (!starts(reader, "<"))
+    if (starts_with_mark(reader, "</"))
+        return pass_mark(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
+    if (!starts_with_mark(reader, "<"))
         return cascade_xml_refuse(reader, reader->at < reader->end
                                               ? "it has text where an element should be"
                                               : "it is cut off");
@@ -70,13 +69,13 @@ int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_N
         name[size++] = *reader->at;
     }
     name[size] = '\0';
-    result = pass(reader, ">");
+    result = pass_mark(reader, ">");
     if (result == 0 && (size == 0 || reader->at[-2] == '/'))
         result = cascade_xml_refuse(reader, "an element has no name or no content");
     return result < 0 ? result : 1;
 }
 
-/* The rest of an element that does not matter. */
+/* Skips the rest of an element. */
 int cascade_xml_pass_element(struct cascade_xml *reader, int depth)
 {
     char name[CASCADE_XML_NAME_MAX];
@@ -96,7 +95,6 @@ int cascade_xml_pass_element(struct cascade_xml *reader, int depth)
 
 /* ---- Text */
 
-/* 1 and the number, 0 where the element closes. */
 int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
 {
     char text[NUMBER_MAX], *rest;
@@ -104,8 +102,8 @@ int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
     int result = pass_blank(reader);
     if (result < 0)
         return result;
-    if (starts(reader, "</"))
-        return pass(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
+    if (starts_with_mark(reader, "</"))
+        return pass_mark(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
     for (; reader->at < reader->end && !isspace((unsigned char)*reader->at) && *reader->at != '<';
          reader->at++) {
         if (size + 1 == NUMBER_MAX)
@@ -119,7 +117,6 @@ int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
     return 1;
 }
 
-/* All numbers of an element, at most `max`; returns how many. */
 int cascade_xml_numbers(struct cascade_xml *reader, double *ret, int max)
 {
     int count = 0, result;
@@ -132,7 +129,6 @@ int cascade_xml_numbers(struct cascade_xml *reader, double *ret, int max)
     return result < 0 ? result : count;
 }
 
-/* One number between two bounds; whole where it is to be. */
 int cascade_xml_number(struct cascade_xml *reader, double min, double max, double *ret)
 {
     double value[1];
@@ -155,5 +151,5 @@ int cascade_xml_word(struct cascade_xml *reader, char text[CASCADE_XML_NAME_MAX]
             text[size++] = *reader->at;
         }
     text[size] = '\0';
-    return pass(reader, ">");
+    return pass_mark(reader, ">");
 }

@@ -1,6 +1,6 @@
-/* What cascade_read.c must know of XML: elements, numbers and words, read from the front to the
- * back. Attributes are passed over; nothing is copied but names and words. Every function returns
- * less than 0 with a sentence where the text ends early or has something else. */
+/* The XML that cascade_read.c needs: elements, numbers and words, read from front to back.
+ * Attributes are skipped; only names and words are copied. Every function returns a negative code
+ * with a sentence if the text ends early or contains something else. */
 #ifndef TRAINYARD_TRAIN_CASCADE_XML_H
 #define TRAINYARD_TRAIN_CASCADE_XML_H
 
@@ -17,15 +17,16 @@ struct cascade_xml {
 
 int cascade_xml_refuse(struct cascade_xml *reader, const char *what);
 
-/* 1 and the name: an element opened; 0: the one around closes here. */
+/* Returns 1 and the name if an element opens, or 0 if the enclosing element closes. */
 int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_NAME_MAX]);
-int cascade_xml_pass_element(struct cascade_xml *reader, int depth); /* the rest, from depth 0 on */
+/* skips the rest of an element */
+int cascade_xml_pass_element(struct cascade_xml *reader, int depth);
 
-/* 1 and the number, 0 where the element closes. */
+/* Returns 1 and the number, or 0 if the element closes. */
 int cascade_xml_next_number(struct cascade_xml *reader, double *ret);
-/* All numbers of an element, at most `max`; returns how many. */
+/* Reads all numbers of an element, at most `max`. Returns how many. */
 int cascade_xml_numbers(struct cascade_xml *reader, double *ret, int max);
-/* One number between two bounds. */
+/* Reads one number from `min` to `max`. */
 int cascade_xml_number(struct cascade_xml *reader, double min, double max, double *ret);
 int cascade_xml_word(struct cascade_xml *reader, char text[CASCADE_XML_NAME_MAX]);
 

@@ -49,7 +49,7 @@ static int by_version(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The entries of a directory that are wanted, as paths in the order of their names. */
+/* Lists the entries of a directory that are folders, or files, as paths ordered by name. */
 static int list_directory(const char *path, bool directories, size_t max, char ***ret_paths,
                           size_t *ret_count, struct err *err)
 {
@@ -64,7 +64,7 @@ static int list_directory(const char *path, bool directories, size_t max, char *
         char *full = mem_printf("%s/%s", path, entry->d_name);
         struct stat info;
         bool there = stat(full, &info) == 0;
-        if (!there && errno != ENOENT && errno != ELOOP) /* a link to nowhere is nothing */
+        if (!there && errno != ENOENT && errno != ELOOP) /* a dangling link is skipped */
             result = err_set_errno(err, errno, "cannot look at '%s'", full);
         bool wanted = there && (directories ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
         if (!wanted) {
@@ -113,8 +113,8 @@ int dataset_open_folder(const char *path, struct dataset **ret, struct err *err)
         return result;
     if (dataset->count == 0)
         return err_set(err, ERR_NOT_FOUND,
-                       "'%s' holds no pictures: it needs one folder a person, with PGM, PPM, PNG, "
-                       "JPEG or WebP files in it",
+                       "'%s' has no pictures: it needs one folder per person, with PGM, PPM, PNG, "
+                       "JPEG or WebP files",
                        path);
     *ret = TAKE(dataset);
     return 0;
@@ -130,7 +130,7 @@ int dataset_open_pictures(const char *path, struct dataset **ret, struct err *er
     if (person.count == 0) {
         free(person.files);
         return err_set(err, ERR_NOT_FOUND,
-                       "'%s' holds no pictures: it needs PGM, PPM, PNG, JPEG or WebP files", path);
+                       "'%s' has no pictures: it needs PGM, PPM, PNG, JPEG or WebP files", path);
     }
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/')
@@ -174,8 +174,8 @@ int dataset_open_procedural(uint64_t seed, size_t persons, size_t pictures, stru
     return 0;
 }
 
-/* ---- Asking
- * ------------------------------------------------------------------------------------------ */
+/* ---- Queries
+ * ----------------------------------------------------------------------------------------- */
 
 size_t dataset_persons(const struct dataset *dataset)
 {
@@ -251,13 +251,13 @@ int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t pict
     return result;
 }
 
-/* ---- Drawing lots
+/* ---- Random draws
  * ------------------------------------------------------------------------------------ */
 
-/* Streams that must not meet have different first keys. */
+/* Independent streams have different first keys. */
 enum { KEY_SPLIT = 0x73706c69, KEY_EPOCH = 0x65706f63, KEY_PICTURES = 0x70696374 };
 
-static void shuffle(struct rand *rand, size_t count, size_t *ret_order)
+static void shuffle_order(struct rand *rand, size_t count, size_t *ret_order)
 {
     for (size_t i = 0; i < count; i++) {
         size_t j = rand_below(rand, i + 1);
@@ -270,10 +270,10 @@ void dataset_shuffle(uint64_t seed, uint64_t epoch, size_t count, size_t *ret_or
 {
     struct rand rand;
     rand_init_keyed(&rand, seed, KEY_EPOCH, epoch);
-    shuffle(&rand, count, ret_order);
+    shuffle_order(&rand, count, ret_order);
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_indices(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return x < y ? -1 : x > y;
@@ -291,15 +291,15 @@ int dataset_split_persons(const struct dataset *dataset, uint64_t seed, size_t h
     struct rand rand;
     rand_init_keyed(&rand, seed, KEY_SPLIT, 0);
     _cleanup_free_ size_t *order = mem_calloc(count, sizeof(size_t));
-    shuffle(&rand, count, order);
+    shuffle_order(&rand, count, order);
     struct dataset_split split = {
         .held_out = {mem_calloc(held_out, sizeof(size_t)), held_out},
         .train = {mem_calloc(count - held_out, sizeof(size_t)), count - held_out},
     };
     memcpy(split.held_out.items, order, held_out * sizeof(size_t));
     memcpy(split.train.items, order + held_out, (count - held_out) * sizeof(size_t));
-    qsort(split.held_out.items, split.held_out.count, sizeof(size_t), ascending);
-    qsort(split.train.items, split.train.count, sizeof(size_t), ascending);
+    qsort(split.held_out.items, split.held_out.count, sizeof(size_t), compare_indices);
+    qsort(split.train.items, split.train.count, sizeof(size_t), compare_indices);
     *ret = split;
     return 0;
 }
@@ -311,7 +311,7 @@ void dataset_split_release(struct dataset_split *split)
     *split = (struct dataset_split){0};
 }
 
-/* Pictures of one person: a fresh permutation for each round, if more are asked for than there are.
+/* Draws pictures of one person: a new permutation for each round if more are needed than there are.
  */
 static void draw_pictures(struct rand *rand, size_t available, size_t wanted, size_t person,
                           struct dataset_sample *ret_samples)
@@ -319,7 +319,7 @@ static void draw_pictures(struct rand *rand, size_t available, size_t wanted, si
     _cleanup_free_ size_t *order = mem_calloc(available, sizeof(size_t));
     for (size_t i = 0; i < wanted; i++) {
         if (i % available == 0)
-            shuffle(rand, available, order);
+            shuffle_order(rand, available, order);
         ret_samples[i] = (struct dataset_sample){person, order[i % available]};
     }
 }
@@ -333,8 +333,8 @@ int dataset_draw_batch(const struct dataset *dataset, const struct dataset_perso
             err, ERR_INVALID,
             "a batch of %zu persons with %zu pictures each cannot be drawn from %zu persons",
             batch_persons, batch_pictures, from->count);
-    /* An epoch has as many steps as whole batches fit; who is left over differs from epoch to
-     * epoch. */
+    /* An epoch has as many steps as complete batches fit. The persons who are left over differ from
+     * epoch to epoch. */
     uint64_t steps = from->count / batch_persons, epoch = step / steps;
     _cleanup_free_ size_t *order = mem_calloc(from->count, sizeof(size_t));
     dataset_shuffle(seed, epoch, from->count, order);

@@ -1,7 +1,7 @@
-/* Data sets of persons: each person has a name and some pictures, from a folder of folders (one a
- * person) or drawn on demand (faces_procedural.h). What is asked for is named by position and
+/* Data sets of persons. Each person has a name and some pictures, from a folder with one subfolder
+ * per person, or drawn on demand (faces_procedural.h). Pictures are addressed by position, and
  * nothing depends on time, threads or the order of calls, so N workers see what one would see. All
- * functions but open and free may be called from several threads at once. */
+ * functions except open and free may be called from several threads at the same time. */
 #ifndef TRAINYARD_TRAIN_DATASET_H
 #define TRAINYARD_TRAIN_DATASET_H
 
@@ -16,19 +16,19 @@ struct dataset;
 enum {
     DATASET_PERSONS_MAX = 100000,
     DATASET_PICTURES_MAX = 100000, /* of one person */
-    DATASET_SIDE_MAX = 1024,       /* pixels of a loaded picture, each way */
+    DATASET_SIDE_MAX = 1024,       /* pixels per side of a loaded picture */
 };
 
-/* `path` holds one folder a person, each with PGM, PPM, PNG, JPEG or WebP files. Persons and
- * pictures are in the order of their names (digits as numbers: s2 before s10), hidden and other
- * files are left out, a person without a picture too. Nothing is decoded here: see
- * dataset_survey.h. */
+/* `path` holds one folder per person, each with PGM, PPM, PNG, JPEG or WebP files. Persons and
+ * pictures are ordered by name (digits as numbers: s2 before s10). Hidden files, other files, and
+ * persons without a picture are left out. Nothing is decoded here: see dataset_survey.h. */
 int dataset_open_folder(const char *path, struct dataset **ret, struct err *err);
 
-/* The pictures that lie in a folder themselves, as those of one person with the folder's name. */
+/* Opens the pictures that lie directly in a folder, as those of one person with the name of the
+ * folder. */
 int dataset_open_pictures(const char *path, struct dataset **ret, struct err *err);
 
-/* Drawn faces: `persons` people with `pictures` each, all from the seed. */
+/* Drawn faces: `persons` persons with `pictures` pictures each, all derived from the seed. */
 int dataset_open_procedural(uint64_t seed, size_t persons, size_t pictures, struct dataset **ret,
                             struct err *err);
 
@@ -40,24 +40,24 @@ size_t dataset_pictures(const struct dataset *dataset, size_t person);
 size_t dataset_total(const struct dataset *dataset); /* pictures of all persons */
 const char *dataset_person_name(const struct dataset *dataset, size_t person);
 
-/* "40 people, 240 pictures, digest 1f2e3d4c": of the names of people and files and their sizes, as
- * they are now; pictures are not read. */
+/* "40 people, 240 pictures, digest 1f2e3d4c": the digest covers the names of persons and files and
+ * the current file sizes. The pictures are not read. */
 enum { DATASET_TEXT_MAX = 128 };
 void dataset_describe(const struct dataset *dataset, char *text, size_t size);
 
-/* The path of the file, or "procedural:SEED/PERSON/PICTURE": for messages and pages. */
+/* Writes the path of the file, or "procedural:SEED/PERSON/PICTURE", for messages and pages. */
 void dataset_picture_name(const struct dataset *dataset, size_t person, size_t picture, char *text,
                           size_t size);
 
-/* The picture's face where a survey looked for it, else its middle square, scaled to side × side,
- * as rows of pixels with interleaved channels (NHWC): 1 is grey, 3 is RGB. Floats are in [0, 1]. */
+/* Loads the face of the picture if a survey found it, else the centre square, scaled to side ×
+ * side, as rows of pixels with interleaved channels: 1 is grey, 3 is RGB. Floats are in [0, 1]. */
 int dataset_load(const struct dataset *dataset, size_t person, size_t picture, size_t side,
                  size_t channels, float *ret_pixels, struct err *err);
 int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t picture, size_t side,
                        size_t channels, uint8_t *ret_pixels, struct err *err);
 
-/* Whole persons held out: which of them depends on the seed and the number of persons alone. Both
- * lists are in ascending order; `items` of each is malloc'ed. */
+/* A split that holds out whole persons. It depends only on the seed and the number of persons. Both
+ * lists ascend. The caller releases the split. */
 struct dataset_persons_list {
     size_t *items;
     size_t count;
@@ -74,15 +74,15 @@ struct dataset_sample {
     size_t picture;
 };
 
-/* The global batch of a step for metric learning: `batch_persons` different persons out of `from`,
- * each with `batch_pictures` pictures (different ones, as far as the person has so many), person by
- * person. The draw depends on (seed, step) alone, so a worker takes its share of the batch by
- * position. Every person comes once before any comes again within an epoch of steps. */
+/* Draws the global batch of a step for metric learning: `batch_persons` different persons out of
+ * `from`, each with `batch_pictures` pictures (different ones if the person has enough), person by
+ * person. The draw depends only on (seed, step), so a worker takes its share of the batch by
+ * position. Within an epoch of steps every person comes once before any comes again. */
 int dataset_draw_batch(const struct dataset *dataset, const struct dataset_persons_list *from,
                        uint64_t seed, uint64_t step, size_t batch_persons, size_t batch_pictures,
                        struct dataset_sample *ret_samples, struct err *err);
 
-/* A permutation of 0 … count-1 for one epoch, from (seed, epoch) alone. */
+/* A permutation of 0 … count-1 for one epoch. It depends only on (seed, epoch). */
 void dataset_shuffle(uint64_t seed, uint64_t epoch, size_t count, size_t *ret_order);
 
 #endif

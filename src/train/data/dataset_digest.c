@@ -1,4 +1,4 @@
-/* What a data set is, in a few words; see dataset.h. */
+/* Describes a data set in a few words; see dataset.h. */
 #include "train/data/dataset_internal.h"
 
 #include "base/hash.h"
@@ -19,7 +19,7 @@ static uint64_t add_number(uint64_t hash, uint64_t number)
     return add_text(hash, text);
 }
 
-/* Where the files lie does not count: a volume may be mounted elsewhere the next time. */
+/* The path of the folder does not count: a volume may be mounted elsewhere the next time. */
 static uint64_t add_file(uint64_t hash, const char *path)
 {
     struct stat info = {0};

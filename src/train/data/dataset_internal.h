@@ -1,5 +1,5 @@
-/* What a data set is made of: dataset.c opens and draws, dataset_survey.c looks at every picture
- * once. */
+/* The inside of a data set: dataset.c opens it and draws batches, dataset_survey.c looks at every
+ * picture once. */
 #ifndef TRAINYARD_TRAIN_DATASET_INTERNAL_H
 #define TRAINYARD_TRAIN_DATASET_INTERNAL_H
 
@@ -8,9 +8,10 @@
 
 struct person {
     char *name;
-    char **files; /* NULL where the pictures are drawn */
+    char **files; /* NULL if the pictures are drawn */
     size_t count;
-    struct picture_square *squares; /* to cut, one a picture; NULL: the middle of each */
+    /* the part of each picture to cut out; NULL: its centre square */
+    struct picture_square *squares;
 };
 
 struct dataset {

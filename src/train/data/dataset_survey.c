@@ -1,5 +1,5 @@
-/* Looking at every picture once; see dataset_survey.h. Threads take the pictures in turn and write
- * down what they saw; what follows from it is decided afterwards, in the order of the data set. */
+/* Looks at every picture once; see dataset_survey.h. Threads take the pictures in turn and record
+ * what they find. The consequences are decided afterwards, in the order of the data set. */
 #include "train/data/dataset_survey.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ struct look {
     const char *path;
     struct picture_square square;
     size_t faces;
-    char *reason; /* why it cannot be used; NULL: it can */
+    char *reason; /* why the picture cannot be used; NULL: it can */
 };
 
 struct work {
@@ -25,7 +25,7 @@ struct work {
     atomic_size_t next;
 };
 
-static void look_at(const struct dataset_survey_options *options, struct look *look)
+static void survey_picture(const struct dataset_survey_options *options, struct look *look)
 {
     _cleanup_(picture_release) struct picture picture = {0};
     struct err err = ERR_INIT;
@@ -44,11 +44,11 @@ static void *run_thread(void *argument)
 {
     struct work *work = argument;
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->count;)
-        look_at(work->options, &work->looks[i]);
+        survey_picture(work->options, &work->looks[i]);
     return NULL;
 }
 
-/* This thread works, too; so fewer threads than asked for only take longer. */
+/* This thread works, too, so missing threads only cost time. */
 static void look_at_all(struct work *work)
 {
     pthread_t threads[DATASET_SURVEY_THREADS_MAX];
@@ -62,7 +62,7 @@ static void look_at_all(struct work *work)
         pthread_join(threads[i], NULL);
 }
 
-/* Keeps what can be used, and counts the rest. */
+/* Keeps the usable pictures of a person, and counts the others. */
 static void sift_person(struct person *person, struct look *looks, bool cut,
                         struct dataset_survey *survey)
 {
@@ -88,8 +88,8 @@ static void sift_person(struct person *person, struct look *looks, bool cut,
     person->count = kept;
 }
 
-static void sift(struct dataset *dataset, struct look *looks, bool cut,
-                 struct dataset_survey *survey)
+static void sift_pictures(struct dataset *dataset, struct look *looks, bool cut,
+                          struct dataset_survey *survey)
 {
     size_t kept = 0;
     for (size_t i = 0; i < dataset->count; i++) {
@@ -123,7 +123,7 @@ int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_opti
                 work.looks[at++].path = dataset->persons[person].files[i];
         survey.pictures = dataset->total;
         look_at_all(&work);
-        sift(dataset, work.looks, options->crop != FACE_CROP_OFF, &survey);
+        sift_pictures(dataset, work.looks, options->crop != FACE_CROP_OFF, &survey);
         free(work.looks);
     }
     if (dataset->count == 0) {

@@ -1,7 +1,7 @@
-/* Looking at every picture of a data set once, before it is used: those that cannot be decoded are
- * left out, counted and named, and the face of each is found. Which are left out depends on the
- * files alone, so every worker leaves out the same. Called right after a folder was opened, by one
- * thread, by training, judging and serving alike. */
+/* Looks at every picture of a data set once, before it is used. Pictures that cannot be decoded are
+ * left out, counted and named, and the face of each picture is found. The result depends only on
+ * the files, so every worker leaves out the same pictures. Training, evaluation and serving call it
+ * from one thread, right after a folder was opened. */
 #ifndef TRAINYARD_TRAIN_DATASET_SURVEY_H
 #define TRAINYARD_TRAIN_DATASET_SURVEY_H
 
@@ -12,28 +12,29 @@ enum { DATASET_SURVEY_NAMED = 3, DATASET_SURVEY_THREADS_MAX = 64 };
 
 struct dataset_survey_options {
     enum face_crop crop;
-    const struct face_finder *finder; /* as face_crop_open() gave it */
+    const struct face_finder *finder; /* from face_crop_open() */
     int threads;                      /* at least 1 */
 };
 
 struct dataset_survey {
-    size_t pictures; /* looked at */
-    size_t left_out; /* of them */
-    size_t faces;    /* found */
+    size_t pictures; /* pictures looked at */
+    size_t left_out; /* pictures that cannot be used */
+    size_t faces;    /* pictures on which a face was found */
     size_t persons_left_out;
-    char *reasons[DATASET_SURVEY_NAMED]; /* of the first that were left out, with their names */
+    /* name and reason of the first pictures that were left out */
+    char *reasons[DATASET_SURVEY_NAMED];
     size_t named;
 };
 
-/* Drawn pictures are not looked at. A data set of which nothing is left is ERR_INVALID. */
+/* Drawn pictures are skipped. Returns -ERR_INVALID if no picture is left. */
 int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_options *options,
                        struct dataset_survey *ret, struct err *err);
 void dataset_survey_release(struct dataset_survey *survey); /* safe on zeroed memory */
 
-/* Forget where the faces are: every picture is cut to its middle again. */
+/* Discards the positions of the faces: every picture is cut to its centre square again. */
 void dataset_survey_forget_faces(struct dataset *dataset);
 
-/* "2 of 400 pictures are left out: …"; empty where none is. */
+/* Writes "2 of 400 pictures are left out: …", or an empty text if none is. */
 void dataset_survey_sentence(const struct dataset_survey *survey, char *text, size_t size);
 
 #endif

@@ -1,11 +1,11 @@
-/* Which part of a picture is the face; see face_crop.h. */
+/* The part of a picture that shows the face; see face_crop.h. */
 #include "train/data/face_crop.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Around the square of the cascade, which ends at eyebrows and chin. */
-#define MARGIN 0.1 /* on each side, in parts of its side */
+/* Added around the square of the cascade, which ends at eyebrows and chin. */
+#define MARGIN 0.1 /* on each side, as a fraction of its side */
 
 static const char *const NAMES[] = {"off", "auto", "cascade", "whole"};
 
@@ -21,8 +21,8 @@ int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err)
             *ret = (enum face_crop)i;
             return 0;
         }
-    return err_set(err, ERR_INVALID,
-                   "no way to cut pictures is called '%s': use auto, cascade, whole or off", name);
+    return err_set(err, ERR_INVALID, "there is no crop '%s': use auto, cascade, whole or off",
+                   name);
 }
 
 static bool looks_for_faces(enum face_crop crop)

@@ -1,5 +1,5 @@
-/* Finding the face in a picture; see face_finder.h. The picture shrinks step by step while the
- * window stays as large as the cascade was trained with. */
+/* Finds the face in a picture; see face_finder.h. The picture shrinks step by step, while the
+ * window keeps the size that the cascade was trained with. */
 #include "train/data/face_finder.h"
 
 #include "base/mem.h"
@@ -10,17 +10,21 @@
 #include <string.h>
 
 enum {
-    SIDE_MAX = 400,    /* of the picture that is searched: a larger one is made smaller first */
-    SUPPORT_MIN = 3,   /* windows that must agree */
-    WINDOWS_MAX = 4096 /* looked at together: what passes everywhere is no face */
+    SIDE_MAX = 400, /* longer side of the searched picture; larger pictures are scaled down first */
+    SUPPORT_MIN = 3,   /* windows that must agree on a face */
+    WINDOWS_MAX = 4096 /* limit per picture: a picture that passes everywhere shows no face */
 };
 
-#define SHRINK    1.1 /* from one size to the next */
-#define SMALLEST  0.2 /* face, in parts of the shorter side */
-#define BORDER    0.1 /* in parts of the shorter side, around the picture: a face may fill it */
-#define AGREEMENT 0.2 /* how far windows of one face lie apart, in parts of their side */
-/* The least score of a further face, in parts of the best one's. On the 400 portraits of ORL one
- * face is found each, and two on each of 100 pairs of them side by side. */
+#define SHRINK   1.1 /* factor from one size to the next */
+#define SMALLEST 0.2 /* smallest face, as a fraction of the shorter side */
+#define BORDER                                                                                     \
+    0.1 /* border around the picture, as a fraction of the shorter side: a face may fill the       \
+           picture */
+#define AGREEMENT                                                                                  \
+    0.2 /* how far apart the windows of one face may be, as a fraction of their side */
+/* The least score of another face, as a fraction of the best score. With this value one face is
+ * found on each of the 400 portraits of ORL, and two on each of 100 pairs of them next to each
+ * other. */
 #define FURTHER 0.2
 
 struct face_finder {
@@ -30,7 +34,7 @@ struct face_finder {
 
 struct grey {
     int width, height;
-    double border; /* pixels; what lies outside repeats the edge */
+    double border; /* in pixels; the pixels at the edge are repeated there */
     float *pixels;
 };
 
@@ -40,7 +44,7 @@ int face_finder_new(const char *path, struct face_finder **ret, struct err *err)
     int width = 0, height = 0, result = cascade_read(path, &cascade, err);
     if (result == -ERR_NOT_FOUND)
         return err_set(err, ERR_NOT_FOUND,
-                       "cannot look for faces, there is no '%s': install Debian's package "
+                       "cannot look for faces, '%s' does not exist: install Debian's package "
                        "opencv-data, or use --crop off",
                        path);
     if (result < 0)
@@ -75,7 +79,8 @@ static float grey_at(const struct picture *picture, size_t x, size_t y)
                : 0.299f * (float)p[0] + 0.587f * (float)p[1] + 0.114f * (float)p[2];
 }
 
-/* The picture in grey, each way `factor` times smaller: the mean of what a pixel covers. */
+/* The picture in grey, `factor` times smaller in each direction. A pixel is the mean of the area
+ * that it covers. */
 static struct grey shrink_picture(const struct picture *picture, double factor)
 {
     struct grey grey = {(int)((double)picture->width / factor),
@@ -99,8 +104,8 @@ static struct grey shrink_picture(const struct picture *picture, double factor)
     return grey;
 }
 
-/* Between the four nearest pixels. */
-static float sample(const struct grey *grey, double x, double y)
+/* Interpolates between the four nearest pixels. */
+static float sample_grey(const struct grey *grey, double x, double y)
 {
     x = x < 0 ? 0 : x > grey->width - 1 ? grey->width - 1 : x;
     y = y < 0 ? 0 : y > grey->height - 1 ? grey->height - 1 : y;
@@ -114,7 +119,7 @@ static float sample(const struct grey *grey, double x, double y)
     return top + (bottom - top) * fy;
 }
 
-/* The sums of the picture with its border at one size. */
+/* Computes the integral images of the picture with its border, at one size. */
 static void sum_level(const struct grey *grey, double factor, struct cascade_sums *sums)
 {
     sums->width = (int)((grey->width + 2 * grey->border) / factor);
@@ -128,8 +133,8 @@ static void sum_level(const struct grey *grey, double factor, struct cascade_sum
         sums->sums[here] = 0;
         sums->squares[here] = 0;
         for (int x = 0; x < sums->width; x++) {
-            float value = sample(grey, (x + 0.5) * factor - 0.5 - grey->border,
-                                 (y + 0.5) * factor - 0.5 - grey->border);
+            float value = sample_grey(grey, (x + 0.5) * factor - 0.5 - grey->border,
+                                      (y + 0.5) * factor - 0.5 - grey->border);
             uint32_t pixel = (uint32_t)(value + 0.5f);
             sum += pixel;
             square += (uint64_t)pixel * pixel;
@@ -146,7 +151,7 @@ struct boxes {
     VEC(struct picture_square) list;
 };
 
-static bool agree(const struct picture_square *a, const struct picture_square *b)
+static bool boxes_agree(const struct picture_square *a, const struct picture_square *b)
 {
     double apart = AGREEMENT * fmin(a->side, b->side);
     return fabs(a->x - b->x) <= apart && fabs(a->y - b->y) <= apart &&
@@ -179,16 +184,16 @@ static int by_score(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* A nose or a collar that looks like a face lies within a face or around it. */
-static bool overlap(const struct picture_square *a, const struct picture_square *b)
+/* A nose or a collar that looks like a face lies inside a face or around it. */
+static bool boxes_overlap(const struct picture_square *a, const struct picture_square *b)
 {
     double apart = fmax(a->side, b->side) / 2;
     return fabs(a->x + a->side / 2 - b->x - b->side / 2) < apart &&
            fabs(a->y + a->side / 2 - b->y - b->side / 2) < apart;
 }
 
-/* The faces among `groups`, which are sorted by score: those with a score near the best that do not
- * overlap a better one. */
+/* Counts the faces among `groups`, which are sorted by score: those with a score near the best that
+ * do not overlap a better one. */
 static size_t count_faces(const struct group *groups, size_t count)
 {
     struct picture_square faces[FACE_FINDER_FACES_MAX];
@@ -199,15 +204,15 @@ static size_t count_faces(const struct group *groups, size_t count)
         faces[found] = mean_of(&groups[i]);
         bool apart = true;
         for (size_t j = 0; j < found; j++)
-            apart = apart && !overlap(&faces[j], &faces[found]);
+            apart = apart && !boxes_overlap(&faces[j], &faces[found]);
         found += apart;
     }
     return found;
 }
 
-/* Groups of windows that agree become their means; the best is that with most windows, where a
- * large one counts more. Returns the number of faces. */
-static size_t choose(const struct boxes *boxes, struct picture_square *ret)
+/* Replaces each group of agreeing windows by its mean. The best group has the most windows, where
+ * large windows count more. Returns the number of faces. */
+static size_t choose_box(const struct boxes *boxes, struct picture_square *ret)
 {
     size_t count = boxes->list.count;
     const struct picture_square *items = boxes->list.items;
@@ -216,7 +221,7 @@ static size_t choose(const struct boxes *boxes, struct picture_square *ret)
     for (size_t i = 0; i < count; i++) {
         parents[i] = i;
         for (size_t j = 0; j < i; j++)
-            if (agree(&items[i], &items[j]))
+            if (boxes_agree(&items[i], &items[j]))
                 parents[root_of(parents, i)] = root_of(parents, j);
     }
     for (size_t i = 0; i < count; i++) {
@@ -240,7 +245,7 @@ static size_t choose(const struct boxes *boxes, struct picture_square *ret)
 static void search_level(const struct cascade_plan *plan, const struct cascade_sums *sums,
                          int window, double factor, struct boxes *ret)
 {
-    int step = factor > 2 ? 1 : 2; /* small pictures are searched at every place */
+    int step = factor > 2 ? 1 : 2; /* small pictures are searched at every position */
     for (int y = 0; y + window <= sums->height; y += step)
         for (int x = 0; x + window <= sums->width; x += step)
             if (ret->list.count < WINDOWS_MAX && cascade_accepts(plan, sums, x, y)) {
@@ -272,7 +277,7 @@ size_t face_finder_find(const struct face_finder *finder, const struct picture *
         search_level(plan, &sums, finder->window, factor, &boxes);
     }
     struct picture_square best = {0};
-    size_t found = choose(&boxes, &best);
+    size_t found = choose_box(&boxes, &best);
     if (found)
         *ret = (struct picture_square){(best.x - grey.border) * smaller,
                                        (best.y - grey.border) * smaller, best.side * smaller};

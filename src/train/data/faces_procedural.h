@@ -1,11 +1,10 @@
-/* Drawn faces of people who do not exist: what there is to train on when there is no data.
+/* Drawn faces of people who do not exist: training data for a machine that has none.
  *
  * A person is a set of traits drawn from (seed, person): shapes, tones, hair, glasses, beard. A
- * picture is that person seen once, drawn from (seed, person, picture): turned, moved, lit from
- * somewhere, with some expression, in front of something, noisy and perhaps half hidden. Pictures
- * vary so much that comparing pixels tells people apart poorly, while the traits are there to be
- * learnt. Pure: the same numbers give the same pixels on every machine's same build.
- */
+ * picture shows that person once, drawn from (seed, person, picture): turned, moved, lit from one
+ * side, with an expression, in front of a background, noisy and perhaps half hidden. Pictures vary
+ * so much that comparing pixels separates persons poorly, while the traits can be learned. Pure
+ * functions: the same build gives the same pixels for the same numbers on every machine. */
 #ifndef TRAINYARD_TRAIN_FACES_PROCEDURAL_H
 #define TRAINYARD_TRAIN_FACES_PROCEDURAL_H
 
@@ -17,7 +16,7 @@ void faces_draw(uint64_t seed, uint64_t person, uint64_t picture, size_t side, u
 
 enum { FACES_NAME_MAX = 32 };
 
-/* "ada", "ben", …, and past the end of the list "ada-2": fit for a folder. */
+/* Writes "ada", "ben", …, and after the end of the list "ada-2". Usable as a folder name. */
 void faces_name(uint64_t person, char text[FACES_NAME_MAX]);
 
 #endif

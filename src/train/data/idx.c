@@ -1,5 +1,5 @@
-/* Data sets in the IDX format; see idx.h. A file is a magic number (two zero bytes, the type 0x08
- * for one byte a value, the number of dimensions), each dimension as a big-endian u32, then the
+/* Data sets in the IDX format; see idx.h. A file has a magic number (two zero bytes, the type 0x08
+ * for one byte per value, the number of dimensions), each dimension as a big-endian u32, and the
  * values. */
 #include "train/data/idx.h"
 
@@ -18,7 +18,7 @@ enum {
     MAGIC_LABELS = 0x801,
     HEADER_IMAGES = 16,
     HEADER_LABELS = 8,
-    FILE_MAX = 1 << 30, /* unpacked: a small gzip file can hide a huge one */
+    FILE_MAX = 1 << 30, /* bytes after unpacking: a small gzip file can contain a huge one */
     LABELS_FILE_MAX = 64 << 10,
     PATH_SIZE = 4096,
 };
@@ -89,8 +89,8 @@ int idx_parse(const char *name, const void *images, size_t images_size, const vo
     return 0;
 }
 
-/* Reads plain files too: zlib tells them apart. */
-static int unpack(const char *path, struct buf *buf, struct err *err)
+/* Also reads plain files: zlib recognises them. */
+static int unpack_file(const char *path, struct buf *buf, struct err *err)
 {
     gzFile file = gzopen(path, "rbe");
     if (!file)
@@ -111,7 +111,7 @@ static int unpack(const char *path, struct buf *buf, struct err *err)
         if (problem == Z_ERRNO)
             result = err_set_errno(err, errno, "cannot read '%s'", path);
         else if (problem == Z_BUF_ERROR)
-            result = err_set(err, ERR_BAD_REQUEST, "'%s' is cut off", path);
+            result = err_set(err, ERR_BAD_REQUEST, "'%s' is truncated", path);
         else if (problem != Z_OK)
             result = err_set(err, ERR_BAD_REQUEST, "'%s' is damaged: %s", path, text);
         break;
@@ -120,7 +120,7 @@ static int unpack(const char *path, struct buf *buf, struct err *err)
     return result;
 }
 
-/* "train-images-idx3-ubyte", as it is mostly spread, or with a dot as some have it. */
+/* Finds "train-images-idx3-ubyte", the usual name, or the variant with a dot. */
 static bool find_file(const char *directory, const char *stem, const char *kind,
                       char path[PATH_SIZE])
 {
@@ -144,7 +144,7 @@ static int read_one(const char *directory, const char *stem, const char *kind, s
 {
     char path[PATH_SIZE];
     if (find_file(directory, stem, kind, path))
-        return unpack(path, buf, err);
+        return unpack_file(path, buf, err);
     return err_set(err, ERR_NOT_FOUND,
                    "'%s' has no '%s-%s' nor '%s-%s.gz': name a directory with the four IDX files "
                    "of a data set (Debian's package dataset-fashion-mnist has some)",
@@ -211,7 +211,7 @@ struct idx *idx_free(struct idx *idx)
     return NULL;
 }
 
-/* Line `label` of DIR/LABELS. */
+/* Reads line `label` of DIR/LABELS. */
 static bool name_in_file(const char *directory, int label, char *text, size_t size)
 {
     char path[PATH_SIZE];

@@ -1,6 +1,6 @@
-/* Data sets in the IDX format of MNIST (pictures of one byte a pixel, labels of one byte), plain or
- * gzip: "train-images-idx3-ubyte[.gz]" and its three companions in one directory. Read whole into
- * memory; read-only afterwards, so any number of threads may use it. */
+/* Data sets in the IDX format of MNIST (one byte per pixel, one byte per label), plain or gzip:
+ * "train-images-idx3-ubyte[.gz]" and its three companions in one directory. Read completely into
+ * memory and immutable afterwards, so any number of threads may use it. */
 #ifndef TRAINYARD_TRAIN_IDX_H
 #define TRAINYARD_TRAIN_IDX_H
 
@@ -22,27 +22,28 @@ struct idx {
     int height, width;
     uint8_t *pixels; /* count × height × width */
     uint8_t *labels; /* count */
-    int classes;     /* the highest label and one */
+    int classes;     /* the highest label plus one */
 };
 
-/* A file that is missing, cut, or does not fit its companion is refused with its name. */
+/* Reads one part. The caller frees it. The error names the file that is missing, truncated, or does
+ * not match its companion. */
 int idx_open(const char *directory, enum idx_part part, struct idx **ret, struct err *err);
 /* Whether a directory holds such files: its training pictures, under any of their names. */
 bool idx_is_directory(const char *directory);
-/* One part, as two plain files, in a directory that is there. */
+/* Writes one part as two plain files into an existing directory. */
 int idx_write(const struct idx *idx, const char *directory, enum idx_part part, struct err *err);
-/* The same from memory, for tests and the fuzzer: both files whole, already unpacked. */
+/* Like idx_open(), but from memory: both files complete and unpacked. For tests and the fuzzer. */
 int idx_parse(const char *name, const void *images, size_t images_size, const void *labels,
               size_t labels_size, struct idx **ret, struct err *err);
 struct idx *idx_free(struct idx *idx);
 DEFINE_CLEANUP(idx)
 
-/* "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c": of every byte. */
+/* "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c": the digest covers every byte. */
 enum { IDX_TEXT_MAX = 128 };
 void idx_describe(const struct idx *idx, char *text, size_t size);
 
-/* What a label stands for: the names of a known data set ("Ankle boot" for Fashion-MNIST, known by
- * its directory's LABELS file or by the name "fashion" in its path), else the number as text. */
+/* The meaning of a label: its name in a known data set ("Ankle boot" in Fashion-MNIST, recognised
+ * by the LABELS file of its directory or by "fashion" in its path), else the number as text. */
 const char *idx_label_name(const char *directory, int label, char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What pictures of all formats share; see picture.h. */
+/* Operations on pictures of all formats; see picture.h. */
 #include "train/data/picture.h"
 
 #include "base/mem.h"
@@ -73,8 +73,9 @@ int picture_decode(const void *data, size_t size, struct picture *ret, struct er
                        PICTURE_FILE_MAX >> 20);
     decoder *decode = DECODERS[picture_format(data, size)];
     if (!decode)
-        return err_set(err, ERR_MEDIA_TYPE,
-                       "this file is no picture of a kind known here (PNG, JPEG, WebP, PGM, PPM)");
+        return err_set(
+            err, ERR_MEDIA_TYPE,
+            "this file is not a picture in a supported format (PNG, JPEG, WebP, PGM, PPM)");
     int result = decode(data, size, &picture, err);
     if (result < 0) {
         picture_release(&picture);
@@ -95,7 +96,7 @@ int picture_read(const char *path, struct picture *ret, struct err *err)
     return result < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
-static struct picture_square centred(const struct picture *picture, size_t edge)
+static struct picture_square centred_square(const struct picture *picture, size_t edge)
 {
     return (struct picture_square){.x = ((double)picture->width - (double)edge) / 2,
                                    .y = ((double)picture->height - (double)edge) / 2,
@@ -104,21 +105,23 @@ static struct picture_square centred(const struct picture *picture, size_t edge)
 
 struct picture_square picture_middle(const struct picture *picture)
 {
-    return centred(picture, picture->width < picture->height ? picture->width : picture->height);
+    return centred_square(picture,
+                          picture->width < picture->height ? picture->width : picture->height);
 }
 
 struct picture_square picture_around(const struct picture *picture)
 {
-    return centred(picture, picture->width > picture->height ? picture->width : picture->height);
+    return centred_square(picture,
+                          picture->width > picture->height ? picture->width : picture->height);
 }
 
-static size_t inside(double place, size_t limit)
+static size_t clamp_place(double place, size_t limit)
 {
     return place < 0 ? 0 : place > (double)(limit - 1) ? limit - 1 : (size_t)place;
 }
 
-/* The mean of the source pixels under [x0, x1) × [y0, y1), edge pixels weighted by how much of them
- * is covered. */
+/* The mean of the source pixels in [x0, x1) × [y0, y1). Pixels at the edges are weighted by the
+ * covered fraction. */
 static double covered_mean(const struct picture *picture, size_t channel, double x0, double x1,
                            double y0, double y1)
 {
@@ -126,17 +129,17 @@ static double covered_mean(const struct picture *picture, size_t channel, double
     for (long row_at = (long)floor(y0); (double)row_at < y1; row_at++) {
         double y = (double)row_at, height = fmin(y + 1, y1) - fmax(y, y0);
         const uint8_t *row =
-            picture->pixels + inside(y, picture->height) * picture->width * picture->channels;
+            picture->pixels + clamp_place(y, picture->height) * picture->width * picture->channels;
         for (long at = (long)floor(x0); (double)at < x1; at++) {
             double x = (double)at, w = height * (fmin(x + 1, x1) - fmax(x, x0));
-            sum += w * row[inside(x, picture->width) * picture->channels + channel];
+            sum += w * row[clamp_place(x, picture->width) * picture->channels + channel];
             weight += w;
         }
     }
     return weight > 0 ? sum / weight : 0;
 }
 
-/* One target pixel: three means and the grey of them, as far as the channels ask. */
+/* Computes one target pixel: three means, or their grey value, depending on the channels. */
 static void square_pixel(const struct picture *picture, double x0, double x1, double y0, double y1,
                          size_t channels, double *ret)
 {
@@ -154,8 +157,8 @@ static void square_pixel(const struct picture *picture, double x0, double x1, do
 
 typedef void put_pixel(void *target, size_t position, double value);
 
-static void cut(const struct picture *picture, const struct picture_square *square, size_t side,
-                size_t channels, put_pixel *put, void *target)
+static void cut_square(const struct picture *picture, const struct picture_square *square,
+                       size_t side, size_t channels, put_pixel *put, void *target)
 {
     double step = square->side / (double)side;
     for (size_t y = 0; y < side; y++) {
@@ -183,11 +186,11 @@ static void put_float(void *target, size_t position, double value)
 void picture_cut_bytes(const struct picture *picture, const struct picture_square *square,
                        size_t side, size_t channels, uint8_t *ret_pixels)
 {
-    cut(picture, square, side, channels, put_byte, ret_pixels);
+    cut_square(picture, square, side, channels, put_byte, ret_pixels);
 }
 
 void picture_cut(const struct picture *picture, const struct picture_square *square, size_t side,
                  size_t channels, float *ret_pixels)
 {
-    cut(picture, square, side, channels, put_float, ret_pixels);
+    cut_square(picture, square, side, channels, put_float, ret_pixels);
 }

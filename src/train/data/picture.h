@@ -1,6 +1,6 @@
-/* Pictures from untrusted bytes: PGM, PPM, PNG, JPEG and WebP into 8-bit pixels, within limits, and
- * a sentence for everything else. Also the little that is done with them: cut square, scale, write
- * as PNG. */
+/* Pictures from untrusted bytes: decodes PGM, PPM, PNG, JPEG and WebP into 8-bit pixels, within
+ * limits, and refuses everything else with a sentence. Also cuts squares, scales, and writes PNG.
+ */
 #ifndef TRAINYARD_TRAIN_PICTURE_H
 #define TRAINYARD_TRAIN_PICTURE_H
 
@@ -12,13 +12,13 @@
 
 enum {
     PICTURE_FILE_MAX = 16 * 1024 * 1024,   /* bytes of a file */
-    PICTURE_SIDE_MAX = 8192,               /* pixels each way */
-    PICTURE_PIXELS_MAX = 32 * 1024 * 1024, /* in all: what decoding may cost in memory */
+    PICTURE_SIDE_MAX = 8192,               /* pixels per side */
+    PICTURE_PIXELS_MAX = 32 * 1024 * 1024, /* of a picture: limits the memory for decoding */
 };
 
 struct picture {
     size_t width, height;
-    size_t channels; /* 1 grey, 3 RGB; transparency is laid on white */
+    size_t channels; /* 1 grey, 3 RGB; transparent pixels are drawn on white */
     uint8_t *pixels; /* [height][width][channels], malloc'ed */
 };
 
@@ -34,30 +34,31 @@ enum picture_format {
 };
 const char *picture_format_name(enum picture_format format);
 
-/* The format is told by the first bytes, not by a name. */
+/* Detects the format from the first bytes, not from a name. */
 enum picture_format picture_format(const void *data, size_t size);
 int picture_decode(const void *data, size_t size, struct picture *ret, struct err *err);
 int picture_read(const char *path, struct picture *ret, struct err *err);
 
-/* A part of a picture, in its pixels. It may hang over the edges: what lies outside repeats them.
- */
+/* A part of a picture, in pixels. It may extend over the edges: the pixels at the edge are repeated
+ * there. */
 struct picture_square {
     double x, y, side;
 };
 
-/* The largest inside, in the middle; and the smallest around all of it. */
+/* The largest square inside the picture, at its centre. */
 struct picture_square picture_middle(const struct picture *picture);
+/* The smallest square around the whole picture. */
 struct picture_square picture_around(const struct picture *picture);
 
-/* A square scaled to side × side (each target pixel is the mean of what it covers), in 1 or 3
- * channels. */
+/* Cuts out a square, scaled to side × side, in 1 or 3 channels. Each target pixel is the mean of
+ * the area that it covers. */
 void picture_cut_bytes(const struct picture *picture, const struct picture_square *square,
                        size_t side, size_t channels, uint8_t *ret_pixels);
-/* The same as floats in [0, 1]. */
+/* Like picture_cut_bytes(), as floats in [0, 1]. */
 void picture_cut(const struct picture *picture, const struct picture_square *square, size_t side,
                  size_t channels, float *ret_pixels);
 
-/* Append a PNG file of the pixels. */
+/* Appends a PNG file of the pixels to `buf`. */
 int picture_encode_png(const uint8_t *pixels, size_t width, size_t height, size_t channels,
                        struct buf *buf, struct err *err);
 

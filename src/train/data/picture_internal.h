@@ -1,4 +1,5 @@
-/* The decoders, one a file. Each gets bytes that start with its format's mark. */
+/* The decoders, one file per format. Each gets bytes that start with the signature of its format.
+ */
 #ifndef TRAINYARD_TRAIN_PICTURE_INTERNAL_H
 #define TRAINYARD_TRAIN_PICTURE_INTERNAL_H
 
@@ -9,8 +10,8 @@ int picture_decode_png(const uint8_t *data, size_t size, struct picture *ret, st
 int picture_decode_jpeg(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
 int picture_decode_webp(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
 
-/* Check the size a header claims and allocate for it: nothing is allocated before this has agreed.
- */
+/* Checks the size that a header claims and allocates the pixels. Decoders allocate nothing before
+ * this has succeeded. */
 int picture_allocate(struct picture *picture, size_t width, size_t height, size_t channels,
                      struct err *err);
 

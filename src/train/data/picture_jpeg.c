@@ -1,6 +1,6 @@
-/* JPEG through libjpeg-turbo. Its errors come by longjmp, so everything that must be freed lives in
- * the frame that catches it, and nothing is changed between setjmp and the jump that is read after
- * it. */
+/* JPEG through libjpeg-turbo. It reports errors with longjmp, so everything that must be freed
+ * lives in the frame that catches it, and no variable that is read after the jump changes after
+ * setjmp. */
 #include "train/data/picture_internal.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <jpeglib.h> /* needs stdio.h before it */
 
-enum { SCANS_MAX = 100 }; /* a progressive picture of more is made to burn time */
+enum { SCANS_MAX = 100 }; /* a progressive picture with more scans is made to waste time */
 
 struct catcher {
     struct jpeg_error_mgr manager;
@@ -25,7 +25,7 @@ static void on_error(j_common_ptr info)
 
 static void on_warning(j_common_ptr info, int level)
 {
-    (void)info, (void)level; /* a damaged picture is shown as far as it goes */
+    (void)info, (void)level; /* a damaged picture is decoded as far as possible */
 }
 
 static void on_progress(j_common_ptr info)

@@ -1,10 +1,10 @@
-/* PNG through libpng's simplified interface, both ways. */
+/* PNG through the simplified interface of libpng: reading and writing. */
 #include "train/data/picture_internal.h"
 
 #include <png.h>
 #include <stdbool.h>
 
-static int refuse(png_image *image, struct err *err)
+static int refuse_png(png_image *image, struct err *err)
 {
     int result =
         err_set(err, ERR_BAD_REQUEST, "this PNG picture cannot be read: %s", image->message);
@@ -16,7 +16,7 @@ int picture_decode_png(const uint8_t *data, size_t size, struct picture *ret, st
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     if (!png_image_begin_read_from_memory(&image, data, size))
-        return refuse(&image, err);
+        return refuse_png(&image, err);
     bool colour = image.format & PNG_FORMAT_FLAG_COLOR;
     image.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
     int result = picture_allocate(ret, image.width, image.height, colour ? 3 : 1, err);
@@ -26,7 +26,7 @@ int picture_decode_png(const uint8_t *data, size_t size, struct picture *ret, st
     }
     const png_color white = {255, 255, 255};
     if (!png_image_finish_read(&image, &white, ret->pixels, 0, NULL))
-        return refuse(&image, err);
+        return refuse_png(&image, err);
     png_image_free(&image);
     return 0;
 }

@@ -1,9 +1,9 @@
-/* PGM and PPM in their binary forms (P5, P6), 8 bits a sample. */
+/* PGM and PPM in binary form (P5, P6), 8 bits per sample. */
 #include "train/data/picture_internal.h"
 
 #include <ctype.h>
 
-/* The next number of the header, over white space and comments; -1 if there is none. */
+/* The next number of the header, after white space and comments; -1: none. */
 static long next_number(const uint8_t *data, size_t size, size_t *at)
 {
     while (*at < size && (isspace(data[*at]) || data[*at] == '#')) {
@@ -27,14 +27,14 @@ int picture_decode_pnm(const uint8_t *data, size_t size, struct picture *ret, st
     if (width < 0 || height < 0 || max < 1 || at >= size || !isspace(data[at]))
         return err_set(err, ERR_BAD_REQUEST, "this PGM or PPM picture has a broken header");
     if (max > 255)
-        return err_set(err, ERR_UNSUPPORTED, "this picture has more than 8 bits a sample");
+        return err_set(err, ERR_UNSUPPORTED, "this picture has more than 8 bits per sample");
     at++;
     int result = picture_allocate(ret, (size_t)width, (size_t)height, channels, err);
     if (result < 0)
         return result;
     size_t bytes = ret->width * ret->height * channels;
     if (size - at < bytes)
-        return err_set(err, ERR_BAD_REQUEST, "this picture is cut off");
+        return err_set(err, ERR_BAD_REQUEST, "this picture is truncated");
     for (size_t i = 0; i < bytes; i++) {
         unsigned sample = data[at + i] > max ? (unsigned)max : data[at + i];
         ret->pixels[i] = (uint8_t)(sample * 255 / (unsigned)max);

@@ -17,7 +17,7 @@
 
 enum { FIELDS_MIN = 3, FIELDS_MAX = 4 };
 
-/* What a column holds: in this order where a file has no headings. */
+/* The columns, in the order of a file without headings. */
 enum column { USER, ITEM, VALUE, TIME };
 
 static const struct {
@@ -44,12 +44,12 @@ int64_t ratings_id(const char *text, size_t size)
         if (strlen(number) == size && str_to_int64(number, INT64_MIN, INT64_MAX, &id, NULL) == 0)
             return id;
     }
-    static const struct hash_key key = {{0}}; /* not secret: all must agree */
+    static const struct hash_key key = {{0}}; /* not secret: all workers must agree */
     return (int64_t)(hash_bytes(&key, text, size) >> 1);
 }
 
-/* Any text that is a number, without its end in memory. */
-static bool read_value(const struct field *field, float *ret)
+/* Reads a number from text that is not terminated. */
+static bool read_rating(const struct field *field, float *ret)
 {
     char text[32];
     double value;
@@ -63,7 +63,7 @@ static bool read_value(const struct field *field, float *ret)
     return true;
 }
 
-/* How many fields the line has; those over FIELDS_MAX are counted and not kept. */
+/* Returns the number of fields of the line. Fields beyond FIELDS_MAX are counted but not stored. */
 static size_t cut_line(const char *line, size_t size, struct field fields[FIELDS_MAX])
 {
     size_t count = 0;
@@ -77,22 +77,22 @@ static size_t cut_line(const char *line, size_t size, struct field fields[FIELDS
     }
 }
 
-static int quoted_size(const struct field *field) /* of a part that a message may show */
+static int quoted_size(const struct field *field) /* bytes that a message may quote */
 {
     return (int)(field->size < 40 ? field->size : 40);
 }
 
-/* Headings are names only: every line of ratings has a number in it. */
+/* A heading has only names: every line of ratings has a number in it. */
 static bool is_heading(const struct field *fields, size_t count)
 {
     float number;
     for (size_t i = 0; i < count; i++)
-        if (fields[i].size == 0 || read_value(&fields[i], &number))
+        if (fields[i].size == 0 || read_rating(&fields[i], &number))
             return false;
     return true;
 }
 
-/* Which field of a line is which column. */
+/* Finds the column of each field. */
 static int read_heading(const char *name, const struct field *fields, size_t count,
                         size_t places[FIELDS_MAX], struct err *err)
 {
@@ -156,8 +156,8 @@ static int read_line(const char *name, size_t number, const char *line, size_t s
         return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu names no %s", name, number,
                        user->size ? "movie" : "user");
     float value = 0;
-    if (!read_value(rated, &value) || fabsf(value) > RATINGS_VALUE_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu: '%.*s' is no rating", name, number,
+    if (!read_rating(rated, &value) || fabsf(value) > RATINGS_VALUE_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu: '%.*s' is not a rating", name, number,
                        quoted_size(rated), rated->text);
     *ret = (struct rating){
         .user = ratings_id(user->text, user->size),
@@ -173,7 +173,7 @@ int ratings_parse(const char *name, const char *data, size_t size, struct rating
     VEC(struct rating) found = {0};
     size_t number = 0, places[FIELDS_MAX] = {USER, ITEM, VALUE, TIME};
     int result = 0;
-    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) { /* a mark of UTF-8 */
+    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) { /* a UTF-8 byte order mark */
         data += 3;
         size -= 3;
     }
@@ -196,7 +196,7 @@ int ratings_parse(const char *name, const char *data, size_t size, struct rating
         at = stop + 1;
     }
     if (result == 0 && found.count == 0)
-        result = err_set(err, ERR_BAD_REQUEST, "'%s' holds no rating", name);
+        result = err_set(err, ERR_BAD_REQUEST, "'%s' has no ratings", name);
     if (result < 0) {
         vec_release(&found);
         return result;
@@ -230,7 +230,7 @@ struct ratings *ratings_free(struct ratings *ratings)
     return NULL;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -241,7 +241,7 @@ static size_t count_different(const struct ratings *ratings, size_t field)
     _cleanup_free_ int64_t *ids = mem_calloc(ratings->count + 1, sizeof(*ids));
     for (size_t i = 0; i < ratings->count; i++)
         memcpy(&ids[i], (const char *)&ratings->items[i] + field, sizeof(*ids));
-    qsort(ids, ratings->count, sizeof(*ids), ascending);
+    qsort(ids, ratings->count, sizeof(*ids), compare_ids);
     size_t different = 0;
     for (size_t i = 0; i < ratings->count; i++)
         different += i == 0 || ids[i] != ids[i - 1];
@@ -260,7 +260,7 @@ size_t ratings_items(const struct ratings *ratings)
 
 void ratings_describe(const struct ratings *ratings, char *text, size_t size)
 {
-    const size_t bytes = offsetof(struct rating, value) + sizeof(float); /* no padding */
+    const size_t bytes = offsetof(struct rating, value) + sizeof(float); /* without padding */
     uLong digest = crc32(0, NULL, 0);
     for (size_t i = 0; i < ratings->count; i++)
         digest = crc32_z(digest, (const unsigned char *)&ratings->items[i], bytes);

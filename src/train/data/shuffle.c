@@ -1,4 +1,4 @@
-/* Which sample comes when; see shuffle.h. */
+/* The order of samples; see shuffle.h. */
 #include "train/data/shuffle.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* Which sample comes when: an epoch shows every sample once, in an order that the seed and the
- * epoch decide alone. So a batch depends on its step and on nothing else, and workers that share
- * batches, or take turns with them, need not talk about it. Used by one thread at a time. */
+/* The order of samples: an epoch shows every sample once, in an order that depends only on the seed
+ * and the epoch. A batch therefore depends only on its step, and workers that share batches, or
+ * take turns with them, need no communication about it. Used by one thread at a time. */
 #ifndef TRAINYARD_TRAIN_SHUFFLE_H
 #define TRAINYARD_TRAIN_SHUFFLE_H
 
@@ -16,7 +16,7 @@ struct shuffle {
 void shuffle_init(struct shuffle *shuffle, uint64_t seed, size_t count); /* 1 … UINT32_MAX */
 void shuffle_release(struct shuffle *shuffle);                           /* safe on zeroed memory */
 
-/* The sample at a position in the endless row of epochs. */
+/* The sample at a position in the endless sequence of epochs. */
 size_t shuffle_at(struct shuffle *shuffle, uint64_t position);
 
 #endif

@@ -1,7 +1,7 @@
-/* Batch norm: mean and deviation of each channel over the whole batch, which may lie in parts and
- * on many workers. Each part tells its count, mean and squared distances from that mean; merged in
- * order of the parts they are those of the batch, without the loss of digits that the difference of
- * two large sums would have. */
+/* Batch norm: mean and deviation of each channel over the whole batch, which may be split into
+ * parts and over many workers. Each part contributes its count, mean and sum of squared distances
+ * from that mean. Merged in the order of the parts, they give those of the batch, without the
+ * cancellation that the difference of two large sums would have. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ float batch_norm_deviation(float variance)
     return sqrtf(variance + NORM_EPSILON);
 }
 
-/* sums: count, mean[c], squares[c]. One sample after the other, so that no float adds up too many.
- */
+/* sums: count, mean[c], squares[c]. One sample after the other, so that no float accumulates too
+ * many terms. */
 void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                      float *ret_sums)
 {
@@ -44,7 +44,7 @@ void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_
             const float *part = sums + p * stride;
             double more = (double)part[0], apart = (double)part[1 + c] - mean;
             if (more == 0)
-                continue; /* a worker with a smaller share */
+                continue; /* a part of a worker with a smaller share */
             mean += apart * more / (seen + more);
             squares += (double)part[1 + channels + c] + apart * apart * seen * more / (seen + more);
             seen += more;
@@ -90,9 +90,9 @@ void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, fl
     }
 }
 
-/* With z = (x − mean)·inverse: dx = inverse·scale·(dy − mean(dy) − z·mean(dy·z)), the means over
- * the whole batch; that is dy·a + x·b + d for constants of the channel. Without a total the
- * statistics are given from outside and have no gradient. */
+/* With z = (x − mean)·inverse: dx = inverse·scale·(dy − mean(dy) − z·mean(dy·z)), where the means
+ * are over the whole batch. That is dy·a + x·b + d with constants per channel. Without a total the
+ * statistics come from outside and have no gradient. */
 void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                          const float *y, const float *mean, const float *variance,
                          const float *scale, const float *total, const float *dy, float *dx,

@@ -1,5 +1,4 @@
-/* bf16: the upper half of a float32. Rounding is to the nearest, to the even one of two; what is no
- * number stays none. */
+/* bf16: the upper half of a float32. Rounds to nearest, ties to even. NaN stays NaN. */
 #ifndef TRAINYARD_TRAIN_BF16_H
 #define TRAINYARD_TRAIN_BF16_H
 

@@ -1,5 +1,5 @@
-/* The block product of bf16_block.h with BFMMLA: 2 × 2 sums of four products each an instruction,
- * from two rows of a and two columns of b with four values of depth side by side. */
+/* The block product of bf16_block.h with BFMMLA. One instruction computes 2 × 2 sums of four
+ * products each, from two rows of a and two columns of b with four neighbouring values of depth. */
 #ifndef TRAINYARD_TRAIN_BF16_BLOCK_ARM_H
 #define TRAINYARD_TRAIN_BF16_BLOCK_ARM_H
 
@@ -8,7 +8,7 @@
 #include <arm_neon.h>
 
 enum {
-    STRIP = 8,         /* rows, and columns, whose sums are in registers at once */
+    STRIP = 8,         /* rows, and columns, whose sums are in registers at the same time */
     PAIRS = STRIP / 2, /* of rows, or of columns */
 };
 
@@ -20,21 +20,22 @@ static void block_end(void)
 {
 }
 
-ALWAYS_INLINE uint64x2_t eight_values(const uint16_t *from)
+ALWAYS_INLINE uint64x2_t bf16_block_eight(const uint16_t *from)
 {
     return vreinterpretq_u64_u16(vld1q_u16(from));
 }
 
-/* Two rows of two sums as they lie in memory. */
-ALWAYS_INLINE void store_sums(float *to, float32x4_t sums, bool add)
+/* Stores four neighbouring sums of one row. */
+ALWAYS_INLINE void bf16_block_store(float *to, float32x4_t sums, bool add)
 {
     vst1q_f32(to, add ? vaddq_f32(vld1q_f32(to), sums) : sums);
 }
 
-/* c[8][8] = [c +] a × b. One copy of it is enough: a call is little beside its loop. */
-static __attribute__((noinline)) void strip_product(const uint16_t *a, size_t a_row, size_t a_chunk,
-                                                    const uint16_t *b, size_t chunks, float *c,
-                                                    size_t c_row, bool add)
+/* c[8][8] = [c +] a × b. Not inlined: the call costs little compared to the loop. */
+static __attribute__((noinline)) void bf16_block_strip(const uint16_t *a, size_t a_row,
+                                                       size_t a_chunk, const uint16_t *b,
+                                                       size_t chunks, float *c, size_t c_row,
+                                                       bool add)
 {
     float32x4_t sums[PAIRS][PAIRS];
     UNROLL
@@ -48,7 +49,7 @@ static __attribute__((noinline)) void strip_product(const uint16_t *a, size_t a_
             UNROLL
             for (int m = 0; m < PAIRS; m++) {
                 const uint16_t *pair = a + 2 * (size_t)m * a_row + k;
-                uint64x2_t upper = eight_values(pair), lower = eight_values(pair + a_row);
+                uint64x2_t upper = bf16_block_eight(pair), lower = bf16_block_eight(pair + a_row);
                 rows[0][m] = vreinterpretq_bf16_u64(vzip1q_u64(upper, lower));
                 rows[1][m] = vreinterpretq_bf16_u64(vzip2q_u64(upper, lower));
             }
@@ -70,20 +71,21 @@ static __attribute__((noinline)) void strip_product(const uint16_t *a, size_t a_
         float64x2_t left = vreinterpretq_f64_f32(sums[m][n]),
                     right = vreinterpretq_f64_f32(sums[m][n + 1]);
         float *upper = c + 2 * n, *lower = upper + c_row;
-        store_sums(upper, vreinterpretq_f32_f64(vzip1q_f64(left, right)), add);
-        store_sums(lower, vreinterpretq_f32_f64(vzip2q_f64(left, right)), add);
+        bf16_block_store(upper, vreinterpretq_f32_f64(vzip1q_f64(left, right)), add);
+        bf16_block_store(lower, vreinterpretq_f32_f64(vzip2q_f64(left, right)), add);
     }
 }
 
-ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a, struct columns b,
-                                 size_t chunks, float *c, size_t c_row, bool add)
+ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct rows a,
+                                      struct columns b, size_t chunks, float *c, size_t c_row,
+                                      bool add)
 {
     for (int row = 0; row < row_tiles * TILE; row += STRIP)
         for (int column = 0; column < column_tiles * TILE; column += STRIP)
-            strip_product(a.at + (size_t)(row / TILE) * a.tile + (size_t)(row % TILE) * a.row,
-                          a.row, a.chunk,
-                          b.at + (size_t)(column / TILE) * b.tile + (column % TILE) * GROUP, chunks,
-                          c + (size_t)row * c_row + column, c_row, add);
+            bf16_block_strip(a.at + (size_t)(row / TILE) * a.tile + (size_t)(row % TILE) * a.row,
+                             a.row, a.chunk,
+                             b.at + (size_t)(column / TILE) * b.tile + (column % TILE) * GROUP,
+                             chunks, c + (size_t)row * c_row + column, c_row, add);
 }
 
 #endif

@@ -1,6 +1,6 @@
-/* The block product of bf16_block.h in two versions with one meaning: AMX tiles (`tdpbf16ps`, 16 ×
- * 16 sums of 32 products an instruction), and the pairs of AVX512-BF16 (`vdpbf16ps`), for
- * processors that have those alone. */
+/* The block product of bf16_block.h in two versions with the same meaning: AMX tiles (`tdpbf16ps`,
+ * 16 × 16 sums of 32 products per instruction), and the pairs of AVX512-BF16 (`vdpbf16ps`) for
+ * processors without AMX. */
 #ifndef TRAINYARD_TRAIN_BF16_BLOCK_X86_H
 #define TRAINYARD_TRAIN_BF16_BLOCK_X86_H
 
@@ -10,16 +10,16 @@
 
 #ifdef __AMX_BF16__
 
-/* All eight tiles are 16 rows of 64 bytes: palette 1, then from byte 16 on the bytes of a row, and
- * from byte 48 on the rows. A constant, since gcc 12 does not know that the instruction reads more
- * than its first bytes. */
+/* All eight tiles have 16 rows of 64 bytes: byte 0 is palette 1, from byte 16 on follow the bytes
+ * per row, from byte 48 on the rows. A constant, since gcc 12 does not know that the instruction
+ * reads more than its first bytes. */
 static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
     [0] = 1,   [16] = 64, [18] = 64, [20] = 64, [22] = 64, [24] = 64,
     [26] = 64, [28] = 64, [30] = 64, [48] = 16, [49] = 16, [50] = 16,
     [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16,
 };
 
-/* Tiles are not kept between calls: a thread that holds some makes every switch to another dearer.
+/* Tiles are released after each call: a thread that holds tiles makes every context switch slower.
  */
 static void block_begin(void)
 {
@@ -32,13 +32,14 @@ static void block_end(void)
 }
 
 /* c[16·row_tiles][16·column_tiles] = [c +] a × b; c's rows are c_row floats apart. */
-ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a, struct columns b,
-                                 size_t chunks, float *c, size_t c_row, bool add)
+ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct rows a,
+                                      struct columns b, size_t chunks, float *c, size_t c_row,
+                                      bool add)
 {
     const bool wide = column_tiles > 1, high = row_tiles > 1;
     const size_t c_bytes = c_row * sizeof(*c), a_bytes = a.row * sizeof(*a.at);
     float *below = c + TILE * c_row;
-    /* What was staged must be in memory: gcc 12 does not know that loading a tile reads any. */
+    /* Staged data must be in memory: gcc 12 does not know that loading a tile reads memory. */
     __asm__ volatile("" ::: "memory");
     if (add) {
         _tile_loadd(0, c, c_bytes);
@@ -80,7 +81,7 @@ ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a,
 
 #else
 
-enum { STRIP = 8 /* rows whose sums are in registers at once */ };
+enum { STRIP = 8 /* rows whose sums are in registers at the same time */ };
 
 static void block_begin(void)
 {
@@ -90,15 +91,16 @@ static void block_end(void)
 {
 }
 
-ALWAYS_INLINE __m512 pairs_product(__m512 sum, const uint16_t *pair, __m512i line)
+ALWAYS_INLINE __m512 bf16_block_pairs(__m512 sum, const uint16_t *pair, __m512i line)
 {
     int32_t both;
     memcpy(&both, pair, sizeof(both));
     return _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(both), (__m512bh)line);
 }
 
-ALWAYS_INLINE void strip_product(int column_tiles, const uint16_t *a, size_t a_row, size_t a_chunk,
-                                 struct columns b, size_t chunks, float *c, size_t c_row, bool add)
+ALWAYS_INLINE void bf16_block_strip(int column_tiles, const uint16_t *a, size_t a_row,
+                                    size_t a_chunk, struct columns b, size_t chunks, float *c,
+                                    size_t c_row, bool add)
 {
     const bool wide = column_tiles > 1;
     __m512 low[STRIP], high[STRIP];
@@ -114,9 +116,9 @@ ALWAYS_INLINE void strip_product(int column_tiles, const uint16_t *a, size_t a_r
             UNROLL
             for (int m = 0; m < STRIP; m++) {
                 const uint16_t *both = a + (size_t)m * a_row + 2 * pair;
-                low[m] = pairs_product(low[m], both, first);
+                low[m] = bf16_block_pairs(low[m], both, first);
                 if (wide)
-                    high[m] = pairs_product(high[m], both, second);
+                    high[m] = bf16_block_pairs(high[m], both, second);
             }
         }
     UNROLL
@@ -127,12 +129,13 @@ ALWAYS_INLINE void strip_product(int column_tiles, const uint16_t *a, size_t a_r
     }
 }
 
-ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a, struct columns b,
-                                 size_t chunks, float *c, size_t c_row, bool add)
+ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct rows a,
+                                      struct columns b, size_t chunks, float *c, size_t c_row,
+                                      bool add)
 {
     for (int row = 0; row < row_tiles * TILE; row += STRIP)
-        strip_product(column_tiles, a.at + (row / TILE) * a.tile + (row % TILE) * a.row, a.row,
-                      a.chunk, b, chunks, c + (size_t)row * c_row, c_row, add);
+        bf16_block_strip(column_tiles, a.at + (row / TILE) * a.tile + (row % TILE) * a.row, a.row,
+                         a.chunk, b, chunks, c + (size_t)row * c_row, c_row, add);
 }
 
 #endif

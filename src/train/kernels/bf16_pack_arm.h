@@ -1,5 +1,6 @@
-/* Rounding to bf16 and turning, with the instructions of FEAT_BF16: how rows of floats become the
- * tiles of bf16_block.h. Included through conv_bf16.h; bf16_pack_x86.h has the same functions. */
+/* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with the
+ * instructions of FEAT_BF16. Included through conv_bf16.h. bf16_pack_x86.h has the same functions.
+ */
 #ifndef TRAINYARD_TRAIN_BF16_PACK_ARM_H
 #define TRAINYARD_TRAIN_BF16_PACK_ARM_H
 
@@ -8,7 +9,7 @@
 
 #include <arm_neon.h>
 
-ALWAYS_INLINE uint16x4_t round_four(const float *from)
+ALWAYS_INLINE uint16x4_t bf16_pack_round_four(const float *from)
 {
     return vreinterpret_u16_bf16(vcvt_bf16_f32(vld1q_f32(from)));
 }
@@ -17,37 +18,40 @@ ALWAYS_INLINE uint16x4_t round_four(const float *from)
 static inline void round_values(const float *from, size_t count, uint16_t *to)
 {
     for (size_t i = 0; i < count; i += 8)
-        vst1q_u16(to + i, vcombine_u16(round_four(from + i), round_four(from + i + 4)));
+        vst1q_u16(to + i,
+                  vcombine_u16(bf16_pack_round_four(from + i), bf16_pack_round_four(from + i + 4)));
 }
 
 /* Four rows of 16 floats, `row` apart, into one line of b. */
-ALWAYS_INLINE void pack_line(const float *from, size_t row, uint16_t *to)
+ALWAYS_INLINE void bf16_pack_line(const float *from, size_t row, uint16_t *to)
 {
     for (int i = 0; i < TILE; i += 4) {
-        uint16x4x4_t rows = {{round_four(from + i), round_four(from + row + i),
-                              round_four(from + 2 * row + i), round_four(from + 3 * row + i)}};
+        uint16x4x4_t rows = {{bf16_pack_round_four(from + i), bf16_pack_round_four(from + row + i),
+                              bf16_pack_round_four(from + 2 * row + i),
+                              bf16_pack_round_four(from + 3 * row + i)}};
         vst4_u16(to + i * GROUP, rows);
     }
 }
 
 /* 16 rows of `depth` floats (16 or 32), which are columns of b, into depth / 4 lines. */
-ALWAYS_INLINE void pack_columns(const float *from, size_t row, size_t depth, uint16_t *to)
+ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth, uint16_t *to)
 {
     for (size_t i = 0; i < TILE; i++, from += row, to += GROUP)
         for (size_t k = 0; k < depth; k += GROUP)
-            vst1_u16(to + k * TILE, round_four(from + k));
+            vst1_u16(to + k * TILE, bf16_pack_round_four(from + k));
 }
 
-/* Up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, with zeros where
- * there are no more. */
-ALWAYS_INLINE void pack_turned_tile(const float *from, size_t row, size_t rows, uint16_t *to)
+/* Packs up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, padded
+ * with zeros. */
+ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
 {
-    uint16_t line[LINE]; /* four rows, turned */
+    uint16_t line[LINE]; /* four rows, transposed */
     for (size_t at = 0; at < CHUNK; at += GROUP, to += GROUP) {
         for (int i = 0; i < TILE; i += 4) {
             uint16x4x4_t four;
             for (size_t g = 0; g < GROUP; g++)
-                four.val[g] = at + g < rows ? round_four(from + (at + g) * row + i) : vdup_n_u16(0);
+                four.val[g] =
+                    at + g < rows ? bf16_pack_round_four(from + (at + g) * row + i) : vdup_n_u16(0);
             vst4_u16(line + i * GROUP, four);
         }
         for (int i = 0; i < TILE; i++)
@@ -55,7 +59,8 @@ ALWAYS_INLINE void pack_turned_tile(const float *from, size_t row, size_t rows, 
     }
 }
 
-/* What a group of pixels sees: one line of every tile of b, which are `tile` apart. */
+/* Stages the runs that a group of pixels sees: one line of every tile of b. Tiles are `tile` apart.
+ */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {
@@ -70,8 +75,8 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
             }
 }
 
-/* to[16][…] += sums[16][…] turned; rows of both are that far apart. */
-ALWAYS_INLINE void add_turned_tile(const float *sums, size_t sums_row, float *to, size_t row)
+/* to[16][…] += transposed sums[16][…]. */
+ALWAYS_INLINE void bf16_pack_add_turned(const float *sums, size_t sums_row, float *to, size_t row)
 {
     float turned[4 * 4];
     for (size_t i = 0; i < TILE; i += 4)

@@ -1,5 +1,5 @@
-/* Rounding to bf16 and turning, with AVX512-BF16: how rows of floats become the tiles of
- * bf16_block.h. Included through conv_bf16.h; bf16_pack_arm.h has the same functions. */
+/* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with
+ * AVX512-BF16. Included through conv_bf16.h. bf16_pack_arm.h has the same functions. */
 #ifndef TRAINYARD_TRAIN_BF16_PACK_X86_H
 #define TRAINYARD_TRAIN_BF16_PACK_X86_H
 
@@ -25,8 +25,8 @@ static inline void round_values(const float *from, size_t count, uint16_t *to)
                             (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(from + i)));
 }
 
-/* 16 × 16 elements of 32 bits. */
-ALWAYS_INLINE void transpose(__m512i m[TILE])
+/* Transposes 16 × 16 elements of 32 bits. */
+ALWAYS_INLINE void bf16_pack_transpose(__m512i m[TILE])
 {
     __m512i t[TILE];
     UNROLL
@@ -69,27 +69,27 @@ static inline __m512i pair_order(void)
 }
 
 /* Two rows of 16 floats, `row` apart, into one line of b. */
-ALWAYS_INLINE void pack_line(const float *from, size_t row, uint16_t *to)
+ALWAYS_INLINE void bf16_pack_line(const float *from, size_t row, uint16_t *to)
 {
     __m512i both = round_two(_mm512_loadu_ps(from), _mm512_loadu_ps(from + row));
     _mm512_storeu_si512(to, _mm512_permutexvar_epi16(pair_order(), both));
 }
 
 /* 16 rows of `depth` floats (16 or 32), which are columns of b, into depth / 2 lines. */
-ALWAYS_INLINE void pack_columns(const float *from, size_t row, size_t depth, uint16_t *to)
+ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth, uint16_t *to)
 {
     __m512i lines[TILE];
     for (size_t i = 0; i < TILE; i++, from += row)
         lines[i] = round_two(_mm512_loadu_ps(from),
                              depth == CHUNK ? _mm512_loadu_ps(from + TILE) : _mm512_setzero_ps());
-    transpose(lines);
+    bf16_pack_transpose(lines);
     for (size_t i = 0; i < depth / GROUP; i++)
         _mm512_storeu_si512(to + i * LINE, lines[i]);
 }
 
-/* Up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, with zeros where
- * there are no more. */
-ALWAYS_INLINE void pack_turned_tile(const float *from, size_t row, size_t rows, uint16_t *to)
+/* Packs up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, padded
+ * with zeros. */
+ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
 {
     const __m512i order = pair_order();
     __m512i lines[TILE];
@@ -98,12 +98,13 @@ ALWAYS_INLINE void pack_turned_tile(const float *from, size_t row, size_t rows, 
                second = 2 * i + 1 < rows ? _mm512_loadu_ps(from + row) : _mm512_setzero_ps();
         lines[i] = _mm512_permutexvar_epi16(order, round_two(first, second));
     }
-    transpose(lines);
+    bf16_pack_transpose(lines);
     for (size_t i = 0; i < TILE; i++)
         _mm512_storeu_si512(to + i * CHUNK, lines[i]);
 }
 
-/* What a group of pixels sees: one line of every tile of b, which are `tile` apart. */
+/* Stages the runs that a group of pixels sees: one line of every tile of b. Tiles are `tile` apart.
+ */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {
@@ -131,13 +132,13 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
     }
 }
 
-/* to[16][…] += sums[16][…] turned; rows of both are that far apart. */
-ALWAYS_INLINE void add_turned_tile(const float *sums, size_t sums_row, float *to, size_t row)
+/* to[16][…] += transposed sums[16][…]. */
+ALWAYS_INLINE void bf16_pack_add_turned(const float *sums, size_t sums_row, float *to, size_t row)
 {
     __m512i lines[TILE];
     for (size_t i = 0; i < TILE; i++)
         lines[i] = _mm512_loadu_si512(sums + i * sums_row);
-    transpose(lines);
+    bf16_pack_transpose(lines);
     for (size_t i = 0; i < TILE; i++, to += row)
         _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), (__m512)lines[i]));
 }

@@ -1,6 +1,7 @@
-/* OpenBLAS at arm's length; see blas.h. A process that links with it has as many threads as the
- * machine has cores before main() runs, and waits at its end for threads that cannot be had where
- * memory is limited. Only the environment keeps it from that, and only before it is loaded. */
+/* Loads OpenBLAS at run time; see blas.h. A process that links with it has as many threads as the
+ * machine has cores before main() runs, and at its end waits for threads that could not be created
+ * if memory is limited. Only the environment prevents that, and only before the library is loaded.
+ */
 #include "train/kernels/blas.h"
 
 #include <cblas.h>
@@ -12,20 +13,20 @@
 
 #define LIBRARY "libopenblas.so.0"
 
-/* What this program loads while it runs; tools/image puts it into an image, too. */
+/* The library that this program loads at run time; tools/image also puts it into an image. */
 static const char loaded_later[] __attribute__((used, section(".trainyard.loads"))) = LIBRARY;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static typeof(cblas_sgemm) *sgemm;
 static char missing[256];
 
-/* Here, not beside dlopen: while main() has not begun nobody else reads the environment. */
-__attribute__((constructor)) static void ask_for_no_threads(void)
+/* In a constructor and not before dlopen(): no other thread reads the environment before main(). */
+__attribute__((constructor)) static void blas_limit_threads(void)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
 }
 
-static void load(void)
+static void load_blas(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (library)
@@ -36,7 +37,7 @@ static void load(void)
     }
 }
 
-void ref_product(const struct product *p, const float *a, const float *b, float *c)
+void blas_product_ref(const struct product *p, const float *a, const float *b, float *c)
 {
     size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
     for (size_t i = 0; i < m; i++) {
@@ -53,9 +54,9 @@ void ref_product(const struct product *p, const float *a, const float *b, float 
 
 void blas_product(const struct product *p, const float *a, const float *b, float *c)
 {
-    pthread_once(&once, load);
+    pthread_once(&once, load_blas);
     if (!sgemm) {
-        ref_product(p, a, b, c);
+        blas_product_ref(p, a, b, c);
         return;
     }
     sgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
@@ -65,6 +66,6 @@ void blas_product(const struct product *p, const float *a, const float *b, float
 
 const char *blas_missing(void)
 {
-    pthread_once(&once, load);
+    pthread_once(&once, load_blas);
     return sgemm ? NULL : missing;
 }

@@ -1,12 +1,12 @@
-/* Sums and affine maps over pixels by channels, the rectifier, rounded addition: what the norms,
- * the residual additions and the sums of gradients are made of. Built once for each instruction
- * set; the compiler vectorises the loops, which run along the channels and so need no reordering of
- * sums. Called through the table at the end, by the layers. */
+/* Sums and affine maps over pixels × channels, ReLU, and rounded addition, for the norms, the
+ * residual additions and the sums of gradients. Built once per instruction set. The compiler
+ * vectorises the loops, which run along the channels and therefore need no reordering of sums.
+ * Layers call them through the table at the end. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/simd.h"
 
-/* Channels are worked off in blocks that fit in registers, so that a sum is stored once and not
- * once a pixel. */
+/* Channels are computed in blocks that fit in registers, so that a sum is stored once and not once
+ * per pixel. */
 enum { BLOCK = 4 * LANES };
 
 #define BLOCKS(width, c, ...)                                                                      \
@@ -22,7 +22,7 @@ enum { BLOCK = 4 * LANES };
         from += width;                                                                             \
     }
 
-ALWAYS_INLINE void sum_block(int width, const float *x, size_t rows, int c, float *sum)
+ALWAYS_INLINE void channels_sum_block(int width, const float *x, size_t rows, int c, float *sum)
 {
     float total[BLOCK] = {0};
     for (size_t r = 0; r < rows; r++, x += c)
@@ -33,13 +33,13 @@ ALWAYS_INLINE void sum_block(int width, const float *x, size_t rows, int c, floa
 }
 
 static void channel_sum(const float *x, size_t rows, int c, float *sum){
-#define ONE(width) sum_block(width, x + from, rows, c, sum + from)
+#define ONE(width) channels_sum_block(width, x + from, rows, c, sum + from)
     BLOCKS(width, c, ONE)
 #undef ONE
 }
 
-ALWAYS_INLINE void square_block(int width, const float *x, size_t rows, int c, const float *centre,
-                                float *sum)
+ALWAYS_INLINE void channels_square_block(int width, const float *x, size_t rows, int c,
+                                         const float *centre, float *sum)
 {
     float total[BLOCK] = {0};
     for (size_t r = 0; r < rows; r++, x += c)
@@ -50,13 +50,14 @@ ALWAYS_INLINE void square_block(int width, const float *x, size_t rows, int c, c
 }
 
 static void channel_square_sum(const float *x, size_t rows, int c, const float *centre, float *sum){
-#define ONE(width) square_block(width, x + from, rows, c, centre + from, sum + from)
+#define ONE(width) channels_square_block(width, x + from, rows, c, centre + from, sum + from)
     BLOCKS(width, c, ONE)
 #undef ONE
 }
 
-ALWAYS_INLINE void affine_block(int width, const float *x, size_t rows, int c, const float *scale,
-                                const float *shift, bool relu, float *y)
+ALWAYS_INLINE
+    void channels_affine_block(int width, const float *x, size_t rows, int c, const float *scale,
+                               const float *shift, bool relu, float *y)
 {
     for (size_t r = 0; r < rows; r++, x += c, y += c)
         for (int i = 0; i < width; i++) {
@@ -68,15 +69,17 @@ ALWAYS_INLINE void affine_block(int width, const float *x, size_t rows, int c, c
 static void channel_affine(const float *x, size_t rows, int c, const float *scale,
                            const float *shift, bool relu, float *y){
 #define ONE(width)                                                                                 \
-    (relu ? affine_block(width, x + from, rows, c, scale + from, shift + from, true, y + from)     \
-          : affine_block(width, x + from, rows, c, scale + from, shift + from, false, y + from))
+    (relu ? channels_affine_block(width, x + from, rows, c, scale + from, shift + from, true,      \
+                                  y + from)                                                        \
+          : channels_affine_block(width, x + from, rows, c, scale + from, shift + from, false,     \
+                                  y + from))
     BLOCKS(width, c, ONE)
 #undef ONE
 }
 
-ALWAYS_INLINE void gradient_sums_block(int width, bool masked, const float *dy, const float *y,
-                                       const float *x, size_t rows, int c, const float *centre,
-                                       float *sum_dy, float *sum_dy_x)
+ALWAYS_INLINE void channels_gradient_sums_block(int width, bool masked, const float *dy,
+                                                const float *y, const float *x, size_t rows, int c,
+                                                const float *centre, float *sum_dy, float *sum_dy_x)
 {
     float total[BLOCK] = {0}, total_x[BLOCK] = {0};
     for (size_t r = 0; r < rows; r++, dy += c, x += c) {
@@ -97,17 +100,18 @@ ALWAYS_INLINE void gradient_sums_block(int width, bool masked, const float *dy, 
 static void channel_gradient_sums(const float *dy, const float *y, const float *x, size_t rows,
                                   int c, const float *centre, float *sum_dy, float *sum_dy_x){
 #define ONE(width)                                                                                 \
-    (y ? gradient_sums_block(width, true, dy + from, y + from, x + from, rows, c, centre + from,   \
-                             sum_dy + from, sum_dy_x + from)                                       \
-       : gradient_sums_block(width, false, dy + from, NULL, x + from, rows, c, centre + from,      \
-                             sum_dy + from, sum_dy_x + from))
+    (y ? channels_gradient_sums_block(width, true, dy + from, y + from, x + from, rows, c,         \
+                                      centre + from, sum_dy + from, sum_dy_x + from)               \
+       : channels_gradient_sums_block(width, false, dy + from, NULL, x + from, rows, c,            \
+                                      centre + from, sum_dy + from, sum_dy_x + from))
     BLOCKS(width, c, ONE)
 #undef ONE
 }
 
-ALWAYS_INLINE void gradient_block(int width, bool masked, bool accumulate, const float *dy,
-                                  const float *y, const float *x, size_t rows, int c,
-                                  const float *a, const float *b, const float *d, float *dx)
+ALWAYS_INLINE
+    void channels_gradient_block(int width, bool masked, bool accumulate, const float *dy,
+                                 const float *y, const float *x, size_t rows, int c, const float *a,
+                                 const float *b, const float *d, float *dx)
 {
     for (size_t r = 0; r < rows; r++, dy += c, x += c, dx += c) {
         for (int i = 0; i < width; i++) {
@@ -125,8 +129,8 @@ static void channel_gradient(const float *dy, const float *y, const float *x, si
                              float *dx)
 {
 #define GO(width, masked, add)                                                                     \
-    gradient_block(width, masked, add, dy + from, (masked) ? y + from : NULL, x + from, rows, c,   \
-                   a + from, b + from, d + from, dx + from)
+    channels_gradient_block(width, masked, add, dy + from, (masked) ? y + from : NULL, x + from,   \
+                            rows, c, a + from, b + from, d + from, dx + from)
 #define ONE(width)                                                                                 \
     (y ? (accumulate ? GO(width, true, true) : GO(width, true, false))                             \
        : (accumulate ? GO(width, false, true) : GO(width, false, false)))
@@ -135,13 +139,13 @@ static void channel_gradient(const float *dy, const float *y, const float *x, si
 #undef GO
 }
 
-static void relu(const float *in, size_t count, float *out)
+static void channel_relu(const float *in, size_t count, float *out)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = in[i] > 0 ? in[i] : 0;
 }
 
-static void add_relu(const float *a, const float *b, size_t count, float *out)
+static void channel_add_relu(const float *a, const float *b, size_t count, float *out)
 {
     for (size_t i = 0; i < count; i++) {
         float value = a[i] + b[i];
@@ -178,7 +182,8 @@ static inline float add_one_rounded(float x, float push, float largest, float *t
 
 static float add_rounded(const float *x, float quantum, size_t count, float *total)
 {
-    /* Adding this pushes what is below the quantum out of the mantissa; |x| up to 2^22 quanta. */
+    /* Adding this pushes the digits below the quantum out of the mantissa, for |x| up to 2^22
+     * quanta. */
     float push = quantum * 12582912.0f; /* 1.5 · 2^23 */
     float found[LANES] = {0}, largest = 0;
     size_t i = 0;
@@ -207,8 +212,8 @@ const struct kernels SIMD(kernels) = {
     .channel_affine = channel_affine,
     .channel_gradient_sums = channel_gradient_sums,
     .channel_gradient = channel_gradient,
-    .relu = relu,
-    .add_relu = add_relu,
+    .relu = channel_relu,
+    .add_relu = channel_add_relu,
     .relu_gradient = relu_gradient,
     .max_gradient = max_gradient,
     .add_rounded = add_rounded,

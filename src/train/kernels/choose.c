@@ -1,6 +1,6 @@
-/* Which vector code this machine runs: the build lists what it made, the processor says what it
- * has, and the kernel whether tiles may be used. Decided anew at each call, from facts that never
- * change; nothing is kept. */
+/* Chooses the vector code for this machine: the build lists the instruction sets it has compiled,
+ * the processor reports those it has, and the kernel whether tiles may be used. Each call decides
+ * again from facts that never change; nothing is cached. */
 #include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
@@ -29,8 +29,8 @@ static bool have_avx512_bf16(void)
     return have_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 5 & 1;
 }
 
-/* The state of tiles is large, and Linux (5.16 and later) gives it to a process that asked; a
- * container's filter may refuse the call. Asking again is harmless. */
+/* The state of tiles is large, so Linux (5.16 and later) grants it only to a process that has
+ * asked. The seccomp filter of a container may refuse the call. Asking again is harmless. */
 static bool have_amx(void)
 {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
@@ -49,7 +49,7 @@ extern const struct conv_kernels conv_bfmmla;
 
 static bool have_bf16(void)
 {
-    enum { BF16 = 1 << 14 }; /* HWCAP2_BF16, which old headers do not know */
+    enum { BF16 = 1 << 14 }; /* HWCAP2_BF16, which old headers lack */
     return getauxval(AT_HWCAP2) & BF16;
 }
 #endif
@@ -64,7 +64,7 @@ const struct kernels *kernels_at(size_t position)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         found[count++] = &kernels_avx2;
 #elif defined(__aarch64__)
-    found[count++] = &kernels_neon; /* every such processor has it */
+    found[count++] = &kernels_neon; /* every aarch64 processor has NEON */
 #endif
     found[count++] = &kernels_plain;
     return position < count ? found[position] : NULL;
@@ -75,12 +75,13 @@ const struct kernels *kernels_best(void)
     return kernels_at(0);
 }
 
-const struct conv_kernels *conv_kernels_bf16_at(size_t position)
+const struct conv_kernels *kernels_conv_bf16_at(size_t position)
 {
     const struct conv_kernels *found[3];
     size_t count = 0;
 #ifdef __x86_64__
-    /* Intel's processors do pairs at half the rate of float32 products, AMD's at twice it. */
+    /* Intel's processors compute pairs at half the rate of float32 products, AMD's at twice the
+     * rate. */
     bool pairs = have_avx512_bf16(), slow_pairs = pairs && __builtin_cpu_is("intel");
     if (have_amx())
         found[count++] = &conv_amx;
@@ -99,19 +100,19 @@ const struct conv_kernels *conv_kernels_bf16_at(size_t position)
     return position < count ? found[position] : NULL;
 }
 
-const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s, enum precision precision)
+const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s, enum precision precision)
 {
     if (precision == PRECISION_BF16)
-        for (size_t i = 0;; i++) /* one of them fits every shape */
-            if (conv_kernels_bf16_at(i)->fits(s))
-                return conv_kernels_bf16_at(i);
+        for (size_t i = 0;; i++) /* ends: the last implementation fits every shape */
+            if (kernels_conv_bf16_at(i)->fits(s))
+                return kernels_conv_bf16_at(i);
     for (size_t i = 0; kernels_at(i); i++)
         if (kernels_at(i)->conv->fits(s))
             return kernels_at(i)->conv;
     return &conv_kernels_gemm;
 }
 
-const char *precision_name(enum precision precision)
+const char *kernels_precision_name(enum precision precision)
 {
     return precision == PRECISION_BF16 ? "bf16" : "fp32";
 }
@@ -119,7 +120,7 @@ const char *precision_name(enum precision precision)
 void kernels_sentence(enum precision precision, char *text, size_t size)
 {
     if (precision == PRECISION_BF16)
-        snprintf(text, size, "%s, bf16 by %s", kernels_best()->name, conv_kernels_bf16_at(0)->name);
+        snprintf(text, size, "%s, bf16 by %s", kernels_best()->name, kernels_conv_bf16_at(0)->name);
     else
         snprintf(text, size, "%s", kernels_best()->name);
     size_t end = strlen(text);

@@ -1,14 +1,13 @@
-/* Convolution in bf16: operands are rounded to 16 bits while they are packed, products are summed
- * in float32. The walk over pixels is that of conv_direct.c; here the runs that 32 pixels see are
- * staged side by side, for the tiles and groups of the instructions (bf16_block.h).
- *
- * Built for AMX, AVX512-BF16 and BFMMLA; reached through choose.c. Takes input and output channels
- * in whole vectors only; conv_rounded.c has the other shapes, with the same result but for the
- * order of sums. */
+/* Convolution in bf16: operands are rounded to 16 bits while they are packed; products are summed
+ * in float32. The walk over pixels is that of conv_direct.c. Here the runs that 32 pixels see are
+ * staged next to each other, for the tiles and groups of the instructions (bf16_block.h). Built for
+ * AMX, AVX512-BF16 and BFMMLA; choose.c selects it. Input and output channels must be whole
+ * vectors. conv_rounded.c computes the other shapes, with the same result except for the order of
+ * sums. */
 #include "train/kernels/conv_bf16.h"
 
-/* A stage's rows are a line longer than they need be: rows a power of two apart would all compete
- * for the same places of the cache. */
+/* A staged row is one line longer than necessary: rows a power of two apart would compete for the
+ * same cache sets. */
 static size_t stage_row(size_t depth)
 {
     return padded(depth) + CHUNK;
@@ -34,7 +33,8 @@ static size_t bf16_packed_count(const struct conv_shape *s)
     return values / 2;
 }
 
-/* matrix[depth][columns] of floats into tiles of columns, every `stride`-th from `first` on. */
+/* Packs matrix[depth][columns] of floats into tiles of columns, every `stride`-th tile from `first`
+ * on. */
 static void pack_straight(const float *matrix, size_t depth, size_t columns, size_t first,
                           size_t stride, uint16_t *packed)
 {
@@ -42,24 +42,24 @@ static void pack_straight(const float *matrix, size_t depth, size_t columns, siz
         uint16_t *to = packed + column * padded(depth);
         for (size_t k = 0; k < padded(depth); k += GROUP, to += LINE)
             if (k < depth) /* a multiple of TILE */
-                pack_line(matrix + k * columns + column, columns, to);
+                bf16_pack_line(matrix + k * columns + column, columns, to);
             else
                 memset(to, 0, LINE * sizeof(*to));
     }
 }
 
-/* One tap, tap[columns][rows], as the lines from `position` on of a matrix of so many columns and
- * `depth` lines; of the same tiles. */
+/* Packs one tap, tap[columns][rows], as the lines from `position` on of a matrix with `columns`
+ * columns and `depth` lines, into the same tiles. */
 static void pack_turned(const float *tap, size_t rows, size_t columns, size_t depth,
                         size_t position, size_t first, size_t stride, uint16_t *packed)
 {
     for (size_t column = first * TILE; column < columns; column += stride * TILE) {
         uint16_t *to = packed + column * padded(depth) + position * TILE;
-        if (position == 0) /* the first tap: what no tap fills stays zero */
+        if (position == 0) /* the first tap clears the tile: lines that no tap fills stay zero */
             memset(to, 0, padded(depth) * TILE * sizeof(*to));
         for (size_t row = 0; row < rows; row += CHUNK) {
             size_t now = rows - row < CHUNK ? TILE : CHUNK;
-            pack_columns(tap + column * rows + row, rows, now, to + row * TILE);
+            bf16_pack_columns(tap + column * rows + row, rows, now, to + row * TILE);
         }
     }
 }
@@ -92,7 +92,7 @@ struct product {
     size_t columns;
     float *target;
     bool accumulate;
-    bool flat; /* target pixels lie one behind the other */
+    bool flat; /* the target pixels are contiguous */
     uint16_t *stage;
     float *sums; /* BLOCK × BLOCK */
 };
@@ -102,7 +102,7 @@ static size_t product_floats(size_t depth)
     return floats_of(BLOCK * stage_row(depth)) + BLOCK * BLOCK;
 }
 
-/* 32 and 16 values on their way from memory to memory. */
+/* 32 and 16 values, for copies from memory to memory. */
 typedef uint16_t wide_values __attribute__((vector_size(64), aligned(2), may_alias));
 typedef uint16_t half_values __attribute__((vector_size(32), aligned(2), may_alias));
 
@@ -117,7 +117,7 @@ static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint1
     }
 }
 
-/* The staged rows, by all columns, into target + to[row]. */
+/* Multiplies the staged rows with all columns, into target + to[row]. */
 static void product_rows(const struct product *p, const size_t *to, size_t rows)
 {
     size_t depth = conv_walk_depth(p->walk), row = stage_row(depth);
@@ -135,14 +135,15 @@ static void product_rows(const struct product *p, const size_t *to, size_t rows)
         for (size_t m = 0; m < rows; m++)
             for (size_t i = 0; i < left && i < BLOCK; i += LANES) {
                 float *target = p->target + to[m] + column + i;
-                vec sum = load(p->sums + m * BLOCK + i);
-                store(target, p->accumulate ? load(target) + sum : sum);
+                vec sum = simd_load(p->sums + m * BLOCK + i);
+                simd_store(target, p->accumulate ? simd_load(target) + sum : sum);
             }
     }
 }
 
-static void product(const struct conv_walk *walk, const uint16_t *source, const uint16_t *packed,
-                    size_t columns, float *target, bool accumulate, float *scratch)
+static void conv_product(const struct conv_walk *walk, const uint16_t *source,
+                         const uint16_t *packed, size_t columns, float *target, bool accumulate,
+                         float *scratch)
 {
     size_t depth = conv_walk_depth(walk), row = stage_row(depth), rows = 0, to[BLOCK];
     if (depth == 0)
@@ -159,7 +160,7 @@ static void product(const struct conv_walk *walk, const uint16_t *source, const 
         .sums = scratch + floats_of(BLOCK * row),
     };
     memset(p.stage, 0,
-           BLOCK * row * sizeof(*p.stage)); /* what lies between depth and row stays 0 */
+           BLOCK * row * sizeof(*p.stage)); /* the values between depth and row stay 0 */
     for (int n = 0; n < walk->n; n++)
         for (int y = 0; y < walk->h; y++)
             for (int x = 0; x < walk->w; x++) {
@@ -182,8 +183,8 @@ static void bf16_forward(const struct conv_shape *s, const float *in, const floa
     uint16_t *source = (void *)scratch;
     round_input(s, in, source);
     block_begin();
-    product(&walk, source, (const void *)packed, (size_t)s->out, out, false,
-            scratch + floats_of(conv_bordered_count(s)));
+    conv_product(&walk, source, (const void *)packed, (size_t)s->out, out, false,
+                 scratch + floats_of(conv_bordered_count(s)));
     block_end();
 }
 
@@ -200,8 +201,8 @@ static void bf16_backward_data(const struct conv_shape *s, const float *d_out, c
     block_begin();
     for (int phase = 0; phase < s->stride * s->stride; phase++) {
         struct conv_walk walk = conv_walk_back(s, phase);
-        product(&walk, source, turned, (size_t)s->in, d_in, accumulate,
-                scratch + floats_of(conv_back_count(s)));
+        conv_product(&walk, source, turned, (size_t)s->in, d_in, accumulate,
+                     scratch + floats_of(conv_back_count(s)));
         turned += padded(conv_walk_depth(&walk)) * (size_t)s->in;
     }
     block_end();

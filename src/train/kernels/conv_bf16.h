@@ -1,4 +1,4 @@
-/* What the two files of bf16 convolution share: sizes and rounding. */
+/* Sizes and rounding, for the two files of bf16 convolution. */
 #ifndef TRAINYARD_TRAIN_CONV_BF16_H
 #define TRAINYARD_TRAIN_CONV_BF16_H
 
@@ -9,7 +9,7 @@
 #endif
 #include "train/kernels/conv_walk.h"
 
-/* conv_bf16_weights.c; the scratch in floats. */
+/* Defined in conv_bf16_weights.c. The scratch size is in floats. */
 size_t SIMD(bf16_weights_scratch)(const struct conv_shape *s);
 void SIMD(bf16_backward_weights)(const struct conv_shape *s, const float *in, const float *d_out,
                                  float *d_weights, float *scratch);
@@ -24,7 +24,7 @@ static inline size_t padded(size_t depth)
     return chunks_of(depth) * CHUNK;
 }
 
-/* Floats that hold so many values, in whole cache lines. */
+/* Floats that hold `values` bf16 values, in whole cache lines. */
 static inline size_t floats_of(size_t values)
 {
     return padded(values) / 2;

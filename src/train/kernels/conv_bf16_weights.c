@@ -1,15 +1,15 @@
-/* The way to the weights of bf16 convolution. It sums over pixels, so the output's gradient is
- * turned and the input staged in groups of pixels, as many at once as stay in the second-level
- * cache; what comes out is the weights' gradient turned, and is turned back when all is summed.
- * Built and used like conv_bf16.c. */
+/* The gradient of the weights in bf16 convolution. It is a sum over pixels, so the gradient of the
+ * output is transposed and the input is staged in groups of pixels, as many as fit in the
+ * second-level cache. The result is the transposed gradient of the weights, which is transposed
+ * back at the end. Built and used like conv_bf16.c. */
 #include "train/kernels/conv_bf16.h"
 
-enum { STAGE_VALUES = 128 * 1024 /* a quarter of a mebibyte */ };
+enum { STAGE_VALUES = 128 * 1024 /* 256 KiB */ };
 
-/* How the way to the weights uses its scratch, and how many pixels it stages at once. */
+/* The layout of the scratch memory, and how many pixels are staged at a time. */
 struct weights_plan {
     size_t depth, pixels; /* all output pixels */
-    size_t at_once;       /* a multiple of CHUNK */
+    size_t at_once;       /* pixels staged at a time, a multiple of CHUNK */
     size_t turned, staged, sums, end;
 };
 
@@ -28,12 +28,13 @@ static struct weights_plan weights_plan(const struct conv_shape *s)
     return plan;
 }
 
-/* d_out[pixels][out] into tiles of 16 channels × 32 pixels, with zeros behind the last pixel. */
+/* Packs d_out[pixels][out] into tiles of 16 channels × 32 pixels, with zeros behind the last pixel.
+ */
 static void turn_gradient(const float *d_out, size_t pixels, size_t out, uint16_t *turned)
 {
     for (size_t channel = 0; channel < out; channel += TILE)
         for (size_t pixel = 0; pixel < pixels; pixel += CHUNK, turned += TILE_VALUES)
-            pack_turned_tile(d_out + pixel * out + channel, out, pixels - pixel, turned);
+            bf16_pack_turned(d_out + pixel * out + channel, out, pixels - pixel, turned);
 }
 
 static size_t pixel_from(const struct conv_walk *walk, size_t pixel)
@@ -42,8 +43,8 @@ static size_t pixel_from(const struct conv_walk *walk, size_t pixel)
     return pixel / w / h * walk->from_n + pixel / w % h * walk->from_y + pixel % w * walk->from_x;
 }
 
-/* The pixels from `first` on, `count` of them (a multiple of CHUNK; the last pixel stands for those
- * behind it, whose gradient is 0). */
+/* Stages `count` pixels from `first` on. `count` is a multiple of CHUNK; behind the end the last
+ * pixel is repeated, since the gradient there is 0. */
 static void stage_pixels(const struct conv_walk *walk, const uint16_t *source, size_t first,
                          size_t count, size_t pixels, size_t tile, uint16_t *staged)
 {
@@ -62,7 +63,8 @@ static void add_turned(const float *sums, size_t depth, size_t out, float *d_wei
 {
     for (size_t k = 0; k < depth; k += TILE)
         for (size_t channel = 0; channel < out; channel += TILE)
-            add_turned_tile(sums + channel * depth + k, depth, d_weights + k * out + channel, out);
+            bf16_pack_add_turned(sums + channel * depth + k, depth, d_weights + k * out + channel,
+                                 out);
 }
 
 size_t SIMD(bf16_weights_scratch)(const struct conv_shape *s)

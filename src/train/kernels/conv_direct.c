@@ -1,14 +1,12 @@
-/* Convolution without gathering patches. In NHWC order the window's row of one output pixel is one
- * run of kernel·in floats, so the product needs no rows made for it: the input is copied once with
- * its zero border, and the inner loop multiplies values straight from there with a panel of
- * weights, holding a tile of pixels × channels in registers. The way back to the input is the same
- * product with turned weights, taken apart by stride into classes of pixels that see the same
- * taps, so no multiplication with an inserted zero is done; the way to the weights holds a tile
- * of taps × channels over all pixels. Both tiles are in conv_tile.h.
- *
- * Built once for each instruction set; reached through the table of channels.c. Takes output
- * channels in whole vectors only; input channels likewise for the way back, else OpenBLAS does that
- * part. */
+/* Convolution without gathering patches. In NHWC order, a row of the window of one output pixel is
+ * one run of kernel·in floats, so no rows need to be built. The input is copied once with its
+ * border of zeros, and the inner loop multiplies values from that copy with a panel of weights,
+ * while a tile of pixels × channels stays in registers. The gradient of the input is the same
+ * product with transposed weights. It is split by stride into classes of pixels that see the same
+ * taps, so that no inserted zeros are multiplied. The gradient of the weights keeps a tile of taps
+ * × channels in registers over all pixels. Both tiles are in conv_tile.h. Built once per
+ * instruction set; reached through the table of channels.c. Output channels must be whole vectors;
+ * for the gradient of the input, input channels too, otherwise OpenBLAS computes it. */
 #ifdef KERNELS_NEON
 #include "train/kernels/conv_tile_neon.h"
 #else
@@ -17,12 +15,13 @@
 
 #include <string.h>
 
-/* A panel is two vectors of output columns wide, the last one perhaps one. */
+/* A panel is two vectors of output columns wide; the last one may be one vector wide. */
 enum { PANEL = 2 * LANES };
 
-/* All pixels of the grid by one panel. */
-ALWAYS_INLINE void product_panel(int vectors, const struct conv_walk *walk, const float *source,
-                                 const float *panel, float *target, bool accumulate)
+/* Multiplies all pixels of the grid with one panel. */
+ALWAYS_INLINE void conv_panel_product(int vectors, const struct conv_walk *walk,
+                                      const float *source, const float *panel, float *target,
+                                      bool accumulate)
 {
     const float *from[TILE_ROWS];
     float *to[TILE_ROWS];
@@ -35,31 +34,31 @@ ALWAYS_INLINE void product_panel(int vectors, const struct conv_walk *walk, cons
                 from[rows] = from_line + (size_t)x * walk->from_x;
                 to[rows] = to_line + (size_t)x * walk->to_x;
                 if (++rows == TILE_ROWS) {
-                    product_tile(vectors, from, to, rows, walk, panel, accumulate);
+                    conv_tile_product(vectors, from, to, rows, walk, panel, accumulate);
                     rows = 0;
                 }
             }
         }
     if (rows) {
-        for (int m = rows; m < TILE_ROWS; m++) /* computed and not stored */
+        for (int m = rows; m < TILE_ROWS; m++) /* computed but not stored */
             from[m] = from[rows - 1], to[m] = to[rows - 1];
-        product_tile(vectors, from, to, rows, walk, panel, accumulate);
+        conv_tile_product(vectors, from, to, rows, walk, panel, accumulate);
     }
 }
 
-/* target[pixel][columns] = what the pixel sees of the source × packed panels */
-static void product(const struct conv_walk *walk, const float *source, const float *packed,
-                    int columns, float *target, bool accumulate)
+/* target[pixel][columns] = the runs of the source that the pixel sees × packed panels */
+static void conv_product(const struct conv_walk *walk, const float *source, const float *packed,
+                         int columns, float *target, bool accumulate)
 {
     size_t depth = conv_walk_depth(walk);
-    if (depth == 0) /* these pixels are seen by no window */
+    if (depth == 0) /* no window sees these pixels */
         return;
     for (int column = 0; column < columns; column += PANEL) {
         const float *panel = packed + (size_t)column * depth;
         if (columns - column >= PANEL)
-            product_panel(2, walk, source, panel, target + column, accumulate);
+            conv_panel_product(2, walk, source, panel, target + column, accumulate);
         else
-            product_panel(1, walk, source, panel, target + column, accumulate);
+            conv_panel_product(1, walk, source, panel, target + column, accumulate);
     }
 }
 
@@ -103,8 +102,8 @@ static size_t direct_scratch_count(const struct conv_shape *s)
     return forward > back ? forward : back;
 }
 
-/* Rows of `columns` values into panels: packed[panel][row][PANEL]. A part of the work is every so
- * many-th panel. */
+/* Packs rows of `columns` values into panels: packed[panel][row][PANEL]. Part `part` takes every
+ * parts-th panel. */
 static void pack_row(const float *row, int columns, size_t depth, size_t position, int part,
                      int parts, float *packed)
 {
@@ -116,8 +115,9 @@ static void pack_row(const float *row, int columns, size_t depth, size_t positio
     }
 }
 
-/* The same for the columns of one tap's turned weights: rows packed[position …][PANEL] are its
- * columns. A vector of rows at a time, so that a line of the weights is read once. */
+/* Like pack_row(), for the transposed weights of one tap, whose columns become the rows
+ * packed[position …][PANEL]. Works on a vector of rows at a time, so that a line of the weights is
+ * read once. */
 static void pack_turned(const float *tap, int rows, int columns, size_t depth, size_t position,
                         int part, int parts, float *packed)
 {
@@ -163,7 +163,7 @@ static void direct_pack(const struct conv_shape *s, const float *weights, int pa
         }
 }
 
-/* The input with its border, or as it is where there is none. */
+/* The input with its border, or the input itself if there is no border. */
 static const float *border_input(const struct conv_shape *s, const float *in, float *scratch)
 {
     if (s->pad == 0)
@@ -177,7 +177,7 @@ static void direct_forward(const struct conv_shape *s, const float *in, const fl
                            float *out, float *scratch)
 {
     struct conv_walk walk = conv_walk_forward(s);
-    product(&walk, border_input(s, in, scratch), packed, s->out, out, false);
+    conv_product(&walk, border_input(s, in, scratch), packed, s->out, out, false);
 }
 
 static void direct_backward_data(const struct conv_shape *s, const float *d_out,
@@ -195,25 +195,25 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
         memset(d_in, 0, conv_in_count(s) * sizeof(*d_in));
     for (int phase = 0; phase < s->stride * s->stride; phase++) {
         struct conv_walk walk = conv_walk_back(s, phase);
-        product(&walk, scratch, packed, s->in, d_in, accumulate);
+        conv_product(&walk, scratch, packed, s->in, d_in, accumulate);
         packed += conv_walk_depth(&walk) * (size_t)s->in;
     }
 }
 
-/* Some taps by all output channels: whole rows of the weights' gradient are read and written, one
- * behind the other. */
-ALWAYS_INLINE void weights_rows(int taps, const struct conv_walk *walk, const float *from,
-                                const float *d_out, float *d_weights)
+/* Computes some taps for all output channels: whole rows of the gradient of the weights are read
+ * and written sequentially. */
+ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, const float *from,
+                                     const float *d_out, float *d_weights)
 {
     size_t columns = walk->to_x, column = 0;
     for (; column + PANEL <= columns; column += PANEL)
-        weights_tile(taps, 2, walk, from, d_out + column, d_weights + column);
+        conv_tile_weights(taps, 2, walk, from, d_out + column, d_weights + column);
     if (column < columns)
-        weights_tile(taps, 1, walk, from, d_out + column, d_weights + column);
+        conv_tile_weights(taps, 1, walk, from, d_out + column, d_weights + column);
 }
 
-/* How many pictures at once: as many as stay in the second-level cache with their gradients, but so
- * many that the sums of a tile are worth fetching from the weights' gradient and putting back. */
+/* How many pictures to process at a time: they should fit in the second-level cache with their
+ * gradients, but be enough to make loading and storing the sums of a tile worthwhile. */
 static int weights_samples(const struct conv_shape *s)
 {
     enum { NEAR_FLOATS = 32 * 1024, PIXELS_MIN = 128 };
@@ -238,11 +238,11 @@ static void direct_backward_weights(const struct conv_shape *s, const float *in,
             float *to = d_weights + (size_t)ky * walk.length * row;
             size_t k = 0;
             for (; k + TILE_TAPS <= walk.length; k += TILE_TAPS)
-                weights_rows(TILE_TAPS, &walk, from + k, gradient, to + k * row);
+                conv_weights_rows(TILE_TAPS, &walk, from + k, gradient, to + k * row);
             for (; k + 4 <= walk.length; k += 4)
-                weights_rows(4, &walk, from + k, gradient, to + k * row);
+                conv_weights_rows(4, &walk, from + k, gradient, to + k * row);
             for (; k < walk.length; k++)
-                weights_rows(1, &walk, from + k, gradient, to + k * row);
+                conv_weights_rows(1, &walk, from + k, gradient, to + k * row);
         }
     }
 }

@@ -1,6 +1,6 @@
-/* Convolution on OpenBLAS: patches are gathered into rows (im2col) and multiplied.
- * The way for shapes the direct kernels do not take, and their oracle on big shapes. A batch is
- * worked off in parts so that the gathered rows stay in the second-level cache. */
+/* Convolution with OpenBLAS: patches are gathered into rows (im2col) and multiplied. Used for
+ * shapes that the direct kernels do not support, and as their reference for big shapes. A batch is
+ * processed in parts, so that the gathered rows stay in the second-level cache. */
 #include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
@@ -47,7 +47,7 @@ static size_t gemm_scratch_count(const struct conv_shape *s)
     return (size_t)samples_at_once(s) * sample_rows(s) * patch_size(s);
 }
 
-static void gather(const struct conv_shape *s, int samples, const float *in, float *rows)
+static void gather_patches(const struct conv_shape *s, int samples, const float *in, float *rows)
 {
     int oh = conv_out_h(s), ow = conv_out_w(s);
     size_t line = (size_t)s->kernel * (size_t)s->in;
@@ -102,7 +102,7 @@ static void gemm_forward(const struct conv_shape *s, const float *in, const floa
     size_t in_sample = (size_t)s->h * (size_t)s->w * (size_t)s->in;
     for (int n = 0; n < s->n; n += part) {
         int now = s->n - n < part ? s->n - n : part;
-        gather(s, now, in + (size_t)n * in_sample, scratch);
+        gather_patches(s, now, in + (size_t)n * in_sample, scratch);
         struct product product = {.m = now * (int)sample_rows(s), .n = s->out, .k = k};
         blas_product(&product, scratch, weights, out + (size_t)n * sample_rows(s) * (size_t)s->out);
     }
@@ -132,7 +132,7 @@ static void gemm_backward_weights(const struct conv_shape *s, const float *in, c
     size_t in_sample = (size_t)s->h * (size_t)s->w * (size_t)s->in;
     for (int n = 0; n < s->n; n += part) {
         int now = s->n - n < part ? s->n - n : part;
-        gather(s, now, in + (size_t)n * in_sample, scratch);
+        gather_patches(s, now, in + (size_t)n * in_sample, scratch);
         struct product product = {
             .m = k, .n = s->out, .k = now * (int)sample_rows(s), .a_turned = true, .add = true};
         blas_product(&product, scratch, d_out + (size_t)n * sample_rows(s) * (size_t)s->out,

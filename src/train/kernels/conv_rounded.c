@@ -1,7 +1,7 @@
 /* bf16 convolution for every machine and every shape: the operands are rounded to bf16 but stay
  * float32 in memory, and the float32 kernels multiply them. A product of two bf16 values is exact
- * in float32, so this is what the bf16 instructions compute, but for the order of sums. No faster
- * than float32: it is there so that a run means the same everywhere. */
+ * in float32, so the result is that of the bf16 instructions except for the order of sums. It is no
+ * faster than float32; it exists so that a run means the same on every machine. */
 #include "train/kernels/kernels.h"
 
 #include <string.h>
@@ -11,16 +11,17 @@ static bool rounded_fits(const struct conv_shape *s)
     return true;
 }
 
-/* The rounded weights are kept before the packed ones: pack() has no scratch. */
+/* The rounded weights are stored in front of the packed ones, since pack() has no scratch memory.
+ */
 static size_t rounded_packed_count(const struct conv_shape *s)
 {
-    return conv_weights_count(s) + conv_kernels_choose(s, PRECISION_FP32)->packed_count(s);
+    return conv_weights_count(s) + kernels_choose_conv(s, PRECISION_FP32)->packed_count(s);
 }
 
 static size_t rounded_scratch_count(const struct conv_shape *s)
 {
     return conv_in_count(s) + conv_out_count(s) +
-           conv_kernels_choose(s, PRECISION_FP32)->scratch_count(s);
+           kernels_choose_conv(s, PRECISION_FP32)->scratch_count(s);
 }
 
 static void rounded_pack(const struct conv_shape *s, const float *weights, int part, int parts,
@@ -28,16 +29,16 @@ static void rounded_pack(const struct conv_shape *s, const float *weights, int p
 {
     (void)parts;
     if (part > 0)
-        return; /* all of them are rounded before any is packed */
+        return; /* all weights must be rounded before any is packed */
     kernels_best()->round_bf16(weights, conv_weights_count(s), packed);
-    conv_kernels_choose(s, PRECISION_FP32)->pack(s, packed, 0, 1, packed + conv_weights_count(s));
+    kernels_choose_conv(s, PRECISION_FP32)->pack(s, packed, 0, 1, packed + conv_weights_count(s));
 }
 
 static void rounded_forward(const struct conv_shape *s, const float *in, const float *packed,
                             float *out, float *scratch)
 {
     kernels_best()->round_bf16(in, conv_in_count(s), scratch);
-    conv_kernels_choose(s, PRECISION_FP32)
+    kernels_choose_conv(s, PRECISION_FP32)
         ->forward(s, scratch, packed + conv_weights_count(s), out, scratch + conv_in_count(s));
 }
 
@@ -45,7 +46,7 @@ static void rounded_backward_data(const struct conv_shape *s, const float *d_out
                                   const float *packed, float *d_in, bool accumulate, float *scratch)
 {
     kernels_best()->round_bf16(d_out, conv_out_count(s), scratch);
-    conv_kernels_choose(s, PRECISION_FP32)
+    kernels_choose_conv(s, PRECISION_FP32)
         ->backward_data(s, scratch, packed + conv_weights_count(s), d_in, accumulate,
                         scratch + conv_out_count(s));
 }
@@ -56,7 +57,7 @@ static void rounded_backward_weights(const struct conv_shape *s, const float *in
     float *rounded = scratch + conv_in_count(s);
     kernels_best()->round_bf16(in, conv_in_count(s), scratch);
     kernels_best()->round_bf16(d_out, conv_out_count(s), rounded);
-    conv_kernels_choose(s, PRECISION_FP32)
+    kernels_choose_conv(s, PRECISION_FP32)
         ->backward_weights(s, scratch, rounded, d_weights, rounded + conv_out_count(s));
 }
 

@@ -1,14 +1,14 @@
-/* The inner loops of conv_direct.c, for any vectors: a tile of pixels × channels, and a tile of
- * taps × channels. conv_tile_neon.h has the same two for processors whose products take one factor
- * out of a vector. */
+/* The inner loops of conv_direct.c for any vector width: a tile of pixels × channels, and a tile of
+ * taps × channels. conv_tile_neon.h has the same two loops for processors that multiply a vector by
+ * one element of another. */
 #ifndef TRAINYARD_TRAIN_CONV_TILE_H
 #define TRAINYARD_TRAIN_CONV_TILE_H
 
 #include "train/kernels/conv_walk.h"
 #include "train/kernels/simd.h"
 
-/* As many accumulators as the registers hold beside the operands. The forward tile is limited by
- * general registers too: each of its rows has a pointer of its own. */
+/* As many accumulators as registers remain beside the operands. The forward tile is also limited by
+ * the general registers: each of its rows has its own pointer. */
 #if KERNELS_LANES == 16
 enum { TILE_ROWS = 8, TILE_TAPS = 12 };
 #elif KERNELS_LANES == 8 || defined(__x86_64__)
@@ -17,11 +17,12 @@ enum { TILE_ROWS = 6, TILE_TAPS = 6 };
 enum { TILE_ROWS = 8, TILE_TAPS = 8 };
 #endif
 
-/* `rows` of TILE_ROWS are stored; the panel is `vectors` wide. */
-ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *const *to, int rows,
-                                const struct conv_walk *walk, const float *panel, bool accumulate)
+/* Stores `rows` of TILE_ROWS rows. The panel is `vectors` vectors wide. */
+ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, float *const *to,
+                                     int rows, const struct conv_walk *walk, const float *panel,
+                                     bool accumulate)
 {
-    /* One array a vector, and no loop over them: compilers keep these in registers. */
+    /* One array per vector, and no loop over them: then compilers keep them in registers. */
     vec low[TILE_ROWS], high[TILE_ROWS];
     const float *at[TILE_ROWS];
     UNROLL
@@ -31,7 +32,7 @@ ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *co
     }
     for (int run = 0; run < walk->runs; run++) {
         for (size_t k = 0; k < walk->length; k++, panel += vectors * LANES) {
-            vec first = load(panel), second = vectors > 1 ? load(panel + LANES) : first;
+            vec first = simd_load(panel), second = vectors > 1 ? simd_load(panel + LANES) : first;
             UNROLL
             for (int m = 0; m < TILE_ROWS; m++) {
                 low[m] += at[m][k] * first;
@@ -46,15 +47,16 @@ ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *co
     UNROLL
     for (int m = 0; m < TILE_ROWS; m++)
         if (m < rows) {
-            store(to[m], accumulate ? load(to[m]) + low[m] : low[m]);
+            simd_store(to[m], accumulate ? simd_load(to[m]) + low[m] : low[m]);
             if (vectors > 1)
-                store(to[m] + LANES, accumulate ? load(to[m] + LANES) + high[m] : high[m]);
+                simd_store(to[m] + LANES,
+                           accumulate ? simd_load(to[m] + LANES) + high[m] : high[m]);
         }
 }
 
-/* d_out and d_weights start at the panel's column. */
-ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *walk,
-                                const float *from, const float *d_out, float *d_weights)
+/* d_out and d_weights start at the column of the panel. */
+ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
+                                     const float *from, const float *d_out, float *d_weights)
 {
     vec low[TILE_TAPS], high[TILE_TAPS];
     UNROLL
@@ -64,7 +66,8 @@ ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *w
         for (int y = 0; y < walk->h; y++) {
             const float *at = from + conv_walk_from(walk, n, y);
             for (int x = 0; x < walk->w; x++, at += walk->from_x, d_out += walk->to_x) {
-                vec first = load(d_out), second = vectors > 1 ? load(d_out + LANES) : first;
+                vec first = simd_load(d_out),
+                    second = vectors > 1 ? simd_load(d_out + LANES) : first;
                 UNROLL
                 for (int m = 0; m < taps; m++) {
                     low[m] += at[m] * first;
@@ -75,9 +78,9 @@ ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *w
         }
     UNROLL
     for (int m = 0; m < taps; m++, d_weights += walk->to_x) {
-        store(d_weights, load(d_weights) + low[m]);
+        simd_store(d_weights, simd_load(d_weights) + low[m]);
         if (vectors > 1)
-            store(d_weights + LANES, load(d_weights + LANES) + high[m]);
+            simd_store(d_weights + LANES, simd_load(d_weights + LANES) + high[m]);
     }
 }
 

@@ -1,7 +1,7 @@
 /* The inner loops of conv_direct.c for NEON: the same tiles as in conv_tile.h, for a product that
- * takes one of its factors out of a vector (FMLA by element). Four values of depth, or of taps, are
- * loaded at once and used one after the other, so that a value costs a quarter of a load and no
- * instruction of its own to spread it. */
+ * takes one factor out of a vector (FMLA by element). Four values of depth, or of taps, are loaded
+ * at once and used one after the other. A value therefore costs a quarter of a load, and no
+ * instruction to broadcast it. */
 #ifndef TRAINYARD_TRAIN_CONV_TILE_NEON_H
 #define TRAINYARD_TRAIN_CONV_TILE_NEON_H
 
@@ -29,8 +29,9 @@ enum { TILE_ROWS = 8, TILE_TAPS = 12 };
         }                                                                                          \
     } while (0)
 
-ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *const *to, int rows,
-                                const struct conv_walk *walk, const float *panel, bool accumulate)
+ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, float *const *to,
+                                     int rows, const struct conv_walk *walk, const float *panel,
+                                     bool accumulate)
 {
     float32x4_t low[TILE_ROWS], high[TILE_ROWS], values[TILE_ROWS];
     const float *at[TILE_ROWS];
@@ -79,8 +80,8 @@ ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *co
     } while (0)
 
 /* d_out and d_weights start at the panel's column; taps are a multiple of 4, or 1. */
-ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *walk,
-                                const float *from, const float *d_out, float *d_weights)
+ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
+                                     const float *from, const float *d_out, float *d_weights)
 {
     float32x4_t low[TILE_TAPS], high[TILE_TAPS];
     UNROLL

@@ -1,18 +1,19 @@
-/* Where a convolution's pixels lie. Both ways of it are the same product: every target pixel sees
- * some runs of a source that has been copied with a border of zeros, and multiplies them with a
- * matrix of weights. A walk says which pixels, and where their runs are, for the way forward and
- * for each part of the way back; the vector kernels follow it. Only arithmetic: nothing is read. */
+/* The positions of a convolution's pixels in memory. The forward pass and the backward pass are the
+ * same product: every target pixel sees some runs of a source that has been copied with a border of
+ * zeros, and multiplies them with a matrix of weights. A walk describes the target pixels and their
+ * runs, for the forward pass and for each phase of the backward pass. The vector kernels follow it.
+ * This header only computes offsets; it reads no memory. */
 #ifndef TRAINYARD_TRAIN_CONV_WALK_H
 #define TRAINYARD_TRAIN_CONV_WALK_H
 
 #include "train/kernels/kernels.h"
 
-/* Offsets in values: of the first pixel, and from one picture, line and pixel to the next. */
+/* Offsets, in values, of the first pixel, and from one picture, line and pixel to the next. */
 struct conv_walk {
     int n, h, w; /* target pixels */
     size_t from, from_n, from_y, from_x;
     size_t to, to_n, to_y, to_x;
-    int runs; /* what one target pixel sees of the source */
+    int runs; /* runs of the source that one target pixel sees */
     size_t length, run_stride;
 };
 
@@ -31,7 +32,7 @@ static inline size_t conv_walk_depth(const struct conv_walk *walk)
     return (size_t)walk->runs * walk->length;
 }
 
-/* The source of the way forward: the input with its border. */
+/* The source of the forward pass: the input with its border. */
 static inline size_t conv_bordered_count(const struct conv_shape *s)
 {
     return (size_t)s->n * (size_t)(s->h + 2 * s->pad) * (size_t)(s->w + 2 * s->pad) * (size_t)s->in;
@@ -57,11 +58,11 @@ static inline struct conv_walk conv_walk_forward(const struct conv_shape *s)
     };
 }
 
-/* The target pixels stride·i + phase of one axis: they see `taps` of the window, the last of which
- * (in order of growing output position) is `kernel_first`, and the first lies at output position
+/* The target pixels stride·i + phase of one axis. Each sees `taps` taps of the window. In order of
+ * ascending output position, the last tap is `kernel_first`, and the first is at output position
  * i + offset. */
 struct conv_phase {
-    int count; /* how many pixels of the axis are of this phase */
+    int count; /* pixels of the axis in this phase */
     int taps;
     int kernel_first;
     int offset;
@@ -79,8 +80,8 @@ static inline struct conv_phase conv_phase_of(const struct conv_shape *s, int si
     };
 }
 
-/* The source of the way back: the output's gradient, with a border that holds every tap of every
- * phase. */
+/* The source of the backward pass: the gradient of the output, with a border that covers every tap
+ * of every phase. */
 static inline int conv_back_border(const struct conv_shape *s)
 {
     return (s->kernel - 1) / s->stride + 1;

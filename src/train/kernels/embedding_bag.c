@@ -1,6 +1,6 @@
-/* Bags of ids to vectors, the plain way and the fast one; see embedding_bag.h. The fast one keeps a
- * tile of the sum in registers while it goes through the ids, and asks for rows that come later
- * ahead of time: a table is larger than the caches, and its rows lie anywhere. */
+/* Bags of ids to vectors: the reference and the fast version; see embedding_bag.h. The fast version
+ * keeps a tile of the sum in registers while it walks through the ids, and prefetches later rows: a
+ * table is larger than the caches, and its rows are scattered. */
 #include "train/kernels/embedding_bag.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { TILE = 16, AHEAD = 8 };
 
-void ref_embedding_bag_forward(const struct embedding_bags *bags, int width, const float *table,
+void embedding_bag_forward_ref(const struct embedding_bags *bags, int width, const float *table,
                                float *out)
 {
     for (size_t b = 0; b < bags->count; b++)
@@ -24,7 +24,7 @@ void ref_embedding_bag_forward(const struct embedding_bags *bags, int width, con
         }
 }
 
-void ref_embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
+void embedding_bag_backward_ref(const struct embedding_bags *bags, int width, const float *d_out,
                                 float *d_table)
 {
     for (size_t b = 0; b < bags->count; b++)
@@ -38,8 +38,8 @@ void ref_embedding_bag_backward(const struct embedding_bags *bags, int width, co
             }
 }
 
-/* What a value of the bag's row weighs. */
-static float factor(const struct embedding_bags *bags, size_t bag, size_t place)
+/* The weight of one row in the sum of its bag. */
+static float bag_factor(const struct embedding_bags *bags, size_t bag, size_t place)
 {
     float weight = bags->weights ? bags->weights[place] : 1;
     return bags->mean ? weight / (float)(bags->offsets[bag + 1] - bags->offsets[bag]) : weight;
@@ -54,8 +54,8 @@ static void add_rows(const struct embedding_bags *bags, size_t bag, size_t width
         if (i + AHEAD < last)
             __builtin_prefetch(table + (size_t)embedding_bag_id(bags, i + AHEAD) * width + first);
         const float *row = table + (size_t)embedding_bag_id(bags, i) * width + first;
-        float weight = factor(bags, bag, i);
-        if (lanes == TILE) /* a number the compiler knows */
+        float weight = bag_factor(bags, bag, i);
+        if (lanes == TILE) /* a constant that the compiler knows */
             for (size_t w = 0; w < TILE; w++)
                 sum[w] += weight * row[w];
         else
@@ -96,7 +96,7 @@ size_t embedding_bag_backward(const struct embedding_bags *bags, int width, cons
             memset(ret_rows + rows * wide, 0, wide * sizeof(*ret_rows));
             ret_ids[rows++] = at->id;
         }
-        float *row = ret_rows + (rows - 1) * wide, weight = factor(bags, at->bag, at->place);
+        float *row = ret_rows + (rows - 1) * wide, weight = bag_factor(bags, at->bag, at->place);
         const float *d_bag = d_out + at->bag * wide;
         for (size_t w = 0; w < wide; w++)
             row[w] += weight * d_bag[w];

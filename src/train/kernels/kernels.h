@@ -1,24 +1,25 @@
-/* The arithmetic of training, one function a job, without memory of its own: the caller brings
- * inputs, outputs and scratch. Layers call it; nothing here knows of layers, parameters or peers.
+/* The arithmetic of training: one function per operation. The functions allocate nothing; the
+ * caller passes inputs, outputs and scratch memory. Layers call them. Nothing here knows about
+ * layers, parameters or peers.
  *
- * A convolution exists three times: `ref` is plain C and the specification; `gemm` gathers patches
- * and leaves the multiplication to OpenBLAS; `direct` is our own vector code, built once for each
- * instruction set and chosen at run time. In bf16 likewise: `ref_bf16`, `rounded` for every
- * machine, and vector code. Tests hold them against each other. A dense layer is a convolution of
- * one pixel with a window of one. Gradients of parameters are always added to what is there, so
- * that a batch can be worked off in parts.
- */
+ * A convolution exists in three implementations. `ref` is plain C and the specification. `gemm`
+ * gathers patches and multiplies with OpenBLAS. `direct` is our own vector code, built once per
+ * instruction set and chosen at run time. For bf16 there are likewise `ref_bf16`, `rounded` for
+ * every machine, and vector code. Tests compare them with each other. A dense layer is a
+ * convolution of one pixel with a window of one. Gradients of parameters are always added to the
+ * given memory, so that a batch can be computed in parts. */
 #ifndef TRAINYARD_TRAIN_KERNELS_H
 #define TRAINYARD_TRAIN_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of the products of convolutions and dense layers. bf16: both factors are rounded to it, the sum
- * is float32; parameters, activations and gradients are float32 in memory in any case. */
+/* The precision of the products in convolutions and dense layers. bf16: both factors are rounded to
+ * bf16 and the sum is float32. Parameters, activations and gradients are float32 in memory either
+ * way. */
 enum precision { PRECISION_FP32, PRECISION_BF16 };
 
-const char *precision_name(enum precision precision); /* "fp32", "bf16" */
+const char *kernels_precision_name(enum precision precision); /* "fp32", "bf16" */
 
 /* ---- Convolution: in[n,h,w,in], weights[kernel,kernel,in,out], out[n,oh,ow,out] ---- */
 
@@ -55,16 +56,16 @@ static inline size_t conv_out_count(const struct conv_shape *s)
     return (size_t)s->n * (size_t)conv_out_h(s) * (size_t)conv_out_w(s) * (size_t)s->out;
 }
 
-/* One way of convolving. `packed` is the weights in the order this way likes, made by pack() once a
- * step and not once a call; `scratch` is big enough for the shape and holds nothing between calls.
- */
+/* One implementation of convolution. `packed` holds the weights in the order that the
+ * implementation needs; pack() makes it once per step, not once per call. `scratch` has
+ * scratch_count() floats and holds nothing between calls. */
 struct conv_kernels {
     const char *name;
     bool (*fits)(const struct conv_shape *s);
     size_t (*packed_count)(const struct conv_shape *s);  /* floats */
     size_t (*scratch_count)(const struct conv_shape *s); /* floats, for s->n samples */
-    /* One of so many parts of the work, numbered from 0, which several threads do together: each
-     * writes what no other does, and some may have nothing to do. */
+    /* Does part `part` of `parts` of the work, numbered from 0. Threads may do the parts at the
+     * same time: no two parts write to the same place. A part may have nothing to do. */
     void (*pack)(const struct conv_shape *s, const float *weights, int part, int parts,
                  float *packed);
     void (*forward)(const struct conv_shape *s, const float *in, const float *packed, float *out,
@@ -77,8 +78,8 @@ struct conv_kernels {
                              float *d_weights, float *scratch);
 };
 
-extern const struct conv_kernels conv_kernels_ref;
-extern const struct conv_kernels conv_kernels_ref_bf16;
+extern const struct conv_kernels ref_conv_kernels;
+extern const struct conv_kernels ref_conv_kernels_bf16;
 extern const struct conv_kernels conv_kernels_gemm;
 extern const struct conv_kernels conv_kernels_rounded;
 
@@ -86,7 +87,7 @@ extern const struct conv_kernels conv_kernels_rounded;
 
 struct depthwise_shape {
     int n, h, w, c;
-    int kernel, stride, pad; /* as of a convolution */
+    int kernel, stride, pad; /* as in struct conv_shape */
 };
 
 static inline int depthwise_out_h(const struct depthwise_shape *s)
@@ -108,54 +109,55 @@ struct depthwise_kernels {
                              float *d_weights); /* added to */
 };
 
-extern const struct depthwise_kernels depthwise_kernels_ref;
+extern const struct depthwise_kernels ref_depthwise_kernels;
 
-/* ---- Vector code: one table an instruction set ---- */
+/* ---- Vector code: one table per instruction set ---- */
 
-/* x[rows][c] is any tensor seen as pixels by channels. The norms are made of these. */
+/* x[rows][c] is any tensor, seen as pixels × channels. The norms use these functions. */
 struct kernels {
     const char *name; /* "avx512" */
     const struct conv_kernels *conv;
     const struct depthwise_kernels *depthwise;
-    /* sum[c] += Σ x ; with a centre: Σ (x − centre)² */
+    /* sum[c] += Σ x, and sum[c] += Σ (x − centre)² */
     void (*channel_sum)(const float *x, size_t rows, int c, float *sum);
     void (*channel_square_sum)(const float *x, size_t rows, int c, const float *centre, float *sum);
-    /* y = x·scale + shift, then negative becomes 0 if `relu` */
+    /* y = x·scale + shift; if `relu`, negative results become 0 */
     void (*channel_affine)(const float *x, size_t rows, int c, const float *scale,
                            const float *shift, bool relu, float *y);
-    /* sum_dy += Σ dy, sum_dy_x += Σ dy·(x − centre), where y > 0 only if `y` is given */
+    /* sum_dy += Σ dy, sum_dy_x += Σ dy·(x − centre); if `y` is not NULL, only where y > 0 */
     void (*channel_gradient_sums)(const float *dy, const float *y, const float *x, size_t rows,
                                   int c, const float *centre, float *sum_dy, float *sum_dy_x);
-    /* dx = [dx +] dy·a + x·b + d, with dy counted where y > 0 only if `y` is given */
+    /* dx = [dx +] dy·a + x·b + d; if `y` is not NULL, dy counts only where y > 0 */
     void (*channel_gradient)(const float *dy, const float *y, const float *x, size_t rows, int c,
                              const float *a, const float *b, const float *d, bool accumulate,
                              float *dx);
     void (*relu)(const float *in, size_t count, float *out);
     void (*add_relu)(const float *a, const float *b, size_t count, float *out);
-    /* d_in = [d_in +] d_out where out > 0 */
+    /* d_in = [d_in +] (out > 0 ? d_out : 0) */
     void (*relu_gradient)(const float *d_out, const float *out, size_t count, bool accumulate,
                           float *d_in);
-    /* d_in += left where in == out, and nothing is left there: one pixel of a maximum's window */
+    /* One pixel of the window of a maximum: where in == out, d_in += left and left becomes 0. */
     void (*max_gradient)(const float *in, const float *out, int c, float *left, float *d_in);
-    /* total += x rounded to a multiple of the quantum, a power of 2 (0: as it is); returns the
-     * largest magnitude in x */
+    /* total += x, rounded to a multiple of the quantum, which is a power of 2 (0: not rounded).
+     * Returns the largest magnitude in x. */
     float (*add_rounded)(const float *x, float quantum, size_t count, float *total);
     void (*round_bf16)(const float *x, size_t count, float *out); /* to the nearest bf16 */
 };
 
-/* NULL where this build or this machine lacks the instructions. `kernels_at` walks them, the
- * fastest first, and ends with NULL; the last one runs everywhere. */
+/* The tables that this build and this machine can run, fastest first. Returns NULL after the last
+ * one, which runs everywhere. */
 const struct kernels *kernels_at(size_t position);
 const struct kernels *kernels_best(void);
 
-/* The same walk over the ways to convolve in bf16. */
-const struct conv_kernels *conv_kernels_bf16_at(size_t position);
+/* Likewise the implementations of convolution in bf16 that this machine can run. */
+const struct conv_kernels *kernels_conv_bf16_at(size_t position);
 
-/* The fastest way for this shape and precision. In float32: direct where it fits, else OpenBLAS. */
-const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s,
+/* The fastest implementation for this shape and precision. In float32: `direct` where it fits, else
+ * OpenBLAS. */
+const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s,
                                                enum precision precision);
 
-/* "avx512", "avx512, bf16 by amx": what a run says of itself. */
+/* Writes the kernels in use, for the log of a run: "avx512", "avx512, bf16 by amx". */
 void kernels_sentence(enum precision precision, char *text, size_t size);
 
 /* ---- Pooling ---- */
@@ -175,24 +177,24 @@ static inline int pool_out_w(const struct pool_shape *s)
     return (s->w - s->window) / s->stride + 1;
 }
 
-/* The gradient of a maximum goes to the first place that holds it. */
-void max_pool_forward(const struct pool_shape *s, const float *in, float *out);
-void ref_max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
+/* The gradient of a maximum goes to the first position that holds it. */
+void pool_max_forward(const struct pool_shape *s, const float *in, float *out);
+void pool_max_backward_ref(const struct pool_shape *s, const float *in, const float *out,
                            const float *d_out, float *d_in, bool accumulate);
 /* scratch: c floats */
-void max_pool_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
+void pool_max_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
                        const float *out, const float *d_out, float *d_in, bool accumulate,
                        float *scratch);
-void average_pool_forward(const struct pool_shape *s, const float *in, float *out);
-void average_pool_backward(const struct pool_shape *s, const float *d_out, float *d_in,
+void pool_average_forward(const struct pool_shape *s, const float *in, float *out);
+void pool_average_backward(const struct pool_shape *s, const float *d_out, float *d_in,
                            bool accumulate);
 
-/* ---- Rows of length 1 ---- */
+/* ---- L2 normalisation: rows of length 1 ---- */
 
-/* out = in / |in|; ret_norm[n] keeps |in| for the way back. A zero row stays zero. */
-void l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm);
-void l2_normalise_backward(int n, int c, const float *out, const float *norm, const float *d_out,
-                           float *d_in, bool accumulate);
+/* out = in / |in|; ret_norm[n] keeps |in| for the backward pass. A zero row stays zero. */
+void kernels_l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm);
+void kernels_l2_normalise_backward(int n, int c, const float *out, const float *norm,
+                                   const float *d_out, float *d_in, bool accumulate);
 
 /* ---- Group norm: mean and deviation of each group of channels of each sample ---- */
 
@@ -200,7 +202,7 @@ struct group_norm_shape {
     int n;
     size_t rows; /* pixels in a sample */
     int c, groups;
-    bool relu; /* the negative half is cut in the same pass */
+    bool relu; /* negative results become 0 in the same pass */
 };
 
 /* scale and shift are per channel; saved[n][groups][2] keeps mean and 1/deviation. */
@@ -226,10 +228,10 @@ struct batch_norm_shape {
     int n;       /* samples of a part */
     size_t rows; /* pixels in a sample */
     int c;
-    bool relu; /* the negative half is cut in the same pass */
+    bool relu; /* negative results become 0 in the same pass */
 };
 
-/* Floats that a part tells of itself, forward and back: a count and two of each channel. */
+/* Floats of the sums of one part, forward and backward: a count, and two per channel. */
 static inline size_t batch_norm_sum_count(int channels)
 {
     return 1 + 2 * (size_t)channels;
@@ -243,7 +245,7 @@ void ref_batch_norm_backward(const struct batch_norm_shape *s, const float *x, c
                              const float *dy, float *dx, bool accumulate, float *d_scale,
                              float *d_shift);
 
-/* Forward: the sums of each part, [parts][count], merged into the total: count, mean, variance. */
+/* Forward: the sums of each part, [parts][count], are merged into count, mean and variance. */
 void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                      float *ret_sums);
 void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total);
@@ -252,12 +254,12 @@ void batch_norm_forward(const struct kernels *k, const struct batch_norm_shape *
                         const float *mean, const float *variance, const float *scale,
                         const float *shift, float *y, float *scratch);
 
-/* Back: count, Σ dy and Σ dy·(x − mean) of each part, and their total. scratch: 3·c floats */
+/* Backward: count, Σ dy and Σ dy·(x − mean) of each part, and their total. */
 void batch_norm_gradient_sums(const struct kernels *k, const struct batch_norm_shape *s,
                               const float *x, const float *y, const float *mean, const float *dy,
                               float *ret_sums);
 void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, float *ret_total);
-/* total NULL: the statistics are constants */
+/* total NULL: the statistics are constants. scratch: 3·c floats */
 void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                          const float *y, const float *mean, const float *variance,
                          const float *scale, const float *total, const float *dy, float *dx,

@@ -1,5 +1,5 @@
-/* Pooling and rows of length 1: small work, written plainly; the tests hold it against finite
- * differences. Called by the layers. */
+/* Pooling and L2 normalisation: little work, in plain loops. The tests compare the gradients with
+ * finite differences. Called by the layers. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static size_t window_size(const struct pool_shape *s)
 }
 
 /* Where the channels of pixel `inside` of window `window` start, both counted row by row. */
-static size_t pixel(const struct pool_shape *s, size_t window, size_t inside)
+static size_t pixel_offset(const struct pool_shape *s, size_t window, size_t inside)
 {
     size_t w = (size_t)pool_out_w(s), h = (size_t)pool_out_h(s), edge = (size_t)s->window;
     size_t x = window % w * (size_t)s->stride + inside % edge,
@@ -30,32 +30,32 @@ static size_t pixel(const struct pool_shape *s, size_t window, size_t inside)
     return ((n * (size_t)s->h + y) * (size_t)s->w + x) * (size_t)s->c;
 }
 
-void max_pool_forward(const struct pool_shape *s, const float *in, float *out)
+void pool_max_forward(const struct pool_shape *s, const float *in, float *out)
 {
     for (size_t o = 0; o < window_count(s); o++, out += s->c) {
-        memcpy(out, in + pixel(s, o, 0), (size_t)s->c * sizeof(*out));
+        memcpy(out, in + pixel_offset(s, o, 0), (size_t)s->c * sizeof(*out));
         for (size_t i = 1; i < window_size(s); i++) {
-            const float *from = in + pixel(s, o, i);
+            const float *from = in + pixel_offset(s, o, i);
             for (int c = 0; c < s->c; c++)
                 out[c] = from[c] > out[c] ? from[c] : out[c];
         }
     }
 }
 
-void ref_max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
+void pool_max_backward_ref(const struct pool_shape *s, const float *in, const float *out,
                            const float *d_out, float *d_in, bool accumulate)
 {
     clear_unless(accumulate, s, d_in);
     for (size_t o = 0; o < window_count(s); o++, out += s->c, d_out += s->c)
         for (int c = 0; c < s->c; c++) {
             size_t i = 0;
-            while (i + 1 < window_size(s) && in[pixel(s, o, i) + (size_t)c] != out[c])
+            while (i + 1 < window_size(s) && in[pixel_offset(s, o, i) + (size_t)c] != out[c])
                 i++;
-            d_in[pixel(s, o, i) + (size_t)c] += d_out[c];
+            d_in[pixel_offset(s, o, i) + (size_t)c] += d_out[c];
         }
 }
 
-void max_pool_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
+void pool_max_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
                        const float *out, const float *d_out, float *d_in, bool accumulate,
                        float *scratch)
 {
@@ -63,19 +63,19 @@ void max_pool_backward(const struct kernels *k, const struct pool_shape *s, cons
     for (size_t o = 0; o < window_count(s); o++, out += s->c, d_out += s->c) {
         memcpy(scratch, d_out, (size_t)s->c * sizeof(*d_out));
         for (size_t i = 0; i < window_size(s); i++) {
-            size_t at = pixel(s, o, i);
+            size_t at = pixel_offset(s, o, i);
             k->max_gradient(in + at, out, s->c, scratch, d_in + at);
         }
     }
 }
 
-void average_pool_forward(const struct pool_shape *s, const float *in, float *out)
+void pool_average_forward(const struct pool_shape *s, const float *in, float *out)
 {
     float factor = 1 / (float)window_size(s);
     for (size_t o = 0; o < window_count(s); o++, out += s->c) {
         memset(out, 0, (size_t)s->c * sizeof(*out));
         for (size_t i = 0; i < window_size(s); i++) {
-            const float *from = in + pixel(s, o, i);
+            const float *from = in + pixel_offset(s, o, i);
             for (int c = 0; c < s->c; c++)
                 out[c] += from[c];
         }
@@ -84,20 +84,20 @@ void average_pool_forward(const struct pool_shape *s, const float *in, float *ou
     }
 }
 
-void average_pool_backward(const struct pool_shape *s, const float *d_out, float *d_in,
+void pool_average_backward(const struct pool_shape *s, const float *d_out, float *d_in,
                            bool accumulate)
 {
     float factor = 1 / (float)window_size(s);
     clear_unless(accumulate, s, d_in);
     for (size_t o = 0; o < window_count(s); o++, d_out += s->c)
         for (size_t i = 0; i < window_size(s); i++) {
-            float *to = d_in + pixel(s, o, i);
+            float *to = d_in + pixel_offset(s, o, i);
             for (int c = 0; c < s->c; c++)
                 to[c] += d_out[c] * factor;
         }
 }
 
-void l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm)
+void kernels_l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm)
 {
     for (int i = 0; i < n; i++, in += c, out += c) {
         double square = 0;
@@ -111,8 +111,8 @@ void l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_
 }
 
 /* d_in = (d_out − out·(out·d_out)) / |in| */
-void l2_normalise_backward(int n, int c, const float *out, const float *norm, const float *d_out,
-                           float *d_in, bool accumulate)
+void kernels_l2_normalise_backward(int n, int c, const float *out, const float *norm,
+                                   const float *d_out, float *d_in, bool accumulate)
 {
     for (int i = 0; i < n; i++, out += c, d_out += c, d_in += c) {
         double along = 0;

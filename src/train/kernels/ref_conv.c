@@ -1,5 +1,5 @@
-/* Convolution as the textbook writes it, summed in double: the specification that every fast kernel
- * is tested against; once as it is, once with factors rounded to bf16. Never called in training. */
+/* Convolution as in a textbook, summed in double: the specification that every fast kernel is
+ * tested against, in float32 and with factors rounded to bf16. Never called in training. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/kernels.h"
 
@@ -26,18 +26,18 @@ static void ref_pack(const struct conv_shape *s, const float *weights, int part,
         packed[i] = weights[i];
 }
 
-static size_t at4(int b, int c, int d, int i, int j, int k, int l)
+static size_t offset_of4(int b, int c, int d, int i, int j, int k, int l)
 {
     return (((size_t)i * (size_t)b + (size_t)j) * (size_t)c + (size_t)k) * (size_t)d + (size_t)l;
 }
 
-static double factor(float value, enum precision precision)
+static double round_factor(float value, enum precision precision)
 {
     return (double)(precision == PRECISION_BF16 ? bf16_value(bf16_round(value)) : value);
 }
 
-static void forward(enum precision precision, const struct conv_shape *s, const float *in,
-                    const float *weights, float *out)
+static void conv_forward(enum precision precision, const struct conv_shape *s, const float *in,
+                         const float *weights, float *out)
 {
     int oh = conv_out_h(s), ow = conv_out_w(s);
     for (int n = 0; n < s->n; n++)
@@ -51,16 +51,20 @@ static void forward(enum precision precision, const struct conv_shape *s, const 
                             if (y < 0 || y >= s->h || x < 0 || x >= s->w)
                                 continue;
                             for (int i = 0; i < s->in; i++)
-                                sum += factor(in[at4(s->h, s->w, s->in, n, y, x, i)], precision) *
-                                       factor(weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)],
-                                              precision);
+                                sum +=
+                                    round_factor(in[offset_of4(s->h, s->w, s->in, n, y, x, i)],
+                                                 precision) *
+                                    round_factor(
+                                        weights[offset_of4(s->kernel, s->in, s->out, ky, kx, i, o)],
+                                        precision);
                         }
-                    out[at4(oh, ow, s->out, n, oy, ox, o)] = (float)sum;
+                    out[offset_of4(oh, ow, s->out, n, oy, ox, o)] = (float)sum;
                 }
 }
 
-static void backward_data(enum precision precision, const struct conv_shape *s, const float *d_out,
-                          const float *weights, float *d_in, bool accumulate)
+static void conv_backward_data(enum precision precision, const struct conv_shape *s,
+                               const float *d_out, const float *weights, float *d_in,
+                               bool accumulate)
 {
     int oh = conv_out_h(s), ow = conv_out_w(s);
     for (int n = 0; n < s->n; n++)
@@ -77,17 +81,20 @@ static void backward_data(enum precision precision, const struct conv_shape *s, 
                             if (oy >= oh || ox >= ow)
                                 continue;
                             for (int o = 0; o < s->out; o++)
-                                sum += factor(d_out[at4(oh, ow, s->out, n, oy, ox, o)], precision) *
-                                       factor(weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)],
-                                              precision);
+                                sum +=
+                                    round_factor(d_out[offset_of4(oh, ow, s->out, n, oy, ox, o)],
+                                                 precision) *
+                                    round_factor(
+                                        weights[offset_of4(s->kernel, s->in, s->out, ky, kx, i, o)],
+                                        precision);
                         }
-                    float *target = &d_in[at4(s->h, s->w, s->in, n, y, x, i)];
+                    float *target = &d_in[offset_of4(s->h, s->w, s->in, n, y, x, i)];
                     *target = (accumulate ? *target : 0) + (float)sum;
                 }
 }
 
-static void backward_weights(enum precision precision, const struct conv_shape *s, const float *in,
-                             const float *d_out, float *d_weights)
+static void conv_backward_weights(enum precision precision, const struct conv_shape *s,
+                                  const float *in, const float *d_out, float *d_weights)
 {
     int oh = conv_out_h(s), ow = conv_out_w(s);
     for (int ky = 0; ky < s->kernel; ky++)
@@ -102,32 +109,34 @@ static void backward_weights(enum precision precision, const struct conv_shape *
                                 int x = ox * s->stride + kx - s->pad;
                                 if (y < 0 || y >= s->h || x < 0 || x >= s->w)
                                     continue;
-                                sum += factor(in[at4(s->h, s->w, s->in, n, y, x, i)], precision) *
-                                       factor(d_out[at4(oh, ow, s->out, n, oy, ox, o)], precision);
+                                sum += round_factor(in[offset_of4(s->h, s->w, s->in, n, y, x, i)],
+                                                    precision) *
+                                       round_factor(d_out[offset_of4(oh, ow, s->out, n, oy, ox, o)],
+                                                    precision);
                             }
-                    d_weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)] += (float)sum;
+                    d_weights[offset_of4(s->kernel, s->in, s->out, ky, kx, i, o)] += (float)sum;
                 }
 }
 
 static void ref_forward(const struct conv_shape *s, const float *in, const float *weights,
                         float *out, float *scratch)
 {
-    forward(PRECISION_FP32, s, in, weights, out);
+    conv_forward(PRECISION_FP32, s, in, weights, out);
 }
 
 static void ref_backward_data(const struct conv_shape *s, const float *d_out, const float *weights,
                               float *d_in, bool accumulate, float *scratch)
 {
-    backward_data(PRECISION_FP32, s, d_out, weights, d_in, accumulate);
+    conv_backward_data(PRECISION_FP32, s, d_out, weights, d_in, accumulate);
 }
 
 static void ref_backward_weights(const struct conv_shape *s, const float *in, const float *d_out,
                                  float *d_weights, float *scratch)
 {
-    backward_weights(PRECISION_FP32, s, in, d_out, d_weights);
+    conv_backward_weights(PRECISION_FP32, s, in, d_out, d_weights);
 }
 
-const struct conv_kernels conv_kernels_ref = {
+const struct conv_kernels ref_conv_kernels = {
     .name = "ref",
     .fits = ref_fits,
     .packed_count = ref_packed_count,
@@ -141,23 +150,23 @@ const struct conv_kernels conv_kernels_ref = {
 static void ref_forward_bf16(const struct conv_shape *s, const float *in, const float *weights,
                              float *out, float *scratch)
 {
-    forward(PRECISION_BF16, s, in, weights, out);
+    conv_forward(PRECISION_BF16, s, in, weights, out);
 }
 
 static void ref_backward_data_bf16(const struct conv_shape *s, const float *d_out,
                                    const float *weights, float *d_in, bool accumulate,
                                    float *scratch)
 {
-    backward_data(PRECISION_BF16, s, d_out, weights, d_in, accumulate);
+    conv_backward_data(PRECISION_BF16, s, d_out, weights, d_in, accumulate);
 }
 
 static void ref_backward_weights_bf16(const struct conv_shape *s, const float *in,
                                       const float *d_out, float *d_weights, float *scratch)
 {
-    backward_weights(PRECISION_BF16, s, in, d_out, d_weights);
+    conv_backward_weights(PRECISION_BF16, s, in, d_out, d_weights);
 }
 
-const struct conv_kernels conv_kernels_ref_bf16 = {
+const struct conv_kernels ref_conv_kernels_bf16 = {
     .name = "ref bf16",
     .fits = ref_fits,
     .packed_count = ref_packed_count,

@@ -1,8 +1,8 @@
-/* Depthwise convolution as the textbook writes it, summed in double: the specification of the fast
- * one. Never called in training. */
+/* Depthwise convolution as in a textbook, summed in double: the specification of the fast kernel.
+ * Never called in training. */
 #include "train/kernels/kernels.h"
 
-static size_t at(int h, int w, int c, int n, int y, int x, int i)
+static size_t ref_pixel_offset(int h, int w, int c, int n, int y, int x, int i)
 {
     return (((size_t)n * (size_t)h + (size_t)y) * (size_t)w + (size_t)x) * (size_t)c + (size_t)i;
 }
@@ -20,10 +20,12 @@ static void ref_forward(const struct depthwise_shape *s, const float *in, const 
                         for (int kx = 0; kx < s->kernel; kx++) {
                             int y = oy * s->stride + ky - s->pad, x = ox * s->stride + kx - s->pad;
                             if (y >= 0 && y < s->h && x >= 0 && x < s->w)
-                                sum += (double)in[at(s->h, s->w, s->c, n, y, x, i)] *
-                                       (double)weights[at(0, s->kernel, s->c, 0, ky, kx, i)];
+                                sum +=
+                                    (double)in[ref_pixel_offset(s->h, s->w, s->c, n, y, x, i)] *
+                                    (double)
+                                        weights[ref_pixel_offset(0, s->kernel, s->c, 0, ky, kx, i)];
                         }
-                    out[at(oh, ow, s->c, n, oy, ox, i)] = (float)sum;
+                    out[ref_pixel_offset(oh, ow, s->c, n, oy, ox, i)] = (float)sum;
                 }
 }
 
@@ -40,10 +42,12 @@ static void ref_backward_data(const struct depthwise_shape *s, const float *d_ou
                         for (int ox = 0; ox < ow; ox++) {
                             int ky = y + s->pad - oy * s->stride, kx = x + s->pad - ox * s->stride;
                             if (ky >= 0 && ky < s->kernel && kx >= 0 && kx < s->kernel)
-                                sum += (double)d_out[at(oh, ow, s->c, n, oy, ox, i)] *
-                                       (double)weights[at(0, s->kernel, s->c, 0, ky, kx, i)];
+                                sum +=
+                                    (double)d_out[ref_pixel_offset(oh, ow, s->c, n, oy, ox, i)] *
+                                    (double)
+                                        weights[ref_pixel_offset(0, s->kernel, s->c, 0, ky, kx, i)];
                         }
-                    float *to = &d_in[at(s->h, s->w, s->c, n, y, x, i)];
+                    float *to = &d_in[ref_pixel_offset(s->h, s->w, s->c, n, y, x, i)];
                     *to = (accumulate ? *to : 0) + (float)sum;
                 }
 }
@@ -61,14 +65,14 @@ static void ref_backward_weights(const struct depthwise_shape *s, const float *i
                         for (int ox = 0; ox < ow; ox++) {
                             int y = oy * s->stride + ky - s->pad, x = ox * s->stride + kx - s->pad;
                             if (y >= 0 && y < s->h && x >= 0 && x < s->w)
-                                sum += (double)in[at(s->h, s->w, s->c, n, y, x, i)] *
-                                       (double)d_out[at(oh, ow, s->c, n, oy, ox, i)];
+                                sum += (double)in[ref_pixel_offset(s->h, s->w, s->c, n, y, x, i)] *
+                                       (double)d_out[ref_pixel_offset(oh, ow, s->c, n, oy, ox, i)];
                         }
-                d_weights[at(0, s->kernel, s->c, 0, ky, kx, i)] += (float)sum;
+                d_weights[ref_pixel_offset(0, s->kernel, s->c, 0, ky, kx, i)] += (float)sum;
             }
 }
 
-const struct depthwise_kernels depthwise_kernels_ref = {
+const struct depthwise_kernels ref_depthwise_kernels = {
     .forward = ref_forward,
     .backward_data = ref_backward_data,
     .backward_weights = ref_backward_weights,

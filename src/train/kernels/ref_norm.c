@@ -1,5 +1,5 @@
-/* Group norm as it is defined, in double: the specification of group_norm.c. Never called in
- * training. */
+/* Group norm and batch norm by definition, in double: the specification of group_norm.c and
+ * batch_norm.c. Never called in training. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* What the vector kernels share. The files that include this are built once for each instruction
- * set, with KERNELS_NAME (a suffix for their symbols) and KERNELS_LANES (floats in a vector) from
- * the build; the code itself is portable C with the compiler's vector types. */
+/* Basics of the vector kernels. The files that include this header are built once per instruction
+ * set, with KERNELS_NAME (a suffix for their symbols) and KERNELS_LANES (floats per vector) set by
+ * the build. The code is portable C with the compiler's vector types. */
 #ifndef TRAINYARD_TRAIN_SIMD_H
 #define TRAINYARD_TRAIN_SIMD_H
 
@@ -20,7 +20,8 @@ extern const struct kernels SIMD(kernels);
 enum { LANES = KERNELS_LANES };
 
 typedef float vec __attribute__((vector_size(KERNELS_LANES * 4)));
-/* In memory no alignment beyond a float's is assumed: a load of an aligned address costs the same.
+/* Memory needs no more alignment than a float: an unaligned load of an aligned address costs no
+ * more.
  */
 typedef float vec_memory __attribute__((vector_size(KERNELS_LANES * 4), aligned(4), may_alias));
 
@@ -32,12 +33,12 @@ typedef float vec_memory __attribute__((vector_size(KERNELS_LANES * 4), aligned(
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-ALWAYS_INLINE vec load(const float *from)
+ALWAYS_INLINE vec simd_load(const float *from)
 {
     return *(const vec_memory *)from;
 }
 
-ALWAYS_INLINE void store(float *to, vec value)
+ALWAYS_INLINE void simd_store(float *to, vec value)
 {
     *(vec_memory *)to = value;
 }

@@ -1,14 +1,14 @@
-/* Batch norm, with the rectifier in the same pass where asked. In training the statistics are those
- * of the whole batch of all workers, so that N workers equal one; otherwise running ones, which are
- * entries of the parameters that no gradient touches. */
+/* Batch norm, optionally with a ReLU in the same pass. In training the statistics are those of the
+ * whole batch of all workers, so that N workers give the result of one. Otherwise they are running
+ * statistics, which are entries of the parameters without a gradient. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
 
-/* Of a batch in the running statistics, as PyTorch has it. */
+/* The weight of a batch in the running statistics, as in PyTorch. */
 #define MOMENTUM 0.1f
 
-static struct batch_norm_shape shape_of(const struct layer *layer, int n)
+static struct batch_norm_shape batch_norm_shape_of(const struct layer *layer, int n)
 {
     return (struct batch_norm_shape){
         .n = n,
@@ -48,7 +48,7 @@ static size_t norm_scratch_count(const struct layer *layer, int n)
     return batch_norm_sum_count(layer->in.c) + 3 * (size_t)layer->in.c;
 }
 
-/* Of the batch, or the running ones. */
+/* The statistics of the batch in training, else the running ones. */
 static const float *mean_of(const struct layer *layer, const struct layer_pass *pass)
 {
     return pass->total ? pass->total + 1 : params_value(pass->params, layer->parameter[MEAN]);
@@ -63,7 +63,7 @@ static const float *variance_of(const struct layer *layer, const struct layer_pa
 static void norm_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                          const float *const *in, float *out)
 {
-    struct batch_norm_shape s = shape_of(layer, n);
+    struct batch_norm_shape s = batch_norm_shape_of(layer, n);
     batch_norm_forward(pass->kernels, &s, in[0], mean_of(layer, pass), variance_of(layer, pass),
                        params_value(pass->params, layer->parameter[SCALE]),
                        params_value(pass->params, layer->parameter[SHIFT]), out, pass->scratch);
@@ -73,12 +73,12 @@ static void norm_backward(const struct layer *layer, const struct layer_pass *pa
                           const float *const *in, const float *out, const float *d_out,
                           float *const *d_in, const bool *accumulate)
 {
-    struct batch_norm_shape s = shape_of(layer, n);
+    struct batch_norm_shape s = batch_norm_shape_of(layer, n);
     const struct param *entries = pass->params->entries;
     const float *mean = mean_of(layer, pass), *variance = variance_of(layer, pass);
     float *d_scale = pass->gradients + entries[layer->parameter[SCALE]].offset,
           *d_shift = pass->gradients + entries[layer->parameter[SHIFT]].offset;
-    /* This part's own sums, once more: the reduction adds up the parameters' gradients later. */
+    /* The sums of this part only: the reduction adds up the gradients of the parameters later. */
     float *sums = pass->scratch;
     batch_norm_gradient_sums(pass->kernels, &s, in[0], out, mean, d_out, sums);
     for (int c = 0; c < s.c; c++) {
@@ -98,29 +98,30 @@ static size_t sums_count(const struct layer *layer)
 static void sums_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                          const float *in, float *ret_sums)
 {
-    struct batch_norm_shape s = shape_of(layer, n);
+    struct batch_norm_shape s = batch_norm_shape_of(layer, n);
     batch_norm_sums(pass->kernels, &s, in, ret_sums);
 }
 
 static void sums_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                           const float *in, const float *out, const float *d_out, float *ret_sums)
 {
-    struct batch_norm_shape s = shape_of(layer, n);
+    struct batch_norm_shape s = batch_norm_shape_of(layer, n);
     batch_norm_gradient_sums(pass->kernels, &s, in, out, mean_of(layer, pass), d_out, ret_sums);
 }
 
-static void merge(const struct layer *layer, const float *sums, size_t parts, float *ret_total)
+static void sums_merge(const struct layer *layer, const float *sums, size_t parts, float *ret_total)
 {
     batch_norm_merge(layer->in.c, sums, parts, ret_total);
 }
 
-static void merge_back(const struct layer *layer, const float *sums, size_t parts, float *ret_total)
+static void sums_merge_back(const struct layer *layer, const float *sums, size_t parts,
+                            float *ret_total)
 {
     batch_norm_merge_gradient(layer->in.c, sums, parts, ret_total);
 }
 
-/* The variance of the pictures at large is a little more than that of the batch. */
-static void learn(const struct layer *layer, struct params *params, const float *total)
+/* The unbiased variance is a little larger than that of the batch. */
+static void batch_norm_learn(const struct layer *layer, struct params *params, const float *total)
 {
     float *mean = params_value(params, layer->parameter[MEAN]),
           *variance = params_value(params, layer->parameter[VARIANCE]);
@@ -134,13 +135,13 @@ static void learn(const struct layer *layer, struct params *params, const float 
 static const struct layer_sums SUMS = {
     .count = sums_count,
     .forward = sums_forward,
-    .merge = merge,
+    .merge = sums_merge,
     .backward = sums_backward,
-    .merge_back = merge_back,
-    .learn = learn,
+    .merge_back = sums_merge_back,
+    .learn = batch_norm_learn,
 };
 
-const struct layer_ops layer_batch_norm = {
+const struct layer_ops layers_batch_norm = {
     .kind = "batch norm",
     .inputs = 1,
     .infer = norm_infer,

@@ -1,9 +1,9 @@
-/* Convolution without bias (a norm with a shift follows it). */
+/* Convolution without bias: a norm with a shift follows it. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
 
-static struct conv_shape shape_of(const struct layer *layer, int n)
+static struct conv_shape conv_shape_of(const struct layer *layer, int n)
 {
     return (struct conv_shape){
         .n = n,
@@ -19,7 +19,7 @@ static struct conv_shape shape_of(const struct layer *layer, int n)
 
 static int conv_infer(struct layer *layer, struct err *err)
 {
-    struct conv_shape s = shape_of(layer, 1);
+    struct conv_shape s = conv_shape_of(layer, 1);
     if (s.kernel < 1 || s.stride < 1 || s.pad < 0 || s.pad >= s.kernel || s.out < 1)
         return err_set(err, ERR_INVALID,
                        "window %d, stride %d, border %d and %d channels fit no "
@@ -28,7 +28,7 @@ static int conv_infer(struct layer *layer, struct err *err)
     if (s.h + 2 * s.pad < s.kernel || s.w + 2 * s.pad < s.kernel)
         return err_set(err, ERR_INVALID, "a picture of %d×%d is smaller than the window of %d", s.h,
                        s.w, s.kernel);
-    layer->way = conv_kernels_choose(&s, layer->precision);
+    layer->kernels = kernels_choose_conv(&s, layer->precision);
     layer->out = (struct shape){.n = 1, .h = conv_out_h(&s), .w = conv_out_w(&s), .c = s.out};
     return 0;
 }
@@ -44,43 +44,43 @@ static void conv_declare(struct layer *layer, struct params *params)
 
 static size_t conv_packed_count(const struct layer *layer)
 {
-    struct conv_shape s = shape_of(layer, 1);
-    return layer->way->packed_count(&s);
+    struct conv_shape s = conv_shape_of(layer, 1);
+    return layer->kernels->packed_count(&s);
 }
 
 static void conv_pack(const struct layer *layer, const struct params *params, int part, int parts,
                       float *packed)
 {
-    struct conv_shape s = shape_of(layer, 1);
-    layer->way->pack(&s, params_value(params, layer->parameter[0]), part, parts, packed);
+    struct conv_shape s = conv_shape_of(layer, 1);
+    layer->kernels->pack(&s, params_value(params, layer->parameter[0]), part, parts, packed);
 }
 
 static size_t conv_scratch_count(const struct layer *layer, int n)
 {
-    struct conv_shape s = shape_of(layer, n);
-    return layer->way->scratch_count(&s);
+    struct conv_shape s = conv_shape_of(layer, n);
+    return layer->kernels->scratch_count(&s);
 }
 
 static void conv_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                          const float *const *in, float *out)
 {
-    struct conv_shape s = shape_of(layer, n);
-    layer->way->forward(&s, in[0], pass->packed, out, pass->scratch);
+    struct conv_shape s = conv_shape_of(layer, n);
+    layer->kernels->forward(&s, in[0], pass->packed, out, pass->scratch);
 }
 
 static void conv_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                           const float *const *in, const float *out, const float *d_out,
                           float *const *d_in, const bool *accumulate)
 {
-    struct conv_shape s = shape_of(layer, n);
-    const struct conv_kernels *way = layer->way;
+    struct conv_shape s = conv_shape_of(layer, n);
+    const struct conv_kernels *kernels = layer->kernels;
     size_t offset = pass->params->entries[layer->parameter[0]].offset;
-    way->backward_weights(&s, in[0], d_out, pass->gradients + offset, pass->scratch);
+    kernels->backward_weights(&s, in[0], d_out, pass->gradients + offset, pass->scratch);
     if (pass->need_input_gradient)
-        way->backward_data(&s, d_out, pass->packed, d_in[0], accumulate[0], pass->scratch);
+        kernels->backward_data(&s, d_out, pass->packed, d_in[0], accumulate[0], pass->scratch);
 }
 
-const struct layer_ops layer_conv = {
+const struct layer_ops layers_conv = {
     .kind = "conv",
     .inputs = 1,
     .reads_pictures = true,

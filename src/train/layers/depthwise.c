@@ -1,10 +1,10 @@
-/* Depthwise convolution without bias: each channel with a window of its own. With a convolution of
- * one pixel behind it, it does the work of a whole one for a fraction of the products. */
+/* Depthwise convolution without bias: each channel has its own window. Followed by a convolution of
+ * one pixel, it replaces a full convolution for a fraction of the products. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
 
-static struct depthwise_shape shape_of(const struct layer *layer, int n)
+static struct depthwise_shape depthwise_shape_of(const struct layer *layer, int n)
 {
     return (struct depthwise_shape){
         .n = n,
@@ -19,7 +19,7 @@ static struct depthwise_shape shape_of(const struct layer *layer, int n)
 
 static int depthwise_infer(struct layer *layer, struct err *err)
 {
-    struct depthwise_shape s = shape_of(layer, 1);
+    struct depthwise_shape s = depthwise_shape_of(layer, 1);
     if (s.kernel < 1 || s.stride < 1 || s.pad < 0 || s.pad >= s.kernel)
         return err_set(err, ERR_INVALID, "window %d, stride %d and border %d fit no convolution",
                        s.kernel, s.stride, s.pad);
@@ -42,7 +42,7 @@ static void depthwise_declare(struct layer *layer, struct params *params)
 static void depthwise_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                               const float *const *in, float *out)
 {
-    struct depthwise_shape s = shape_of(layer, n);
+    struct depthwise_shape s = depthwise_shape_of(layer, n);
     pass->kernels->depthwise->forward(&s, in[0], params_value(pass->params, layer->parameter[0]),
                                       out);
 }
@@ -51,7 +51,7 @@ static void depthwise_backward(const struct layer *layer, const struct layer_pas
                                const float *const *in, const float *out, const float *d_out,
                                float *const *d_in, const bool *accumulate)
 {
-    struct depthwise_shape s = shape_of(layer, n);
+    struct depthwise_shape s = depthwise_shape_of(layer, n);
     const struct depthwise_kernels *kernels = pass->kernels->depthwise;
     size_t offset = pass->params->entries[layer->parameter[0]].offset;
     kernels->backward_weights(&s, in[0], d_out, pass->gradients + offset);
@@ -60,7 +60,7 @@ static void depthwise_backward(const struct layer *layer, const struct layer_pas
                                accumulate[0]);
 }
 
-const struct layer_ops layer_depthwise = {
+const struct layer_ops layers_depthwise = {
     .kind = "depthwise",
     .inputs = 1,
     .reads_pictures = true,

@@ -1,7 +1,7 @@
-/* Dropout: during training a part of the values, drawn anew in every step, becomes zero and the
- * others grow by as much as is missing; otherwise all pass as they are. What is drawn depends on
- * the seed, the layer, the step and the sample's place in the batch of all workers, so that N
- * workers drop what one would. */
+/* Dropout: in training a fraction of the values, drawn again at every step, becomes zero, and the
+ * others are scaled up to compensate. Otherwise all values pass unchanged. The draw depends on the
+ * seed, the layer, the step and the position of the sample in the batch of all workers, so that N
+ * workers drop the same values as one. */
 #include "train/layers/layer.h"
 
 #include "base/hash.h"
@@ -59,7 +59,7 @@ static void dropout_backward(const struct layer *layer, const struct layer_pass 
     }
 }
 
-const struct layer_ops layer_dropout = {
+const struct layer_ops layers_dropout = {
     .kind = "dropout",
     .inputs = 1,
     .infer = dropout_infer,

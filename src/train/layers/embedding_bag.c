@@ -1,4 +1,4 @@
-/* The table of an embedding bag, and its steps; see embedding_bag.h. */
+/* The table of an embedding bag and its optimizer step; see embedding_bag.h. */
 #include "train/layers/embedding_bag.h"
 
 #include "base/mem.h"
@@ -44,7 +44,8 @@ int embedding_bag_check(const struct embedding_bag *bag, const struct embedding_
                         struct err *err)
 {
     if (bags->mean && bags->weights)
-        return err_set(err, ERR_UNSUPPORTED, "a mean of weighted ids is not done: take their sum");
+        return err_set(err, ERR_UNSUPPORTED,
+                       "the mean of weighted ids is not supported: use their sum");
     for (size_t b = 0; b < bags->count; b++)
         if (bags->offsets[0] != 0 || bags->offsets[b + 1] < bags->offsets[b])
             return err_set(err, ERR_INVALID, "bag %zu: the offsets do not rise from 0", b);

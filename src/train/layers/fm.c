@@ -1,6 +1,6 @@
 /* The interaction of a factorisation machine: the sum of the products of all pairs of fields, each
- * a vector of the same dimensions. Each field is multiplied with the sum of those before it, which
- * takes as many steps as there are values and not as there are pairs. */
+ * a vector of the same dimensions. Each field is multiplied with the sum of the fields before it,
+ * which costs one step per value instead of one per pair. */
 #include "train/layers/layer.h"
 
 static int dimensions_of(const struct layer *layer)
@@ -37,7 +37,7 @@ static void fm_forward(const struct layer *layer, const struct layer_pass *pass,
     }
 }
 
-/* The derivative by one value is the sum of the others in its dimension. */
+/* The derivative with respect to one value is the sum of the other fields in its dimension. */
 static void fm_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                         const float *const *in, const float *out, const float *d_out,
                         float *const *d_in, const bool *accumulate)
@@ -58,7 +58,7 @@ static void fm_backward(const struct layer *layer, const struct layer_pass *pass
         }
 }
 
-const struct layer_ops layer_fm = {
+const struct layer_ops layers_fm = {
     .kind = "fm",
     .inputs = 1,
     .reads_pictures = true,

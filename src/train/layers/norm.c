@@ -1,10 +1,10 @@
-/* Group norm (with the rectifier in the same pass where asked), and rows of length 1. Neither looks
- * beyond one sample, which is what lets N workers equal one without talking about statistics. */
+/* Group norm (optionally with a ReLU in the same pass), and L2 normalisation. Both need only one
+ * sample, so N workers give the result of one without exchanging statistics. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
 
-static struct group_norm_shape shape_of(const struct layer *layer, int n)
+static struct group_norm_shape norm_shape_of(const struct layer *layer, int n)
 {
     return (struct group_norm_shape){
         .n = n,
@@ -47,7 +47,7 @@ static size_t norm_scratch_count(const struct layer *layer, int n)
 static void norm_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                          const float *const *in, float *out)
 {
-    struct group_norm_shape s = shape_of(layer, n);
+    struct group_norm_shape s = norm_shape_of(layer, n);
     group_norm_forward(pass->kernels, &s, in[0], params_value(pass->params, layer->parameter[0]),
                        params_value(pass->params, layer->parameter[1]), out, pass->saved,
                        pass->scratch);
@@ -57,7 +57,7 @@ static void norm_backward(const struct layer *layer, const struct layer_pass *pa
                           const float *const *in, const float *out, const float *d_out,
                           float *const *d_in, const bool *accumulate)
 {
-    struct group_norm_shape s = shape_of(layer, n);
+    struct group_norm_shape s = norm_shape_of(layer, n);
     const struct param *entries = pass->params->entries;
     group_norm_backward(
         pass->kernels, &s, in[0], out, params_value(pass->params, layer->parameter[0]), pass->saved,
@@ -65,7 +65,7 @@ static void norm_backward(const struct layer *layer, const struct layer_pass *pa
         pass->gradients + entries[layer->parameter[1]].offset, pass->scratch);
 }
 
-const struct layer_ops layer_group_norm = {
+const struct layer_ops layers_group_norm = {
     .kind = "group norm",
     .inputs = 1,
     .infer = norm_infer,
@@ -95,17 +95,17 @@ static size_t l2_saved_count(const struct layer *layer, int n)
 static void l2_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                        const float *const *in, float *out)
 {
-    l2_normalise_forward(n, layer->in.c, in[0], out, pass->saved);
+    kernels_l2_normalise_forward(n, layer->in.c, in[0], out, pass->saved);
 }
 
 static void l2_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                         const float *const *in, const float *out, const float *d_out,
                         float *const *d_in, const bool *accumulate)
 {
-    l2_normalise_backward(n, layer->in.c, out, pass->saved, d_out, d_in[0], accumulate[0]);
+    kernels_l2_normalise_backward(n, layer->in.c, out, pass->saved, d_out, d_in[0], accumulate[0]);
 }
 
-const struct layer_ops layer_l2_normalise = {
+const struct layer_ops layers_l2_normalise = {
     .kind = "l2 normalise",
     .inputs = 1,
     .infer = l2_infer,

@@ -1,4 +1,4 @@
-/* The rectifier alone, addition, and the end of a residual block: both in one pass. */
+/* ReLU, addition, and the end of a residual block, which does both in one pass. */
 #include "train/layers/layer.h"
 
 static int same_infer(struct layer *layer, struct err *err)
@@ -25,7 +25,7 @@ static void relu_backward(const struct layer *layer, const struct layer_pass *pa
     pass->kernels->relu_gradient(d_out, out, count_of(layer, n), accumulate[0], d_in[0]);
 }
 
-const struct layer_ops layer_relu = {
+const struct layer_ops layers_relu = {
     .kind = "relu",
     .inputs = 1,
     .infer = same_infer,
@@ -49,7 +49,7 @@ static void add_backward(const struct layer *layer, const struct layer_pass *pas
             d_in[j][i] = accumulate[j] ? d_in[j][i] + d_out[i] : d_out[i];
 }
 
-const struct layer_ops layer_add = {
+const struct layer_ops layers_add = {
     .kind = "add",
     .inputs = 2,
     .infer = same_infer,
@@ -71,7 +71,7 @@ static void add_relu_backward(const struct layer *layer, const struct layer_pass
         pass->kernels->relu_gradient(d_out, out, count_of(layer, n), accumulate[i], d_in[i]);
 }
 
-const struct layer_ops layer_add_relu = {
+const struct layer_ops layers_add_relu = {
     .kind = "add and relu",
     .inputs = 2,
     .infer = same_infer,

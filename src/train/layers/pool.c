@@ -1,7 +1,7 @@
-/* Pooling: the largest or the mean of a window; a window of 0 is the whole picture. */
+/* Pooling: the maximum or the mean of a window. A window of 0 is the whole input. */
 #include "train/layers/layer.h"
 
-static struct pool_shape shape_of(const struct layer *layer, int n)
+static struct pool_shape pool_shape_of(const struct layer *layer, int n)
 {
     int whole = layer->in.h;
     return (struct pool_shape){
@@ -16,7 +16,7 @@ static struct pool_shape shape_of(const struct layer *layer, int n)
 
 static int pool_infer(struct layer *layer, struct err *err)
 {
-    struct pool_shape s = shape_of(layer, 1);
+    struct pool_shape s = pool_shape_of(layer, 1);
     if (layer->pool.window == 0 && s.h != s.w)
         return err_set(err, ERR_UNSUPPORTED,
                        "a picture of %d×%d is not square and cannot be "
@@ -34,8 +34,8 @@ static int pool_infer(struct layer *layer, struct err *err)
 static void max_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                         const float *const *in, float *out)
 {
-    struct pool_shape s = shape_of(layer, n);
-    max_pool_forward(&s, in[0], out);
+    struct pool_shape s = pool_shape_of(layer, n);
+    pool_max_forward(&s, in[0], out);
 }
 
 static size_t max_scratch_count(const struct layer *layer, int n)
@@ -47,11 +47,11 @@ static void max_backward(const struct layer *layer, const struct layer_pass *pas
                          const float *const *in, const float *out, const float *d_out,
                          float *const *d_in, const bool *accumulate)
 {
-    struct pool_shape s = shape_of(layer, n);
-    max_pool_backward(pass->kernels, &s, in[0], out, d_out, d_in[0], accumulate[0], pass->scratch);
+    struct pool_shape s = pool_shape_of(layer, n);
+    pool_max_backward(pass->kernels, &s, in[0], out, d_out, d_in[0], accumulate[0], pass->scratch);
 }
 
-const struct layer_ops layer_max_pool = {
+const struct layer_ops layers_max_pool = {
     .kind = "max pool",
     .inputs = 1,
     .infer = pool_infer,
@@ -63,19 +63,19 @@ const struct layer_ops layer_max_pool = {
 static void average_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                             const float *const *in, float *out)
 {
-    struct pool_shape s = shape_of(layer, n);
-    average_pool_forward(&s, in[0], out);
+    struct pool_shape s = pool_shape_of(layer, n);
+    pool_average_forward(&s, in[0], out);
 }
 
 static void average_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                              const float *const *in, const float *out, const float *d_out,
                              float *const *d_in, const bool *accumulate)
 {
-    struct pool_shape s = shape_of(layer, n);
-    average_pool_backward(&s, d_out, d_in[0], accumulate[0]);
+    struct pool_shape s = pool_shape_of(layer, n);
+    pool_average_backward(&s, d_out, d_in[0], accumulate[0]);
 }
 
-const struct layer_ops layer_average_pool = {
+const struct layer_ops layers_average_pool = {
     .kind = "average pool",
     .inputs = 1,
     .infer = pool_infer,

@@ -1,4 +1,4 @@
-/* What the building of a network and its passes share; nobody else looks inside. */
+/* The inside of a network, for the files that build it and run its passes. */
 #ifndef TRAINYARD_TRAIN_NETWORK_INTERNAL_H
 #define TRAINYARD_TRAIN_NETWORK_INTERNAL_H
 
@@ -14,16 +14,19 @@ struct network {
     bool finished;
     float *packed;
     size_t packed_offset[NETWORK_LAYERS_MAX];
-    size_t first_param[NETWORK_LAYERS_MAX + 1]; /* of the layer; they lie in order of the layers */
-    size_t totals, total_offset[NETWORK_LAYERS_MAX]; /* of layers that look at the whole batch */
-    bool reached[NETWORK_LAYERS_MAX + 1];            /* whether a tensor has a gradient */
-    bool accumulate[NETWORK_LAYERS_MAX][LAYER_INPUTS_MAX]; /* it is there before this layer */
+    /* index of the first parameter of each layer, ascending */
+    size_t first_param[NETWORK_LAYERS_MAX + 1];
+    /* floats for sums over the whole batch, and where each layer has its own */
+    size_t totals, total_offset[NETWORK_LAYERS_MAX];
+    bool reached[NETWORK_LAYERS_MAX + 1]; /* whether a tensor has a gradient */
+    /* an earlier layer of the backward pass has set this gradient already */
+    bool accumulate[NETWORK_LAYERS_MAX][LAYER_INPUTS_MAX];
 };
 
-/* Zeros; free() them. */
+/* Returns zeroed memory. The caller frees it. */
 float *network_floats_new(size_t count);
 
-/* Floats, so that the next ones start at a cache line. */
+/* Rounds up to a multiple of a cache line. */
 static inline size_t network_aligned(size_t floats)
 {
     return (floats + 15) / 16 * 16;

@@ -1,16 +1,16 @@
-/* Losses on one number a sample; see loss_score.h. */
+/* Losses on one number per sample; see loss_score.h. */
 #include "train/network/loss_score.h"
 
 #include <math.h>
 
-double mse_loss(float score, float truth, float *ret_d_score)
+double loss_mse(float score, float truth, float *ret_d_score)
 {
     float difference = score - truth;
     *ret_d_score = 2 * difference;
     return (double)difference * (double)difference;
 }
 
-double sigmoid_loss(float score, float truth, float *ret_d_score)
+double loss_sigmoid(float score, float truth, float *ret_d_score)
 {
     double z = (double)score;
     *ret_d_score = (float)(1 / (1 + exp(-z)) - (double)truth);

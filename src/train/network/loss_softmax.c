@@ -11,7 +11,7 @@ static float largest_of(const float *logits, int classes)
     return largest;
 }
 
-/* The largest logit is taken off first: then no exponential overflows, and the sum is at least 1.
+/* The largest logit is subtracted first: then no exponential overflows, and the sum is at least 1.
  */
 static double exponential_sum(const float *logits, int classes, float largest)
 {
@@ -21,7 +21,7 @@ static double exponential_sum(const float *logits, int classes, float largest)
     return sum;
 }
 
-void softmax(const float *logits, size_t n, int classes, float *probabilities)
+void loss_softmax_probabilities(const float *logits, size_t n, int classes, float *probabilities)
 {
     for (size_t i = 0; i < n; i++, logits += classes, probabilities += classes) {
         float largest = largest_of(logits, classes);
@@ -35,7 +35,7 @@ void softmax(const float *logits, size_t n, int classes, float *probabilities)
     }
 }
 
-struct softmax_result softmax_loss(const float *logits, const uint8_t *labels, size_t n,
+struct softmax_result loss_softmax(const float *logits, const uint8_t *labels, size_t n,
                                    int classes, float scale, float *d_logits)
 {
     struct softmax_result result = {0};

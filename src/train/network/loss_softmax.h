@@ -1,28 +1,28 @@
-/* Probabilities from the outputs of a classifier, and the cross-entropy loss on them. Each sample
- * counts for itself, so a worker needs only its share of the batch. Called once a step by the
- * training of a classifier, and by whoever predicts. */
+/* Probabilities from the outputs of a classifier, and their cross-entropy loss. Every sample is
+ * independent, so a worker needs only its share of the batch. Called once per step by the training
+ * of a classifier, and by prediction. */
 #ifndef TRAINYARD_TRAIN_LOSS_SOFTMAX_H
 #define TRAINYARD_TRAIN_LOSS_SOFTMAX_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* probabilities[n][classes]: each row is positive and adds up to 1. */
-void softmax(const float *logits, size_t n, int classes, float *probabilities);
+/* Sets probabilities[n][classes]. Each row is positive and adds up to 1. */
+void loss_softmax_probabilities(const float *logits, size_t n, int classes, float *probabilities);
 
 struct softmax_result {
-    /* Sum of −log p(label) over the samples, in units of 2^-20: whole numbers, so that the sum over
-     * workers does not depend on how the batch was shared. A loss that is no number counts as the
-     * largest. */
+    /* Sum of −log p(label) over the samples, in units of 2^-20. Whole numbers, so that the sum over
+     * workers does not depend on how the batch is shared. A loss that is not a number counts as
+     * SOFTMAX_LOSS_MAX. */
     int64_t loss;
     size_t right; /* samples whose label is the most probable */
 };
 
 enum { SOFTMAX_UNITS = 1 << 20, SOFTMAX_LOSS_MAX = 1000 };
 
-/* d_logits is set to the gradient of `scale` times the sum of the losses: 1/batch gives the mean
- * over a batch of which these samples are a part. Labels are below `classes`. */
-struct softmax_result softmax_loss(const float *logits, const uint8_t *labels, size_t n,
+/* Sets d_logits to the gradient of `scale` times the sum of the losses. A scale of 1/batch gives
+ * the mean over a batch of which these samples are a part. Labels must be below `classes`. */
+struct softmax_result loss_softmax(const float *logits, const uint8_t *labels, size_t n,
                                    int classes, float scale, float *d_logits);
 
 #endif

@@ -1,6 +1,6 @@
-/* The triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so it must be
- * short beside a step. Sums run in a fixed order whatever the width of the machine's vectors, so
- * that every worker computes the same bits. */
+/* The triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so it must
+ * take little of the time of a step. Sums have a fixed order for any vector width, so that every
+ * worker computes the same bits. */
 #include "train/network/loss_triplet.h"
 
 #include "base/cleanup.h"
@@ -12,22 +12,23 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Under the root, so that two equal pictures have a slope. */
+/* Added under the square root, so that two equal pictures have a finite slope. */
 #define TINY 1e-8f
 
 struct triplet {
     int anchor, positive, negative;
 };
 
-/* The loops of what is built for several widths are over pictures, not over what is added up: an
- * element's sum does not depend on the width. The build keeps multiplying and adding apart. */
+/* Functions that are built for several vector widths loop over pictures, not over the terms of a
+ * sum, so the sum of an element does not depend on the width. The build disables fused
+ * multiply-add. */
 enum { LANES = 16, VECTORS = 4, BLOCK = LANES * VECTORS /* pictures */ };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float))));
 
-/* Squared, from one picture to each of a block; the block has BLOCK pictures' first numbers, then
- * their second ones, and so on. */
-WIDEST static void fill_block(const float *restrict own, const float *restrict block, int dim,
-                              float *restrict ret)
+/* Squared distances from one picture to each picture of a block. The block holds the first
+ * coordinates of BLOCK pictures, then the second ones, and so on. */
+WIDEST static void loss_triplet_fill_block(const float *restrict own, const float *restrict block,
+                                           int dim, float *restrict ret)
 {
     lanes sums[VECTORS] = {0};
     for (int k = 0; k < dim; k++)
@@ -49,14 +50,14 @@ static void fill_distances(const float *embeddings, int n, int dim, float *dista
                 block[k * BLOCK + (size_t)j] = embeddings[(size_t)(first + j) * width + k];
         for (int i = 0; i < n; i++) {
             float row[BLOCK];
-            fill_block(embeddings + (size_t)i * width, block, dim, row);
+            loss_triplet_fill_block(embeddings + (size_t)i * width, block, dim, row);
             memcpy(distance + (size_t)i * pitch + (size_t)first, row, (size_t)count * sizeof(*row));
         }
     }
 }
 
-/* Distances are not negative, so their bits are in the same order as they are, and whole numbers
- * have a smallest one that a vector finds. */
+/* Distances are not negative, so their bits have the same order, and a vector finds the smallest of
+ * whole numbers. */
 static int32_t bits_of(float distance)
 {
     int32_t bits;
@@ -66,8 +67,9 @@ static int32_t bits_of(float distance)
 
 enum { NO_STRANGER = INT32_MIN };
 
-WIDEST static void fill_strangers(const float *restrict row, const int *restrict labels, int n,
-                                  int own, int32_t *restrict bits)
+WIDEST static void loss_triplet_fill_strangers(const float *restrict row,
+                                               const int *restrict labels, int n, int own,
+                                               int32_t *restrict bits)
 {
     for (int k = 0; k < n; k++) {
         int32_t here = bits_of(row[k]);
@@ -75,7 +77,7 @@ WIDEST static void fill_strangers(const float *restrict row, const int *restrict
     }
 }
 
-WIDEST static int32_t nearest_beyond(const int32_t *bits, int n, int32_t least)
+WIDEST static int32_t loss_triplet_nearest_beyond(const int32_t *bits, int n, int32_t least)
 {
     int32_t nearest = INT32_MAX;
     for (int k = 0; k < n; k++) {
@@ -85,7 +87,7 @@ WIDEST static int32_t nearest_beyond(const int32_t *bits, int n, int32_t least)
     return nearest;
 }
 
-WIDEST static int32_t farthest_of(const int32_t *bits, int n)
+WIDEST static int32_t loss_triplet_farthest(const int32_t *bits, int n)
 {
     int32_t farthest = NO_STRANGER;
     for (int k = 0; k < n; k++)
@@ -93,12 +95,13 @@ WIDEST static int32_t farthest_of(const int32_t *bits, int n)
     return farthest;
 }
 
-/* The nearest stranger beyond the positive, or else the farthest; -1 where there is none. */
+/* The nearest picture of another person beyond the positive, or the farthest if all are nearer; -1:
+ * none. */
 static int semi_hard_negative(const int32_t *strangers, int n, float positive)
 {
-    int32_t bits = nearest_beyond(strangers, n, bits_of(positive));
+    int32_t bits = loss_triplet_nearest_beyond(strangers, n, bits_of(positive));
     if (bits == INT32_MAX)
-        bits = farthest_of(strangers, n);
+        bits = loss_triplet_farthest(strangers, n);
     if (bits == NO_STRANGER)
         return -1;
     int k = 0;
@@ -122,11 +125,12 @@ static bool batch_hard(const float *row, const int *labels, int n, int anchor, s
     return positive >= 0 && negative >= 0;
 }
 
-/* The three are different pictures. */
-WIDEST static void add_gradient(const float *restrict anchor, const float *restrict positive,
-                                const float *restrict negative, float pull, float push, int dim,
-                                float *restrict d_anchor, float *restrict d_positive,
-                                float *restrict d_negative)
+/* The three pictures must be different. */
+WIDEST static void loss_triplet_add_gradient(const float *restrict anchor,
+                                             const float *restrict positive,
+                                             const float *restrict negative, float pull, float push,
+                                             int dim, float *restrict d_anchor,
+                                             float *restrict d_positive, float *restrict d_negative)
 {
     for (int k = 0; k < dim; k++) {
         float to_positive = pull * (anchor[k] - positive[k]),
@@ -137,10 +141,12 @@ WIDEST static void add_gradient(const float *restrict anchor, const float *restr
     }
 }
 
-/* The loss of one triplet; its gradient is added to d, not yet divided by the number of triplets.
- * The derivative of |a − b|² by a is 2(a − b), that of |a − b| is (a − b) / |a − b|. */
-static double apply(const struct triplet_config *config, const struct triplet *t,
-                    const float *distance, const float *embeddings, int n, int dim, float *d)
+/* Returns the loss of one triplet. Adds its gradient to d, not yet divided by the number of
+ * triplets. The derivative of |a − b|² with respect to a is 2(a − b), that of |a − b| is (a − b) /
+ * |a − b|. */
+static double apply_triplet(const struct triplet_config *config, const struct triplet *t,
+                            const float *distance, const float *embeddings, int n, int dim,
+                            float *d)
 {
     const float *row = distance + (size_t)t->anchor * (size_t)n;
     float near = row[t->positive], far = row[t->negative], pull = 2, push = 2;
@@ -155,12 +161,12 @@ static double apply(const struct triplet_config *config, const struct triplet *t
         return 0;
     size_t a = (size_t)t->anchor * (size_t)dim, p = (size_t)t->positive * (size_t)dim,
            q = (size_t)t->negative * (size_t)dim;
-    add_gradient(embeddings + a, embeddings + p, embeddings + q, pull, push, dim, d + a, d + p,
-                 d + q);
+    loss_triplet_add_gradient(embeddings + a, embeddings + p, embeddings + q, pull, push, dim,
+                              d + a, d + p, d + q);
     return (double)loss;
 }
 
-struct triplet_result triplet_loss(const struct triplet_config *config, const float *embeddings,
+struct triplet_result loss_triplet(const struct triplet_config *config, const float *embeddings,
                                    const int *labels, int n, int dim, float *d_embeddings)
 {
     struct triplet_result result = {0};
@@ -172,8 +178,8 @@ struct triplet_result triplet_loss(const struct triplet_config *config, const fl
     double total = 0;
     for (int i = 0; i < n; i++) {
         const float *row = distance + (size_t)i * (size_t)n;
-        fill_strangers(row, labels, n, labels[i], strangers);
-        /* One triplet an anchor, or one a pair of one person. */
+        loss_triplet_fill_strangers(row, labels, n, labels[i], strangers);
+        /* one triplet per anchor, or one per pair of one person */
         for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
             struct triplet t = {i, j, -1};
             if (config->mining == TRIPLET_BATCH_HARD) {
@@ -186,7 +192,7 @@ struct triplet_result triplet_loss(const struct triplet_config *config, const fl
                 if (t.negative < 0)
                     continue;
             }
-            double loss = apply(config, &t, distance, embeddings, n, dim, d_embeddings);
+            double loss = apply_triplet(config, &t, distance, embeddings, n, dim, d_embeddings);
             result.triplets++;
             result.active += loss > 0;
             total += loss;

@@ -35,7 +35,7 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
                           2;
         if (accuracy > m.accuracy) {
             m.accuracy = accuracy;
-            /* Between this distance and the next: the middle is the fairest place to cut. */
+            /* Between this distance and the next: in the middle. */
             m.threshold = j < count ? ((double)pairs[i].distance + (double)pairs[j].distance) / 2
                                     : (double)pairs[i].distance;
         }
@@ -45,7 +45,8 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     return m;
 }
 
-/* Points lie evenly along the curve, and never between pairs of one distance. */
+/* The points are spread evenly along the curve, and never lie between pairs of the same distance.
+ */
 size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
                    size_t max)
 {
@@ -68,7 +69,7 @@ size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metri
     return points;
 }
 
-/* A high score is a small distance: the same count. */
+/* A high score counts like a small distance. */
 double metrics_auc(const float *scores, const bool *positive, size_t count)
 {
     _cleanup_free_ struct metrics_pair *pairs = mem_calloc(count + 1, sizeof(*pairs));

@@ -1,4 +1,4 @@
-/* The network: building; the passes are in network_pass.c. See network.h. */
+/* Builds a network; see network.h. pass.c runs it. */
 #include "train/network/internal.h"
 
 #include "base/mem.h"
@@ -34,7 +34,7 @@ static const struct shape *tensor_shape(const struct network *network, int tenso
     return tensor == NETWORK_INPUT ? &network->input : &network->layers[tensor - 1].out;
 }
 
-static int add(struct network *network, const char *name, struct layer layer)
+static int add_layer(struct network *network, const char *name, struct layer layer)
 {
     struct err *err = &network->error;
     if (err->code)
@@ -52,7 +52,7 @@ static int add(struct network *network, const char *name, struct layer layer)
         }
     for (int i = 0; i < network->count; i++)
         if (str_eq(network->layers[i].name, name)) {
-            err_set(err, ERR_INVALID, "layer '%s' is there twice", name);
+            err_set(err, ERR_INVALID, "there are two layers '%s'", name);
             return NETWORK_INPUT;
         }
     layer.in = *tensor_shape(network, layer.input[0]);
@@ -78,90 +78,96 @@ static int add(struct network *network, const char *name, struct layer layer)
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
                  int stride)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_conv,
-                              .input = {input},
-                              .conv = {channels, kernel, stride, (kernel - 1) / 2}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_conv,
+                                    .input = {input},
+                                    .conv = {channels, kernel, stride, (kernel - 1) / 2}});
 }
 
 int network_depthwise(struct network *network, const char *name, int input, int kernel, int stride)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_depthwise,
-                              .input = {input},
-                              .conv = {0, kernel, stride, (kernel - 1) / 2}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_depthwise,
+                                    .input = {input},
+                                    .conv = {0, kernel, stride, (kernel - 1) / 2}});
 }
 
 int network_dense(struct network *network, const char *name, int input, int channels)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_dense, .input = {input}, .dense = {channels}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_dense, .input = {input}, .dense = {channels}});
 }
 
 int network_bias(struct network *network, const char *name, int input, bool relu)
 {
-    return add(network, name, (struct layer){.ops = &layer_bias, .input = {input}, .bias = {relu}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_bias, .input = {input}, .bias = {relu}});
 }
 
 int network_dropout(struct network *network, const char *name, int input, float rate)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_dropout, .input = {input}, .dropout = {rate}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_dropout, .input = {input}, .dropout = {rate}});
 }
 
 int network_group_norm(struct network *network, const char *name, int input, int groups, bool relu)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_group_norm, .input = {input}, .norm = {groups, relu}});
+    return add_layer(
+        network, name,
+        (struct layer){.ops = &layers_group_norm, .input = {input}, .norm = {groups, relu}});
 }
 
 int network_batch_norm(struct network *network, const char *name, int input, bool relu)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_batch_norm, .input = {input}, .norm = {.relu = relu}});
+    return add_layer(
+        network, name,
+        (struct layer){.ops = &layers_batch_norm, .input = {input}, .norm = {.relu = relu}});
 }
 
 int network_relu(struct network *network, const char *name, int input)
 {
-    return add(network, name, (struct layer){.ops = &layer_relu, .input = {input}});
+    return add_layer(network, name, (struct layer){.ops = &layers_relu, .input = {input}});
 }
 
 int network_fm(struct network *network, const char *name, int input, int fields)
 {
-    return add(network, name, (struct layer){.ops = &layer_fm, .input = {input}, .fm = {fields}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_fm, .input = {input}, .fm = {fields}});
 }
 
 int network_add(struct network *network, const char *name, int input, int other)
 {
-    return add(network, name, (struct layer){.ops = &layer_add, .input = {input, other}});
+    return add_layer(network, name, (struct layer){.ops = &layers_add, .input = {input, other}});
 }
 
 int network_add_relu(struct network *network, const char *name, int input, int other)
 {
-    return add(network, name, (struct layer){.ops = &layer_add_relu, .input = {input, other}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_add_relu, .input = {input, other}});
 }
 
 int network_max_pool(struct network *network, const char *name, int input, int window, int stride)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_max_pool, .input = {input}, .pool = {window, stride}});
+    return add_layer(
+        network, name,
+        (struct layer){.ops = &layers_max_pool, .input = {input}, .pool = {window, stride}});
 }
 
 int network_average_pool(struct network *network, const char *name, int input, int window,
                          int stride)
 {
-    return add(
+    return add_layer(
         network, name,
-        (struct layer){.ops = &layer_average_pool, .input = {input}, .pool = {window, stride}});
+        (struct layer){.ops = &layers_average_pool, .input = {input}, .pool = {window, stride}});
 }
 
 int network_l2_normalise(struct network *network, const char *name, int input)
 {
-    return add(network, name, (struct layer){.ops = &layer_l2_normalise, .input = {input}});
+    return add_layer(network, name, (struct layer){.ops = &layers_l2_normalise, .input = {input}});
 }
 
-/* The first layer to reach a tensor on the way back sets its gradient, the others add; a tensor
- * that nobody reaches has none. */
+/* In the backward pass the first layer that reaches a tensor sets its gradient, and the others add
+ * to it. A tensor that no layer reaches has no gradient. */
 static void plan_way_back(struct network *network)
 {
     bool *reached = network->reached;

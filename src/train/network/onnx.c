@@ -1,4 +1,4 @@
-/* Writing ONNX models: the graph and the file; see onnx.h. The numbers are those of the fields in
+/* Writes ONNX models: the graph and the file; see onnx.h. The field numbers are those of
  * onnx.proto. */
 #include "train/network/onnx.h"
 
@@ -12,7 +12,7 @@
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "floats are written as they lie in memory");
 
-enum { IR_VERSION = 7, MODEL_MAX = INT32_MAX /* of a protobuf message */ };
+enum { IR_VERSION = 7, MODEL_MAX = INT32_MAX /* bytes of a protobuf message */ };
 
 enum {
     MODEL_IR_VERSION = 1,
@@ -34,7 +34,7 @@ enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_NAME = 2 };
 
 struct onnx {
     struct buf graph;
-    struct buf attributes; /* of the next node */
+    struct buf attributes; /* attributes of the next node */
     struct buf notes;
 };
 
@@ -59,8 +59,8 @@ struct onnx *onnx_free(struct onnx *onnx)
     return NULL;
 }
 
-static void put_value(struct onnx *onnx, uint32_t field, const char *name, const int64_t *dims,
-                      size_t count)
+static void put_tensor_value(struct onnx *onnx, uint32_t field, const char *name,
+                             const int64_t *dims, size_t count)
 {
     _cleanup_buf_ struct buf shape, tensor, type, value;
     buf_init(&shape, MODEL_MAX);
@@ -86,12 +86,12 @@ static void put_value(struct onnx *onnx, uint32_t field, const char *name, const
 
 void onnx_input(struct onnx *onnx, const char *name, const int64_t *dims, size_t count)
 {
-    put_value(onnx, GRAPH_INPUT, name, dims, count);
+    put_tensor_value(onnx, GRAPH_INPUT, name, dims, count);
 }
 
 void onnx_output(struct onnx *onnx, const char *name, const int64_t *dims, size_t count)
 {
-    put_value(onnx, GRAPH_OUTPUT, name, dims, count);
+    put_tensor_value(onnx, GRAPH_OUTPUT, name, dims, count);
 }
 
 static void put_constant(struct onnx *onnx, const char *name, const int64_t *dims, size_t count,

@@ -1,7 +1,6 @@
-/* Writing ONNX models, which other programs run: a graph of nodes and constants, built in memory
- * and saved as a whole. onnx_network() adds a network of ours; what stands before and behind it
- * (how a picture is prepared, what the output means) is added by the model. Reading is not done
- * here. */
+/* Writes ONNX models for other runtimes: a graph of nodes and constants, built in memory and saved
+ * at once. onnx_network() adds one of our networks. The model adds what comes before and after it:
+ * the preparation of the picture and the meaning of the output. There is no reader. */
 #ifndef TRAINYARD_TRAIN_ONNX_H
 #define TRAINYARD_TRAIN_ONNX_H
 
@@ -12,7 +11,7 @@
 enum {
     ONNX_NAME_MAX = 96,
     ONNX_OPSET = 13, /* of 2020: old enough for every runtime in use */
-    ONNX_BATCH = -1, /* as a dimension: any number of samples */
+    ONNX_BATCH = -1, /* a dimension of any size: the number of samples */
 };
 
 struct onnx;
@@ -21,7 +20,7 @@ struct onnx *onnx_new(const char *name);   /* of the graph */
 struct onnx *onnx_free(struct onnx *onnx); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(onnx)
 
-/* What goes in and comes out, as floats. */
+/* Inputs and outputs of the graph, as floats. */
 void onnx_input(struct onnx *onnx, const char *name, const int64_t *dims, size_t count);
 void onnx_output(struct onnx *onnx, const char *name, const int64_t *dims, size_t count);
 
@@ -35,19 +34,19 @@ void onnx_ints(struct onnx *onnx, const char *name, const int64_t *values, size_
 void onnx_attribute_int(struct onnx *onnx, const char *name, int64_t value);
 void onnx_attribute_ints(struct onnx *onnx, const char *name, const int64_t *values, size_t count);
 void onnx_attribute_float(struct onnx *onnx, const char *name, float value);
-/* A node with one output, whose name is its own; inputs end with NULL. */
+/* Adds a node with one output, whose name is also the name of the node. `inputs` ends with NULL. */
 void onnx_node(struct onnx *onnx, const char *op, const char *output, const char *const *inputs);
 
-/* A word about the model, for whoever asks: key and text. */
+/* Adds a key and a text to the metadata of the model. */
 void onnx_note(struct onnx *onnx, const char *key, const char *text);
 
-/* The layers of a network as it is after training, on `input`: pictures as [batch, channels,
- * height, width], where ours have the channels last; weights are turned accordingly. A layer
- * without an ONNX form is ERR_UNSUPPORTED. */
+/* Adds the layers of a trained network, which read `input`: pictures as [batch, channels, height,
+ * width]. Our networks have the channels last; the weights are transposed accordingly. Returns
+ * -ERR_UNSUPPORTED for a layer without an ONNX equivalent. */
 int onnx_network(struct onnx *onnx, const struct network *network, const struct params *params,
                  const char *input, char ret_output[ONNX_NAME_MAX], struct err *err);
 
-/* Written aside and renamed. */
+/* Writes the file under a temporary name and renames it. */
 int onnx_save(const struct onnx *onnx, const char *path, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The layers of a network as ONNX nodes; see onnx.h. A tensor is named after the layer that makes
- * it, a constant after its parameter. */
+/* The layers of a network as ONNX nodes; see onnx.h. A tensor has the name of the layer that makes
+ * it, a constant that of its parameter. */
 #include "train/network/onnx.h"
 
 #include "base/mem.h"
@@ -12,13 +12,14 @@ struct writer {
     struct onnx *onnx;
     const struct network *network;
     const struct params *params;
-    char names[NETWORK_LAYERS_MAX + 1][ONNX_NAME_MAX]; /* of the tensors */
+    char names[NETWORK_LAYERS_MAX + 1][ONNX_NAME_MAX]; /* names of the tensors */
     bool flat[NETWORK_LAYERS_MAX + 1];                 /* [batch, values], not a picture */
 };
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static const struct param *entry_of(const struct writer *writer, const struct layer *layer, int i)
+static const struct param *parameter_of(const struct writer *writer, const struct layer *layer,
+                                        int i)
 {
     return &writer->params->entries[layer->parameter[i]];
 }
@@ -28,16 +29,17 @@ static const char *input_of(const struct writer *writer, const struct layer *lay
     return writer->names[layer->input[i]];
 }
 
-static const char *named(const struct layer *layer, const char *what, char text[ONNX_NAME_MAX])
+static const char *layer_part_name(const struct layer *layer, const char *what,
+                                   char text[ONNX_NAME_MAX])
 {
     snprintf(text, ONNX_NAME_MAX, "%s/%s", layer->name, what);
     return text;
 }
 
-/* One value a channel, as it is added to a picture or to a vector. */
+/* One value per channel, in the shape in which it is added to a picture or to a vector. */
 static const char *put_channels(struct writer *writer, const struct layer *layer, int i, bool flat)
 {
-    const struct param *entry = entry_of(writer, layer, i);
+    const struct param *entry = parameter_of(writer, layer, i);
     int64_t dims[] = {entry->dims[0], 1, 1};
     onnx_floats(writer->onnx, entry->name, dims, flat ? 1 : 3,
                 params_value(writer->params, layer->parameter[i]));
@@ -51,12 +53,13 @@ static void put_window(struct writer *writer, int window, int stride, int pad)
     onnx_attribute_ints(writer->onnx, "pads", (int64_t[]){pad, pad, pad, pad}, 4);
 }
 
-/* [window, window, in, out] becomes [out, in, window, window]; a depthwise one has no out. */
+/* [window, window, in, out] becomes [out, in, window, window]; a depthwise convolution has no
+ * `out`. */
 static void put_conv(struct writer *writer, const struct layer *layer, const char *out)
 {
-    const struct param *entry = entry_of(writer, layer, 0);
+    const struct param *entry = parameter_of(writer, layer, 0);
     const float *from = params_value(writer->params, layer->parameter[0]);
-    bool depthwise = layer->ops == &layer_depthwise;
+    bool depthwise = layer->ops == &layers_depthwise;
     int window = entry->dims[0], in = depthwise ? 1 : entry->dims[2],
         channels = depthwise ? entry->dims[2] : entry->dims[3];
     _cleanup_free_ float *turned = mem_calloc(entry->count, sizeof(*turned));
@@ -72,11 +75,10 @@ static void put_conv(struct writer *writer, const struct layer *layer, const cha
     onnx_node(writer->onnx, "Conv", out, INPUTS(input_of(writer, layer, 0), entry->name));
 }
 
-/* The values of a picture lie as [height, width, channels] for us, [channels, height, width] there.
- */
+/* A picture is [height, width, channels] here and [channels, height, width] in ONNX. */
 static void put_dense(struct writer *writer, const struct layer *layer, const char *out)
 {
-    const struct param *weights = entry_of(writer, layer, 0);
+    const struct param *weights = parameter_of(writer, layer, 0);
     const float *from = params_value(writer->params, layer->parameter[0]);
     int pixels = layer->in.h * layer->in.w, channels = layer->in.c, outputs = layer->dense.channels;
     _cleanup_free_ float *turned = mem_calloc(weights->count, sizeof(*turned));
@@ -91,14 +93,14 @@ static void put_dense(struct writer *writer, const struct layer *layer, const ch
     char flat[ONNX_NAME_MAX];
     if (!writer->flat[layer->input[0]]) {
         onnx_attribute_int(writer->onnx, "axis", 1);
-        onnx_node(writer->onnx, "Flatten", named(layer, "flat", flat), INPUTS(in));
+        onnx_node(writer->onnx, "Flatten", layer_part_name(layer, "flat", flat), INPUTS(in));
         in = flat;
     }
     onnx_node(writer->onnx, "Gemm", out,
               INPUTS(in, weights->name, put_channels(writer, layer, 1, true)));
 }
 
-/* There is no group norm before opset 18: the groups become the channels of an instance norm. */
+/* Opsets before 18 have no group norm: the groups become the channels of an instance norm. */
 static void put_group_norm(struct writer *writer, const struct layer *layer, const char *out)
 {
     struct onnx *onnx = writer->onnx;
@@ -108,20 +110,20 @@ static void put_group_norm(struct writer *writer, const struct layer *layer, con
         grouped[ONNX_NAME_MAX], even[ONNX_NAME_MAX], apart[ONNX_NAME_MAX], scaled[ONNX_NAME_MAX];
     _cleanup_free_ float *values = mem_calloc((size_t)groups, sizeof(*values));
     int64_t count = groups;
-    onnx_floats(onnx, named(layer, "zeros", zeros), &count, 1, values);
+    onnx_floats(onnx, layer_part_name(layer, "zeros", zeros), &count, 1, values);
     for (int i = 0; i < groups; i++)
         values[i] = 1;
-    onnx_floats(onnx, named(layer, "ones", ones), &count, 1, values);
-    onnx_ints(onnx, named(layer, "groups", to), (int64_t[]){0, groups, -1}, 3);
-    onnx_ints(onnx, named(layer, "channels", back),
+    onnx_floats(onnx, layer_part_name(layer, "ones", ones), &count, 1, values);
+    onnx_ints(onnx, layer_part_name(layer, "groups", to), (int64_t[]){0, groups, -1}, 3);
+    onnx_ints(onnx, layer_part_name(layer, "channels", back),
               (int64_t[]){0, layer->in.c, layer->in.h, layer->in.w}, flat ? 2 : 4);
-    onnx_node(onnx, "Reshape", named(layer, "grouped", grouped),
+    onnx_node(onnx, "Reshape", layer_part_name(layer, "grouped", grouped),
               INPUTS(input_of(writer, layer, 0), to));
     onnx_attribute_float(onnx, "epsilon", NORM_EPSILON);
-    onnx_node(onnx, "InstanceNormalization", named(layer, "even", even),
+    onnx_node(onnx, "InstanceNormalization", layer_part_name(layer, "even", even),
               INPUTS(grouped, ones, zeros));
-    onnx_node(onnx, "Reshape", named(layer, "apart", apart), INPUTS(even, back));
-    onnx_node(onnx, "Mul", named(layer, "scaled", scaled),
+    onnx_node(onnx, "Reshape", layer_part_name(layer, "apart", apart), INPUTS(even, back));
+    onnx_node(onnx, "Mul", layer_part_name(layer, "scaled", scaled),
               INPUTS(apart, put_channels(writer, layer, 0, flat)));
     onnx_node(onnx, "Add", out, INPUTS(scaled, put_channels(writer, layer, 1, flat)));
 }
@@ -136,22 +138,23 @@ static void put_batch_norm(struct writer *writer, const struct layer *layer, con
               INPUTS(input_of(writer, layer, 0), names[0], names[1], names[2], names[3]));
 }
 
-/* A row of zeros stays one: its length counts as something very small. */
+/* A row of zeros stays zero: its length is replaced by a very small number. */
 static void put_length_one(struct writer *writer, const struct layer *layer, const char *out)
 {
     char length[ONNX_NAME_MAX], least[ONNX_NAME_MAX], divisor[ONNX_NAME_MAX];
     onnx_attribute_ints(writer->onnx, "axes", (int64_t[]){1}, 1);
     onnx_attribute_int(writer->onnx, "keepdims", 1);
-    onnx_node(writer->onnx, "ReduceL2", named(layer, "length", length),
+    onnx_node(writer->onnx, "ReduceL2", layer_part_name(layer, "length", length),
               INPUTS(input_of(writer, layer, 0)));
-    onnx_float(writer->onnx, named(layer, "least", least), 1e-30f);
-    onnx_node(writer->onnx, "Max", named(layer, "divisor", divisor), INPUTS(length, least));
+    onnx_float(writer->onnx, layer_part_name(layer, "least", least), 1e-30f);
+    onnx_node(writer->onnx, "Max", layer_part_name(layer, "divisor", divisor),
+              INPUTS(length, least));
     onnx_node(writer->onnx, "Div", out, INPUTS(input_of(writer, layer, 0), divisor));
 }
 
 static void put_pool(struct writer *writer, const struct layer *layer, const char *out)
 {
-    bool max = layer->ops == &layer_max_pool, whole = layer->pool.window == 0;
+    bool max = layer->ops == &layers_max_pool, whole = layer->pool.window == 0;
     if (!max && whole) {
         onnx_node(writer->onnx, "GlobalAveragePool", out, INPUTS(input_of(writer, layer, 0)));
         return;
@@ -161,14 +164,14 @@ static void put_pool(struct writer *writer, const struct layer *layer, const cha
               INPUTS(input_of(writer, layer, 0)));
 }
 
-/* Whether the layer has a rectifier behind what it is called after. */
+/* Whether the layer ends with a ReLU that its name does not mention. */
 static bool is_rectified(const struct layer *layer)
 {
-    if (layer->ops == &layer_bias)
+    if (layer->ops == &layers_bias)
         return layer->bias.relu;
-    if (layer->ops == &layer_group_norm || layer->ops == &layer_batch_norm)
+    if (layer->ops == &layers_group_norm || layer->ops == &layers_batch_norm)
         return layer->norm.relu;
-    return layer->ops == &layer_add_relu;
+    return layer->ops == &layers_add_relu;
 }
 
 static int put_layer(struct writer *writer, int i, struct err *err)
@@ -177,29 +180,30 @@ static int put_layer(struct writer *writer, int i, struct err *err)
     char *name = writer->names[i + 1], before[ONNX_NAME_MAX];
     bool rectified = is_rectified(layer);
     snprintf(name, ONNX_NAME_MAX, "layers/%s", layer->name);
-    writer->flat[i + 1] = layer->ops == &layer_dense || writer->flat[layer->input[0]];
-    const char *out = rectified ? named(layer, "before", before) : name,
+    writer->flat[i + 1] = layer->ops == &layers_dense || writer->flat[layer->input[0]];
+    const char *out = rectified ? layer_part_name(layer, "before", before) : name,
                *in = input_of(writer, layer, 0);
-    if (layer->ops == &layer_conv || layer->ops == &layer_depthwise)
+    if (layer->ops == &layers_conv || layer->ops == &layers_depthwise)
         put_conv(writer, layer, out);
-    else if (layer->ops == &layer_dense)
+    else if (layer->ops == &layers_dense)
         put_dense(writer, layer, out);
-    else if (layer->ops == &layer_bias)
+    else if (layer->ops == &layers_bias)
         onnx_node(writer->onnx, "Add", out,
                   INPUTS(in, put_channels(writer, layer, 0, writer->flat[i + 1])));
-    else if (layer->ops == &layer_group_norm)
+    else if (layer->ops == &layers_group_norm)
         put_group_norm(writer, layer, out);
-    else if (layer->ops == &layer_batch_norm)
+    else if (layer->ops == &layers_batch_norm)
         put_batch_norm(writer, layer, out);
-    else if (layer->ops == &layer_max_pool || layer->ops == &layer_average_pool)
+    else if (layer->ops == &layers_max_pool || layer->ops == &layers_average_pool)
         put_pool(writer, layer, out);
-    else if (layer->ops == &layer_add || layer->ops == &layer_add_relu)
+    else if (layer->ops == &layers_add || layer->ops == &layers_add_relu)
         onnx_node(writer->onnx, "Add", out, INPUTS(in, input_of(writer, layer, 1)));
-    else if (layer->ops == &layer_relu)
+    else if (layer->ops == &layers_relu)
         onnx_node(writer->onnx, "Relu", out, INPUTS(in));
-    else if (layer->ops == &layer_dropout)
-        onnx_node(writer->onnx, "Identity", out, INPUTS(in)); /* only training drops anything */
-    else if (layer->ops == &layer_l2_normalise)
+    else if (layer->ops == &layers_dropout)
+        onnx_node(writer->onnx, "Identity", out,
+                  INPUTS(in)); /* dropout acts only during training */
+    else if (layer->ops == &layers_l2_normalise)
         put_length_one(writer, layer, out);
     else
         return err_set(err, ERR_UNSUPPORTED, "layer '%s': a %s layer cannot be written as ONNX",

@@ -39,8 +39,9 @@ const char *optimizer_name(enum optimizer_kind kind)
     return kind == OPTIMIZER_ADAM ? "adam" : kind == OPTIMIZER_ADAGRAD ? "adagrad" : "sgd";
 }
 
-static void sgd(const struct optimizer *o, float rate, float decay, size_t count,
-                float *restrict value, const float *restrict gradient, float *restrict velocity)
+static void step_sgd(const struct optimizer *o, float rate, float decay, size_t count,
+                     float *restrict value, const float *restrict gradient,
+                     float *restrict velocity)
 {
     for (size_t i = 0; i < count; i++) {
         velocity[i] = o->momentum * velocity[i] + gradient[i] + decay * value[i];
@@ -48,8 +49,8 @@ static void sgd(const struct optimizer *o, float rate, float decay, size_t count
     }
 }
 
-static void adagrad(float rate, float decay, size_t count, float *restrict value,
-                    const float *restrict gradient, float *restrict square)
+static void step_adagrad(float rate, float decay, size_t count, float *restrict value,
+                         const float *restrict gradient, float *restrict square)
 {
     for (size_t i = 0; i < count; i++) {
         float slope = gradient[i] + decay * value[i];
@@ -58,9 +59,9 @@ static void adagrad(float rate, float decay, size_t count, float *restrict value
     }
 }
 
-static void adam(const struct optimizer *o, uint64_t step, float rate, float decay, size_t count,
-                 float *restrict value, const float *restrict gradient, float *restrict mean,
-                 float *restrict square)
+static void step_adam(const struct optimizer *o, uint64_t step, float rate, float decay,
+                      size_t count, float *restrict value, const float *restrict gradient,
+                      float *restrict mean, float *restrict square)
 {
     float first = o->momentum, second = o->decay_square, epsilon = o->epsilon;
     float mean_factor = (float)(1 / (1 - pow((double)first, (double)step)));
@@ -87,12 +88,12 @@ void optimizer_step_slice(struct optimizer *optimizer, struct params *params, ui
         float *value = params->values + from, *slot = optimizer->slots + from;
         const float *gradient = params->gradients + from;
         if (optimizer->kind == OPTIMIZER_ADAM)
-            adam(optimizer, step, rate, decay, to - from, value, gradient, slot,
-                 slot + optimizer->floats);
+            step_adam(optimizer, step, rate, decay, to - from, value, gradient, slot,
+                      slot + optimizer->floats);
         else if (optimizer->kind == OPTIMIZER_ADAGRAD)
-            adagrad(rate, decay, to - from, value, gradient, slot);
+            step_adagrad(rate, decay, to - from, value, gradient, slot);
         else
-            sgd(optimizer, rate, decay, to - from, value, gradient, slot);
+            step_sgd(optimizer, rate, decay, to - from, value, gradient, slot);
     }
 }
 
@@ -101,7 +102,7 @@ void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t
     optimizer_step_slice(optimizer, params, step, rate, 0, params->floats);
 }
 
-/* Eight sums side by side, which are always the same eight. */
+/* Eight independent sums, always over the same elements. */
 static double square_sum(const float *x, size_t count)
 {
     double sum[8] = {0}, total = 0;
@@ -145,7 +146,7 @@ int optimizer_clip_check(float longest, struct err *err)
         (double)longest);
 }
 
-float schedule_rate(const struct schedule *schedule, uint64_t step)
+float optimizer_schedule_rate(const struct schedule *schedule, uint64_t step)
 {
     if (step <= schedule->warm_up)
         return schedule->rate * (float)step / (float)schedule->warm_up;

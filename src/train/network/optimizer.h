@@ -1,17 +1,17 @@
-/* How a gradient changes the parameters: SGD with momentum, Adagrad, or Adam with the weight decay
- * kept out of the moments. The state is slots laid out like the parameter arena, so a checkpoint
- * writes them as they are. Every worker runs the same step on the same reduced gradient. */
+/* Optimizers: SGD with momentum, Adagrad, and Adam with decoupled weight decay. The state consists
+ * of slots laid out like the parameter arena, so a checkpoint writes them as they are. Every worker
+ * runs the same step on the same reduced gradient. */
 #ifndef TRAINYARD_TRAIN_OPTIMIZER_H
 #define TRAINYARD_TRAIN_OPTIMIZER_H
 
-#include "train/network/params.h"
+#include "train/layers/params.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAGRAD };
 
-/* Of the sums of squares: small beside the square of any gradient that matters. */
+/* The initial sums of squares: small compared to the square of any relevant gradient. */
 #define OPTIMIZER_ADAGRAD_START 1e-6f
 
 struct optimizer {
@@ -32,22 +32,22 @@ DEFINE_CLEANUP(optimizer)
 
 const char *optimizer_name(enum optimizer_kind kind); /* "sgd", "adam", "adagrad" */
 
-/* A gradient, over all parameters together, that is longer than `longest` is shortened to it; 0:
- * never. Returns the length it had. Workers that call it with the same reduced gradient get the
- * same bits, whatever vectors their processors have. */
+/* Scales the gradient of all parameters down to the length `longest` if it is longer; 0: never.
+ * Returns its length before. Workers that call it with the same reduced gradient get the same bits
+ * on any processor. */
 double optimizer_clip(struct params *params, float longest);
-int optimizer_clip_check(float longest, struct err *err); /* of what a user wants */
+int optimizer_clip_check(float longest, struct err *err); /* checks the value of --clip */
 
-/* `step` counts from 1: Adam's correction of the first steps depends on it. */
+/* Runs one step. `step` counts from 1; the bias correction of Adam depends on it. */
 void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t step, float rate);
 
-/* The same for the parameters `first` to `last` - 1 of the arena alone: each is updated on its own,
- * so threads may take slices of it, however these are cut. */
+/* Like optimizer_step(), but only for the floats `first` to `last` - 1 of the arena. Every float is
+ * updated independently, so threads may work on any slices. */
 void optimizer_step_slice(struct optimizer *optimizer, struct params *params, uint64_t step,
                           float rate, size_t first, size_t last);
 
-/* The learning rate over a run: up in a straight line during the first `warm_up` steps, then
- * constant, or down along half a cosine to a hundredth at the end. */
+/* The learning rate over a run: it rises linearly during the first `warm_up` steps. Then it stays
+ * constant, or falls along half a cosine to a hundredth at the end. */
 enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_COSINE };
 
 struct schedule {
@@ -56,6 +56,6 @@ struct schedule {
     uint64_t warm_up, steps;
 };
 
-float schedule_rate(const struct schedule *schedule, uint64_t step); /* counts from 1 */
+float optimizer_schedule_rate(const struct schedule *schedule, uint64_t step); /* counts from 1 */
 
 #endif

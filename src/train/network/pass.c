@@ -7,18 +7,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* One mapping for all activations, one offset a tensor: tensor i + 1 is what layer i makes. */
-struct tape {
+/* One mapping for all activations, with one offset per tensor. Tensor i + 1 is the output of layer
+ * i. */
+struct network_tape {
     int capacity, n;
     const float *input;
     bool training;
     struct layer_draw draw;
     float *arena;
-    float *own_totals, *totals; /* the second are those of a team, where there is one */
+    float *own_totals, *totals; /* own_totals is used if no team shares its totals */
     size_t output_offset[NETWORK_LAYERS_MAX], saved_offset[NETWORK_LAYERS_MAX];
 };
 
-struct workspace {
+struct network_workspace {
     int capacity;
     float *arena;
     size_t gradient_offset[NETWORK_LAYERS_MAX];
@@ -31,14 +32,14 @@ float *network_floats_new(size_t count)
     size_t size = count * sizeof(float), align = size >= 2 << 20 ? 2 << 20 : 64;
     if (posix_memalign(&memory, align, size ? size : align) != 0)
         mem_panic("out of memory: %zu bytes for activations", size);
-    (void)madvise(memory, size, MADV_HUGEPAGE); /* advice: a refusal costs speed */
+    (void)madvise(memory, size, MADV_HUGEPAGE); /* only a hint: without huge pages it is slower */
     memset(memory, 0, size);
     return memory;
 }
 
-struct tape *tape_new(const struct network *network, int capacity)
+struct network_tape *network_tape_new(const struct network *network, int capacity)
 {
-    struct tape *tape = mem_zalloc(sizeof(*tape));
+    struct network_tape *tape = mem_zalloc(sizeof(*tape));
     size_t total = 0;
     tape->capacity = capacity;
     for (int i = 0; i < network->count; i++) {
@@ -55,7 +56,7 @@ struct tape *tape_new(const struct network *network, int capacity)
     return tape;
 }
 
-struct tape *tape_free(struct tape *tape)
+struct network_tape *network_tape_free(struct network_tape *tape)
 {
     if (!tape)
         return NULL;
@@ -65,20 +66,20 @@ struct tape *tape_free(struct tape *tape)
     return NULL;
 }
 
-void tape_draw(struct tape *tape, const struct layer_draw *draw)
+void network_tape_draw(struct network_tape *tape, const struct layer_draw *draw)
 {
     tape->training = true;
     tape->draw = *draw;
 }
 
-void tape_use_totals(struct tape *tape, float *totals)
+void network_tape_use_totals(struct network_tape *tape, float *totals)
 {
     tape->totals = totals;
 }
 
-struct workspace *workspace_new(const struct network *network, int capacity)
+struct network_workspace *network_workspace_new(const struct network *network, int capacity)
 {
-    struct workspace *workspace = mem_zalloc(sizeof(*workspace));
+    struct network_workspace *workspace = mem_zalloc(sizeof(*workspace));
     size_t total = 0, scratch = 0;
     workspace->capacity = capacity;
     for (int i = 0; i < network->count; i++) {
@@ -93,7 +94,7 @@ struct workspace *workspace_new(const struct network *network, int capacity)
     return workspace;
 }
 
-struct workspace *workspace_free(struct workspace *workspace)
+struct network_workspace *network_workspace_free(struct network_workspace *workspace)
 {
     if (!workspace)
         return NULL;
@@ -102,7 +103,7 @@ struct workspace *workspace_free(struct workspace *workspace)
     return NULL;
 }
 
-/* ---- The whole batch */
+/* ---- Sums over the whole batch */
 
 int network_next_wide(const struct network *network, int layer)
 {
@@ -145,13 +146,13 @@ void network_learn(const struct network *network, const float *totals)
 
 /* ---- The passes */
 
-static const float *tensor_data(const struct tape *tape, int tensor)
+static const float *tensor_data(const struct network_tape *tape, int tensor)
 {
     return tensor == NETWORK_INPUT ? tape->input : tape->arena + tape->output_offset[tensor - 1];
 }
 
-static struct layer_pass pass_of(const struct network *network, struct tape *tape,
-                                 struct workspace *workspace, int i)
+static struct layer_pass pass_of(const struct network *network, struct network_tape *tape,
+                                 struct network_workspace *workspace, int i)
 {
     struct layer_pass pass = {
         .kernels = kernels_best(),
@@ -168,8 +169,8 @@ static struct layer_pass pass_of(const struct network *network, struct tape *tap
     return pass;
 }
 
-void network_start(const struct network *network, struct tape *tape, struct workspace *workspace,
-                   const float *input, int n)
+void network_start(const struct network *network, struct network_tape *tape,
+                   struct network_workspace *workspace, const float *input, int n)
 {
     if (n > tape->capacity || n > workspace->capacity)
         mem_panic("a part of %d samples is larger than its tape of %d", n, tape->capacity);
@@ -177,8 +178,8 @@ void network_start(const struct network *network, struct tape *tape, struct work
     tape->input = input;
 }
 
-void network_forward_layers(const struct network *network, struct tape *tape,
-                            struct workspace *workspace, int first, int last)
+void network_forward_layers(const struct network *network, struct network_tape *tape,
+                            struct network_workspace *workspace, int first, int last)
 {
     for (int i = first; i < last; i++) {
         const struct layer *layer = &network->layers[i];
@@ -189,22 +190,23 @@ void network_forward_layers(const struct network *network, struct tape *tape,
     }
 }
 
-void network_forward_sums(const struct network *network, struct tape *tape,
-                          struct workspace *workspace, int layer, float *ret_sums)
+void network_forward_sums(const struct network *network, struct network_tape *tape,
+                          struct network_workspace *workspace, int layer, float *ret_sums)
 {
     const struct layer *of = &network->layers[layer];
     struct layer_pass pass = pass_of(network, tape, workspace, layer);
     of->ops->sums->forward(of, &pass, tape->n, tensor_data(tape, of->input[0]), ret_sums);
 }
 
-const float *network_output(const struct network *network, const struct tape *tape)
+const float *network_output(const struct network *network, const struct network_tape *tape)
 {
     return tensor_data(tape, network->count);
 }
 
-/* Sums of a batch that has no other parts. */
-static void look_around(const struct network *network, struct tape *tape,
-                        struct workspace *workspace, int layer, bool back, const float *d_output)
+/* Computes the sums of a batch that has only this part. */
+static void pass_look_around(const struct network *network, struct network_tape *tape,
+                             struct network_workspace *workspace, int layer, bool back,
+                             const float *d_output)
 {
     _cleanup_free_ float *sums = mem_calloc(network_sum_count(network, layer), sizeof(*sums));
     if (back)
@@ -214,13 +216,13 @@ static void look_around(const struct network *network, struct tape *tape,
     network_merge(network, layer, back, sums, 1, tape->totals);
 }
 
-const float *network_forward(const struct network *network, struct tape *tape,
-                             struct workspace *workspace, const float *input, int n)
+const float *network_forward(const struct network *network, struct network_tape *tape,
+                             struct network_workspace *workspace, const float *input, int n)
 {
     network_start(network, tape, workspace, input, n);
     for (int first = 0, last; first < network->count; first = last) {
         if (tape->training && network->layers[first].ops->sums)
-            look_around(network, tape, workspace, first, false, NULL);
+            pass_look_around(network, tape, workspace, first, false, NULL);
         last = network_next_wide(network, first + 1);
         network_forward_layers(network, tape, workspace, first, last);
     }
@@ -228,15 +230,15 @@ const float *network_forward(const struct network *network, struct tape *tape,
 }
 
 static const float *gradient_of_output(const struct network *network,
-                                       const struct workspace *workspace, const float *d_output,
-                                       int layer)
+                                       const struct network_workspace *workspace,
+                                       const float *d_output, int layer)
 {
     return layer == network->count - 1 ? d_output
                                        : workspace->arena + workspace->gradient_offset[layer];
 }
 
-void network_backward_sums(const struct network *network, struct tape *tape,
-                           struct workspace *workspace, const float *d_output, int layer,
+void network_backward_sums(const struct network *network, struct network_tape *tape,
+                           struct network_workspace *workspace, const float *d_output, int layer,
                            float *ret_sums)
 {
     const struct layer *of = &network->layers[layer];
@@ -246,9 +248,9 @@ void network_backward_sums(const struct network *network, struct tape *tape,
                             gradient_of_output(network, workspace, d_output, layer), ret_sums);
 }
 
-static void layer_backward(const struct network *network, struct tape *tape,
-                           struct workspace *workspace, const float *d_output, float *gradients,
-                           float *d_input, int i)
+static void layer_backward(const struct network *network, struct network_tape *tape,
+                           struct network_workspace *workspace, const float *d_output,
+                           float *gradients, float *d_input, int i)
 {
     const struct layer *layer = &network->layers[i];
     const float *in[LAYER_INPUTS_MAX];
@@ -268,30 +270,30 @@ static void layer_backward(const struct network *network, struct tape *tape,
                          network->accumulate[i]);
 }
 
-void network_backward_layers(const struct network *network, struct tape *tape,
-                             struct workspace *workspace, const float *d_output, float *gradients,
-                             int first, int last)
+void network_backward_layers(const struct network *network, struct network_tape *tape,
+                             struct network_workspace *workspace, const float *d_output,
+                             float *gradients, int first, int last)
 {
     for (int i = last - 1; i >= first; i--)
         if (network->reached[i + 1])
             layer_backward(network, tape, workspace, d_output, gradients, NULL, i);
 }
 
-void network_backward_to_input(const struct network *network, struct tape *tape,
-                               struct workspace *workspace, const float *d_output, float *gradients,
-                               float *d_input)
+void network_backward_to_input(const struct network *network, struct network_tape *tape,
+                               struct network_workspace *workspace, const float *d_output,
+                               float *gradients, float *d_input)
 {
     for (int i = network->count - 1; i >= 0; i--) {
         if (!network->reached[i + 1])
             continue;
         if (tape->training && network->layers[i].ops->sums)
-            look_around(network, tape, workspace, i, true, d_output);
+            pass_look_around(network, tape, workspace, i, true, d_output);
         layer_backward(network, tape, workspace, d_output, gradients, d_input, i);
     }
 }
 
-void network_backward(const struct network *network, struct tape *tape, struct workspace *workspace,
-                      const float *d_output, float *gradients)
+void network_backward(const struct network *network, struct network_tape *tape,
+                      struct network_workspace *workspace, const float *d_output, float *gradients)
 {
     network_backward_to_input(network, tape, workspace, d_output, gradients, NULL);
 }

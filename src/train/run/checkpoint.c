@@ -27,8 +27,9 @@ static size_t data_offset(size_t header_size)
     return (PREFIX + header_size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static struct json *describe(struct arena *arena, const struct params *params,
-                             const struct optimizer *optimizer, const struct checkpoint_info *info)
+static struct json *describe_checkpoint(struct arena *arena, const struct params *params,
+                                        const struct optimizer *optimizer,
+                                        const struct checkpoint_info *info)
 {
     struct json *header = json_object(arena);
     json_set_string(arena, header, "model", info->model);
@@ -89,7 +90,7 @@ int checkpoint_write(const char *path, const struct params *params,
                      struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char *header = json_to_string(arena, describe(arena, params, optimizer, info));
+    char *header = json_to_string(arena, describe_checkpoint(arena, params, optimizer, info));
     uint32_t size = (uint32_t)strlen(header), version = CHECKPOINT_VERSION;
     if (size > CHECKPOINT_HEADER_MAX)
         return err_set(err, ERR_TOO_LARGE, "cannot write '%s': its header has %u bytes", path,
@@ -119,7 +120,7 @@ int checkpoint_write(const char *path, const struct params *params,
     return result;
 }
 
-static int read_header(const char *name, struct checkpoint *checkpoint, struct err *err)
+static int read_checkpoint_header(const char *name, struct checkpoint *checkpoint, struct err *err)
 {
     struct json *header = checkpoint->header;
     int64_t floats = json_get_int(header, "floats", -1), slots = json_get_int(header, "slots", 0);
@@ -156,7 +157,7 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
         return err_set(err, ERR_UNSUPPORTED, "'%s' is of version %u; this program reads version %d",
                        name, version, CHECKPOINT_VERSION);
     if (header_size > CHECKPOINT_HEADER_MAX || data_offset(header_size) > size - TRAILER)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is cut off", name);
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is truncated", name);
 
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = mem_zalloc(sizeof(*checkpoint));
     checkpoint->arena = arena_new();
@@ -164,7 +165,7 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
         json_parse(checkpoint->arena, bytes + PREFIX, header_size, NULL, &checkpoint->header, err);
     if (result < 0)
         return err_wrap(err, "header of '%s'", name);
-    result = read_header(name, checkpoint, err);
+    result = read_checkpoint_header(name, checkpoint, err);
     if (result < 0)
         return result;
     size_t have = size - TRAILER - data_offset(header_size);
@@ -180,7 +181,8 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
 
 int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
 {
-    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait */
+    _cleanup_fd_ int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a FIFO would block */
     struct stat info;
     if (fd < 0 || fstat(fd, &info) < 0)
         return err_set_errno(err, errno, "cannot read '%s'", path);
@@ -190,14 +192,14 @@ int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
     _cleanup_free_ char *data = malloc(size);
     if (!data)
         return err_set_errno(err, errno, "cannot read '%s'", path);
-    while (done < size) { /* not mapped: a disk that fails would be a signal */
+    while (done < size) { /* read, not mapped: a failing disk would raise a signal */
         ssize_t got = read(fd, data + done, size - done);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return err_set_errno(err, errno, "cannot read '%s'", path);
         if (got == 0)
-            break; /* it was cut since */
+            break; /* the file was truncated meanwhile */
         done += (size_t)got;
     }
     return checkpoint_parse(path, data, done, ret, err);

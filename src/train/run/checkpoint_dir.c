@@ -20,7 +20,7 @@ static int newest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* "step-00000120.ckpt", as it is written here, of a file or a link to one. */
+/* Whether the entry is a checkpoint, "step-00000120.ckpt": a file, or a link to one. */
 static bool is_checkpoint(const struct dirent *entry, uint64_t *ret_step)
 {
     unsigned long long step;
@@ -66,7 +66,8 @@ int checkpoint_prune(const char *directory, size_t keep, struct err *err)
     return result;
 }
 
-/* "step-00000120.ckpt.a1B2c3": what a process that was killed left beside. */
+/* Whether the name is that of a temporary file, "step-00000120.ckpt.a1B2c3", of a killed process.
+ */
 static bool is_left_over(const char *name)
 {
     unsigned long long step;

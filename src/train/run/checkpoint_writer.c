@@ -1,4 +1,4 @@
-/* Checkpoints written by a thread of their own; see checkpoint_writer.h. */
+/* Writes checkpoints on a separate thread; see checkpoint_writer.h. */
 #include "train/run/checkpoint_writer.h"
 
 #include "base/mem.h"
@@ -7,17 +7,17 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Who may touch a snapshot: the thread that trains while it is free or being filled, the thread
- * that writes while it is being written, nobody while it waits. */
+/* The training thread owns a snapshot that is free or being filled. The writer thread owns a
+ * snapshot that is being written. No thread may touch a snapshot that waits. */
 enum snapshot_state { SNAPSHOT_FREE, SNAPSHOT_FILLING, SNAPSHOT_WAITING, SNAPSHOT_WRITING };
 
 struct snapshot {
     enum snapshot_state state;
-    struct params params;       /* its values are the copy, its table is the original */
+    struct params params;       /* its values are the copy; its table of names is the original */
     struct optimizer optimizer; /* its slots are the copy */
     struct checkpoint_info info;
-    struct arena *arena; /* of the info */
-    float *memory;       /* of values and slots */
+    struct arena *arena; /* holds the checkpoint_info */
+    float *memory;       /* holds values and slots */
     size_t floats;
 };
 
@@ -29,11 +29,11 @@ struct checkpoint_writer {
     pthread_cond_t changed;
     bool ending;
     struct snapshot snapshots[2];
-    struct checkpoint_writer_news news;
-    struct err last; /* what became of the last one; its code is 0 if it was written */
+    struct checkpoint_writer_report news;
+    struct err last; /* result of the last write; code 0 if it succeeded */
 };
 
-static struct snapshot *find(struct checkpoint_writer *writer, enum snapshot_state state)
+static struct snapshot *find_snapshot(struct checkpoint_writer *writer, enum snapshot_state state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(writer->snapshots); i++)
         if (writer->snapshots[i].state == state)
@@ -41,7 +41,7 @@ static struct snapshot *find(struct checkpoint_writer *writer, enum snapshot_sta
     return NULL;
 }
 
-/* ---- The thread that writes */
+/* ---- The writer thread */
 
 static void write_one(const struct checkpoint_writer *writer, const struct snapshot *snapshot,
                       struct err *ret_unwritten, struct err *ret_unpruned)
@@ -53,7 +53,7 @@ static void write_one(const struct checkpoint_writer *writer, const struct snaps
         (void)checkpoint_prune(writer->directory, writer->keep, ret_unpruned);
 }
 
-/* With the lock. */
+/* The lock must be held. */
 static void note_outcome(struct checkpoint_writer *writer, uint64_t step,
                          const struct err *unwritten, const struct err *unpruned)
 {
@@ -74,7 +74,7 @@ static void *write_all(void *context)
     struct checkpoint_writer *writer = context;
     pthread_mutex_lock(&writer->lock);
     for (;;) {
-        struct snapshot *snapshot = find(writer, SNAPSHOT_WAITING);
+        struct snapshot *snapshot = find_snapshot(writer, SNAPSHOT_WAITING);
         if (!snapshot && writer->ending)
             break;
         if (!snapshot) {
@@ -94,7 +94,7 @@ static void *write_all(void *context)
     return NULL;
 }
 
-/* ---- The thread that trains */
+/* ---- The training thread */
 
 int checkpoint_writer_new(const char *directory, size_t keep, struct checkpoint_writer **ret,
                           struct err *err)
@@ -135,8 +135,8 @@ struct checkpoint_writer *checkpoint_writer_free(struct checkpoint_writer *write
     return NULL;
 }
 
-static void fill(struct snapshot *snapshot, const struct params *params,
-                 const struct optimizer *optimizer, const struct checkpoint_info *info)
+static void fill_snapshot(struct snapshot *snapshot, const struct params *params,
+                          const struct optimizer *optimizer, const struct checkpoint_info *info)
 {
     size_t values = params->floats, slots = values * (size_t)optimizer->slot_count;
     if (snapshot->floats < values + slots) {
@@ -163,25 +163,26 @@ void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params
                            const struct optimizer *optimizer, const struct checkpoint_info *info)
 {
     pthread_mutex_lock(&writer->lock);
-    struct snapshot *snapshot = find(writer, SNAPSHOT_WAITING);
+    struct snapshot *snapshot = find_snapshot(writer, SNAPSHOT_WAITING);
     if (snapshot)
         writer->news.replaced++;
     else
-        snapshot = find(writer, SNAPSHOT_FREE); /* there is one: at most one is being written */
+        snapshot = find_snapshot(
+            writer, SNAPSHOT_FREE); /* there always is one: at most one is being written */
     snapshot->state = SNAPSHOT_FILLING;
     pthread_mutex_unlock(&writer->lock);
-    fill(snapshot, params, optimizer, info);
+    fill_snapshot(snapshot, params, optimizer, info);
     pthread_mutex_lock(&writer->lock);
     snapshot->state = SNAPSHOT_WAITING;
     pthread_cond_broadcast(&writer->changed);
     pthread_mutex_unlock(&writer->lock);
 }
 
-void checkpoint_writer_ask(struct checkpoint_writer *writer, struct checkpoint_writer_news *ret)
+void checkpoint_writer_poll(struct checkpoint_writer *writer, struct checkpoint_writer_report *ret)
 {
     pthread_mutex_lock(&writer->lock);
     *ret = writer->news;
-    writer->news = (struct checkpoint_writer_news){.good = ret->good};
+    writer->news = (struct checkpoint_writer_report){.good = ret->good};
     pthread_mutex_unlock(&writer->lock);
 }
 
@@ -189,7 +190,7 @@ int checkpoint_writer_drain(struct checkpoint_writer *writer, struct err *err)
 {
     int result = 0;
     pthread_mutex_lock(&writer->lock);
-    while (find(writer, SNAPSHOT_WAITING) || find(writer, SNAPSHOT_WRITING))
+    while (find_snapshot(writer, SNAPSHOT_WAITING) || find_snapshot(writer, SNAPSHOT_WRITING))
         pthread_cond_wait(&writer->changed, &writer->lock);
     if (writer->last.code) {
         result = -(int)writer->last.code;

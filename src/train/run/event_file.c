@@ -1,6 +1,6 @@
 /* TensorBoard's event files; see event_file.h. A file is a sequence of TFRecords (size, masked
- * CRC-32C of the size, data, masked CRC-32C of the data), and each holds a protobuf Event. The
- * numbers of fields are those of tensorflow/core/util/event.proto and framework/summary.proto. */
+ * CRC-32C of the size, data, masked CRC-32C of the data). Each record holds a protobuf Event. The
+ * field numbers are those of tensorflow/core/util/event.proto and framework/summary.proto. */
 #include "train/run/event_file.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 
 enum {
     RECORD_MAX = 64 * 1024,
-    HEAD = 12, /* the size, in 8 bytes, and its checksum */
+    HEAD = 12, /* the size in 8 bytes, and its checksum */
     TAIL = 4,
 
     EVENT_WALL_TIME = 1, /* seconds, as a double */
@@ -36,8 +36,8 @@ struct event_file {
     struct buf event, record;
 };
 
-/* Castagnoli's polynomial, bit by bit: records are small and few. */
-static uint32_t crc32c(const void *data, size_t size)
+/* CRC-32C (Castagnoli), bit by bit: records are small and rare. */
+static uint32_t event_crc32c(const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     uint32_t crc = ~0U;
@@ -49,8 +49,9 @@ static uint32_t crc32c(const void *data, size_t size)
     return ~crc;
 }
 
-/* The format masks its checksums, so that a record that holds records does not match its own. */
-static uint32_t masked(uint32_t crc)
+/* The format masks its checksums, so that a record that contains records does not match its own
+ * checksum. */
+static uint32_t masked_crc(uint32_t crc)
 {
     return (crc >> 15 | crc << 17) + 0xa282ead8U;
 }
@@ -61,16 +62,16 @@ static void put_little_endian(struct buf *buf, uint64_t value, size_t size)
         buf_append_char(buf, (char)(value >> 8 * i));
 }
 
-/* In one write: a reader that comes between sees all of it or nothing. What a full disk cut off is
- * taken back, else nothing behind it could be read. */
+/* Writes the record at once: a reader sees all of it or nothing. If a full disk cuts it off, the
+ * file is truncated to its old size, since no record behind a broken one can be read. */
 static int write_record(struct event_file *file, struct err *err)
 {
     struct buf *record = &file->record;
     buf_clear(record);
     put_little_endian(record, file->event.size, 8);
-    put_little_endian(record, masked(crc32c(record->data, 8)), 4);
+    put_little_endian(record, masked_crc(event_crc32c(record->data, 8)), 4);
     buf_append(record, file->event.data, file->event.size);
-    put_little_endian(record, masked(crc32c(file->event.data, file->event.size)), TAIL);
+    put_little_endian(record, masked_crc(event_crc32c(file->event.data, file->event.size)), TAIL);
     if (file->event.overflowed || record->overflowed)
         return err_set(err, ERR_TOO_LARGE, "'%s': a record of more than %d bytes", file->path,
                        RECORD_MAX);
@@ -90,7 +91,7 @@ static void begin_event(struct event_file *file, int64_t now_ms)
     protobuf_put_double(&file->event, EVENT_WALL_TIME, (double)now_ms / 1000);
 }
 
-/* The first record names the format; the second is where a resumed run begins. */
+/* The first record names the format. The second tells where a resumed run begins. */
 static int write_start(struct event_file *file, int64_t now_ms, uint64_t first_step,
                        struct err *err)
 {

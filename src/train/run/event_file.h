@@ -1,6 +1,6 @@
-/* What TensorBoard draws: a file of events, each the value of some quantity at some step. Written
- * by the worker that speaks for the run, as training goes on; every record is whole on disk or not
- * there, for a reader follows the file while it grows. */
+/* A file of events for TensorBoard: each event is the value of one quantity at one step. The worker
+ * that speaks for the run writes it during the training. A reader follows the file while it grows,
+ * so every record is appended with one write. */
 #ifndef TRAINYARD_TRAIN_EVENT_FILE_H
 #define TRAINYARD_TRAIN_EVENT_FILE_H
 
@@ -12,9 +12,9 @@
 
 struct event_file;
 
-/* A new file "events.out.tfevents.SECONDS.HOST.PID" in the directory, which is made. A run that is
- * resumed after `first_step` tells TensorBoard to forget what an earlier one said of later steps.
- */
+/* Creates the file "events.out.tfevents.SECONDS.HOST.PID" in `directory`, and the directory itself.
+ * If `first_step` is not 0 the run was resumed after that step: the file tells TensorBoard to
+ * discard the values that an earlier file has for later steps. */
 int event_file_open(const char *directory, int64_t now_ms, uint64_t first_step,
                     struct event_file **ret, struct err *err);
 struct event_file *event_file_close(struct event_file *file); /* NULL-safe; returns NULL */
@@ -29,7 +29,7 @@ struct event_scalar {
     double value;
 };
 
-/* All at one step, in one record. */
+/* Appends one record with all scalars of one step. */
 int event_file_add(struct event_file *file, int64_t now_ms, uint64_t step,
                    const struct event_scalar *scalars, size_t count, struct err *err);
 

@@ -1,60 +1,61 @@
-/* What workers must have in common before they go on together; see fit_agree.h. */
+/* Brings all workers to the same state; see fit_agree.h. */
 #include "train/run/fit_agree.h"
 
 #include "base/mem.h"
 #include "train/run/fit_save.h"
+#include "train/run/model.h"
 
 #include <string.h>
 
-enum { HALF = 20 }; /* bits of a step in one float, which holds 24 exactly */
+enum { HALF = 20 }; /* bits of a step per float; a float holds 24 bits exactly */
 
-/* What a worker tells of itself. */
-enum { TELLS_SETTLED, TELLS_FAILED, TELLS_HIGH, TELLS_LOW, TELLS };
+/* The floats that each worker contributes. */
+enum { STATE_SETTLED, STATE_FAILED, STATE_HIGH, STATE_LOW, STATE_FLOATS };
 
-struct standing {
-    bool somebody_settled, somebody_failed;
-    bool alike; /* all are settled, at the same step */
-    int holder; /* whose state counts */
-    uint64_t farthest;
+struct group_state {
+    bool any_settled, any_failed;
+    bool equal; /* all workers are settled, at the same step */
+    int source; /* rank whose state all workers take */
+    uint64_t latest_step;
 };
 
-static int compare(struct fit_loop *loop, bool failed, uint64_t step, struct standing *ret,
-                   struct err *err)
+static int compare_states(struct fit_loop *loop, bool failed, uint64_t step,
+                          struct group_state *ret, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
-    const float own[TELLS] = {loop->settled, failed, (float)(step >> HALF),
-                              (float)(step & ((1 << HALF) - 1))};
-    _cleanup_free_ float *all = mem_calloc((size_t)reducer->size * TELLS, sizeof(*all));
-    int result = reducer->allgather(reducer, own, TELLS, all, err);
+    const float own[STATE_FLOATS] = {loop->settled, failed, (float)(step >> HALF),
+                                     (float)(step & ((1 << HALF) - 1))};
+    _cleanup_free_ float *all = mem_calloc((size_t)reducer->size * STATE_FLOATS, sizeof(*all));
+    int result = reducer->allgather(reducer, own, STATE_FLOATS, all, err);
     if (result < 0)
         return result;
-    struct standing standing = {.alike = true};
+    struct group_state group = {.equal = true};
     for (int rank = 0; rank < reducer->size; rank++)
-        standing.somebody_settled |= all[(size_t)rank * TELLS + TELLS_SETTLED] > 0;
+        group.any_settled |= all[(size_t)rank * STATE_FLOATS + STATE_SETTLED] > 0;
     bool found = false;
     for (int rank = 0; rank < reducer->size; rank++) {
-        const float *theirs = all + (size_t)rank * TELLS;
-        uint64_t there = ((uint64_t)theirs[TELLS_HIGH] << HALF) + (uint64_t)theirs[TELLS_LOW];
-        bool settled = theirs[TELLS_SETTLED] > 0;
-        standing.somebody_failed |= theirs[TELLS_FAILED] > 0;
-        standing.alike &= settled && there == step;
-        if (settled == standing.somebody_settled && (!found || there > standing.farthest)) {
-            standing.farthest = there;
-            standing.holder = rank;
+        const float *theirs = all + (size_t)rank * STATE_FLOATS;
+        uint64_t there = ((uint64_t)theirs[STATE_HIGH] << HALF) + (uint64_t)theirs[STATE_LOW];
+        bool settled = theirs[STATE_SETTLED] > 0;
+        group.any_failed |= theirs[STATE_FAILED] > 0;
+        group.equal &= settled && there == step;
+        if (settled == group.any_settled && (!found || there > group.latest_step)) {
+            group.latest_step = there;
+            group.source = rank;
             found = true;
         }
     }
-    *ret = standing;
+    *ret = group;
     return 0;
 }
 
-/* From the holder to all, through memory of its own, so that a transfer that breaks spoils nothing.
- */
-static int take_over(struct fit_loop *loop, int holder, struct err *err)
+/* Copies the state of the source to all workers. It goes through separate memory, so that a broken
+ * transfer leaves the old state intact. */
+static int take_over_state(struct fit_loop *loop, int source, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
     size_t learned_count = 0;
-    float *learned = loop->learned ? loop->learned(loop->context, &learned_count) : NULL;
+    float *learned = fit_loop_learned(loop, &learned_count);
     size_t slots = (size_t)loop->optimizer->slot_count * loop->optimizer->floats;
     const struct {
         float *at;
@@ -69,50 +70,51 @@ static int take_over(struct fit_loop *loop, int holder, struct err *err)
         total += pieces[i].count;
     _cleanup_free_ float *state = mem_calloc(total + 1, sizeof(*state));
     float *at = state;
-    for (size_t i = 0; reducer->rank == holder && i < ARRAY_SIZE(pieces); i++)
+    for (size_t i = 0; reducer->rank == source && i < ARRAY_SIZE(pieces); i++)
         at = pieces[i].count ? mempcpy(at, pieces[i].at, pieces[i].count * sizeof(float)) : at;
-    int result = reducer->broadcast(reducer, holder, state, total, err);
+    int result = reducer->broadcast(reducer, source, state, total, err);
     if (result < 0)
         return result;
     at = state;
     for (size_t i = 0; i < ARRAY_SIZE(pieces); at += pieces[i].count, i++)
         if (pieces[i].count)
             memcpy(pieces[i].at, at, pieces[i].count * sizeof(float));
-    loop->changed(loop->context);
+    loop->model->steps->changed(loop->context);
     return 0;
 }
 
-/* Nobody has anything: rank 0 reads the newest checkpoint, or what a new run begins with, and the
- * others hear of it, also if that fails. */
-static int begin(struct fit_loop *loop, uint64_t *step, struct standing *standing, struct err *err)
+/* No worker has a state: rank 0 reads the newest checkpoint or sets the first values of a new run.
+ * All workers learn whether that failed. */
+static int begin_run(struct fit_loop *loop, uint64_t *step, struct group_state *group,
+                     struct err *err)
 {
     struct err problem = ERR_INIT;
     int restored = 0;
     *step = 0;
-    if (loop->reducer->rank == 0 && loop->model_dir)
+    if (loop->reducer->rank == 0 && loop->options->model_dir)
         restored = fit_save_restore(loop, step, &problem);
-    if (loop->reducer->rank == 0 && restored == 0 && *step == 0 && loop->first_values)
-        restored = loop->first_values(loop->context, &problem);
-    int result = compare(loop, restored < 0, *step, standing, err);
+    if (loop->reducer->rank == 0 && restored == 0 && *step == 0 && loop->model->steps->first_values)
+        restored = loop->model->steps->first_values(loop->context, &problem);
+    int result = compare_states(loop, restored < 0, *step, group, err);
     if (restored < 0)
         return err_set(err, problem.code, "%s", problem.message);
-    if (result == 0 && standing->somebody_failed)
+    if (result == 0 && group->any_failed)
         return err_set(err, ERR_CANCELED, "the first worker cannot start; its log says why");
     return result;
 }
 
 int fit_agree(struct fit_loop *loop, uint64_t *step, struct err *err)
 {
-    struct standing standing;
-    int result = compare(loop, false, *step, &standing, err);
-    if (result == 0 && !standing.somebody_settled)
-        result = begin(loop, step, &standing, err);
-    if (result == 0 && !standing.alike)
-        result = take_over(loop, standing.holder, err);
+    struct group_state group;
+    int result = compare_states(loop, false, *step, &group, err);
+    if (result == 0 && !group.any_settled)
+        result = begin_run(loop, step, &group, err);
+    if (result == 0 && !group.equal)
+        result = take_over_state(loop, group.source, err);
     if (result < 0)
         return result;
-    *step = standing.farthest;
-    loop->joined = !loop->settled && standing.somebody_settled;
+    *step = group.latest_step;
+    loop->joined = !loop->settled && group.any_settled;
     loop->settled = true;
     if (loop->reducer->settle)
         loop->reducer->settle(loop->reducer);

@@ -1,4 +1,4 @@
-/* What happens when a worker was told to stop; see fit_leave.h. */
+/* Ends or leaves a run on request; see fit_leave.h. */
 #include "train/run/fit_leave.h"
 
 #include "base/buf.h"
@@ -7,10 +7,10 @@
 
 bool fit_leave_is_asked(const struct fit_loop *loop)
 {
-    return loop->stop && *loop->stop;
+    return loop->options->stop && *loop->options->stop;
 }
 
-/* "worker 1 (host:port)", or several of them. */
+/* Writes the names of all workers that were told to stop. */
 static void name_all(struct reducer *reducer, const float *told, struct buf *text)
 {
     enum { NAMED_MAX = 4 };
@@ -27,7 +27,8 @@ static void name_all(struct reducer *reducer, const float *told, struct buf *tex
     buf_append_str(text, named > 1 ? " were told to stop" : " was told to stop");
 }
 
-/* The signal may have come to others since: who is told now counts. */
+/* Compares again which workers were told to stop: a signal may have reached others since the step.
+ */
 int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
@@ -48,8 +49,8 @@ int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
     for (int rank = 0; *ret == FIT_LEAVE_OTHERS && rank < reducer->size; rank++)
         if (told[rank] > 0)
             reducer->dismiss(reducer, rank);
-    if (*ret != FIT_LEAVE_OTHERS) /* everybody's log tells why it ends */
-        run_log_speak(loop->log, true, reducer->rank == 0);
+    if (*ret != FIT_LEAVE_OTHERS) /* the log of every leaving worker says why it ends */
+        run_log_set_role(loop->log, true, reducer->rank == 0);
     run_log_note(loop->log, "told", "%s; %s", who.data, all ? "all end" : "the others go on");
     return 0;
 }
@@ -58,19 +59,20 @@ void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *result)
 {
     result->stopped = true;
     run_log_note(loop->log, "stopped",
-                 loop->model_dir ? "stopped after step %llu; the next run goes on from there"
-                                 : "stopped after step %llu",
+                 loop->options->model_dir
+                     ? "stopped after step %llu; the next run goes on from there"
+                     : "stopped after step %llu",
                  (unsigned long long)result->last);
 }
 
-int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *result,
+int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *outcome,
                     struct err *err)
 {
-    int failed = 0;
-    if (writes && result->last > result->first)
-        failed = fit_save_now(loop, result->last, err);
-    if (failed < 0)
-        return failed;
-    fit_leave_tell(loop, result);
+    int result = 0;
+    if (writes && outcome->last > outcome->first)
+        result = fit_save_now(loop, outcome->last, err);
+    if (result < 0)
+        return result;
+    fit_leave_tell(loop, outcome);
     return 0;
 }

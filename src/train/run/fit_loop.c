@@ -1,35 +1,35 @@
-/* The course of synchronous training; see fit_loop.h. */
+/* The loop of synchronous training; see fit_loop.h. */
 #include "train/run/fit_loop.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "train/run/checkpoint_writer.h"
 #include "train/run/fit_agree.h"
 #include "train/run/fit_leave.h"
 #include "train/run/fit_save.h"
+#include "train/run/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUP_MAX = 512 }; /* who is in it, as a text */
+enum { GROUP_MAX = 512 }; /* bytes of a text that lists the members */
 
 static bool is_writer(const struct fit_loop *loop)
 {
-    return loop->reducer->rank == 0 && loop->model_dir;
+    return loop->reducer->rank == 0 && loop->options->model_dir;
 }
 
-/* Whoever is rank 0 now speaks and writes. */
+/* The worker that is rank 0 now shows progress and writes files. */
 static void take_role(struct fit_loop *loop)
 {
-    run_log_speak(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
+    run_log_set_role(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
 }
 
-static void tell_loss(struct fit_loop *loop, const struct err *loss)
+static void log_lost_worker(struct fit_loop *loop, const struct err *loss)
 {
-    run_log_lost(loop->log, "%s; %s", loss->message,
-                 loop->reducer->elastic ? "the others go on"
-                                        : "waiting for all workers to be there again");
+    run_log_worker_lost(loop->log, "%s; %s", loss->message,
+                        loop->reducer->elastic ? "the others go on"
+                                               : "waiting until all workers are back");
 }
 
 static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
@@ -39,7 +39,7 @@ static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
         loop->reducer->describe(loop->reducer, who, GROUP_MAX);
 }
 
-static void tell_group(struct fit_loop *loop, uint64_t step)
+static void log_group(struct fit_loop *loop, uint64_t step)
 {
     char who[GROUP_MAX];
     describe_group(loop, who);
@@ -47,9 +47,9 @@ static void tell_group(struct fit_loop *loop, uint64_t step)
                  (unsigned long long)step, who);
 }
 
-/* The log of a worker that does not speak for the run says at least what it is part of, and who
- * does: `how` is "begins", for example. */
-static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
+/* Logs, on a worker that does not speak for the run, which group it belongs to and which worker
+ * speaks. `how` is "begins", for example. */
+static void log_membership(struct fit_loop *loop, const char *how, uint64_t step)
 {
     struct reducer *reducer = loop->reducer;
     char self[GROUP_MAX], first[GROUP_MAX], who[GROUP_MAX], after[64] = "";
@@ -60,203 +60,212 @@ static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
     describe_group(loop, who);
     if (step)
         snprintf(after, sizeof(after), " after step %llu", (unsigned long long)step);
-    run_log_own(loop->log, "member", "%s %s%s with %s; progress is told by %s", self, how, after,
-                who, first);
+    run_log_note_process(loop->log, "member", "%s %s%s with %s; %s shows the progress", self, how,
+                         after, who, first);
 }
 
-static void tell_own_end(struct fit_loop *loop, const struct fit_loop_result *result)
+static void log_member_end(struct fit_loop *loop, const struct fit_loop_result *result)
 {
     struct reducer *reducer = loop->reducer;
     char self[GROUP_MAX];
     if (reducer->rank == 0 || !reducer->name || result->stopped)
         return;
     reducer->name(reducer, reducer->rank, self, sizeof(self));
-    run_log_own(loop->log, "member", "%s has done its part: all %llu steps are done", self,
-                (unsigned long long)loop->steps);
+    run_log_note_process(loop->log, "member", "%s has done its part: all %llu steps are done", self,
+                         (unsigned long long)loop->steps);
 }
 
-/* A member is lost, or does not answer any more: see comm_group_broken(). */
-static bool is_loss(int failed)
+/* Whether a worker was lost or does not answer; see comm_group_broken(). */
+static bool is_loss(int result)
 {
-    return failed == -ERR_UNAVAILABLE || failed == -ERR_TIMEOUT;
+    return result == -ERR_UNAVAILABLE || result == -ERR_TIMEOUT;
 }
 
-/* Form the group anew, as often as it takes, and go on together after the last step of the one that
- * came farthest. It is not waited for once it was asked to end: `result` says so. */
-static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *result,
-                   struct err *err)
+/* Forms the group again, repeatedly if necessary, and continues after the last step of the worker
+ * that is ahead. Does not wait for other workers once this worker was told to stop; then
+ * outcome->stopped is set. */
+static int form_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
+                      struct err *err)
 {
     struct reducer *reducer = loop->reducer;
     bool spoke = reducer->rank == 0, wrote = is_writer(loop);
     struct err loss = ERR_INIT;
     do {
-        if (failed < 0 && err)
+        if (result < 0 && err)
             loss = *err;
-        if (failed < 0)
-            tell_loss(loop, &loss);
-        failed = reducer->reform(reducer, err);
-        if (failed == -ERR_TIMEOUT && !fit_leave_is_asked(loop))
-            return failed; /* nobody came in the time there is for it */
-        if (failed == 0 && loop->regroup)
-            failed = loop->regroup(loop->context, err);
-        if (failed == 0 && !is_writer(loop)) /* once all agree, who writes now can claim it */
+        if (result < 0)
+            log_lost_worker(loop, &loss);
+        result = reducer->reform(reducer, err);
+        if (result == -ERR_TIMEOUT && !fit_leave_is_asked(loop))
+            return result; /* too few workers came within the timeout */
+        if (result == 0 && loop->model->steps->regroup)
+            result = loop->model->steps->regroup(loop->context, err);
+        if (result == 0 &&
+            !is_writer(loop)) /* the new writer can lock the directory once all workers agree */
             fit_save_hand_over(loop);
-        if (failed == 0)
-            failed = fit_agree(loop, &result->last, err);
-    } while (is_loss(failed) && !fit_leave_is_asked(loop));
-    if (failed < 0 && fit_leave_is_asked(loop) && (is_loss(failed) || failed == -ERR_CANCELED))
-        return fit_leave_alone(loop, wrote || is_writer(loop), result, err);
-    if (failed < 0)
-        return failed;
+        if (result == 0)
+            result = fit_agree(loop, &outcome->last, err);
+    } while (is_loss(result) && !fit_leave_is_asked(loop));
+    if (result < 0 && fit_leave_is_asked(loop) && (is_loss(result) || result == -ERR_CANCELED))
+        return fit_leave_alone(loop, wrote || is_writer(loop), outcome, err);
+    if (result < 0)
+        return result;
     take_role(loop);
     if (is_writer(loop))
         fit_save_take_over(loop);
-    if (loss.code && !spoke) /* the one that spoke before may have been the one that was lost */
-        tell_loss(loop, &loss);
+    if (loss.code && !spoke) /* the lost worker may have been the one that spoke */
+        log_lost_worker(loop, &loss);
     if (!loop->joined) {
-        tell_group(loop, result->last);
-        tell_own(loop, "goes on", result->last);
+        log_group(loop, outcome->last);
+        log_membership(loop, "goes on", outcome->last);
     }
     return 0;
 }
 
-/* A step that failed has changed nothing here, though it may have succeeded elsewhere. What was
- * done is saved, in case nobody comes back; where the others go on at once, in the background. */
-static int recover(struct fit_loop *loop, int failed, struct fit_loop_result *result,
-                   struct err *err)
+/* A failed step has changed nothing on this worker, though it may have succeeded on others. Saves
+ * the steps done so far, in case no worker comes back. An elastic group continues at once, so it
+ * saves in the background. */
+static int recover_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
+                         struct err *err)
 {
-    if (failed == -ERR_INVALID) /* older checkpoints are worth more */
+    if (result ==
+        -ERR_INVALID) /* diverged: older checkpoints are worth more than the current state */
         return fit_save_advise(loop, err);
-    if (is_loss(failed) && fit_leave_is_asked(loop))
-        return fit_leave_alone(loop, is_writer(loop), result, err);
-    if (is_writer(loop) && result->last > result->first) {
+    if (is_loss(result) && fit_leave_is_asked(loop))
+        return fit_leave_alone(loop, is_writer(loop), outcome, err);
+    if (is_writer(loop) && outcome->last > outcome->first) {
         if (loop->reducer->elastic)
-            (void)fit_save_put(loop, result->last, NULL);
+            (void)fit_save_put(loop, outcome->last, NULL);
         else
-            (void)fit_save_now(loop, result->last, NULL);
+            (void)fit_save_now(loop, outcome->last, NULL);
     }
-    if (!is_loss(failed) || !loop->reducer->reform)
-        return failed;
-    return regroup(loop, failed, result, err);
+    if (!is_loss(result) || !loop->reducer->reform)
+        return result;
+    return form_group(loop, result, outcome, err);
 }
 
-/* After a step: who asked to end has it on disk before the run does, else it may take its time. */
-static int save(struct fit_loop *loop, uint64_t step, bool last, struct err *err)
+/* Saves after a step: on disk before the function returns if it is the last step, else in the
+ * background at every checkpoint_every steps. */
+static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err *err)
 {
     fit_save_tell(loop);
     if (last)
         return fit_save_now(loop, step, err);
-    if (loop->checkpoint_every && step % loop->checkpoint_every == 0)
+    if (loop->options->checkpoint_every && step % loop->options->checkpoint_every == 0)
         return fit_save_put(loop, step, err);
     return 0;
 }
 
-/* Whether all go on as they are, some without others, or nobody does. */
+/* Decides after a step whether all workers go on, some leave, or the run ends. */
 static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
-                    struct fit_loop_result *result, struct err *err)
+                    struct fit_loop_result *outcome, struct err *err)
 {
-    bool last = result->last == loop->steps, stop = done->stop && !last;
+    bool last = outcome->last == loop->steps, stop = done->stop && !last;
     enum fit_leave how = FIT_LEAVE_ALL;
-    int failed = stop ? fit_leave_agree(loop, &how, err) : 0;
-    if (failed < 0)
-        return recover(loop, failed, result, err);
+    int result = stop ? fit_leave_agree(loop, &how, err) : 0;
+    if (result < 0)
+        return recover_group(loop, result, outcome, err);
     if (is_writer(loop))
-        failed = save(loop, result->last, last || (stop && how == FIT_LEAVE_ALL), err);
-    if (failed < 0 && failed != -ERR_INVALID && last) {
-        result->unsaved = err ? *err : (struct err){.code = (enum err_code) - failed};
-        return 0; /* the model itself may find room */
+        result = save_step(loop, outcome->last, last || (stop && how == FIT_LEAVE_ALL), err);
+    if (result < 0 && result != -ERR_INVALID && last) {
+        outcome->unsaved = err ? *err : (struct err){.code = (enum err_code) - result};
+        return 0; /* writing the final model may still succeed */
     }
-    if (failed < 0)
-        return failed;
+    if (result < 0)
+        return result;
     if (stop && how == FIT_LEAVE_ALL)
-        fit_leave_tell(loop, result);
+        fit_leave_tell(loop, outcome);
     if (stop && how == FIT_LEAVE_SELF)
-        result->stopped = true;
-    if ((stop && how == FIT_LEAVE_OTHERS) || (done->wanted && !last && loop->reducer->reform))
-        return result->stopped ? 0 : regroup(loop, 0, result, err);
+        outcome->stopped = true;
+    if ((stop && how == FIT_LEAVE_OTHERS) ||
+        (done->join_requested && !last && loop->reducer->reform))
+        return outcome->stopped ? 0 : form_group(loop, 0, outcome, err);
     return 0;
 }
 
-static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, struct err *err)
+static int run_steps(struct fit_loop *loop, struct fit_loop_result *outcome, struct err *err)
 {
-    for (uint64_t step = result->first + 1; step <= loop->steps; step++) {
+    for (uint64_t step = outcome->first + 1; step <= loop->steps; step++) {
         struct fit_loop_step done = {.accuracy = (double)NAN};
-        int failed = loop->step(loop->context, step, fit_leave_is_asked(loop), &done, err);
-        if (failed < 0) {
-            failed = recover(loop, failed, result, err);
-            if (failed < 0)
+        int result =
+            loop->model->steps->step(loop->context, step, fit_leave_is_asked(loop), &done, err);
+        if (result < 0) {
+            result = recover_group(loop, result, outcome, err);
+            if (result < 0)
                 return err_wrap(err, "step %llu", (unsigned long long)step);
-            if (result->stopped)
+            if (outcome->stopped)
                 return 0;
-            step = result->last;
+            step = outcome->last;
             continue;
         }
-        result->last = step;
-        result->loss = done.loss;
+        outcome->last = step;
+        outcome->loss = done.loss;
         run_log_step(loop->log, &(struct progress_step){.step = step,
                                                         .loss = done.loss,
                                                         .pictures = loop->batch,
                                                         .rate = (double)done.rate,
                                                         .accuracy = done.accuracy});
-        failed = end_step(loop, &done, result, err);
-        if (failed < 0 || result->stopped)
-            return failed;
-        step = result->last;
+        result = end_step(loop, &done, outcome, err);
+        if (result < 0 || outcome->stopped)
+            return result;
+        step = outcome->last;
     }
     return 0;
 }
 
-/* The first forming has been made. One that breaks before all have a common state is made again. */
-static int begin(struct fit_loop *loop, struct fit_loop_result *result, struct err *err)
+/* The group has formed for the first time. If it breaks before all workers have the same state, it
+ * forms again. */
+static int fit_loop_begin(struct fit_loop *loop, struct fit_loop_result *outcome, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
     take_role(loop);
-    int failed = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
-    if (failed == 0)
-        failed = fit_agree(loop, &result->last, err);
-    if (failed == 0 && is_writer(loop)) /* the others may have been at it without this one */
+    int result = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
+    if (result == 0)
+        result = fit_agree(loop, &outcome->last, err);
+    if (result == 0 && is_writer(loop)) /* other workers may have trained before this one joined */
         fit_save_take_over(loop);
-    if (is_loss(failed) && reducer->elastic)
-        failed = regroup(loop, failed, result, err);
-    result->first = result->last;
-    return failed;
+    if (is_loss(result) && reducer->elastic)
+        result = form_group(loop, result, outcome, err);
+    outcome->first = outcome->last;
+    return result;
 }
 
 int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err *err)
 {
-    struct fit_loop_result result = {0};
-    int failed = begin(loop, &result, err);
-    if (failed == 0 && result.stopped)
-        *ret = result;
-    if (failed < 0 || result.stopped) {
+    struct fit_loop_result outcome = {0};
+    int result = fit_loop_begin(loop, &outcome, err);
+    if (result == 0 && outcome.stopped)
+        *ret = outcome;
+    if (result < 0 || outcome.stopped) {
         loop->writer = checkpoint_writer_free(loop->writer);
-        return failed;
+        return result;
     }
-    run_log_begin(loop->log, result.first, loop->steps);
+    run_log_begin(loop->log, outcome.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);
     if (loop->joined)
-        tell_group(loop, result.first);
-    else if (result.first)
+        log_group(loop, outcome.first);
+    else if (outcome.first)
         run_log_note(loop->log, "resumed", "resumed after step %llu",
-                     (unsigned long long)result.first);
-    tell_own(loop,
-             loop->joined   ? "joins the run"
-             : result.first ? "resumes"
-                            : "begins",
-             result.first);
+                     (unsigned long long)outcome.first);
+    log_membership(loop,
+                   loop->joined    ? "joins the run"
+                   : outcome.first ? "resumes"
+                                   : "begins",
+                   outcome.first);
     loop->joined = false;
-    if (result.first >= loop->steps)
+    if (outcome.first >= loop->steps)
         run_log_note(loop->log, "done",
-                     "all %llu steps were done before: to train further raise %s, to train "
-                     "anew use another --model-dir",
-                     (unsigned long long)loop->steps, loop->longer ? loop->longer : "--steps");
-    failed = run_steps(loop, &result, err);
+                     "all %llu steps were done before: to train further raise %s, to start again "
+                     "use another --model-dir",
+                     (unsigned long long)loop->steps,
+                     loop->model->length_option ? loop->model->length_option : "--steps");
+    result = run_steps(loop, &outcome, err);
     loop->writer = checkpoint_writer_free(loop->writer);
-    if (failed == 0) {
-        tell_own_end(loop, &result);
-        *ret = result;
+    if (result == 0) {
+        log_member_end(loop, &outcome);
+        *ret = outcome;
     }
-    return failed;
+    return result;
 }
 
 int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err)
@@ -268,21 +277,9 @@ int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err)
                    result->unsaved.message);
 }
 
-uint64_t fit_loop_hash(const uint64_t *numbers, size_t count)
+float *fit_loop_learned(const struct fit_loop *loop, size_t *ret_count)
 {
-    uint64_t hash = HASH_FNV_START;
-    for (size_t i = 0; i < count; i++) {
-        unsigned char bytes[8]; /* the same on every machine */
-        for (int j = 0; j < 8; j++)
-            bytes[j] = (unsigned char)(numbers[i] >> 8 * j);
-        hash = hash_fnv1a(hash, bytes, sizeof(bytes));
-    }
-    return hash;
-}
-
-uint64_t fit_loop_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
+    const struct model_steps *steps = loop->model->steps;
+    *ret_count = 0;
+    return steps->learned ? steps->learned(loop->context, ret_count) : NULL;
 }

@@ -1,10 +1,11 @@
-/* The checkpoints of a run in step; see fit_save.h. */
+/* The checkpoints of a synchronous run; see fit_save.h. */
 #include "train/run/fit_save.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
 #include "train/run/checkpoint_writer.h"
+#include "train/run/model.h"
 #include "train/run/model_dir.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ static bool is_finite(const float *values, size_t count)
     return finite;
 }
 
-/* One that a run which had run away left is as good as damaged. */
+/* Reads a checkpoint. One with values that are not finite, left by a run that diverged, counts as
+ * damaged. */
 static int read_whole(const char *path, struct checkpoint **ret, struct err *err)
 {
     int result = checkpoint_read(path, ret, err);
@@ -28,21 +30,20 @@ static int read_whole(const char *path, struct checkpoint **ret, struct err *err
     return err_set(err, ERR_BAD_REQUEST, "'%s' holds values that are not numbers", path);
 }
 
-/* One that is damaged is passed over and put out of the way, with a word about it; any other that
- * cannot be used, or not be put there, is an error, for what was learned must not be lost
- * silently. */
+/* Reads the newest usable checkpoint. A damaged one is logged, renamed and skipped. Any other
+ * failure is an error, since progress must not be lost silently. */
 static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t count,
                        struct checkpoint **ret, char path[CHECKPOINT_PATH_MAX], struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
         struct err problem = ERR_INIT;
-        checkpoint_path(loop->model_dir, steps[i], path);
+        checkpoint_path(loop->options->model_dir, steps[i], path);
         int result = read_whole(path, ret, &problem);
         if (result == 0)
             return 0;
         if (result == -ERR_BAD_REQUEST) {
             run_log_note(loop->log, "warning", "%s; looking for an older one", problem.message);
-            result = checkpoint_set_aside(loop->model_dir, steps[i], &problem);
+            result = checkpoint_set_aside(loop->options->model_dir, steps[i], &problem);
         }
         if (result < 0) {
             if (err)
@@ -52,32 +53,33 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     }
     if (count)
         run_log_note(loop->log, "warning",
-                     "no checkpoint in '%s' can be used: training begins anew", loop->model_dir);
+                     "no checkpoint in '%s' can be used: training starts from the beginning",
+                     loop->options->model_dir);
     return 0;
 }
 
-/* What the model has learned beside its parameters; without it the steps after a resumption would
- * differ from those of a run that was never broken off in their last bits. */
+/* The notes of a checkpoint. They include the learned floats: without those, the steps after a
+ * resume would differ in their last bits from those of an uninterrupted run. */
 static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
 {
     size_t count = 0;
-    const float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    const float *learned = fit_loop_learned(loop, &count);
     struct json *notes = json_object(arena), *list = json_array(arena);
     for (size_t i = 0; i < count; i++)
         json_append(list, json_real(arena, (double)learned[i]));
     json_set(arena, notes, "learned", list);
-    if (loop->kept)
-        json_set(arena, notes, "kept", json_clone(arena, loop->kept));
-    if (loop->note)
-        loop->note(loop->context, arena, notes);
+    if (loop->options->kept)
+        json_set(arena, notes, "kept", json_clone(arena, loop->options->kept));
+    if (loop->model->steps->note)
+        loop->model->steps->note(loop->context, arena, notes);
     return notes;
 }
 
-/* Checkpoints from before there were notes have none, and those of other models others. */
+/* Older checkpoints have no notes, and other models have other notes. */
 static void restore_notes(struct fit_loop *loop, const struct json *notes)
 {
     size_t count = 0;
-    float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    float *learned = fit_loop_learned(loop, &count);
     const struct json *list = json_get(notes, "learned");
     if (!learned || json_count(list) != count)
         return;
@@ -85,43 +87,44 @@ static void restore_notes(struct fit_loop *loop, const struct json *notes)
         *learned++ = (float)json_number(value, 0);
 }
 
-static const char *plain(struct arena *arena, const struct json *value)
+static const char *plain_value(struct arena *arena, const struct json *value)
 {
     const char *text = json_text(value);
     return text ? text : json_to_string(arena, value);
 }
 
-/* What is judged would not be true of people or pictures the model was trained on before. A
- * checkpoint from before this was written says nothing. */
+/* Refuses a checkpoint with other fixed options: the evaluation would be wrong for people or
+ * pictures that the model was trained on before. Older checkpoints do not have the options. */
 static int check_kept(const struct fit_loop *loop, const struct checkpoint *checkpoint,
                       const char *path, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *theirs = json_get(checkpoint->info.notes, "kept");
-    JSON_EACH (ours, loop->kept) {
+    JSON_EACH (ours, loop->options->kept) {
         const struct json *then = json_get(theirs, ours->name);
         if (!then || json_equal(then, ours))
             continue;
         bool data = str_eq(ours->name, "data");
-        const char *was = plain(arena, then);
+        const char *was = plain_value(arena, then);
         return err_set(err, ERR_USAGE,
                        "'%s' was trained with --%s %s%s, this run has %s: use another --model-dir, "
                        "or %s%s%s again",
-                       path, ours->name, data ? "of " : "", was, plain(arena, ours),
+                       path, ours->name, data ? "of " : "", was, plain_value(arena, ours),
                        data ? "those data" : "--", data ? "" : ours->name,
                        data ? "" : arena_printf(arena, " %s", was));
     }
     return 0;
 }
 
-static int claim(struct fit_loop *loop, struct err *err)
+static int claim_directory(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
     if (!loop->claim)
-        return file_make_dirs(loop->model_dir, 0755, err);
+        return file_make_dirs(loop->options->model_dir, 0755, err);
     if (*loop->claim >= 0)
         return 0;
-    int result = model_dir_claim(loop->model_dir, loop->reducer->run, loop->claim, &problem);
+    int result =
+        model_dir_claim(loop->options->model_dir, loop->reducer->run, loop->claim, &problem);
     if (result > 0)
         run_log_note(loop->log, "warning", "%s", problem.message);
     if (result < 0 && err)
@@ -129,21 +132,22 @@ static int claim(struct fit_loop *loop, struct err *err)
     return result < 0 ? result : 0;
 }
 
-/* A run that goes on is not ended by what it finds. Where the one that wrote before is only
- * stopped, or still on its way out, it has the directory and does not need it: it is of this run,
- * and would write what others wrote as well. */
+/* Locks the directory for a running training, which no conflict may end. If the previous writer
+ * belongs to this run and has only stopped, or is about to exit, it still holds the lock but does
+ * not need it: both write the same checkpoints. */
 static int claim_later(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
     if (!loop->claim || *loop->claim >= 0)
         return 0;
-    int result = claim(loop, &problem);
-    if (result == -ERR_CONFLICT && model_dir_is_of_run(loop->model_dir, loop->reducer->run)) {
+    int result = claim_directory(loop, &problem);
+    if (result == -ERR_CONFLICT &&
+        model_dir_is_of_run(loop->options->model_dir, loop->reducer->run)) {
         if (!loop->shared_dir)
             run_log_note(loop->log, "warning",
-                         "another worker of this run, which has not ended, still claims '%s': "
-                         "checkpoints are written all the same",
-                         loop->model_dir);
+                         "another worker of this run, which has not exited, still holds the lock "
+                         "on '%s': checkpoints are written all the same",
+                         loop->options->model_dir);
         loop->shared_dir = true;
         return 0;
     }
@@ -155,7 +159,8 @@ static int claim_later(struct fit_loop *loop, struct err *err)
 static int start_writer(struct fit_loop *loop, struct err *err)
 {
     return loop->writer ? 0
-                        : checkpoint_writer_new(loop->model_dir, loop->keep, &loop->writer, err);
+                        : checkpoint_writer_new(loop->options->model_dir, loop->options->keep,
+                                                &loop->writer, err);
 }
 
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
@@ -164,28 +169,29 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
     char path[CHECKPOINT_PATH_MAX];
     size_t count = 0;
-    int result = claim(loop, err);
-    if (result == 0) /* a machine on which it cannot write is known before the first step */
+    int result = claim_directory(loop, err);
+    if (result == 0) /* before the first step, so that a machine without room for the writer is
+                        noticed early */
         result = start_writer(loop, err);
     if (result == 0)
-        result = checkpoint_list(loop->model_dir, &steps, &count, err);
+        result = checkpoint_list(loop->options->model_dir, &steps, &count, err);
     if (result < 0)
         return result;
-    checkpoint_sweep(loop->model_dir);
+    checkpoint_sweep(loop->options->model_dir);
     result = read_newest(loop, steps, count, &checkpoint, path, err);
     if (result < 0 || !checkpoint)
         return result;
-    if (!str_eq(checkpoint->info.model, loop->model))
+    if (!str_eq(checkpoint->info.model, loop->model->command.name))
         return err_set(err, ERR_USAGE,
                        "'%s' is a checkpoint of model '%s', this run trains '%s': use another "
                        "--model-dir",
-                       path, checkpoint->info.model, loop->model);
-    if (checkpoint->info.seed != loop->seed)
+                       path, checkpoint->info.model, loop->model->command.name);
+    if (checkpoint->info.seed != loop->options->seed)
         return err_set(err, ERR_INVALID,
                        "'%s' was made with seed %llu, this run has %llu: use another "
                        "--model-dir, or the same seed",
                        path, (unsigned long long)checkpoint->info.seed,
-                       (unsigned long long)loop->seed);
+                       (unsigned long long)loop->options->seed);
     result = check_kept(loop, checkpoint, path, err);
     if (result < 0)
         return result;
@@ -197,12 +203,12 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     return 0;
 }
 
-static int put(struct fit_loop *loop, uint64_t step, struct err *err)
+static int put_checkpoint(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     const struct optimizer *optimizer = loop->optimizer;
     int ready = claim_later(loop, err);
-    if (ready == 0 && loop->collect)
-        ready = loop->collect(loop->context, err);
+    if (ready == 0 && loop->model->steps->collect)
+        ready = loop->model->steps->collect(loop->context, err);
     if (ready < 0)
         return ready;
     if (!is_finite(loop->params->values, loop->params->floats) ||
@@ -212,11 +218,11 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
         return fit_save_advise(loop, err);
     }
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct checkpoint_info info = {.model = loop->model,
-                                   .config = loop->config(loop->context, arena),
+    struct checkpoint_info info = {.model = loop->model->command.name,
+                                   .config = loop->model->steps->config(loop->context, arena),
                                    .notes = notes_of(loop, arena),
                                    .step = step,
-                                   .seed = loop->seed};
+                                   .seed = loop->options->seed};
     int started = start_writer(loop, err);
     if (started < 0)
         return started;
@@ -224,7 +230,7 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-static void tell_failure(struct fit_loop *loop, const struct err *problem, bool last)
+static void log_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
 {
     const char *on = last ? "" : "going on, ";
     run_log_save_failed(loop->log);
@@ -240,46 +246,46 @@ static void tell_failure(struct fit_loop *loop, const struct err *problem, bool 
 int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     struct err problem = ERR_INIT;
-    int result = put(loop, step, &problem);
+    int result = put_checkpoint(loop, step, &problem);
     if (result == -ERR_INVALID)
         return err_set(err, ERR_INVALID, "%s", problem.message);
     if (result < 0)
-        tell_failure(loop, &problem, false);
+        log_save_failure(loop, &problem, false);
     return 0;
 }
 
-/* What came of earlier ones; `last`: no other will follow. */
-static void tell(struct fit_loop *loop, bool last)
+/* Logs the results of earlier saves. `last`: no other save will follow. */
+static void log_saves(struct fit_loop *loop, bool last)
 {
-    struct checkpoint_writer_news news;
+    struct checkpoint_writer_report news;
     if (!loop->writer)
         return;
-    checkpoint_writer_ask(loop->writer, &news);
+    checkpoint_writer_poll(loop->writer, &news);
     if (news.written) {
         loop->saved = news.good;
         run_log_saved(loop->log, news.good);
     }
     if (news.failed)
-        tell_failure(loop, &news.error, last);
+        log_save_failure(loop, &news.error, last);
     if (news.unpruned.code)
         run_log_note(loop->log, "warning", "%s", news.unpruned.message);
     if (news.replaced && !loop->slow_disk)
         run_log_note(loop->log, "warning",
-                     "checkpoints come faster than the disk takes them, so some are left out: "
+                     "checkpoints come faster than the disk can write them, so some are skipped: "
                      "raise --checkpoint-every");
     loop->slow_disk = loop->slow_disk || news.replaced;
 }
 
 void fit_save_take_over(struct fit_loop *loop)
 {
-    (void)claim_later(loop, NULL); /* what is in the way is told when there is something to write */
+    (void)claim_later(loop, NULL); /* a conflict is logged when there is something to write */
 }
 
 void fit_save_hand_over(struct fit_loop *loop)
 {
     if (loop->writer)
         (void)checkpoint_writer_drain(loop->writer, NULL);
-    tell(loop, false);
+    log_saves(loop, false);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (loop->claim && *loop->claim >= 0) {
         close(*loop->claim);
@@ -290,32 +296,34 @@ void fit_save_hand_over(struct fit_loop *loop)
 
 void fit_save_tell(struct fit_loop *loop)
 {
-    tell(loop, false);
+    log_saves(loop, false);
 }
 
 int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
 {
-    int result = put(loop, step, err);
+    int result = put_checkpoint(loop, step, err);
     if (result == 0)
         result = checkpoint_writer_drain(loop->writer, err);
-    tell(loop, true);
+    log_saves(loop, true);
     return result;
 }
 
 int fit_save_advise(struct fit_loop *loop, struct err *err)
 {
-    const char *calmer = loop->calmer ? loop->calmer : "a lower --learning-rate, or with --clip 1";
+    const char *advice = loop->model->divergence_advice
+                             ? loop->model->divergence_advice
+                             : "a lower --learning-rate, or with --clip 1";
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
     struct err problem = err ? *err : ERR_INIT;
     if (loop->writer)
         (void)checkpoint_writer_drain(loop->writer, NULL);
-    if (loop->model_dir)
-        (void)checkpoint_list(loop->model_dir, &steps, &count, NULL);
+    if (loop->options->model_dir)
+        (void)checkpoint_list(loop->options->model_dir, &steps, &count, NULL);
     if (!count)
-        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, calmer);
+        return err_set(err, ERR_INVALID, "%s: start again with %s", problem.message, advice);
     char path[CHECKPOINT_PATH_MAX];
-    checkpoint_path(loop->model_dir, steps[0], path);
-    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
-                   problem.message, path, calmer);
+    checkpoint_path(loop->options->model_dir, steps[0], path);
+    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': resume from it with %s",
+                   problem.message, path, advice);
 }

@@ -1,4 +1,4 @@
-/* The directory a run writes into; see model_dir.h. */
+/* The directory that a run writes to; see model_dir.h. */
 #include "train/run/model_dir.h"
 
 #include "base/mem.h"
@@ -17,8 +17,8 @@
 enum { HOLDER_MAX = 256 };
 #define RUN_LINE "run %016" PRIx64 "\n"
 
-/* "process 12 on host since 2026-01-02T03:04:05Z", and a line for other workers of the run, if
- * there are any. */
+/* Writes "process 12 on host since 2026-01-02T03:04:05Z" and, if the run has other workers, a line
+ * that identifies the run to them. */
 static void describe_self(uint64_t run, char text[HOLDER_MAX])
 {
     char host[128] = "", since[MOMENT_TEXT_MAX];
@@ -36,7 +36,7 @@ static void read_holder(int fd, char holder[HOLDER_MAX])
     holder[got > 0 ? got : 0] = '\0';
 }
 
-static int refuse(const char *directory, int fd, struct err *err)
+static int refuse_directory(const char *directory, int fd, struct err *err)
 {
     char holder[HOLDER_MAX];
     read_holder(fd, holder);
@@ -57,14 +57,14 @@ int model_dir_claim(const char *directory, uint64_t run, int *ret_fd, struct err
         return err_set_errno(err, errno, "cannot write '%s'", path);
     bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (!locked && errno == EWOULDBLOCK)
-        return refuse(directory, fd, err);
+        return refuse_directory(directory, fd, err);
     if (!locked)
         err_set_errno(err, errno, "cannot lock '%s', so that nothing keeps a second run away",
                       path);
     char self[HOLDER_MAX];
     describe_self(run, self);
     size_t size = strlen(self);
-    /* Only for the sentence of others: a full disk is no reason to end here. */
+    /* Only used in the messages of other processes: a full disk is no reason to fail. */
     if (ftruncate(fd, 0) == 0)
         (void)!pwrite(fd, self, size, 0);
     *ret_fd = TAKE_FD(fd);

@@ -1,4 +1,4 @@
-/* Progress of a run on a terminal, in lines or in JSON; see progress.h. */
+/* Shows the progress of a run; see progress.h. */
 #include "train/run/progress.h"
 
 #include "base/arena.h"
@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 static const int64_t SECOND = 1000000000;
-enum { BAR_CELLS = 24, BAR_CELLS_SHORT = 10 /* beside an accuracy: 80 columns hold all */ };
+enum {
+    BAR_CELLS = 24,
+    BAR_CELLS_SHORT = 10 /* cells beside an accuracy: everything fits in 80 columns */
+};
 
 void progress_init(struct progress *progress, FILE *stream, enum progress_style style,
                    uint64_t first, uint64_t steps, int64_t now_ns)
@@ -38,7 +41,7 @@ static void format_time(double seconds, char *text, size_t size)
         snprintf(text, size, "%lds", whole);
 }
 
-/* Empty where it is not known. */
+/* Empty if the accuracy is not known. */
 static void format_accuracy(double accuracy, const char *gap, char *text, size_t size)
 {
     text[0] = '\0';

@@ -1,12 +1,12 @@
-/* A curve as a picture of SVG; see run_chart.h. */
+/* A curve as SVG; see run_chart.h. */
 #include "train/run/run_chart.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-/* In units of the picture, which is stretched to the width of the screen. Words would be stretched
- * with it: they stand beside it, placed in parts of its sides. */
+/* Size in SVG units. The drawing is stretched to the width of the screen. Text would be stretched
+ * with it, so text stands beside the drawing, positioned in fractions of its sides. */
 static const double WIDTH = 1000, HEIGHT = 200;
 
 enum { TICKS_MAX = 12 };
@@ -32,14 +32,14 @@ void run_chart_number(double value, double step, char *text, size_t size)
 {
     int digits = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
     if (fabs(value) < step / 1e6)
-        value = 0; /* and not -0.00 */
+        value = 0; /* instead of -0.00 */
     if (fabs(value) >= 1e6 || digits > 6)
         snprintf(text, size, "%.3g", value);
     else
         snprintf(text, size, "%.*f", digits, value);
 }
 
-/* From 0 to 1, from the left and from above. */
+/* Fractions from 0 to 1, from the left and from the top. */
 static double part_x(const struct frame *frame, double x)
 {
     return (x - frame->x_low) / (frame->x_high - frame->x_low);
@@ -50,7 +50,7 @@ static double part_y(const struct frame *frame, double y)
     return 1 - (y - frame->y_low) / (frame->y_high - frame->y_low);
 }
 
-/* The y axis ends at round numbers, and begins at zero where that costs little. */
+/* The y axis ends at round numbers, and begins at zero if that costs little space. */
 static size_t find_frame(const struct run_chart *chart, struct frame *ret)
 {
     size_t shown = 0;
@@ -78,7 +78,7 @@ static size_t find_frame(const struct run_chart *chart, struct frame *ret)
     return drawable ? shown : 0;
 }
 
-/* Every other number of the x axis is left out on a narrow screen. */
+/* A narrow screen hides every other number of the x axis. */
 static void write_numbers(const struct frame *frame, struct buf *html)
 {
     char text[32];

@@ -1,5 +1,5 @@
-/* A curve as a picture of SVG for a report: axes with round numbers, the line, and marks of what
- * happened at some step. Colours are those of the page's style sheet. */
+/* A curve as SVG for a report: axes with round numbers, the line, and marks for events at single
+ * steps. The page's style sheet sets the colours. */
 #ifndef TRAINYARD_TRAIN_RUN_CHART_H
 #define TRAINYARD_TRAIN_RUN_CHART_H
 
@@ -14,20 +14,20 @@ struct run_chart_mark {
 
 struct run_chart {
     const char *title;
-    const double *x, *y; /* x rises; y that is not finite is left out */
+    const double *x, *y; /* x ascends; points whose y is not finite are left out */
     size_t count;
     const struct run_chart_mark *marks;
     size_t mark_count;
 };
 
-/* Nothing is written for fewer than two points. */
+/* Writes the SVG, or nothing if there are fewer than two points. */
 void run_chart_write(const struct run_chart *chart, struct buf *html);
 
-/* At most `wanted` + 1 steps of 1, 2 or 5 times a power of ten cover low … high; returns the step.
- */
+/* Returns the distance of the axis ticks: 1, 2 or 5 times a power of ten, such that at most
+ * `wanted` + 1 of them cover low … high. */
 double run_chart_step(double low, double high, int wanted);
 
-/* "0.25", "1200", "1.2e+06": as many digits as the step needs. */
+/* Writes a number with as many digits as the tick distance needs: "0.25", "1200", "1.2e+06". */
 void run_chart_number(double value, double step, char *text, size_t size);
 
 #endif

@@ -20,7 +20,7 @@ static char *path_in(const char *directory)
     return mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
 }
 
-/* What a crash cut off becomes a line of its own, which no reader understands. */
+/* Terminates a line that a crash cut off, so that readers skip only that line. */
 static int end_last_line(int fd)
 {
     char last = '\n';
@@ -69,7 +69,7 @@ int run_history_add(struct run_history *history, const struct json *line, struct
     if (written == (ssize_t)text.size)
         return 0;
     int problem = written < 0 ? errno : ENOSPC;
-    if (written > 0) /* half a line would spoil the next one */
+    if (written > 0) /* removes half a line, which would spoil the next one */
         (void)ftruncate(history->fd, lseek(history->fd, 0, SEEK_END) - written);
     return err_set_errno(err, problem, "cannot write '%s'", history->path);
 }

@@ -1,6 +1,6 @@
-/* The history of a run, one JSON object a line in a file that is only appended to: what its report
- * is drawn from, also after it was resumed many times. A last line that a crash cut off is passed
- * over. Written by the worker that speaks for the run. */
+/* The history of a run: an append-only file with one JSON object per line. The report is made from
+ * it, also after the run was resumed many times. A last line that a crash cut off is skipped. The
+ * worker that speaks for the run writes it. */
 #ifndef TRAINYARD_TRAIN_RUN_HISTORY_H
 #define TRAINYARD_TRAIN_RUN_HISTORY_H
 
@@ -11,7 +11,7 @@
 
 struct run_history;
 
-/* In a directory, which is made. */
+/* Opens the history in `directory` for appending, and makes the directory. */
 int run_history_open(const char *directory, struct run_history **ret, struct err *err);
 struct run_history *run_history_close(struct run_history *history); /* NULL-safe; returns NULL */
 
@@ -19,8 +19,8 @@ int run_history_add(struct run_history *history, const struct json *line, struct
 
 enum { RUN_HISTORY_MAX = 64 << 20 }; /* bytes */
 
-/* All whole lines as an array, in the arena; a missing file has none. Lines that are no objects are
- * left out and counted. */
+/* Reads all complete lines as an array, allocated in the arena. A file that does not exist has
+ * none. Lines that are not objects are left out and counted in ret_unread. */
 int run_history_read(struct arena *arena, const char *directory, struct json **ret_lines,
                      size_t *ret_unread, struct err *err);
 

@@ -1,4 +1,4 @@
-/* What a run says while it goes on; see run_log.h. */
+/* Reports what happens in a run; see run_log.h. */
 #include "train/run/run_log.h"
 
 #include "base/arena.h"
@@ -6,31 +6,32 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "train/run/event_file.h"
-#include "train/run/late_watch.h"
 #include "train/run/run_history.h"
 #include "train/run/run_report.h"
+#include "train/run/straggler.h"
 
 #include <math.h>
 
-enum { POINTS = 1000 }; /* of a curve, about: more than a screen can show */
+enum { POINTS = 1000 }; /* points of a curve, roughly: more than a screen can show */
 
 struct run_log {
     struct run_log_options options;
     struct run_log_subject subject;
-    struct run_state *own; /* where the options bring none */
+    struct run_state *own; /* used if the options have no state */
     struct progress progress;
     bool speaks, keeps;
     uint64_t first, steps;
-    uint64_t last; /* step */
-    uint64_t kept; /* the step after which it keeps: the run's first, or where it took over */
+    uint64_t last; /* last step */
+    uint64_t kept; /* step after which this process writes files: the first of the run, or where it
+                      took over */
     struct event_file *events;
     struct run_history *history;
-    bool events_failed, history_failed; /* and it was said */
-    uint64_t saved;                     /* the last checkpoint the history tells of */
-    double loss_sum;                    /* of the steps since the last point */
+    bool events_failed, history_failed; /* a warning about it was shown */
+    uint64_t saved;                     /* step of the last checkpoint in the history */
+    double loss_sum;                    /* over the steps since the last point */
     uint64_t loss_count;
     bool begun;
-    struct late_watch late;
+    struct straggler late;
     char *rate_tag;
 };
 
@@ -53,7 +54,7 @@ static void start_progress(struct run_log *log)
     log->progress.unit = log->subject.unit;
 }
 
-void run_log_speak(struct run_log *log, bool speaks, bool keeps)
+void run_log_set_role(struct run_log *log, bool speaks, bool keeps)
 {
     if (!log)
         return;
@@ -75,7 +76,8 @@ static void tell_once(struct run_log *log, bool *told, const struct err *err)
     *told = true;
 }
 
-/* A line of the history. The first one of this process says so: the time before it was a pause. */
+/* Appends a line to the history. The first line of this process is marked: the time before it was a
+ * pause. */
 static void put_line(struct run_log *log, struct arena *arena, struct json *line)
 {
     struct err err = ERR_INIT;
@@ -137,11 +139,11 @@ static void put_events(struct run_log *log, uint64_t step, const struct event_sc
         log->events_failed = false;
 }
 
-/* A point of the curves: the mean loss since the last one. */
+/* Appends a point of the curves: the mean loss since the last point. */
 static void put_point(struct run_log *log, const struct progress_step *step)
 {
     struct run_state_view view;
-    run_state_look(log->options.state, moment_monotonic_ns(), &view);
+    run_state_read(log->options.state, moment_monotonic_ns(), &view);
     struct event_scalar scalars[4] = {
         {"loss", log->loss_sum / (double)log->loss_count},
         {"learning-rate", step->rate},
@@ -167,7 +169,7 @@ static void put_point(struct run_log *log, const struct progress_step *step)
     log->loss_count = 0;
 }
 
-/* Where nothing began there is nothing to report. */
+/* Writes the report, unless no step was ever begun. */
 static void write_report(struct run_log *log)
 {
     struct err err = ERR_INIT;
@@ -175,14 +177,14 @@ static void write_report(struct run_log *log)
         progress_note(&log->progress, "warning", "no report of this run: %s", err.message);
 }
 
-/* Who was waited for, of the time since the last look, or of all. */
-static void tell_late(struct run_log *log, bool all, int64_t now_ns)
+/* Logs the worker that delayed this one most, since the last check or in the whole run. */
+static void log_straggler(struct run_log *log, bool all, int64_t now_ns)
 {
     struct run_state_view view;
-    char text[LATE_WATCH_TEXT_MAX];
-    run_state_look(log->options.state, now_ns, &view);
-    if (!(all ? late_watch_sum(&log->late, &view, now_ns, text)
-              : late_watch_look(&log->late, &view, now_ns, text)))
+    char text[STRAGGLER_TEXT_MAX];
+    run_state_read(log->options.state, now_ns, &view);
+    if (!(all ? straggler_summarize(&log->late, &view, now_ns, text)
+              : straggler_check(&log->late, &view, now_ns, text)))
         return;
     if (log->speaks)
         progress_note(&log->progress, "late", "%s", text);
@@ -194,7 +196,7 @@ struct run_log *run_log_free(struct run_log *log)
     if (!log)
         return NULL;
     if (log->begun)
-        tell_late(log, true, moment_monotonic_ns());
+        log_straggler(log, true, moment_monotonic_ns());
     if (log->speaks)
         progress_finish(&log->progress);
     write_report(log);
@@ -206,7 +208,7 @@ struct run_log *run_log_free(struct run_log *log)
     return NULL;
 }
 
-/* ---- What is said */
+/* ---- Messages */
 
 void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
 {
@@ -214,13 +216,13 @@ void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
         return;
     log->first = log->last = log->kept = first;
     log->steps = steps;
-    run_state_begin(log->options.state, first, steps, log->subject.steps_an_epoch);
+    run_state_begin(log->options.state, first, steps, log->subject.steps_per_epoch);
     if (log->speaks)
         start_progress(log);
     struct run_state_view view;
     int64_t now_ns = moment_monotonic_ns();
-    run_state_look(log->options.state, now_ns, &view);
-    late_watch_begin(&log->late, &view, now_ns);
+    run_state_read(log->options.state, now_ns, &view);
+    straggler_begin(&log->late, &view, now_ns);
     log->begun = true;
     put_begin(log);
 }
@@ -240,8 +242,8 @@ void run_log_step(struct run_log *log, const struct progress_step *step)
     log->loss_count++;
     if (log->loss_count >= log->steps / POINTS || step->step >= log->steps)
         put_point(log, step);
-    if (late_watch_is_due(&log->late, now_ns))
-        tell_late(log, false, now_ns);
+    if (straggler_is_due(&log->late, now_ns))
+        log_straggler(log, false, now_ns);
 }
 
 __attribute__((format(printf, 3, 0))) static void note(struct run_log *log, const char *event,
@@ -264,7 +266,7 @@ void run_log_note(struct run_log *log, const char *event, const char *format, ..
     va_end(args);
 }
 
-void run_log_own(struct run_log *log, const char *event, const char *format, ...)
+void run_log_note_process(struct run_log *log, const char *event, const char *format, ...)
 {
     if (!log || !log->options.stream)
         return;
@@ -278,7 +280,7 @@ void run_log_own(struct run_log *log, const char *event, const char *format, ...
     progress_note(&log->progress, event, "%s", text);
 }
 
-void run_log_lost(struct run_log *log, const char *format, ...)
+void run_log_worker_lost(struct run_log *log, const char *format, ...)
 {
     if (!log)
         return;
@@ -295,7 +297,7 @@ void run_log_saved(struct run_log *log, uint64_t step)
         return;
     run_state_saved(log->options.state, step);
     if (log->saved && step - log->saved < log->steps / POINTS)
-        return; /* as often as there are points */
+        return; /* at the rate of the points */
     log->saved = step;
     put_event(log, "saved", step, "checkpoint written");
 }
@@ -306,7 +308,7 @@ void run_log_save_failed(struct run_log *log)
         run_state_save_failed(log->options.state);
 }
 
-void run_log_judged(struct run_log *log, uint64_t step, const char *what, double value)
+void run_log_metric(struct run_log *log, uint64_t step, const char *what, double value)
 {
     if (!log)
         return;

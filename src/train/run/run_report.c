@@ -1,4 +1,4 @@
-/* The report of a run as a document; see run_report.h. Its page is in run_report_page.c. */
+/* The report of a run as a document; see run_report.h. run_report_page.c makes the page from it. */
 #include "train/run/run_report.h"
 
 #include "base/mem.h"
@@ -12,14 +12,15 @@
 
 enum { FILE_MAX = 64 << 20, EVENTS_MAX = 500, POINTS_MAX = 2000 };
 
-static void copy(struct arena *arena, struct json *to, const struct json *from, const char *name)
+static void copy_report_member(struct arena *arena, struct json *to, const struct json *from,
+                               const char *name)
 {
     const struct json *value = json_get(from, name);
     if (value)
         json_set(arena, to, name, json_clone(arena, value));
 }
 
-static void set_time(struct arena *arena, struct json *to, const char *name, int64_t wall_ms)
+static void set_report_time(struct arena *arena, struct json *to, const char *name, int64_t wall_ms)
 {
     char text[MOMENT_TEXT_MAX];
     moment_format(wall_ms, text);
@@ -31,9 +32,10 @@ static double step_of(const struct json *line)
     return json_number(json_get(line, "step"), 0);
 }
 
-/* A run that goes on after some step forgets what an earlier one did behind it, for it was lost: a
- * point stays if no later run began before it. More than anybody can see are thinned out, but for
- * the last one. */
+/* Collects the points of the curves. A run that is resumed after some step discards the later
+ * points of earlier runs, since their steps were lost: a point stays if no later run began before
+ * it. If there are more points than a screen can show, they are thinned out, but the last one
+ * stays. */
 static struct json *collect_points(struct arena *arena, const struct json *lines)
 {
     VEC(const struct json *) kept = {0}, all = {0};
@@ -49,7 +51,7 @@ static struct json *collect_points(struct arena *arena, const struct json *lines
             vec_push(&kept, line);
     }
     size_t every = kept.count / POINTS_MAX + 1;
-    for (size_t i = kept.count; i-- > 0;) { /* the last one was pushed first */
+    for (size_t i = kept.count; i-- > 0;) { /* the last point was pushed first */
         if (i % every != 0)
             continue;
         struct json *point = json_clone(arena, kept.items[i]);
@@ -61,7 +63,7 @@ static struct json *collect_points(struct arena *arena, const struct json *lines
     return points;
 }
 
-/* The last ones, of which a checkpoint is only one if no other follows it. */
+/* Collects the last events. A checkpoint is included only if no other follows it. */
 static struct json *collect_events(struct arena *arena, const struct json *lines)
 {
     struct json *events = json_array(arena);
@@ -73,10 +75,10 @@ static struct json *collect_events(struct arena *arena, const struct json *lines
         if (str_eq(event, "saved") && str_eq(json_get_string(last, "event", NULL), "saved"))
             json_remove_element(events, last);
         struct json *entry = json_object(arena);
-        set_time(arena, entry, "time", json_get_int(line, "time", 0));
-        copy(arena, entry, line, "step");
-        copy(arena, entry, line, "event");
-        copy(arena, entry, line, "message");
+        set_report_time(arena, entry, "time", json_get_int(line, "time", 0));
+        copy_report_member(arena, entry, line, "step");
+        copy_report_member(arena, entry, line, "event");
+        copy_report_member(arena, entry, line, "message");
         json_append(events, entry);
         if (json_count(events) > EVENTS_MAX)
             json_remove_element(events, events->first);
@@ -84,7 +86,7 @@ static struct json *collect_events(struct arena *arena, const struct json *lines
     return events;
 }
 
-/* Time in which somebody was at work: the pauses between runs do not count. */
+/* The time during which a process trained, without the pauses between runs. */
 static double seconds_at_work(const struct json *lines)
 {
     int64_t sum = 0, before = 0;
@@ -105,13 +107,13 @@ struct json *run_report_document(struct arena *arena, const struct json *lines)
     JSON_EACH (line, lines) {
         ended = json_get_int(line, "time", ended);
         started = started ? started : ended;
-        if (json_get(line, "first")) { /* what a run begins with */
+        if (json_get(line, "first")) { /* the first line of a run */
             runs++;
             done = json_number(json_get(line, "first"), 0);
-            copy(arena, document, line, "model");
-            copy(arena, document, line, "unit");
-            copy(arena, document, line, "steps");
-            copy(arena, document, line, "options");
+            copy_report_member(arena, document, line, "model");
+            copy_report_member(arena, document, line, "unit");
+            copy_report_member(arena, document, line, "steps");
+            copy_report_member(arena, document, line, "options");
             json_remove(document, "result");
         }
         if (str_eq(json_get_string(line, "event", NULL), "start"))
@@ -125,16 +127,16 @@ struct json *run_report_document(struct arena *arena, const struct json *lines)
     }
     json_set(arena, document, "done", json_int(arena, (int64_t)fmax(fmin(done, 1e18), 0)));
     json_set_int(arena, document, "runs", runs);
-    set_time(arena, document, "started", started);
-    set_time(arena, document, "ended", ended);
+    set_report_time(arena, document, "started", started);
+    set_report_time(arena, document, "ended", ended);
     json_set(arena, document, "seconds", json_real(arena, seconds_at_work(lines)));
     json_set(arena, document, "points", collect_points(arena, lines));
     json_set(arena, document, "events", collect_events(arena, lines));
     return document;
 }
 
-static int write_file(const char *directory, const char *name, const struct buf *text,
-                      struct err *err)
+static int write_report_file(const char *directory, const char *name, const struct buf *text,
+                             struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
     if (text->overflowed)
@@ -155,10 +157,10 @@ int run_report_write(const char *directory, struct err *err)
     buf_init(&text, FILE_MAX);
     json_write_pretty(document, &text);
     buf_append_char(&text, '\n');
-    result = write_file(directory, "report.json", &text, err);
+    result = write_report_file(directory, "report.json", &text, err);
     if (result < 0)
         return result;
     buf_clear(&text);
     run_report_page(document, &text);
-    return write_file(directory, RUN_REPORT_PAGE, &text, err);
+    return write_report_file(directory, RUN_REPORT_PAGE, &text, err);
 }

@@ -1,6 +1,6 @@
-/* The report of a run: what was trained, on what, with which options, how it went and what came of
- * it, as a page that needs nothing else (report.html) and as JSON (report.json). Made from the
- * run's history whenever the run ends, also by SIGTERM; a run that was resumed is one run in it. */
+/* The report of a run: the model, its data, its options, the course of the training and the
+ * evaluation, as a self-contained page (report.html) and as JSON (report.json). It is made from the
+ * run's history each time the run ends, also by SIGTERM. A resumed run is one run in it. */
 #ifndef TRAINYARD_TRAIN_RUN_REPORT_H
 #define TRAINYARD_TRAIN_RUN_REPORT_H
 
@@ -11,14 +11,15 @@
 /* The name of the page in the directory of a run. */
 #define RUN_REPORT_PAGE "report.html"
 
-/* Both files, from the history in the same directory. */
+/* Writes both files from the history in the same directory. */
 int run_report_write(const char *directory, struct err *err);
 
-/* Lines of a history (see run_log.c, which writes them) as one document: model, about, steps,
- * times, options, result, points, events. Whatever is missing or of another type there is missing
- * here. */
+/* Converts the lines of a history, which run_log.c writes, into one document: model, about, steps,
+ * times, options, result, points, events. A member that is missing or of the wrong type in the
+ * history is missing in the document. */
 struct json *run_report_document(struct arena *arena, const struct json *lines);
 
+/* Writes the page for a document. */
 void run_report_page(const struct json *document, struct buf *html);
 
 #endif

@@ -1,5 +1,5 @@
-/* The page of a run's report; see run_report.h. One file without a script and without anything from
- * elsewhere; whatever came from outside is escaped. */
+/* The page of a run's report; see run_report.h. One file without scripts and without external
+ * resources. All text from outside is escaped. */
 #include "train/run/run_report.h"
 
 #include "base/mem.h"
@@ -42,7 +42,7 @@ static const char STYLE[] =
     ".swatch{display:inline-block;width:14px;border-top:2px solid;"
     "vertical-align:middle;margin:0 6px 0 12px}\n";
 
-static void write_text(struct buf *html, const char *text)
+static void write_page_text(struct buf *html, const char *text)
 {
     for (; text && *text; text++) {
         switch (*text) {
@@ -70,15 +70,15 @@ static void write_value(struct buf *html, const struct json *value)
     buf_init(&text, 1 << 16);
     if (!json_text(value))
         json_write(value, &text);
-    write_text(html, json_text(value) ? json_text(value) : text.data);
+    write_page_text(html, json_text(value) ? json_text(value) : text.data);
 }
 
 static void write_key(struct buf *html, const char *name, const char *value)
 {
     buf_append_str(html, "<div><dt>");
-    write_text(html, name);
+    write_page_text(html, name);
     buf_append_str(html, "</dt><dd>");
-    write_text(html, value);
+    write_page_text(html, value);
     buf_append_str(html, "</dd></div>\n");
 }
 
@@ -120,7 +120,7 @@ static void write_keys(struct buf *html, const struct json *document)
     buf_append_str(html, "</dl>\n");
 }
 
-/* Losses of workers and resumptions, as lines across the curves. */
+/* Lost workers and resumes, as vertical lines across the curves. */
 static struct run_chart_mark *find_marks(const struct json *document, size_t *ret_count)
 {
     const struct json *events = json_get(document, "events");
@@ -161,7 +161,7 @@ static void write_charts(struct buf *html, const struct json *document)
             y[at++] = json_number(json_get(point, CURVES[i].member), (double)NAN);
         buf_clear(&title);
         if (str_eq(CURVES[i].member, "rate")) {
-            write_text(&title, json_get_string(document, "unit", "examples"));
+            write_page_text(&title, json_get_string(document, "unit", "examples"));
             buf_append_char(&title, ' ');
         }
         buf_append_str(&title, CURVES[i].title);
@@ -187,9 +187,10 @@ static void write_events(struct buf *html, const struct json *events)
     buf_append_str(html, "<h2>What happened</h2>\n<div class=\"box\"><table class=\"events\">\n");
     JSON_EACH (event, events) {
         buf_append_str(html, "<tr><th>");
-        write_text(html, json_get_string(event, "time", ""));
+        write_page_text(html, json_get_string(event, "time", ""));
         buf_printf(html, "</th><th>step %lld</th><td>", (long long)json_get_int(event, "step", 0));
-        write_text(html, json_get_string(event, "message", json_get_string(event, "event", "")));
+        write_page_text(html,
+                        json_get_string(event, "message", json_get_string(event, "event", "")));
         buf_append_str(html, "</td></tr>\n");
     }
     buf_append_str(html, "</table></div>\n");
@@ -204,7 +205,7 @@ static void write_options(struct buf *html, const struct json *options)
         if (option->type == JSON_NULL || (option->type == JSON_ARRAY && !json_count(option)))
             continue;
         buf_append_str(html, "<tr><th>--");
-        write_text(html, option->name);
+        write_page_text(html, option->name);
         buf_append_str(html, "</th><td>");
         write_value(html, option);
         buf_append_str(html, "</td></tr>\n");
@@ -219,15 +220,15 @@ void run_report_page(const struct json *document, struct buf *html)
                          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
                          "<link rel=\"icon\" href=\"data:,\">"
                          "<title>Training: ");
-    write_text(html, model);
+    write_page_text(html, model);
     buf_printf(html, "</title><style>\n%s</style></head><body><main>\n<h1>Training: ", STYLE);
-    write_text(html, model);
+    write_page_text(html, model);
     buf_append_str(html, "</h1>\n<p class=\"about\">");
-    write_text(html, json_get_string(document, "about", ""));
+    write_page_text(html, json_get_string(document, "about", ""));
     buf_append_str(html, "</p>\n<p class=\"times\">");
-    write_text(html, json_get_string(document, "started", ""));
+    write_page_text(html, json_get_string(document, "started", ""));
     buf_append_str(html, " – ");
-    write_text(html, json_get_string(document, "ended", ""));
+    write_page_text(html, json_get_string(document, "ended", ""));
     int64_t runs = json_get_int(document, "runs", 0);
     if (runs > 1)
         buf_printf(html, ", in %lld runs", (long long)runs);
@@ -235,7 +236,7 @@ void run_report_page(const struct json *document, struct buf *html)
     write_keys(html, document);
     if (json_get_string(document, "result", NULL)) {
         buf_append_str(html, "<h2>Result</h2>\n<p class=\"result\">");
-        write_text(html, json_get_string(document, "result", NULL));
+        write_page_text(html, json_get_string(document, "result", NULL));
         buf_append_str(html, "</p>\n");
     }
     buf_append_str(html, "<h2>Course</h2>\n");

@@ -1,4 +1,4 @@
-/* Where a run is; see run_state.h. */
+/* The current state of a run; see run_state.h. */
 #include "train/run/run_state.h"
 
 #include "base/mem.h"
@@ -12,9 +12,9 @@
 struct run_state {
     pthread_mutex_t lock;
     struct run_state_view view;
-    double steps_an_epoch;
-    int64_t last_ns;    /* when the last step ended; 0: none yet */
-    int64_t waiting_ns; /* since when; 0: for nobody */
+    double steps_per_epoch;
+    int64_t last_ns;    /* end of the last step; 0: none yet */
+    int64_t waiting_ns; /* start of the wait; 0: not waiting */
 };
 
 static const struct run_state_view NOTHING_KNOWN = {
@@ -40,23 +40,23 @@ struct run_state *run_state_free(struct run_state *state)
 static void set_epoch(struct run_state *state)
 {
     state->view.epoch =
-        state->steps_an_epoch > 0 ? (double)state->view.step / state->steps_an_epoch : 0;
+        state->steps_per_epoch > 0 ? (double)state->view.step / state->steps_per_epoch : 0;
 }
 
-void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_an_epoch)
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_per_epoch)
 {
     if (!state)
         return;
     pthread_mutex_lock(&state->lock);
     state->view.step = done;
     state->view.total = total;
-    state->steps_an_epoch = steps_an_epoch;
+    state->steps_per_epoch = steps_per_epoch;
     state->last_ns = 0;
     set_epoch(state);
     pthread_mutex_unlock(&state->lock);
 }
 
-/* With the lock: whoever was waited for is there. */
+/* The missing workers have come. The lock must be held. */
 static void end_wait(struct run_state *state, int64_t now_ns)
 {
     if (state->waiting_ns)
@@ -65,7 +65,7 @@ static void end_wait(struct run_state *state, int64_t now_ns)
     state->view.waiting_for[0] = '\0';
 }
 
-/* The rate of the last steps, smoothed so that one that took long does not make it jump. */
+/* The rate of the last steps, smoothed so that one slow step does not make it jump. */
 static double smooth_rate(double before, double now)
 {
     return isnan(before) ? now : 0.9 * before + 0.1 * now;
@@ -99,30 +99,30 @@ void run_state_accuracy(struct run_state *state, double accuracy)
     pthread_mutex_unlock(&state->lock);
 }
 
-void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns)
+void run_state_wait(struct run_state *state, const char *peers, int64_t now_ns)
 {
     if (!state)
         return;
     pthread_mutex_lock(&state->lock);
-    if (!whom) {
+    if (!peers) {
         end_wait(state, now_ns);
     } else {
-        snprintf(state->view.waiting_for, sizeof(state->view.waiting_for), "%s", whom);
+        snprintf(state->view.waiting_for, sizeof(state->view.waiting_for), "%s", peers);
         if (!state->waiting_ns)
             state->waiting_ns = now_ns;
     }
-    state->last_ns = 0; /* the time until the next step says nothing about speed */
+    state->last_ns = 0; /* the time until the next step says nothing about the speed */
     pthread_mutex_unlock(&state->lock);
 }
 
-static struct run_state_late *late_of(struct run_state_view *view, const char *task)
+static struct run_state_straggler *late_of(struct run_state_view *view, const char *task)
 {
     for (size_t i = 0; i < view->late_count; i++)
         if (str_eq(view->late[i].task, task))
             return &view->late[i];
     if (view->late_count == RUN_STATE_TASKS_MAX)
         return &view->late[RUN_STATE_TASKS_MAX - 1];
-    struct run_state_late *late = &view->late[view->late_count++];
+    struct run_state_straggler *late = &view->late[view->late_count++];
     str_copy(late->task, sizeof(late->task),
              view->late_count == RUN_STATE_TASKS_MAX ? "others" : task);
     return late;
@@ -166,7 +166,7 @@ void run_state_save_failed(struct run_state *state)
     pthread_mutex_unlock(&state->lock);
 }
 
-void run_state_look(struct run_state *state, int64_t now_ns, struct run_state_view *ret)
+void run_state_read(struct run_state *state, int64_t now_ns, struct run_state_view *ret)
 {
     *ret = NOTHING_KNOWN;
     if (!state)

@@ -1,6 +1,6 @@
-/* Where a run is, for whoever asks while it goes on: the training thread writes it, the thread that
- * answers requests reads it. Everything accepts NULL for the state and then does nothing, so that a
- * run nobody watches need not ask. */
+/* The current state of a run, for requests during the training: the training thread writes it, the
+ * monitor's thread reads it. All functions accept a NULL state and then do nothing, so that a run
+ * without a monitor needs no special case. */
 #ifndef TRAINYARD_TRAIN_RUN_STATE_H
 #define TRAINYARD_TRAIN_RUN_STATE_H
 
@@ -12,29 +12,32 @@
 
 enum {
     RUN_STATE_WAITING_MAX = 256,
-    RUN_STATE_TASKS_MAX = 64, /* told apart; what is behind them counts as one, "others" */
+    RUN_STATE_TASKS_MAX = 64, /* workers listed one by one; the rest counts as one, "others" */
     RUN_STATE_TASK_MAX = 32,
 };
 
 struct run_state;
 
-/* How long this worker has waited for another that came late to sums and the like. */
-struct run_state_late {
+/* How long this worker has waited for one other worker at collectives. */
+struct run_state_straggler {
     char task[RUN_STATE_TASK_MAX]; /* "worker 1" */
     double seconds;
 };
 
 struct run_state_view {
-    uint64_t step, total;         /* done, and to be done */
-    double epoch;                 /* passes over the data; 0: not counted */
-    double loss, accuracy, rate;  /* of the last step; examples a second. NAN: not known */
-    uint64_t examples;            /* seen since the start of the process, as the following: */
-    uint64_t losses;              /* of workers */
-    uint64_t saves, failed_saves; /* checkpoints written, and not */
-    uint64_t saved;               /* the step of the last one; 0: none */
-    double waited;                /* seconds, for others, in all */
-    char waiting_for[RUN_STATE_WAITING_MAX];         /* "": for nobody */
-    struct run_state_late late[RUN_STATE_TASKS_MAX]; /* in the order in which they were first */
+    uint64_t step, total;  /* steps done, and in all */
+    double epoch;          /* passes over the data; 0: not counted */
+    double loss, accuracy; /* of the last step; NAN: not known */
+    double rate;           /* samples per second; NAN: not known */
+    uint64_t examples;     /* samples trained on since the start of the process */
+    uint64_t losses;       /* lost workers since the start of the process */
+    /* checkpoints written and not written since the start of the process */
+    uint64_t saves, failed_saves;
+    uint64_t saved; /* step of the last checkpoint; 0: none */
+    double waited;  /* seconds that this process has waited for missing workers */
+    char waiting_for[RUN_STATE_WAITING_MAX]; /* the missing workers; "": none */
+    /* In the order of their first delay. */
+    struct run_state_straggler late[RUN_STATE_TASKS_MAX];
     size_t late_count;
 };
 
@@ -42,23 +45,26 @@ struct run_state *run_state_new(void);
 struct run_state *run_state_free(struct run_state *state); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(run_state)
 
-/* A run of so many steps, some of them done before; steps_an_epoch 0: epochs are not counted. */
-void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_an_epoch);
+/* Begins a run of `total` steps, of which `done` were done before. steps_per_epoch 0: epochs are
+ * not counted. */
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
+                     double steps_per_epoch);
 void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_t examples,
                     int64_t now_ns);
 void run_state_accuracy(struct run_state *state, double accuracy);
-/* NULL: for nobody any more, which a step says, too. */
-void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns);
-/* So much more was waited for a worker that is there, but came late. */
+/* The process waits for `peers`, a list of names. NULL: it waits no longer, which a step implies,
+ * too. */
+void run_state_wait(struct run_state *state, const char *peers, int64_t now_ns);
+/* Adds a delay at a collective, caused by a worker that is present but late. */
 void run_state_waited(struct run_state *state, const char *task, int64_t ns);
-void run_state_lost(struct run_state *state); /* a worker; the run goes on without a step */
+void run_state_lost(struct run_state *state); /* a worker was lost */
 void run_state_saved(struct run_state *state, uint64_t step);
 void run_state_save_failed(struct run_state *state);
 
-void run_state_look(struct run_state *state, int64_t now_ns, struct run_state_view *ret);
+void run_state_read(struct run_state *state, int64_t now_ns, struct run_state_view *ret);
 
 /* The document at /progress: step, total, epoch, loss, accuracy, rate, waiting-for, as far as they
- * are known. */
+ * are known. Allocated in the arena. */
 struct json *run_state_document(struct arena *arena, const struct run_state_view *view);
 
 #endif

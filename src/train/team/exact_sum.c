@@ -1,4 +1,4 @@
-/* Sums that do not depend on the order; see exact_sum.h. */
+/* Sums that do not depend on the order of their terms; see exact_sum.h. */
 #include "train/team/exact_sum.h"
 
 #include "base/mem.h"
@@ -7,9 +7,9 @@
 
 enum {
     MANTISSA = 24,   /* bits of a float32: sums up to 2^24 quanta are exact */
-    ROUNDING = 2,    /* bits by which a part must be smaller than that, so as to be rounded well */
-    HEADROOM = 4,    /* bits left free for parts that grow */
-    SMALLEST = -100, /* exponent of a quantum: keeps away from denormal numbers */
+    ROUNDING = 2,    /* bits by which a part must be smaller than that to be rounded well */
+    HEADROOM = 4,    /* spare bits for parts that grow */
+    SMALLEST = -100, /* smallest exponent of a quantum: avoids denormal numbers */
 };
 
 void exact_sum_init(struct exact_sum *sum, const struct params *params)
@@ -35,7 +35,7 @@ void exact_sum_add(const struct exact_sum *sum, const struct params *params, siz
     }
 }
 
-/* The exponent of the smallest quantum with which so many parts fit. */
+/* The exponent of the smallest quantum for which `parts` parts fit. */
 static int least_exponent(float largest, size_t parts)
 {
     int exponent, room = 0;
@@ -63,7 +63,7 @@ void exact_sum_learn(struct exact_sum *sum, const float *largest, size_t entries
 {
     for (size_t i = 0; i < entries; i++) {
         if (!says_something(largest[i]))
-            continue; /* the quantum stays */
+            continue; /* keep the quantum */
         int exponent = least_exponent(largest[i], parts) + HEADROOM;
         sum->quantum[i] = ldexpf(1, exponent < SMALLEST ? SMALLEST : exponent);
     }

@@ -1,14 +1,14 @@
-/* A team at work; see team.h. Between two stretches of a pass the threads wait for each other, and
- * the first one speaks with the other workers. */
+/* Runs the passes of a team; see team.h. The threads wait for each other between two stretches of a
+ * pass, and the first thread communicates with the other workers. */
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
 #include <math.h>
 #include <string.h>
 
-static struct workspace *workspace_of(struct team_member *member, int part)
+static struct network_workspace *workspace_of(struct team_member *member, int part)
 {
-    struct workspace *own = member->team->workspaces[part];
+    struct network_workspace *own = member->team->workspaces[part];
     return own ? own : member->workspace;
 }
 
@@ -21,14 +21,14 @@ static void part_forward(struct team_member *member, const struct team_stretch *
 {
     struct team *team = member->team;
     const struct network *network = team->options.network;
-    struct tape *tape = team->tapes[part];
-    struct workspace *workspace = workspace_of(member, part);
+    struct network_tape *tape = team->tapes[part];
+    struct network_workspace *workspace = workspace_of(member, part);
     int at = part * team->options.part, left = team->options.samples - at;
     int n = left < team->options.part ? left : team->options.part;
     if (stretch->first == 0) {
         struct layer_draw draw = *team->draw;
         draw.position += (uint64_t)at;
-        tape_draw(tape, &draw);
+        network_tape_draw(tape, &draw);
         network_start(network, tape, workspace,
                       team->inputs + (size_t)at * shape_sample(network_input_shape(network)), n);
     }
@@ -49,7 +49,7 @@ static void part_backward(struct team_member *member, const struct team_stretch 
     const struct params *params = team->options.params;
     size_t at = (size_t)part * (size_t)team->options.part, first, last;
     const float *d_output = team->d_outputs + at * shape_sample(network_output_shape(network));
-    struct workspace *workspace = workspace_of(member, part);
+    struct network_workspace *workspace = workspace_of(member, part);
     network_params(network, stretch->first, stretch->last, &first, &last);
     for (size_t i = first; i < last; i++)
         memset(member->part + params->entries[i].offset, 0,
@@ -63,8 +63,9 @@ static void part_backward(struct team_member *member, const struct team_stretch 
                               sums_of(team, stretch, part));
 }
 
-/* The sums of all parts of all workers, in the order of the batch. */
-static int look_around(struct team *team, const struct team_stretch *stretch, struct err *err)
+/* Gathers the sums of all parts of all workers, in the order of the batch. */
+static int team_exchange_sums(struct team *team, const struct team_stretch *stretch,
+                              struct err *err)
 {
     const struct network *network = team->options.network;
     struct reducer *reducer = team->options.reducer;
@@ -81,8 +82,8 @@ static int look_around(struct team *team, const struct team_stretch *stretch, st
     return result;
 }
 
-/* Of the layers of a stretch, which all parts have been through: the threads' gradients added up,
- * by each thread in a slice of them. */
+/* Adds up the gradients of all threads for the layers of a finished stretch. Each thread adds one
+ * slice. */
 static void add_up(struct team_member *member, const struct team_stretch *stretch)
 {
     struct team *team = member->team;
@@ -98,7 +99,7 @@ static void add_up(struct team_member *member, const struct team_stretch *stretc
     }
 }
 
-static int send(struct team *team, const struct team_stretch *stretch, struct err *err)
+static int send_sums(struct team *team, const struct team_stretch *stretch, struct err *err)
 {
     struct params *params = team->options.params;
     struct reducer *reducer = team->options.reducer;
@@ -109,49 +110,49 @@ static int send(struct team *team, const struct team_stretch *stretch, struct er
     return result;
 }
 
-static void meet(struct team *team)
+static void team_barrier(struct team *team)
 {
     if (team->threads > 1)
         pthread_barrier_wait(&team->barrier);
 }
 
-/* The first thread, while the others wait. */
-static void speak(struct team *team, const struct team_stretch *stretch)
+/* Runs on the first thread while the others wait. */
+static void begin_sum(struct team *team, const struct team_stretch *stretch)
 {
     if (stretch->wide >= 0)
-        team->result = look_around(team, stretch, team->err);
+        team->result = team_exchange_sums(team, stretch, team->err);
     else if (stretch->whole)
-        team->result = send(team, stretch, team->err);
+        team->result = send_sums(team, stretch, team->err);
 }
 
-static void clear(struct team_member *member)
+static void clear_gradients(struct team_member *member)
 {
     struct params *params = member->team->options.params;
     memset(member->largest, 0, params->count * sizeof(float));
     if (member->index == 0)
-        params_clear_gradients(params); /* with the tail */
+        params_clear_gradients(params); /* including the floats behind the gradients */
     else
         memset(member->gradients, 0, params->floats * sizeof(float));
 }
 
-/* Every thread takes the parts whose number is its own modulo the number of threads. */
+/* Each thread takes the parts whose number modulo the number of threads is its own index. */
 static void run_member(struct team_member *member)
 {
     struct team *team = member->team;
     if (team->is_back)
-        clear(member);
+        clear_gradients(member);
     for (int i = 0; i < team->plan->count && team->result == 0; i++) {
         const struct team_stretch *stretch = &team->plan->stretches[i];
         for (int part = member->index; part < team->parts; part += team->threads)
             (team->is_back ? part_backward : part_forward)(member, stretch, part);
-        meet(team);
+        team_barrier(team);
         if (team->is_back)
             add_up(member, stretch);
         if (stretch->whole)
-            meet(team); /* all slices are there before they are sent */
+            team_barrier(team); /* all slices must be complete before they are sent */
         if (member->index == 0)
-            speak(team, stretch);
-        meet(team);
+            begin_sum(team, stretch);
+        team_barrier(team);
     }
 }
 
@@ -160,11 +161,11 @@ static void *member_thread(void *argument)
     struct team_member *member = argument;
     pthread_mutex_lock(&member->team->start);
     pthread_mutex_unlock(&member->team->start);
-    run_member(member); /* which does nothing if a thread could not be started */
+    run_member(member); /* does nothing if a thread could not be started */
     return NULL;
 }
 
-static int run(struct team *team, const struct team_plan *plan, bool back, struct err *err)
+static int run_plan(struct team *team, const struct team_plan *plan, bool back, struct err *err)
 {
     int started = 1;
     team->plan = plan;
@@ -190,18 +191,18 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
     team->inputs = inputs;
     team->draw = draw;
     team->outputs = ret_outputs;
-    return run(team, &team->forward, false, err);
+    return run_plan(team, &team->forward, false, err);
 }
 
-/* What the threads saw of their parts. */
-static void survey(struct team *team)
+/* Merges what the threads have recorded about their parts. */
+static void survey_gradients(struct team *team)
 {
     size_t entries = team->options.params->count;
-    team->about[0] = (float)team->parts;
-    memset(team->about + 1, 0, entries * sizeof(float));
+    team->survey[0] = (float)team->parts;
+    memset(team->survey + 1, 0, entries * sizeof(float));
     for (int i = 0; i < team->threads; i++)
         for (size_t j = 0; j < entries; j++)
-            team->about[1 + j] = fmaxf(team->about[1 + j], team->members[i].largest[j]);
+            team->survey[1 + j] = fmaxf(team->survey[1 + j], team->members[i].largest[j]);
 }
 
 int team_backward(struct team *team, const float *d_outputs, struct err *err)
@@ -211,10 +212,10 @@ int team_backward(struct team *team, const float *d_outputs, struct err *err)
     team->begun = params->floats;
     const struct team_plan *plan = team_plan_back(team);
     team_need_workspaces(team, plan);
-    int result = run(team, plan, true, err);
+    int result = run_plan(team, plan, true, err);
     if (result < 0 && team->begun < params->floats)
         (void)team->options.reducer->finish(team->options.reducer, NULL);
     if (result == 0)
-        survey(team);
+        survey_gradients(team);
     return result;
 }

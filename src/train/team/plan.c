@@ -1,4 +1,4 @@
-/* The passes of a team: where they are cut into stretches; see team_private.h. */
+/* The passes of a team, cut into stretches; see private.h. */
 #include "base/mem.h"
 #include "train/team/private.h"
 #include "train/team/reducer_queue.h"
@@ -13,7 +13,7 @@ static void add_stretch(struct team_plan *plan, struct team_stretch stretch)
     plan->stretches[plan->count++] = stretch;
 }
 
-/* Forward a wide layer is the first of its stretch, back the last. */
+/* Forward, a wide layer is the first of its stretch; backward, the last. */
 static void plan_wide(struct team *team)
 {
     const struct network *network = team->options.network;
@@ -42,8 +42,8 @@ size_t team_plan_offset(const struct team *team, int layer)
                                                : team->options.params->floats;
 }
 
-/* The way back is cut where as many gradients are whole as are worth sending; the last piece is
- * sent when there is nothing more to compute. */
+/* Cuts the backward pass wherever enough gradients are complete to be worth sending. The last piece
+ * is sent when nothing is left to compute. */
 static void plan_sending(struct team *team)
 {
     size_t bucket = team->options.bucket, from = team->options.params->floats;
@@ -83,8 +83,9 @@ void team_plan_make(struct team *team)
     team->totals = mem_calloc(network_total_count(network) + 1, sizeof(float));
 }
 
-/* Every worker decides the same, since all see the same group. What is gathered on the way back
- * would have to wait for what is sent, so a network does one or the other. */
+/* Every worker decides the same, since all see the same group. Gathering sums during the backward
+ * pass would have to wait for the gradients that are being sent, so a network does one or the
+ * other. */
 const struct team_plan *team_plan_back(const struct team *team)
 {
     const struct reducer *reducer = team->options.reducer;

@@ -1,5 +1,5 @@
-/* What the files of a team share: its parts, its threads and the passes it is to make. Included by
- * team*.c only. */
+/* The inside of a team: its parts, its threads and the passes it makes. Only the files of team/
+ * include it. */
 #ifndef TRAINYARD_TRAIN_TEAM_PRIVATE_H
 #define TRAINYARD_TRAIN_TEAM_PRIVATE_H
 
@@ -8,13 +8,13 @@
 
 #include <pthread.h>
 
-/* A pass is a list of stretches of layers: all parts go through one before any goes on to the
- * next, where a layer has to look at the whole batch, or where gradients can be sent while the rest
- * is computed. */
+/* A pass is a list of stretches of layers. All parts of the batch finish one stretch before any
+ * part begins the next. A stretch ends where a layer needs sums over the whole batch, or where
+ * gradients can be sent while the rest is computed. */
 struct team_stretch {
     int first, last; /* layers first … last - 1 */
-    int wide;        /* behind it: the layer whose sums are wanted now, or -1 */
-    bool whole;      /* behind it: its gradients can be summed with those of the others */
+    int wide;        /* the layer behind the stretch whose sums are needed next; -1: none */
+    bool whole;      /* the gradients of the stretch can be summed over the workers after it */
 };
 
 struct team_plan {
@@ -25,32 +25,34 @@ struct team_plan {
 struct team_member {
     struct team *team;
     int index;
-    struct workspace *workspace;
+    struct network_workspace *workspace;
     float *part;      /* gradients of one part of the batch */
-    float *gradients; /* of all its parts; the first one's is the arena of the parameters itself */
-    float *largest;   /* gradient of any of its parts, for each entry of the parameters */
+    float *gradients; /* of all parts of this member; member 0 uses the arena of the parameters */
+    float *largest;   /* largest gradient of any part of this member, per entry of the parameters */
     pthread_t thread;
 };
 
 struct team {
     struct team_options options;
     struct exact_sum sum;
-    /* Of the last pass back: the parts, and the largest gradient of any, for each entry of the
-     * parameters, in one row; the rows of all workers. After team_reduce() the first row is about
-     * the whole batch. */
-    float *about, *all_about;
-    float *quanta_before; /* while a step is added once more */
+    /* About the last backward pass: the number of parts, then the largest gradient of any part, per
+     * entry of the parameters. After team_reduce() it covers the whole batch. */
+    float *survey;
+    float *all_surveys;   /* the surveys of all workers, one row each */
+    float *quanta_before; /* the quanta before the step is added again */
     int parts;
-    struct tape **tapes;           /* one a part: activations live until the way back */
-    struct workspace **workspaces; /* one a part where the way back has several stretches */
+    struct network_tape **tapes; /* one per part: activations live until the backward pass */
+    /* one per part if the backward pass has several stretches */
+    struct network_workspace **workspaces;
     int threads;
     struct team_member *members;
-    struct team_plan forward, back, sending; /* the last: back, with gradients sent on the way */
-    size_t begun;           /* gradients from here on are being summed over the workers */
-    size_t rows;            /* parts of the largest share */
-    float *sums, *all_sums; /* rows of one layer; those of all workers */
+    /* sending: the backward pass that sends gradients while it computes */
+    struct team_plan forward, back, sending;
+    size_t begun;           /* gradients from this offset on are being summed over the workers */
+    size_t rows;            /* parts of the largest share of any worker */
+    float *sums, *all_sums; /* the sums of one layer: a row per part; the rows of all workers */
     float *totals;
-    /* Of the pass under way. */
+    /* The current pass. */
     const struct team_plan *plan;
     bool is_back;
     const float *inputs, *d_outputs;
@@ -58,19 +60,19 @@ struct team {
     float *outputs;
     int result;
     struct err *err;
-    pthread_mutex_t start; /* held until all threads are there */
+    pthread_mutex_t start; /* held until all threads have started */
     pthread_barrier_t barrier;
 };
 
-/* How many parts so many samples are. */
+/* How many parts `samples` samples make. */
 int team_plan_parts(const struct team_options *options, int samples);
-/* Where the parameters of a layer begin; of the one behind the last: where all end. */
+/* Where the parameters of a layer begin. For the number of layers: where all parameters end. */
 size_t team_plan_offset(const struct team *team, int layer);
-/* The passes, and the memory that is between their stretches. */
+/* Makes the passes, and the memory that lives between their stretches. */
 void team_plan_make(struct team *team);
-const struct team_plan *team_plan_back(const struct team *team); /* which one is taken now */
+const struct team_plan *team_plan_back(const struct team *team); /* the backward pass to use now */
 
-/* Where slice `index` of `count` slices begins in so many floats, at a line of the cache. */
+/* Where slice `index` of `count` slices of `floats` floats begins: at a cache line. */
 static inline size_t team_slice(size_t floats, int index, int count)
 {
     return index == count ? floats : floats / (size_t)count * (size_t)index / 16 * 16;

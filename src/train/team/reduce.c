@@ -1,5 +1,5 @@
-/* A team among those of other workers: its gradients become those of the whole batch, to the same
- * bits however the batch is shared; see team.h. */
+/* Sums the gradients of a team over all workers, with the same bits however the batch is shared;
+ * see team.h. */
 #include "train/team/private.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@ static int sum_gradients(struct team *team, struct err *err)
 {
     struct params *params = team->options.params;
     struct reducer *reducer = team->options.reducer;
-    float *tail = params->gradients + params->floats; /* numbers of its own, which must be exact */
+    float *tail =
+        params->gradients + params->floats; /* a separate sum: these numbers must be exact */
     if (team->begun == params->floats && reducer->rounds) {
         int result = reducer->allreduce(reducer, params->gradients, params->floats, err);
         return result < 0 ? result : reducer->allreduce(reducer, tail, PARAMS_TAIL, err);
@@ -23,27 +24,28 @@ static int sum_gradients(struct team *team, struct err *err)
     return result < 0 ? result : finished;
 }
 
-/* What the others say of their parts. Nothing here depends on who did which. */
+/* Gathers the surveys of all workers. The result does not depend on which worker computed which
+ * part. */
 static int gather_surveys(struct team *team, struct err *err)
 {
     struct reducer *reducer = team->options.reducer;
     size_t row = 1 + team->options.params->count;
     if (reducer->size == 1)
         return 0;
-    int result = reducer->allgather(reducer, team->about, row, team->all_about, err);
+    int result = reducer->allgather(reducer, team->survey, row, team->all_surveys, err);
     if (result < 0)
         return result;
-    memset(team->about, 0, row * sizeof(float));
+    memset(team->survey, 0, row * sizeof(float));
     for (size_t i = 0; i < (size_t)reducer->size; i++) {
-        const float *other = team->all_about + i * row;
-        team->about[0] += other[0];
+        const float *other = team->all_surveys + i * row;
+        team->survey[0] += other[0];
         for (size_t j = 1; j < row; j++)
-            team->about[j] = fmaxf(team->about[j], other[j]);
+            team->survey[j] = fmaxf(team->survey[j], other[j]);
     }
     return 0;
 }
 
-static int sum(struct team *team, struct err *err)
+static int sum_and_survey(struct team *team, struct err *err)
 {
     int result = sum_gradients(team, err);
     return result < 0 ? result : gather_surveys(team, err);
@@ -51,11 +53,12 @@ static int sum(struct team *team, struct err *err)
 
 static void learn_quanta(struct team *team)
 {
-    exact_sum_learn(&team->sum, team->about + 1, team->options.params->count,
-                    (size_t)team->about[0]);
+    exact_sum_learn(&team->sum, team->survey + 1, team->options.params->count,
+                    (size_t)team->survey[0]);
 }
 
-/* With quanta that fit. A collective that fails leaves those from before, which the others have. */
+/* Repeats the backward pass with quanta that fit. If a collective fails, restores the quanta that
+ * the other workers still have. */
 static int add_once_more(struct team *team, const float *tail, struct err *err)
 {
     struct params *params = team->options.params;
@@ -65,7 +68,7 @@ static int add_once_more(struct team *team, const float *tail, struct err *err)
     int result = team_backward(team, team->d_outputs, err);
     if (result == 0) {
         memcpy(params->gradients + params->floats, tail, PARAMS_TAIL * sizeof(float));
-        result = sum(team, err);
+        result = sum_and_survey(team, err);
     }
     if (result < 0)
         memcpy(team->sum.quantum, team->quanta_before, quanta);
@@ -79,9 +82,9 @@ int team_reduce(struct team *team, struct err *err)
         return 0;
     float tail[PARAMS_TAIL];
     memcpy(tail, params->gradients + params->floats, sizeof(tail));
-    int result = sum(team, err);
+    int result = sum_and_survey(team, err);
     if (result < 0 ||
-        exact_sum_fits(&team->sum, team->about + 1, params->count, (size_t)team->about[0]))
+        exact_sum_fits(&team->sum, team->survey + 1, params->count, (size_t)team->survey[0]))
         return result;
     return add_once_more(team, tail, err);
 }

@@ -1,4 +1,4 @@
-/* The reducer of a worker that is alone; see reducer.h. */
+/* The reducer of a single worker; see reducer.h. */
 #include "train/team/reducer.h"
 
 #include <string.h>

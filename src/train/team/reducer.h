@@ -1,7 +1,6 @@
-/* What training needs of the other workers, and nothing more: two collectives, and a way to find
- * together again, as a table of functions. A single process has one that does nothing; several
- * workers have one made of their links (comm). All workers call the same functions in the same
- * order. */
+/* Everything that training needs from the other workers, as a table of functions: collectives, and
+ * the forming of the group. A single process has a reducer that does nothing; several workers have
+ * one on top of comm (reducer_comm.h). All workers call the same functions in the same order. */
 #ifndef TRAINYARD_TRAIN_REDUCER_H
 #define TRAINYARD_TRAIN_REDUCER_H
 
@@ -14,52 +13,56 @@
 struct shared_memory;
 
 struct reducer {
-    int rank, size; /* others after every forming, maybe */
-    bool elastic;   /* those that are left go on, and others may come */
-    bool far;       /* not all on one machine: sums take time in which others can be made */
-    bool rounds;    /* a large sum is rounded on the way */
-    uint64_t run;   /* the same for all workers, also those to come, and no others; 0: alone */
-    /* Sum in place; bit-identical on every rank. */
+    int rank, size; /* may change each time the group forms */
+    bool elastic;   /* after a loss the remaining workers go on, and new ones may join */
+    /* workers are on several machines: a sum takes time in which the caller can compute */
+    bool far;
+    bool rounds; /* a large sum is rounded on the wire (bf16) */
+    /* identifies the run to all its workers, present and future; 0: a single process */
+    uint64_t run;
+    /* Sums in place. Every rank gets the same bits. */
     int (*allreduce)(struct reducer *reducer, float *data, size_t count, struct err *err);
-    /* The same in the background, in the order of the calls; finish() waits for all that was begun,
-     * and tells the first error. In between nothing else of the reducer is called. Where it is not
-     * `far` both may be NULL. */
+    /* begin() starts such a sum in the background; sums run in the order of the calls. finish()
+     * waits for all of them and returns the first error. No other function of the reducer may be
+     * called in between. Both may be NULL if the reducer is not `far`. */
     int (*begin)(struct reducer *reducer, float *data, size_t count, struct err *err);
     int (*finish)(struct reducer *reducer, struct err *err);
-    /* `own` (count floats) of every rank, in order of rank, into `all` (size · count floats). */
+    /* Collects `own` (count floats) of every rank, in order of rank, in `all` (size · count). */
     int (*allgather)(struct reducer *reducer, const float *own, size_t count, float *all,
                      struct err *err);
-    /* What `root` has comes to be in all, to the last bit. */
+    /* Copies the data of `root` to all ranks, bit by bit. */
     int (*broadcast)(struct reducer *reducer, int root, float *data, size_t count, struct err *err);
-    /* Sums of data in this memory, which outlives the reducer's use, may be made in place; its
-     * contents are lost, now and at each forming anew. All workers call it, before the first sum.
-     * NULL: nothing is gained by it. */
+    /* Lets sums of data in this memory be made in place. The memory must outlive the reducer's use;
+     * its contents are lost now and each time the group forms. All workers call it before the first
+     * sum. NULL: the reducer has no use for it. */
     int (*share)(struct reducer *reducer, struct shared_memory *memory, struct err *err);
-    /* After ERR_UNAVAILABLE or ERR_TIMEOUT, or when all know that somebody waits to be let in: find
-     * together anew. Where the reducer is elastic that is with those that are there, else it is
-     * waited for until all are, those that were lost having been started again. NULL: this cannot
-     * be done. */
+    /* Forms the group again: after -ERR_UNAVAILABLE or -ERR_TIMEOUT, or when all workers know of a
+     * join request. An elastic reducer forms with the workers that are present. Any other waits
+     * until lost workers have been restarted and all are present. NULL: the group cannot form
+     * again. */
     int (*reform)(struct reducer *reducer, struct err *err);
-    /* After every forming, once this worker has the state of the run: it can go on with it. NULL:
-     * nobody asks. */
+    /* Called each time the group has formed, once this worker has the state of the run. May be
+     * NULL.
+     */
     void (*settle)(struct reducer *reducer);
-    /* Whether somebody waits to be let in, as far as this worker knows; cheap. NULL: nobody can. */
-    bool (*wanted)(struct reducer *reducer);
-    /* This rank has said that it ends: the next forming does not wait for it. NULL as `name`. */
+    /* Whether this worker knows of a new worker that waits to join. Cheap. NULL: none can join. */
+    bool (*join_requested)(struct reducer *reducer);
+    /* This rank leaves: the next forming does not wait for it. NULL if `name` is. */
     void (*dismiss)(struct reducer *reducer, int rank);
-    /* "worker 1 (host:port)". NULL: nobody can leave without the others. */
+    /* Writes "worker 1 (host:port)". NULL: no worker can leave without the others. */
     void (*name)(struct reducer *reducer, int rank, char *text, size_t size);
-    /* "2 of 3 workers, without worker 1 (host:port)". NULL: there is nothing to say. */
+    /* Writes "2 of 3 workers, without worker 1 (host:port)". May be NULL. */
     void (*describe)(struct reducer *reducer, char *text, size_t size);
 };
 
-/* One worker alone. */
+/* The reducer of a single process. */
 struct reducer reducer_single(void);
 
-/* What is summed with the gradients, so that all workers know of it at the same step. */
-static inline float reducer_wanted(struct reducer *reducer)
+/* 1 if a new worker waits to join, else 0: summed with the gradients, so that all workers know of
+ * it at the same step. */
+static inline float reducer_join_requested(struct reducer *reducer)
 {
-    return reducer->wanted && reducer->wanted(reducer) ? 1 : 0;
+    return reducer->join_requested && reducer->join_requested(reducer) ? 1 : 0;
 }
 
 #endif

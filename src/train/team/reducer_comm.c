@@ -3,19 +3,19 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "train/team/team.h"
 
 #include <string.h>
 
-static struct reducer_comm *self_of(struct reducer *reducer)
+static struct reducer_comm *reducer_comm_of(struct reducer *reducer)
 {
     return CONTAINER_OF(reducer, struct reducer_comm, reducer);
 }
 
-static int allreduce(struct reducer *reducer, float *data, size_t count, struct err *err)
+static int reducer_comm_allreduce(struct reducer *reducer, float *data, size_t count,
+                                  struct err *err)
 {
-    return comm_allreduce_sum_f32(self_of(reducer)->group, data, count, err);
+    return comm_allreduce_sum_f32(reducer_comm_of(reducer)->group, data, count, err);
 }
 
 static int sum_in_background(void *context, float *data, size_t count, struct err *err)
@@ -24,35 +24,36 @@ static int sum_in_background(void *context, float *data, size_t count, struct er
     return comm_allreduce_sum_f32(self->group, data, count, err);
 }
 
-static int begin(struct reducer *reducer, float *data, size_t count, struct err *err)
+static int reducer_comm_begin(struct reducer *reducer, float *data, size_t count, struct err *err)
 {
-    struct reducer_comm *self = self_of(reducer);
+    struct reducer_comm *self = reducer_comm_of(reducer);
     int result = self->queue ? 0 : reducer_queue_new(sum_in_background, self, &self->queue, err);
     if (result == 0)
         reducer_queue_put(self->queue, data, count);
     return result;
 }
 
-static int finish(struct reducer *reducer, struct err *err)
+static int reducer_comm_finish(struct reducer *reducer, struct err *err)
 {
-    struct reducer_comm *self = self_of(reducer);
+    struct reducer_comm *self = reducer_comm_of(reducer);
     return self->queue ? reducer_queue_wait(self->queue, err) : 0;
 }
 
-static int allgather(struct reducer *reducer, const float *own, size_t count, float *all,
-                     struct err *err)
+static int reducer_comm_allgather(struct reducer *reducer, const float *own, size_t count,
+                                  float *all, struct err *err)
 {
-    return comm_allgather(self_of(reducer)->group, own, count * sizeof(*own), all, err);
+    return comm_allgather(reducer_comm_of(reducer)->group, own, count * sizeof(*own), all, err);
 }
 
-static int broadcast(struct reducer *reducer, int root, float *data, size_t count, struct err *err)
+static int reducer_comm_broadcast(struct reducer *reducer, int root, float *data, size_t count,
+                                  struct err *err)
 {
-    return comm_broadcast(self_of(reducer)->group, root, data, count * sizeof(*data), err);
+    return comm_broadcast(reducer_comm_of(reducer)->group, root, data, count * sizeof(*data), err);
 }
 
-static int form(struct reducer_comm *self, struct err *err)
+static int reducer_comm_form(struct reducer_comm *self, struct err *err)
 {
-    bool first = !self->group && self->joining; /* later there are steps to save */
+    bool first = !self->group && self->joining; /* after the first join there are steps to save */
     if (first)
         *self->joining = 1;
     int result = self->group ? comm_group_reform(self->group, err)
@@ -64,51 +65,52 @@ static int form(struct reducer_comm *self, struct err *err)
     self->reducer.elastic = comm_group_is_elastic(self->group);
     self->reducer.rank = comm_group_rank(self->group);
     self->reducer.size = comm_group_size(self->group);
-    /* All members agree on it, or they could not sum. */
-    self->reducer.far = !str_eq(comm_allreduce_name(self->group, TEAM_BUCKET), "shared");
+    /* All members see the same choice; otherwise they could not sum. */
+    self->reducer.far = !comm_group_shares_memory(self->group);
     if (self->memory)
         result = comm_group_share(self->group, self->memory, err);
     return result;
 }
 
-static int share(struct reducer *reducer, struct shared_memory *memory, struct err *err)
+static int reducer_comm_share(struct reducer *reducer, struct shared_memory *memory,
+                              struct err *err)
 {
-    struct reducer_comm *self = self_of(reducer);
+    struct reducer_comm *self = reducer_comm_of(reducer);
     self->memory = memory;
     return comm_group_share(self->group, memory, err);
 }
 
-static int reform(struct reducer *reducer, struct err *err)
+static int reducer_comm_reform(struct reducer *reducer, struct err *err)
 {
-    return form(self_of(reducer), err);
+    return reducer_comm_form(reducer_comm_of(reducer), err);
 }
 
-static void settle(struct reducer *reducer)
+static void reducer_comm_settle(struct reducer *reducer)
 {
-    comm_group_settle(self_of(reducer)->group);
+    comm_group_settle(reducer_comm_of(reducer)->group);
 }
 
-static bool wanted(struct reducer *reducer)
+static bool reducer_comm_join_requested(struct reducer *reducer)
 {
-    return comm_group_is_wanted(self_of(reducer)->group);
+    return comm_group_is_wanted(reducer_comm_of(reducer)->group);
 }
 
-static void dismiss(struct reducer *reducer, int rank)
+static void reducer_comm_dismiss(struct reducer *reducer, int rank)
 {
-    comm_group_dismiss(self_of(reducer)->group, rank);
+    comm_group_dismiss(reducer_comm_of(reducer)->group, rank);
 }
 
-static void name(struct reducer *reducer, int rank, char *text, size_t size)
+static void reducer_comm_name(struct reducer *reducer, int rank, char *text, size_t size)
 {
-    comm_group_name(self_of(reducer)->group, rank, text, size);
+    comm_group_name(reducer_comm_of(reducer)->group, rank, text, size);
 }
 
-static void describe(struct reducer *reducer, char *text, size_t size)
+static void reducer_comm_describe(struct reducer *reducer, char *text, size_t size)
 {
-    comm_group_describe(self_of(reducer)->group, text, size);
+    comm_group_describe(reducer_comm_of(reducer)->group, text, size);
 }
 
-/* Their addresses: no two runs can have the same at the same time. */
+/* The hash of the addresses of all tasks: no two running runs have the same. */
 static uint64_t run_of(const struct ty_tf_config *config)
 {
     uint64_t hash = HASH_FNV_START;
@@ -126,22 +128,22 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
 {
     *reducer = (struct reducer_comm){.options = *options, .joining = joining};
     reducer->reducer = (struct reducer){
-        .allreduce = allreduce,
-        .begin = begin,
-        .finish = finish,
+        .allreduce = reducer_comm_allreduce,
+        .begin = reducer_comm_begin,
+        .finish = reducer_comm_finish,
         .rounds = options->wire == COMM_WIRE_BF16,
         .run = run_of(options->config),
-        .allgather = allgather,
-        .broadcast = broadcast,
-        .share = share,
-        .reform = reform,
-        .settle = settle,
-        .wanted = wanted,
-        .dismiss = dismiss,
-        .name = name,
-        .describe = describe,
+        .allgather = reducer_comm_allgather,
+        .broadcast = reducer_comm_broadcast,
+        .share = reducer_comm_share,
+        .reform = reducer_comm_reform,
+        .settle = reducer_comm_settle,
+        .join_requested = reducer_comm_join_requested,
+        .dismiss = reducer_comm_dismiss,
+        .name = reducer_comm_name,
+        .describe = reducer_comm_describe,
     };
-    return form(reducer, err);
+    return reducer_comm_form(reducer, err);
 }
 
 void reducer_comm_close(struct reducer_comm *reducer)

@@ -1,5 +1,5 @@
 /* The reducer of several workers: the collectives of a group of processes (comm), and the forming
- * of that group, at the start, after a loss and when others come. */
+ * of that group at the start, after a loss, and when workers join. */
 #ifndef TRAINYARD_TRAIN_REDUCER_COMM_H
 #define TRAINYARD_TRAIN_REDUCER_COMM_H
 
@@ -13,14 +13,15 @@ struct reducer_comm {
     struct reducer reducer;
     struct comm_options options;
     volatile sig_atomic_t *joining;
-    struct shared_memory *memory; /* what workers of one machine sum in; NULL before it is told */
-    struct reducer_queue *queue;  /* NULL before a sum was begun in the background */
+    /* memory in which workers of one machine sum; NULL before share() */
+    struct shared_memory *memory;
+    struct reducer_queue *queue; /* NULL before the first background sum */
     struct comm_group *group;
 };
 
-/* Returns when all workers are there. What the options point to must outlive it. `joining` is 1
- * while others are waited for the first time, which a signal handler may want to know, for nothing
- * has been done yet; it may be NULL. */
+/* Waits until all workers have joined. Everything that the options point to must outlive the
+ * reducer. `joining` may be NULL; else it is 1 during the first wait, so that a signal handler can
+ * tell that there is nothing to save yet. */
 int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
                       volatile sig_atomic_t *joining, struct err *err);
 void reducer_comm_close(struct reducer_comm *reducer); /* safe on zeroed memory */

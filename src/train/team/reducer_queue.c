@@ -22,11 +22,11 @@ struct reducer_queue {
     struct job jobs[REDUCER_QUEUE_MAX];
     int put, done;
     bool end;
-    int result; /* of the first that failed since the last wait */
+    int result; /* of the first sum that failed since the last wait */
     struct err error;
 };
 
-static void *run(void *argument)
+static void *run_queue(void *argument)
 {
     struct reducer_queue *queue = argument;
     pthread_mutex_lock(&queue->mutex);
@@ -59,8 +59,8 @@ int reducer_queue_new(int (*sum)(void *context, float *data, size_t count, struc
     queue->context = context;
     pthread_mutex_init(&queue->mutex, NULL);
     pthread_cond_init(&queue->changed, NULL);
-    int result =
-        thread_start(&queue->thread, "reducer", "the thread that sums gradients", run, queue, err);
+    int result = thread_start(&queue->thread, "reducer", "the thread that sums gradients",
+                              run_queue, queue, err);
     if (result < 0) {
         pthread_mutex_destroy(&queue->mutex);
         pthread_cond_destroy(&queue->changed);

@@ -1,7 +1,7 @@
-/* Sums over the workers in the background: one thread that makes them in the order in which they
- * were asked for, while the caller computes on. All workers ask for the same ones in the same
- * order. Between the first that is put in and the end of reducer_queue_wait() nobody else may use
- * what the sums are made with. Owned by a reducer. */
+/* Sums over the workers in the background: one thread makes them in the order of the requests while
+ * the caller computes. All workers request the same sums in the same order. Between the first
+ * request and the end of reducer_queue_wait() no other code may use the links that the sums are
+ * made with. A reducer owns the queue. */
 #ifndef TRAINYARD_TRAIN_REDUCER_QUEUE_H
 #define TRAINYARD_TRAIN_REDUCER_QUEUE_H
 
@@ -14,16 +14,17 @@ enum { REDUCER_QUEUE_MAX = 64 }; /* sums between two waits */
 
 struct reducer_queue;
 
-/* `sum` is called on the thread of the queue. */
+/* Starts the thread, on which `sum` is called. */
 int reducer_queue_new(int (*sum)(void *context, float *data, size_t count, struct err *err),
                       void *context, struct reducer_queue **ret, struct err *err);
 struct reducer_queue *reducer_queue_free(struct reducer_queue *queue); /* after a wait; NULL-safe */
 DEFINE_CLEANUP(reducer_queue)
 
-/* Nobody touches the data until the wait is over. One too many is a defect and ends the process. */
+/* Requests a sum. The data must not be touched until reducer_queue_wait() returns. More than
+ * REDUCER_QUEUE_MAX requests are a defect and end the process. */
 void reducer_queue_put(struct reducer_queue *queue, float *data, size_t count);
 
-/* Until all are made, or one failed: then those behind it are left out, and its error is told. */
+/* Waits until all sums are made. If one fails, returns its error and skips the rest. */
 int reducer_queue_wait(struct reducer_queue *queue, struct err *err);
 
 #endif

@@ -1,15 +1,15 @@
-/* The life of a team; see team.h. What it is to do is planned in team_plan.c and done in
- * team_pass.c; team_reduce.c is about the other workers. */
+/* Creates and frees a team; see team.h. plan.c plans its passes, pass.c runs them, reduce.c sums
+ * over the other workers. */
 #include "base/mem.h"
 #include "train/team/private.h"
 
 #include <string.h>
 
-/* A part whose way back is interrupted needs its gradients of activations for itself. */
+/* A part whose backward pass is interrupted needs its own memory for gradients of activations. */
 void team_need_workspaces(struct team *team, const struct team_plan *plan)
 {
     for (int i = 0; plan->count > 1 && i < team->parts && !team->workspaces[i]; i++)
-        team->workspaces[i] = workspace_new(team->options.network, team->options.part);
+        team->workspaces[i] = network_workspace_new(team->options.network, team->options.part);
 }
 
 int team_new(const struct team_options *options, struct team **ret, struct err *err)
@@ -25,15 +25,15 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
     team->threads = options->threads < team->parts ? options->threads : team->parts;
     team->threads = team->threads < 1 ? 1 : team->threads;
     size_t workers = options->reducer ? (size_t)options->reducer->size : 1;
-    team->about = mem_calloc(1 + params->count, sizeof(float));
-    team->all_about = mem_calloc(workers * (1 + params->count), sizeof(float));
+    team->survey = mem_calloc(1 + params->count, sizeof(float));
+    team->all_surveys = mem_calloc(workers * (1 + params->count), sizeof(float));
     team->quanta_before = mem_calloc(params->count + 1, sizeof(float));
     team_plan_make(team);
-    team->tapes = mem_calloc((size_t)team->parts + 1, sizeof(struct tape *));
-    team->workspaces = mem_calloc((size_t)team->parts + 1, sizeof(struct workspace *));
+    team->tapes = mem_calloc((size_t)team->parts + 1, sizeof(struct network_tape *));
+    team->workspaces = mem_calloc((size_t)team->parts + 1, sizeof(struct network_workspace *));
     for (int i = 0; i < team->parts; i++) {
-        team->tapes[i] = tape_new(options->network, options->part);
-        tape_use_totals(team->tapes[i], team->totals);
+        team->tapes[i] = network_tape_new(options->network, options->part);
+        network_tape_use_totals(team->tapes[i], team->totals);
     }
     team_need_workspaces(team, &team->back);
     team->members = mem_calloc((size_t)team->threads, sizeof(*team->members));
@@ -42,7 +42,7 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
         member->team = team;
         member->index = i;
         if (team->back.count == 1)
-            member->workspace = workspace_new(options->network, options->part);
+            member->workspace = network_workspace_new(options->network, options->part);
         member->part = mem_calloc(params->floats, sizeof(float));
         member->largest = mem_calloc(params->count + 1, sizeof(float));
         member->gradients = i ? mem_calloc(params->floats, sizeof(float)) : params->gradients;
@@ -57,11 +57,11 @@ struct team *team_free(struct team *team)
     if (!team)
         return NULL;
     for (int i = 0; i < team->parts; i++) {
-        tape_free(team->tapes[i]);
-        workspace_free(team->workspaces[i]);
+        network_tape_free(team->tapes[i]);
+        network_workspace_free(team->workspaces[i]);
     }
     for (int i = 0; i < team->threads; i++) {
-        workspace_free(team->members[i].workspace);
+        network_workspace_free(team->members[i].workspace);
         free(team->members[i].part);
         free(team->members[i].largest);
         if (i)
@@ -69,8 +69,8 @@ struct team *team_free(struct team *team)
     }
     pthread_mutex_destroy(&team->start);
     exact_sum_release(&team->sum);
-    free(team->about);
-    free(team->all_about);
+    free(team->survey);
+    free(team->all_surveys);
     free(team->quanta_before);
     free(team->tapes);
     free(team->workspaces);
@@ -91,7 +91,7 @@ float *team_learned(struct team *team, size_t *ret_count)
     return team->sum.quantum;
 }
 
-/* Nearly all of a team follows from its share, so it is made anew. */
+/* Nearly everything in a team depends on its share, so the team is created again. */
 int team_share(struct team **team, int samples, int share_max, struct err *err)
 {
     struct team_options options = (*team)->options;

@@ -1,10 +1,10 @@
-/* What a team does to the parameters after a step; see team.h. Each parameter is updated on its own
- * and each weight packed on its own, so that slices of them for the threads change nothing but the
- * time it takes. */
+/* Updates the parameters after a step; see team.h. Each parameter is updated, and each weight
+ * packed, independently, so that splitting the work between threads changes only the time it takes.
+ */
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
-/* Floats, below which starting a thread costs more than it saves. */
+/* Floats below which starting a thread costs more than it saves. */
 enum { WORTH_A_THREAD = 1 << 15 };
 
 struct update {
@@ -13,7 +13,7 @@ struct update {
     uint64_t step;
     float rate;
     int threads;
-    void (*work)(const struct update *update, int index); /* what each of the threads does now */
+    void (*work)(const struct update *update, int index); /* the current work of each thread */
 };
 
 struct update_thread {
@@ -43,9 +43,9 @@ static void *update_thread(void *argument)
     return NULL;
 }
 
-/* On all threads; what cannot have one of its own is done here, since nothing of a step that got
- * this far may be left out. */
-static void run(const struct update *update)
+/* Runs the work on all threads. Slices whose thread cannot be started run on this thread: a step
+ * that got this far must be completed. */
+static void run_update(const struct update *update)
 {
     struct update_thread threads[TEAM_THREADS_MAX];
     for (int i = 1; i < update->threads; i++) {
@@ -72,7 +72,7 @@ void team_update(struct team *team, struct optimizer *optimizer, float clip, uin
         update.threads++;
     optimizer_clip(params, clip);
     update.work = step_slice;
-    run(&update);
+    run_update(&update);
     update.work = pack_part;
-    run(&update);
+    run_update(&update);
 }

@@ -1,5 +1,6 @@
-/* jansson as the other opinion about JSON. It is loaded at run time, because its names are those of
- * base/json/json.h: linked into one program, each would call the other's functions. */
+/* jansson as a second implementation of JSON to compare with. It is loaded at run time, because its
+ * function names are also those of base/json/json.h: linked into one program, each library would
+ * call the functions of the other. */
 #ifndef TRAINYARD_TESTS_JANSSON_PEER_H
 #define TRAINYARD_TESTS_JANSSON_PEER_H
 

@@ -1,4 +1,4 @@
-/* Base64: RFC 4648's own vectors, and what must be refused. */
+/* Base64: the test vectors of RFC 4648, and input that must be refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Nested budgets: what is charged and given back at each level, who is refused, who is largest. */
+/* Nested budgets: charges and refunds at each level, refused charges, the largest child. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void a_charge_counts_at_every_level(void **state)
     assert_int_equal(total.peak, 40);
     budget_release(&connection); /* gives back the rest */
     assert_int_equal(payer.used, 0);
-    assert_null(payer.children);
+    assert_true(list_is_empty(&payer.children));
     budget_release(&connection);
     budget_release(&payer);
     budget_release(&total);

@@ -1,4 +1,4 @@
-/* Buffers: growth, the maximum, and that what does not fit changes nothing. */
+/* Buffers: growth and the maximum; an append that does not fit changes nothing. */
 #include "base/buf.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The error object: messages, wrapping, cutting, and what codes mean outside. */
+/* The error object: messages, wrapping, cutting, and the HTTP status and exit code of each code. */
 #include "base/err.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Lists through the members of what stands in them: the order, and removal at every place. */
+/* Lists through a member of their items: the order, removal at every place, and visiting. */
 #include "base/list.h"
 
 #include <setjmp.h>
@@ -10,57 +10,105 @@
 
 struct letter {
     char name;
-    struct letter *next, **link;
+    struct list_link link;
 };
 
-/* The names from the head on; checks every link on the way. */
-static const char *names_of(struct letter **head)
+/* The names from the first item on; checks every link on the way. */
+static const char *names_of(const struct list_head *list)
 {
     static char names[8];
     size_t count = 0;
-    struct letter **link = head;
-    for (struct letter *letter = *head; letter; letter = letter->next) {
-        assert_ptr_equal(letter->link, link);
+    const struct list_link *previous = &list->head;
+    LIST_EACH (struct letter, letter, list, link) {
+        assert_ptr_equal(letter->link.previous, previous);
         assert_in_range(count, 0, sizeof(names) - 2);
         names[count++] = letter->name;
-        link = &letter->next;
+        previous = &letter->link;
     }
     names[count] = '\0';
     return names;
 }
 
-static void test_last_pushed_is_first(void **state)
+static void test_zeroed_list_is_empty(void **state)
 {
-    struct letter a = {'a'}, b = {'b'}, c = {'c'}, *head = NULL;
-    list_push(&head, &a);
-    assert_string_equal(names_of(&head), "a");
-    list_push(&head, &b);
-    list_push(&head, &c);
-    assert_string_equal(names_of(&head), "cba");
+    struct list_head list = {0}, other = {0};
+    assert_true(list_is_empty(&list));
+    assert_null(LIST_FIRST(&list, struct letter, link));
+    assert_string_equal(names_of(&list), "");
+    LIST_EACH_SAFE (struct letter, letter, &list, link)
+        fail();
+    list_append_all(&list, &other);
+    assert_true(list_is_empty(&list));
+    list_init(&list);
+    assert_true(list_is_empty(&list));
+    assert_string_equal(names_of(&list), "");
+}
+
+static void test_push_and_append(void **state)
+{
+    struct letter a = {'a'}, b = {'b'}, c = {'c'};
+    struct list_head list = {0};
+    list_push(&list, &a.link);
+    assert_string_equal(names_of(&list), "a");
+    list_push(&list, &b.link);
+    list_append(&list, &c.link);
+    assert_string_equal(names_of(&list), "bac");
+    assert_ptr_equal(LIST_FIRST(&list, struct letter, link), &b);
 }
 
 static void test_remove_anywhere(void **state)
 {
     static const char *const LEFT[] = {"ba", "ca", "cb"};
     for (size_t place = 0; place < 3; place++) {
-        struct letter letters[] = {{'c'}, {'b'}, {'a'}}, *head = NULL;
-        for (size_t i = 3; i > 0; i--)
-            list_push(&head, &letters[i - 1]);
-        list_remove(&letters[place]);
-        assert_string_equal(names_of(&head), LEFT[place]);
-        list_push(&head, &letters[place]);
-        assert_ptr_equal(head, &letters[place]);
+        struct letter letters[] = {{'c'}, {'b'}, {'a'}};
+        struct list_head list = {0};
         for (size_t i = 0; i < 3; i++)
-            list_remove(&letters[i]);
-        assert_null(head);
+            list_append(&list, &letters[i].link);
+        list_remove(&letters[place].link);
+        assert_false(list_is_linked(&letters[place].link));
+        assert_string_equal(names_of(&list), LEFT[place]);
+        list_push(&list, &letters[place].link);
+        assert_true(list_is_linked(&letters[place].link));
+        assert_ptr_equal(LIST_FIRST(&list, struct letter, link), &letters[place]);
+        for (size_t i = 0; i < 3; i++)
+            list_remove(&letters[i].link);
+        assert_true(list_is_empty(&list));
     }
+}
+
+static void test_remove_while_visiting(void **state)
+{
+    struct letter letters[] = {{'a'}, {'b'}, {'c'}};
+    struct list_head list = {0};
+    for (size_t i = 0; i < 3; i++)
+        list_append(&list, &letters[i].link);
+    LIST_EACH_SAFE (struct letter, letter, &list, link)
+        if (letter->name != 'b')
+            list_remove(&letter->link);
+    assert_string_equal(names_of(&list), "b");
+}
+
+static void test_append_all(void **state)
+{
+    struct letter letters[] = {{'a'}, {'b'}, {'c'}, {'d'}};
+    struct list_head list = {0}, other = {0};
+    list_append(&other, &letters[0].link);
+    list_append(&other, &letters[1].link);
+    list_append_all(&list, &other);
+    assert_true(list_is_empty(&other));
+    assert_string_equal(names_of(&list), "ab");
+    list_append(&other, &letters[2].link);
+    list_append(&other, &letters[3].link);
+    list_append_all(&list, &other);
+    assert_string_equal(names_of(&list), "abcd");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_last_pushed_is_first),
-        cmocka_unit_test(test_remove_anywhere),
+        cmocka_unit_test(test_zeroed_list_is_empty), cmocka_unit_test(test_push_and_append),
+        cmocka_unit_test(test_remove_anywhere),      cmocka_unit_test(test_remove_while_visiting),
+        cmocka_unit_test(test_append_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

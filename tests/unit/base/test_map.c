@@ -1,4 +1,4 @@
-/* The hash map against a plain array, and what removal must keep reachable. */
+/* The hash map compared with a plain array; all keys stay reachable after removals. */
 #include "base/map.h"
 
 #include "base/mem.h"

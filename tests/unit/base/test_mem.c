@@ -1,4 +1,4 @@
-/* Memory that goes back to the system. */
+/* Freed memory returns to the system. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

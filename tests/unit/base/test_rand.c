@@ -1,4 +1,5 @@
-/* Randomness: the same draws everywhere for a seed, fair ones, and names Kubernetes accepts. */
+/* Random numbers: the same draws for a seed on every machine, unbiased draws, and names that
+ * Kubernetes accepts. */
 #include "base/rand.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Errors that point: the place, the line and the mark below it, whatever stands in the line. */
+/* Error messages with a place: the line and the mark below it, for any content of the line. */
 #include "base/source.h"
 
 #include "base/json/yaml.h"

@@ -1,4 +1,4 @@
-/* Moves the table allows happen; any other aborts. */
+/* Transitions that the table allows succeed; any other aborts. */
 #include "base/state_machine.h"
 
 #include "base/mem.h"
@@ -58,6 +58,35 @@ static void bad_init(void)
     state_machine_init(&machine, "door", ROWS, STATES, STATES);
 }
 
+struct gate {
+    struct state_machine machine;
+    bool has_key;
+};
+
+static const char *check_gate(const struct state_machine *machine)
+{
+    const struct gate *gate = CONTAINER_OF(machine, struct gate, machine);
+    return machine->state == OPEN && !gate->has_key ? "the key is missing" : NULL;
+}
+
+static void test_invariant_holds(void **state)
+{
+    struct gate gate = {.has_key = true};
+    state_machine_init(&gate.machine, "gate", ROWS, STATES, OPENING);
+    state_machine_set_invariant(&gate.machine, check_gate);
+    state_machine_move(&gate.machine, OPEN);
+    gate.has_key = false; /* only moves are checked */
+    state_machine_move(&gate.machine, CLOSED);
+}
+
+static void broken_invariant(void)
+{
+    struct gate gate = {.has_key = false};
+    state_machine_init(&gate.machine, "gate", ROWS, STATES, OPENING);
+    state_machine_set_invariant(&gate.machine, check_gate);
+    state_machine_move(&gate.machine, OPEN);
+}
+
 static void expect_abort(void (*function)(void), const char *message)
 {
     int ends[2];
@@ -84,6 +113,8 @@ static void expect_abort(void (*function)(void), const char *message)
 static void test_forbidden_moves_abort(void **state)
 {
     expect_abort(bad_move, "panic: door: may not move from 'closed' to 'open'\n");
+    expect_abort(broken_invariant,
+                 "panic: gate: moved from 'opening' to 'open', where the key is missing\n");
     expect_abort(bad_release, "panic: door: released while 'open'\n");
     expect_abort(bad_init, "panic: door: a state machine of 3 states that starts in state 3\n");
 }
@@ -92,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allowed_moves),
+        cmocka_unit_test(test_invariant_holds),
         cmocka_unit_test(test_forbidden_moves_abort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Questions about strings, with the answers Kubernetes gives for names; and UTF-8. */
+/* Tests and conversions of strings, with Kubernetes' rules for names; and UTF-8. */
 #include "base/str.h"
 
 #include "base/arena.h"
@@ -46,7 +46,7 @@ static void test_numbers(void **state)
     static const char *const BAD_REAL[] = {"", " 1", "1.5x", "1e999", "nan", "inf"};
     for (size_t i = 0; i < ARRAY_SIZE(BAD_REAL); i++)
         assert_int_equal(str_to_double(BAD_REAL[i], &real, &err), -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "'inf' is no number");
+    assert_string_equal(err.message, "'inf' is not a number");
 }
 
 static void test_split(void **state)

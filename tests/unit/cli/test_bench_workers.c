@@ -1,4 +1,4 @@
-/* Workers made for a measurement: who ends whom, and whose reason is told. */
+/* Worker processes of a benchmark: how they end each other, and whose error is reported. */
 #include "base/mem.h"
 #include "cli/trainer/bench_workers.h"
 

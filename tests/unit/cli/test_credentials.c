@@ -1,4 +1,4 @@
-/* Credentials: made once, kept, and made anew where an older program left names out. */
+/* Credentials: made once, kept, and made again if an older program left out names. */
 #include "cli/trainyard/credentials.h"
 
 #include "base/mem.h"

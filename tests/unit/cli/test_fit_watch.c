@@ -1,6 +1,4 @@
-/* Where a run may be watched: what is understood as a place to listen at, and what it leaves
- * behind.
- */
+/* The termination message that a finished run leaves for the operator. */
 #include "base/mem.h"
 #include "cli/trainer/fit_watch.h"
 
@@ -12,39 +10,6 @@
 #include <cmocka.h>
 
 #include "scratch_directory.h"
-
-static void places_are_understood(void **state)
-{
-    static const struct {
-        const char *text, *address;
-        int port; /* -1: off, -2: refused */
-    } ROWS[] = {
-        {"9100", "", 9100},
-        {":9100", "", 9100},
-        {"0.0.0.0:9100", "0.0.0.0", 9100},
-        {"127.0.0.1:1", "127.0.0.1", 1},
-        {"localhost:80", "127.0.0.1", 80},
-        {"[::1]:0", "::1", 0},
-        {"off", "", -1},
-        {"false", "", -1}, /* what YAML makes of off */
-        {"", "", -1},
-        {"on", NULL, -2},
-        {"65536", NULL, -2},
-        {"-1", NULL, -2},
-        {"127.0.0.1:", NULL, -2},
-        {"127.0.0.1", NULL, -2},
-        {"a-name-that-is-much-longer-than-any-address-of-this-world-could-ever-be:1", NULL, -2},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
-        char address[FIT_WATCH_ADDRESS_MAX];
-        int port = -3, result = fit_watch_parse(ROWS[i].text, address, &port, NULL);
-        assert_int_equal(result, ROWS[i].port == -2 ? -ERR_USAGE : 0);
-        if (result < 0)
-            continue;
-        assert_int_equal(port, ROWS[i].port);
-        assert_string_equal(address, ROWS[i].address);
-    }
-}
 
 /* What is left behind for the operator, in a file that must be there. */
 static void the_last_progress_is_left_behind(void **state)
@@ -68,7 +33,6 @@ static void the_last_progress_is_left_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_are_understood),
         cmocka_unit_test_setup_teardown(the_last_progress_is_left_behind, make_directory,
                                         remove_directory),
     };

@@ -1,4 +1,4 @@
-/* What the operator answers over HTTP, and where. */
+/* The paths and addresses of the operator's HTTP server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void stop(void *context)
 
 static int ask(struct world *world, const char *method, const char *path)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
     struct http_request request = {.method = method, .path = path, .query = ""};
     world->body[0] = '\0';
     http_start(world->client, &request, 60000, &LISTENER, world);

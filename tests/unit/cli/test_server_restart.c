@@ -1,4 +1,4 @@
-/* When a server is started again after its end. */
+/* Decisions about restarting a server that has ended. */
 #include "cli/trainyard/server_restart.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The state directory: where it is, who may look, and who runs in it. */
+/* The state directory: its place, its permissions, and the server that runs in it. */
 #include "cli/trainyard/state_dir.h"
 
 #include "base/cleanup.h"

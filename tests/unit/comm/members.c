@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/rand.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Tests run side by side, and a port must stay free between the draw and the member's listening:
- * a name of the machine, held until this process and its children end, keeps the others from it. */
+/* Tests run in parallel, and a port must stay free between the choice and the listening. An
+ * abstract socket name, held until this process and its children end, reserves it. */
 static bool reserve(int port)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -37,7 +37,7 @@ static bool is_free(int port)
     return bound;
 }
 
-/* Below the range the kernel hands out, so that nobody's outgoing connection takes it meanwhile. */
+/* Below the ephemeral range, so that no outgoing connection takes it meanwhile. */
 static int free_port(void)
 {
     enum { LOWEST = 10000, BEYOND = 28000 };

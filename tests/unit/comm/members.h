@@ -1,5 +1,5 @@
-/* Several processes that form a group on the loopback, for tests: each member runs in a child of
- * the test and ends with 0 if all was well. In a child cmocka's asserts do not work; CHECK does. */
+/* Several processes that form a group on the loopback, for tests. Each member runs in a child of
+ * the test and exits with 0 on success. cmocka's asserts do not work in a child; CHECK does. */
 #ifndef TRAINYARD_TESTS_COMM_MEMBERS_H
 #define TRAINYARD_TESTS_COMM_MEMBERS_H
 
@@ -41,17 +41,18 @@ struct members {
     pid_t children[MEMBERS_MAX];
 };
 
-/* Ports that are free, and that no other test draws while this one runs. */
+/* Chooses free ports that no other test chooses while this one runs. */
 void members_init(struct members *members, int size);
 
-/* A chief (if with_chief) and workers on 127.0.0.1, seen by one rank. */
+/* The cluster description of one rank: a chief (if with_chief) and workers on 127.0.0.1. */
 struct ty_tf_config *members_config(const struct members *members, bool with_chief, int rank);
 
-/* Defaults for a test: a secret, lines after a moment, and waits that no busy machine makes too
- * short; encrypted links if TRAINYARD_TEST_ENCRYPT is set. */
+/* Defaults for a test: a secret, reports after a moment, and timeouts that are long enough for a
+ * busy machine; encrypted connections if TRAINYARD_TEST_ENCRYPT is set. */
 struct comm_options members_options(const struct ty_tf_config *config);
 
-/* Run `member` in a child for every rank; members_wait returns how many failed. */
+/* Runs `member` in a child for every rank; members_wait() returns the number of those that
+ * failed. */
 void members_start(struct members *members, int rank,
                    void (*member)(const struct members *members, int rank));
 void members_start_all(struct members *members,

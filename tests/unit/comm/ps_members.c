@@ -10,7 +10,7 @@
 #include "ps_members.h"
 
 #include "base/system/file.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include <unistd.h>
 

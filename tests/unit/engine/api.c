@@ -165,7 +165,7 @@ static void on_end(void *context, const struct err *err)
     pending->ended = true;
 }
 
-static const struct http_listener LISTENER = {on_head, on_data, on_end};
+static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
 
 static struct http_request make_request(struct api *api, const char *method, const char *path,
                                         const char *type, const char *accept, const char *body)

@@ -56,8 +56,8 @@ static void on_store_closed(void *context)
 void api_line_close(struct api_line *line)
 {
     bool done = false;
-    while (line->service.connections) {
-        http_connection_close(line->service.connections);
+    while (!list_is_empty(&line->service.connections)) {
+        http_connection_close(LIST_FIRST(&line->service.connections, struct http_connection, link));
         api_line_run(line);
     }
     if (!line->peer_closed)

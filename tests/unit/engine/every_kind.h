@@ -4,7 +4,6 @@
 #define TRAINYARD_TESTS_ENGINE_EVERY_KIND_H
 
 #include "api.h"
-#include "engine/api/rest.h"
 #include "engine/crd/definition.h"
 #include "engine/kinds/registry.h"
 #include "served_kinds.h"

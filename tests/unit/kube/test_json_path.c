@@ -61,6 +61,76 @@ static void test_found(void **state)
     }
 }
 
+static void test_one_value(void **state)
+{
+    static const struct {
+        const char *path, *found; /* NULL: refused */
+    } rows[] = {
+        {"{.spec.image}", "a"},
+        {".spec.image", "a"},
+        {"spec.image", "a"},
+        {"{$.spec.image}", "a"},
+        {"{.metadata.labels['a.b/c']}", "v"},
+        {"{.metadata.labels[\"a.b/c\"]}", "v"},
+        {"{.spec.ports[1].n}", "2"},
+        {"{.spec.ports.1.n}", "2"},
+        {"{.spec.ports[0]}", "{\"name\":\"x\",\"n\":1}"},
+        {"{.spec.ports[7].n}", "none"},
+        {"{.spec.image[0]}", "none"},
+        {"{.spec.nothing.below}", "none"},
+        {"{.status.empty}", "[]"},
+        {"{.spec.ports[*].n}", NULL},
+        {"{.spec.ports[-1].n}", NULL},
+        {"{.spec.ports[0:1].n}", NULL},
+        {"{.spec..n}", NULL},
+        {"{.spec.ports[?(@.n==2)].n}", NULL},
+        {"{.spec.ports[", NULL},
+        {"{.spec.ports[1000001]}", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct arena *arena = arena_new();
+        const struct json *value = NULL;
+        struct err err = ERR_INIT;
+        int result =
+            json_path_find_one(arena, rows[i].path, read_json(arena, OBJECT), &value, &err);
+        const char *text = result < 0 ? NULL : value ? json_path_print(arena, value) : "none";
+        if (!str_eq(text, rows[i].found))
+            fail_msg("%s: %s (%s)", rows[i].path, text ? text : "refused", err.message);
+        if (result < 0)
+            assert_int_equal(result, -ERR_UNSUPPORTED);
+        arena_free(arena);
+    }
+    struct arena *arena = arena_new();
+    struct json *object = read_json(arena, OBJECT);
+    const struct json *value;
+    assert_int_equal(json_path_find_one(arena, "{}", object, &value, NULL), 0);
+    assert_ptr_equal(value, object);
+    arena_free(arena);
+}
+
+static void test_dotted(void **state)
+{
+    static const struct {
+        const char *path, *found; /* NULL: nothing */
+    } rows[] = {
+        {"status.conditions.0.type", "Ready"},
+        {".spec.replicas", "3"},
+        {"spec.ports.7.n", NULL},
+        {"spec.nothing", NULL},
+        {"spec.ports.x", NULL},
+        {"spec.ports.-1", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct arena *arena = arena_new();
+        const struct json *value =
+            json_path_find_dotted(arena, rows[i].path, read_json(arena, OBJECT));
+        const char *text = json_path_print(arena, value);
+        if (!str_eq(text, rows[i].found))
+            fail_msg("%s: %s", rows[i].path, text ? text : "nothing");
+        arena_free(arena);
+    }
+}
+
 static void test_refused(void **state)
 {
     static const char *const paths[] = {
@@ -114,8 +184,8 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_found),  cmocka_unit_test(test_one_value),
+        cmocka_unit_test(test_dotted), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

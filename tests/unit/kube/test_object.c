@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "read_json.h"
 
@@ -59,14 +60,6 @@ static void reads_what_is_there(void **state)
     assert_false(kube_meta_is_owned_by(pod, "o3"));
     assert_true(kube_condition_is_true(pod, "Ready"));
     assert_false(kube_condition_is_true(pod, "Done"));
-    assert_ptr_equal(kube_condition_ensure(arena, pod, "Ready"), kube_condition_get(pod, "Ready"));
-    struct json *done = kube_condition_ensure(arena, pod, "Done");
-    assert_ptr_equal(kube_condition_get(pod, "Done"), done);
-    json_set_string(arena, done, "status", "True");
-    assert_true(kube_condition_is_true(pod, "Done"));
-    struct json *bare = json_object(arena); /* also where there is no status yet */
-    const struct json *ready = kube_condition_ensure(arena, bare, "Ready");
-    assert_ptr_equal(kube_condition_get(bare, "Ready"), ready);
 }
 
 static void edits_in_place(void **state)

@@ -1,4 +1,4 @@
-/* What loop.h promises, of both bodies; and of the libuv one what only it has: threads. */
+/* The contract of loop.h for both implementations; and threads, which only libuv has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

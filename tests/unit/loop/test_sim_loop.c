@@ -1,5 +1,5 @@
-/* Virtual time: the same seed gives the same run, another seed another order, and hours cost
- * nothing. */
+/* Virtual time: the same seed gives the same run, another seed gives another order, and hours take
+ * no time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The heap of timers against a plain search through an array. */
+/* The heap of timers compared with a linear search. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

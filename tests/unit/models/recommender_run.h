@@ -1,5 +1,5 @@
-/* A small run of the recommender in one process, for the tests of its training: ratings with a
- * taste behind them, a directory of the test's own, and a client without servers. */
+/* A small run of the recommender in one process, for the tests of its training: ratings that follow
+ * preferences, a scratch directory, and a client without servers. */
 #ifndef TRAINYARD_TEST_RECOMMENDER_RUN_H
 #define TRAINYARD_TEST_RECOMMENDER_RUN_H
 
@@ -43,6 +43,12 @@ static inline struct recommender_fit_options small_run(enum recommender_kind kin
     return options;
 }
 
+static inline uint64_t hash_of(const struct recommender_fit_options *options)
+{
+    uint64_t numbers[MODEL_NUMBERS_MAX];
+    return model_hash(numbers, recommender_fit_numbers(options, numbers));
+}
+
 static inline int try_fit(const struct recommender_fit_options *options,
                           const struct ratings *ratings, struct recommender_fit_result *ret,
                           struct err *err)
@@ -50,10 +56,10 @@ static inline int try_fit(const struct recommender_fit_options *options,
     _cleanup_(cleanup_ps_client) struct ps_client *client = NULL;
     struct ty_task self = {.role = TY_ROLE_WORKER};
     struct ty_tf_config config = {.tasks = &self, .count = 1};
-    struct ps_options ps = {.config = &config, .shape = recommender_fit_hash(options)};
+    struct ps_options ps = {.config = &config, .shape = hash_of(options)};
     assert_int_equal(ps_client_open(&ps, &client, err), 0);
-    struct recommender_fit_place place = {.client = client, .workers = 1, .chief = true};
-    return recommender_fit(options, ratings, &place, ret, err);
+    struct recommender_fit_cluster cluster = {.client = client, .workers = 1, .chief = true};
+    return recommender_fit(options, ratings, &cluster, ret, err);
 }
 
 static inline struct recommender_fit_result fit(const struct recommender_fit_options *options,

@@ -1,5 +1,5 @@
-/* Ratings with a taste behind them: users and items are points on a circle, and a user likes what
- * lies near. Nothing but the pair tells a rating: every user and every item is liked as often. */
+/* Ratings that follow preferences: users and items are points on a circle, and a user likes items
+ * nearby. Only the pair decides a rating: every user and every item is liked equally often. */
 #ifndef TRAINYARD_TEST_TASTE_H
 #define TRAINYARD_TEST_TASTE_H
 

@@ -85,7 +85,7 @@ static inline int thread_finish(struct reducer *reducer, struct err *err)
     return reducer_queue_wait(CONTAINER_OF(reducer, struct thread_reducer, reducer)->queue, err);
 }
 
-/* As workers on several machines do; free the queue in the end. */
+/* Sums like workers on several machines. The caller frees the queue at the end. */
 static inline void send_in_background(struct thread_reducer *reducer)
 {
     reducer->reducer.far = true;

@@ -113,7 +113,7 @@ static void on_end(void *context, const struct err *err)
 void answer_start(struct answer *answer, struct world *world, const char *method, const char *path,
                   const void *body, size_t size, int64_t timeout_ms)
 {
-    static const struct http_listener listener = {on_head, on_data, on_end};
+    static const struct http_callbacks listener = {on_head, on_data, on_end};
     struct http_header evil = {"X-Evil", "a\r\nX-More: b", NULL};
     struct http_header empty = {"X-Empty", "", &evil};
     struct http_request request = {.method = method,

@@ -1,4 +1,4 @@
-/* A client of https and a server of its own on one loop: what the tests of the transport share. */
+/* An https client and its server on one loop: shared by the tests of the transport. */
 #ifndef TRAINYARD_TESTS_NET_HTTP_CLIENT_WORLD_H
 #define TRAINYARD_TESTS_NET_HTTP_CLIENT_WORLD_H
 

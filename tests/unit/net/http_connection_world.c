@@ -1,4 +1,4 @@
-/* The world of the tests of a connection; see http_connection_world.h. */
+/* The fixture of the tests of a connection; see http_connection_world.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ int connection_world_teardown(void **state)
     assert_true(world->closed);
     assert_int_equal(world->closed_count, 1);
     assert_int_equal(world->service.connection_count, 0);
-    assert_null(world->service.connections);
+    assert_true(list_is_empty(&world->service.connections));
     loop_free(world->loop);
     free(world);
     return 0;

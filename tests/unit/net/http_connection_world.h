@@ -1,5 +1,5 @@
-/* The world of the tests of a server's connection: a service with a few paths, and a peer's line to
- * it as a stream in memory, in virtual time. */
+/* The fixture of the tests of a server's connection: a service with a few paths, and a stream in
+ * memory to it, in virtual time. */
 #ifndef TRAINYARD_TESTS_UNIT_NET_HTTP_CONNECTION_WORLD_H
 #define TRAINYARD_TESTS_UNIT_NET_HTTP_CONNECTION_WORLD_H
 

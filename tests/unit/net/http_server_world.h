@@ -1,5 +1,5 @@
-/* A server on real sockets, plain or TLS, on the main thread's loop, and clients that block in a
- * thread of their own: what the tests of the server share. */
+/* A server on real sockets, plain or TLS, on the main thread's loop, and blocking clients in a
+ * thread of their own: shared by the tests of the server. */
 #ifndef TRAINYARD_TESTS_NET_HTTP_SERVER_WORLD_H
 #define TRAINYARD_TESTS_NET_HTTP_SERVER_WORLD_H
 

@@ -1,4 +1,4 @@
-/* Which answers a client takes. */
+/* The responses that a client accepts. */
 #include "net/accept.h"
 
 #include "base/arena.h"
@@ -87,7 +87,7 @@ static void types_are_taken(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct accept accept;
         accept_parse(arena, cases[i].header, &accept);
-        if (accept_takes(&accept, cases[i].type) != cases[i].taken)
+        if (accept_matches(&accept, cases[i].type) != cases[i].taken)
             fail_msg("%s: %s", cases[i].header, cases[i].type);
     }
 }

@@ -16,14 +16,14 @@ enum { LOG_MAX = 1024 * 1024 };
 
 char scratch[] = "/tmp/trainyard-sandbox.XXXXXX";
 char *state_dir, *step_path;
-struct node_space *space;
+struct node_namespaces *space;
 
 int sandbox_enter(struct err *err)
 {
     static const char *const names[] = {"node", NULL};
     const struct node_options options = {
         .state_dir = state_dir, .node_names = names, .step_path = step_path};
-    return node_space_enter(&options, &space, err);
+    return node_namespaces_enter(&options, &space, err);
 }
 
 /* ---- A pod under test ---- */
@@ -38,9 +38,9 @@ struct pod pod_make(const char *name, const char *address, const char *script)
     file_make_dirs(pod.directory, 0700, NULL);
     pod.spec = (struct pod_spec){
         .hostname = name,
-        .network = arena_strdup(pod.arena, node_space_network(space)),
+        .network = arena_strdup(pod.arena, node_namespaces_network(space)),
         .address = address,
-        .nested = node_space_is_nested(space),
+        .nested = node_namespaces_are_nested(space),
         .restart = RESTART_NEVER,
         .hosts = arena_printf(pod.arena, "127.0.0.1 localhost\n%s %s\n", address, name),
         .resolv_conf = "nameserver 10.244.0.1\n",
@@ -206,9 +206,9 @@ int pod_count_news(const struct pod *pod, const char *reason, const char *messag
 {
     const struct pod_state *state = pod_state_now(pod);
     int count = 0;
-    const struct pod_news *news;
-    for (int64_t number = state->told; (news = pod_state_news(state, number)); number--)
-        count += str_eq(news->reason, reason) && (!message || str_eq(news->message, message));
+    const struct pod_event *event;
+    for (int64_t number = state->last_event; (event = pod_state_event(state, number)); number--)
+        count += str_eq(event->reason, reason) && (!message || str_eq(event->message, message));
     return count;
 }
 

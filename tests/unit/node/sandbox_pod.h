@@ -5,14 +5,14 @@
 
 #include "node_test.h"
 
-#include "node/network/space.h"
-#include "node/pod/state.h"
+#include "node/network/namespaces.h"
+#include "node/pod/record/stop.h"
 
 enum { DEADLINE_MS = 60 * 1000 };
 
 extern char scratch[];
 extern char *state_dir, *step_path;
-extern struct node_space *space;
+extern struct node_namespaces *space;
 
 int sandbox_enter(struct err *err);
 

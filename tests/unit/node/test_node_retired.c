@@ -3,7 +3,7 @@
 
 #include "node/node_retired.h"
 
-#include "kube/object.h"
+#include "kube/condition.h"
 
 #define CONDITIONS                                                                                 \
     "'conditions':[{'type':'DiskPressure','status':'False','reason':'Enough'},"                    \

@@ -283,8 +283,8 @@ void fixture_reconcile(struct job_fixture *fixture)
         .job = fixture->job,
         .pods = (const struct json *const *)fixture->pods,
         .pod_count = fixture->pod_count,
-        .strays = (const struct json *const *)fixture->strays,
-        .stray_count = fixture->stray_count,
+        .unmatched = (const struct json *const *)fixture->unmatched,
+        .unmatched_count = fixture->unmatched_count,
         .gone = (const struct json *const *)fixture->gone,
         .gone_count = fixture->gone_count,
         .services = (const struct json *const *)fixture->services,
@@ -293,7 +293,7 @@ void fixture_reconcile(struct job_fixture *fixture)
         .cluster_domain = fixture->cluster_domain,
         .host_ports = fixture->host_ports,
         .shared_address = fixture->shared_address,
-        .refusal = fixture->refusal,
+        .rejection = fixture->rejection,
         .gang = fixture->gang.scheduler ? &fixture->gang : NULL,
         .pod_group = fixture->group,
     };
@@ -362,7 +362,7 @@ static void apply_action(struct job_fixture *fixture, const struct training_acti
         fixture->group = kube_patch_merge(fixture->arena, fixture->group, action->object);
         break;
     case TRAINING_RELEASE_POD:
-        patch_in(fixture, fixture->strays, fixture->stray_count, action, &TYPE_POD);
+        patch_in(fixture, fixture->unmatched, fixture->unmatched_count, action, &TYPE_POD);
         break;
     }
 }

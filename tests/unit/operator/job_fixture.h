@@ -15,13 +15,13 @@ struct job_fixture {
     const struct training_kind *kind;
     struct json *job; /* default/mnist, uid "job-uid" */
     struct json *pods[JOB_OBJECTS_MAX], *gone[JOB_OBJECTS_MAX], *services[JOB_OBJECTS_MAX],
-        *strays[JOB_OBJECTS_MAX];
-    size_t pod_count, gone_count, service_count, stray_count;
+        *unmatched[JOB_OBJECTS_MAX];
+    size_t pod_count, gone_count, service_count, unmatched_count;
     int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
     const char *cluster_domain;
     const struct host_ports *host_ports; /* the test's; NULL: not known yet */
     const char *shared_address;          /* or NULL */
-    const char *refusal;                 /* of its pods, for good; or NULL */
+    const char *rejection;               /* of its pods, for good; or NULL */
     struct training_gang gang;           /* without a scheduler: none */
     struct json *group;                  /* the job's PodGroup, or NULL */
     int created;                         /* pods made so far, for their uids */

@@ -1,15 +1,15 @@
 /* A workflow in a test; see workflow_fixture.h. */
 #include "workflow_fixture.h"
 
-#include "pipeline/node.h"
-#include "pipeline/workflow.h"
+#include "pipeline/reconcile/node.h"
+#include "pipeline/spec/workflow.h"
 
 #include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "pipeline/workflow_kind.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #define TRAINYARD_TESTS_UNIT_PIPELINE_WORKFLOW_FIXTURE_H
 
 #include "base/json/json.h"
-#include "pipeline/reconcile.h"
+#include "pipeline/reconcile/reconcile.h"
 
 enum { FIXTURE_PODS_MAX = 64, FIXTURE_RESULTS_MAX = 16 };
 

@@ -1,4 +1,4 @@
-/* A call to a page over the in-process transport, and what came back. */
+/* A request to a page over the in-process transport, and its response. */
 #ifndef TRAINYARD_TESTS_SERVE_PAGE_CALL_H
 #define TRAINYARD_TESTS_SERVE_PAGE_CALL_H
 
@@ -32,7 +32,7 @@ static inline struct http_call *page_call(struct http_transport *transport, cons
                                           const char *path, struct http_header *headers,
                                           const char *body, size_t size, struct reply *reply)
 {
-    static const struct http_listener listener = {reply_on_head, reply_on_data, reply_on_end};
+    static const struct http_callbacks listener = {reply_on_head, reply_on_data, reply_on_end};
     struct http_request request = {.method = method,
                                    .path = path,
                                    .query = "",

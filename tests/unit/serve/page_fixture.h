@@ -1,11 +1,10 @@
-/* A model that has learnt nothing but tells pictures apart, and people who do not exist: enough to
- * test the page. */
+/* An untrained model that still tells pictures apart, and drawn people: enough to test the page. */
 #ifndef TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
 #define TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
 
 #include "models/face/model.h"
 #include "train/data/dataset.h"
-#include "train/network/params.h"
+#include "train/layers/params.h"
 
 static inline struct face_model *untrained_model(void)
 {

@@ -1,5 +1,6 @@
-/* The classifier's page over the in-process transport, on a directory whose versions come while it
- * is served: none yet, the first, a newer one while the older still answers, a damaged one. */
+/* The page of a classifier over the in-process transport, on a directory whose versions appear
+ * while it is served: none yet, the first, a newer one while the older still answers, a damaged
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -155,7 +156,7 @@ static void it_waits_for_the_first_version(void **state)
     expect(site, "GET", "/model", "", 200, "\"pictures\":3");
     expect(site, "GET", "/random", "", 503, "there is no model yet in");
     expect(site, "POST", "/v1/models/mnist:predict", "{}", 503, "there is no model yet in");
-    expect(site, "GET", "/v1/models/mnist", "", 404, "there will be 'mnist' as soon");
+    expect(site, "GET", "/v1/models/mnist", "", 404, "'mnist' will be served as soon");
     int64_t version = publish(site, 1);
     pass_time(site);
     assert_int_equal(site->told, version);
@@ -249,8 +250,8 @@ static void a_damaged_version_is_told_and_the_old_one_stays(void **state)
     assert_string_equal(site->complaint, "");
 }
 
-/* Who starts with a damaged version goes on with the one before; where there is none, that is said.
- */
+/* A server that starts with a damaged version serves the one before it; if there is none, it
+ * reports that. */
 static void a_damaged_version_does_not_keep_the_server_down(void **state)
 {
     struct site *site = *state;
@@ -296,7 +297,7 @@ static void programs_ask_as_they_ask_tensorflow_serving(void **state)
     expect(site, "POST", "/v1/models/mnist/versions/1:predict", body.data, 404, "there is 'mnist'");
     expect(site, "POST", "/v1/models/other:predict", body.data, 404, "there is 'mnist'");
     expect(site, "POST", "/v1/models/mnist:predict", "{\"instances\":[[1]]}", 400,
-           "it must hold 784 numbers");
+           "it must have 784 numbers");
     expect(site, "POST", "/random", "", 405, "answers GET");
     expect(site, "GET", "/nowhere", "", 404, "the page is at /");
 }

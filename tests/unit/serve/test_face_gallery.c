@@ -1,5 +1,5 @@
-/* The gallery: nearest first, by the mean distance to a person's pictures, and how well it knows
- * its own. */
+/* The gallery: nearest person first, by the mean distance to the person's pictures, and the
+ * accuracy on its own pictures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What is answered about a run, over real connections, while another thread trains. */
+/* Requests about a run, over real connections, while another thread trains. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "serve/monitor.h"
@@ -77,7 +77,7 @@ static void it_answers(void **unused)
     assert_answer(port, "GET", "/", "HTTP/1.1 404 ", "there is /progress, /metrics and /healthz");
 }
 
-/* Many connections that say nothing keep nobody out, however long they stay. */
+/* Many silent connections do not block other clients, however long they stay. */
 static void a_silent_crowd_keeps_nobody_out(void **unused)
 {
     enum { CROWD = 300 };
@@ -137,7 +137,7 @@ static void a_port_in_use_is_a_sentence(void **unused)
     assert_string_equal(err.message, expected);
 }
 
-/* Peers that stay, and peers that leave in the middle of it, hold up nobody and kill nothing. */
+/* Clients that stay, or disconnect in the middle, neither delay others nor end the server. */
 static void bad_company_is_borne(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();

@@ -1,4 +1,4 @@
-/* Forms with files: what browsers and curl send, and what breaks a careless reader. */
+/* Forms with files: requests of browsers and curl, and input that breaks a careless parser. */
 #include "serve/multipart.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Bodies of TensorFlow Serving's predict: pictures in any nesting, and what is refused. */
+/* Bodies of TensorFlow Serving's predict request: pictures in any nesting, and bodies that are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,13 +46,13 @@ static void what_is_no_picture_is_refused(void **state)
     static const struct {
         const char *body, *sentence;
     } rows[] = {
-        {"", "the body is no JSON"},
+        {"", "the body is not JSON"},
         {"[]", "the body has no list 'instances'"},
         {"{\"instances\":[]}", "the body has no list 'instances'"},
-        {"{\"instances\":[[1,2,3]]}", "instances[0] is no picture: it must hold 4 numbers"},
-        {"{\"instances\":[[1,2,3,4],[1,2,3,4,5]]}", "instances[1] is no picture"},
-        {"{\"instances\":[[1,2,3,\"4\"]]}", "instances[0] is no picture"},
-        {"{\"instances\":[{}]}", "instances[0] is no picture"},
+        {"{\"instances\":[[1,2,3]]}", "instances[0] is not a picture: it must have 4 numbers"},
+        {"{\"instances\":[[1,2,3,4],[1,2,3,4,5]]}", "instances[1] is not a picture"},
+        {"{\"instances\":[[1,2,3,\"4\"]]}", "instances[0] is not a picture"},
+        {"{\"instances\":[{}]}", "instances[0] is not a picture"},
         {"{\"instances\":[1,2,3,4]}", "4 pictures are too many for one request: send 3"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -1,5 +1,5 @@
-/* The page over the in-process transport: every address, uploads in a row and at once, what is
- * refused, and a peer that leaves while its picture is looked at. */
+/* The upload page over the in-process transport: every address, uploads one after another and at
+ * the same time, refused uploads, and a client that disconnects while its picture is processed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,8 +65,7 @@ static int set_up(void **state)
     return set_up_on(loop, state);
 }
 
-/* In virtual time work on the pool takes its time: everything asked at once is there before the
- * first is done. */
+/* In virtual time, work on the pool takes time: all requests arrive before the first is done. */
 static int set_up_simulated(void **state)
 {
     return set_up_on(sim_loop_new(1, 0), state);
@@ -124,7 +123,7 @@ static void every_address_answers(void **state)
     expect(site, "POST", "/upload", 415, "as a form");
 }
 
-/* What the server itself refuses is told as the pages tell errors. */
+/* Errors of the HTTP server have the same format as those of the pages. */
 static void a_refusal_of_the_server_is_json(void **state)
 {
     (void)state;
@@ -138,7 +137,8 @@ static void a_refusal_of_the_server_is_json(void **state)
     assert_string_equal(body.data, "{\"error\":\"the request's \\\"body\\\" took too long\"}");
 }
 
-/* The report of the training run; read again for each request, and not by a peer that left. */
+/* The report of the training run is read again for each request, and not for a client that has
+ * disconnected. */
 static void a_report_is_served(void **state)
 {
     struct site *site = *state;
@@ -221,7 +221,7 @@ static void a_bad_file_gets_a_sentence(void **state)
     upload(site, "", 0, &nothing);
     loop_run(site->loop);
     assert_int_equal(words.status, 415);
-    assert_non_null(strstr(words.body.data, "no picture of a kind known here"));
+    assert_non_null(strstr(words.body.data, "not a picture in a supported format"));
     assert_int_equal(nothing.status, 400);
     assert_non_null(strstr(nothing.body.data, "choose a picture first"));
     buf_release(&words.body);
@@ -244,7 +244,7 @@ static void expect_no_face(struct reply *reply)
     buf_release(&reply->body);
 }
 
-/* Also where faces are not looked for. */
+/* Also if faces are not looked for. */
 static void a_picture_of_one_colour_shows_nobody(void **state)
 {
     struct site *site = *state;
@@ -260,7 +260,8 @@ static void a_picture_of_one_colour_shows_nobody(void **state)
     expect_no_face(&reply);
 }
 
-/* A model that saw faces only is shown no other pictures, and a gallery of photographs neither. */
+/* A model that was trained on faces only sees no other pictures, and neither does a gallery of
+ * photographs. */
 static void a_picture_without_a_face_gets_a_sentence(void **state)
 {
     static const char NOBODY[] =

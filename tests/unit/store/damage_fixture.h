@@ -1,4 +1,4 @@
-/* What the tests of damage share: a store of one file, changes written to it, and what is reported
+/* Shared by the tests of damage: a store on one file, changes written to it, and what is reported
  * and served afterwards. */
 #ifndef TRAINYARD_TESTS_DAMAGE_FIXTURE_H
 #define TRAINYARD_TESTS_DAMAGE_FIXTURE_H

@@ -1,9 +1,8 @@
-/* A disk in memory, as a VFS of SQLite, whose power can be cut. What was written is seen at once by
- * whoever reads, but only a sync puts it on the disk for good; a new or deleted name is there for
- * good once the directory was synced. At a cut everything since is lost, kept in part or torn
- * within a sector's bounds, as the seed has it; nothing works until the power is back.
- *
- * One store at a time: its threads take turns with the database, and so do they here. */
+/* A disk in memory, as a VFS of SQLite, whose power can be cut. Readers see written bytes at once,
+ * but only a sync makes them durable; a new or removed name is durable after a sync of its
+ * directory. A cut loses everything since then, keeps a part of it, or tears it at sector bounds,
+ * as the seed decides; all operations fail until the power is back. Supports one store at a time,
+ * whose threads use the database in turn. */
 #ifndef TRAINYARD_TESTS_POWER_DISK_H
 #define TRAINYARD_TESTS_POWER_DISK_H
 

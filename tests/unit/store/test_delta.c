@@ -1,5 +1,4 @@
-/* What is told by its difference is the same bytes again, whatever they are, and it is short where
- * the bytes are alike. */
+/* A difference restores the same bytes for any input, and is short if the inputs are similar. */
 #include "store/delta.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The ordered index against a sorted array. */
+/* The sorted map compared with a sorted array. */
 #include "store/key_index.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The store's contract, in memory and on disk alike: locks, order, what is visible when, watches.
+/* The contract of the store, in memory and on disk: expected revisions, order, visibility, watches.
  */
 #include "store_fixture.h"
 
@@ -448,7 +448,7 @@ static void test_random(void **state)
 {
     struct rand rand;
     int64_t model[KEYS] = {0}, live[KEYS] = {0}, late[KEYS] = {0};
-    struct store_watch *live_watch, *late_watch;
+    struct store_watch *live_watch, *straggler;
     rand_init(&rand, 5);
     store_watch(fixture.store, "/", 0, on_model_event, live, &live_watch, NULL);
     for (int i = 0; i < 2000; i++) {
@@ -469,7 +469,7 @@ static void test_random(void **state)
             loop_run(fixture.loop);
     }
     loop_run(fixture.loop);
-    store_watch(fixture.store, "/", 0, on_model_event, late, &late_watch, NULL);
+    store_watch(fixture.store, "/", 0, on_model_event, late, &straggler, NULL);
     loop_run(fixture.loop);
     assert_memory_equal(live, model, sizeof(model));
     assert_memory_equal(late, model, sizeof(model));
@@ -481,7 +481,7 @@ static void test_random(void **state)
         store_object_unref(object);
     }
     store_watch_stop(live_watch);
-    store_watch_stop(late_watch);
+    store_watch_stop(straggler);
 }
 
 #define TEST(function)                                                                             \

@@ -1,4 +1,4 @@
-/* Looking into a damaged database and repairing it: store_check.h. */
+/* Inspecting and repairing a damaged database: store_check.h. */
 #include "damage_fixture.h"
 
 #include "base/buf.h"

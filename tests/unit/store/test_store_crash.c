@@ -1,7 +1,9 @@
-/* kill -9 at any moment: what was acknowledged is there afterwards, what was deleted stays deleted,
- * and revisions have neither gap nor duplicate; with all history kept, and with so little that
- * compaction runs all the time. A child writes and reports each acknowledged change; it is killed
- * after a random number of reports. TRAINYARD_TEST_KILLS says how often (default 10). */
+/* kill -9 at any moment: acknowledged changes exist afterwards, deleted objects stay deleted, and
+ * revisions have no gap and no duplicate; with the whole history kept, and with so little that
+ * compaction runs all the time.
+ *
+ * A child writes and reports each acknowledged change; it is killed after a random number of
+ * reports. TRAINYARD_TEST_KILLS sets the number of kills (default 10). */
 #include "store_fixture.h"
 
 #include "base/rand.h"

@@ -1,11 +1,11 @@
-/* Damaged rows: what is served instead, what is reported, and what a later write does; databases of
- * format 1, as an earlier version of this program wrote them; and acknowledged changes that are
- * gone. */
+/* Damaged rows: what is served instead, what is reported, and the effect of a later write;
+ * databases of format 1, as an earlier version of this program wrote them; and lost acknowledged
+ * changes. */
 #include "damage_fixture.h"
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "store/store_seal.h"
+#include "store/store_checksum.h"
 
 /* With neither a database nor its mark. */
 static void start_again(void)
@@ -157,10 +157,10 @@ static void the_report_is_bounded(void **state)
 /* The values are part of the format: a file of today is read by every later version. */
 static void seals_never_change(void **state)
 {
-    uint64_t head = store_seal_head(7, "/a", 2, 3, false);
+    uint64_t head = store_checksum_head(7, "/a", 2, 3, false);
     assert_int_equal(head, UINT64_C(0xad2451c5a84ce995));
-    assert_int_equal(store_seal_whole(head, "data", 4), UINT64_C(0x9b00cbd4e66a1ab3));
-    assert_int_not_equal(store_seal_head(7, "/a", 2, 3, true), head);
+    assert_int_equal(store_checksum_row(head, "data", 4), UINT64_C(0x9b00cbd4e66a1ab3));
+    assert_int_not_equal(store_checksum_head(7, "/a", 2, 3, true), head);
 }
 
 /* ---- format 1 -------------------------------------------------------------------------------- */

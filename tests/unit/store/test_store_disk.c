@@ -1,5 +1,5 @@
-/* What only a disk shows: state and history after reopening, compaction, refused files, and a disk
- * that is full. */
+/* Behaviour that only a disk shows: state and history after reopening, compaction, refused files,
+ * and a full disk. */
 #include "store_fixture.h"
 
 #include "store/store_disk.h"

@@ -1,7 +1,8 @@
-/* One byte of the files on disk is changed, anywhere: afterwards the store serves exactly what was
- * acknowledged, or reports the damage, or does not open and says why. It never serves a value that
- * was never written, and a store that opened takes writes and keeps them. Bytes are drawn; in a
- * soak every byte of the database is changed, and TRAINYARD_TEST_SCALE times as many of the log. */
+/* One byte of the files on disk is changed, anywhere: afterwards the store serves exactly the
+ * acknowledged state, or reports the damage, or refuses to open with a reason. It never serves a
+ * value that was never written, and a store that opened accepts writes and keeps them. The bytes
+ * are drawn at random; a soak run changes every byte of the database, and TRAINYARD_TEST_SCALE
+ * times as many of the log. */
 #include "store_fixture.h"
 #include "test_scale.h"
 

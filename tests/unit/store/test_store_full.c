@@ -1,5 +1,5 @@
-/* A full disk: a small one of memory, which another file fills to the last byte. Objects can be
- * read and deleted, no other write is taken, and with room again all goes on by itself. */
+/* A full disk: a small one in memory that another file fills to the last byte. Objects can be read
+ * and deleted, other writes are refused, and with free space again all writes are accepted. */
 #include "store_fixture.h"
 
 #include "base/str.h"

@@ -1,7 +1,7 @@
-/* The power goes at any moment, also while the store is opened, recovers or is closed: afterwards
- * every acknowledged write is there, what was deleted stays deleted, no revision is given again,
- * and the database is whole. The same with a store that does not wait for the disk must be found
- * out. TRAINYARD_TEST_KILLS says how often the power goes (default 20). */
+/* A power cut at any moment, also while the store opens, recovers or closes: afterwards every
+ * acknowledged write exists, deleted objects stay deleted, no revision is assigned twice, and the
+ * database is whole. The test must detect a store that does not wait for the disk.
+ * TRAINYARD_TEST_KILLS sets the number of power cuts (default 20). */
 #include "store_fixture.h"
 
 #include "base/rand.h"

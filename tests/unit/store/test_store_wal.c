@@ -1,5 +1,5 @@
-/* Logs that SQLite wrote, whole, torn and damaged, as store_wal.h judges them. A log is cut and
- * changed at some places, in a soak at every byte. */
+/* Logs that SQLite wrote, whole, torn and damaged, as store_wal.h classifies them. A log is cut and
+ * changed at some places; in a soak run at every byte. */
 #include "store/store_wal.h"
 #include "store_fixture.h"
 

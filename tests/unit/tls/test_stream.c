@@ -1,5 +1,5 @@
-/* Encrypted streams between two descriptors of this process, through functions that look at what
- * passes, change it, or let little of it through. */
+/* Encrypted streams between two descriptors of this process, through functions that inspect the
+ * bytes, change them, or pass only a few. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,18 +48,18 @@ static ssize_t wire_send(int fd, const void *data, size_t size)
 }
 
 struct ends {
-    struct tls_keyed *keyed;
+    struct tls_psk *keyed;
     int fds[2];
     struct tls_stream *streams[2]; /* the first is the client */
 };
 
 static int setup(void **state)
 {
-    static const struct tls_wire WIRE = {.recv = wire_recv, .send = wire_send};
+    static const struct tls_stream_io WIRE = {.recv = wire_recv, .send = wire_send};
     struct ends *ends = mem_zalloc(sizeof(*ends));
     struct err err = ERR_INIT;
     memset(&wire, 0, sizeof(wire));
-    assert_int_equal(tls_keyed_new(&WIRE, &ends->keyed, &err), 0);
+    assert_int_equal(tls_psk_new(&WIRE, &ends->keyed, &err), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->fds), 0);
     *state = ends;
     return 0;
@@ -73,7 +73,7 @@ static int teardown(void **state)
         if (ends->fds[i] >= 0)
             close(ends->fds[i]);
     }
-    tls_keyed_free(ends->keyed);
+    tls_psk_free(ends->keyed);
     free(ends);
     return 0;
 }
@@ -95,7 +95,7 @@ static void shake(struct ends *ends, int ret[2])
     ret[0] = ret[1] = -EAGAIN;
     for (int i = 0; ret[0] == -EAGAIN || ret[1] == -EAGAIN; i = !i)
         if (ret[i] == -EAGAIN)
-            ret[i] = tls_stream_shake(ends->streams[i]);
+            ret[i] = tls_stream_handshake(ends->streams[i]);
 }
 
 static void connect_both(struct ends *ends)
@@ -171,7 +171,7 @@ static void little_by_little_too(void **state)
 static void keys_are_renewed_under_way(void **state)
 {
     struct ends *ends = *state;
-    tls_keyed_renew_after(ends->keyed, 3);
+    tls_psk_set_rekey_limit(ends->keyed, 3);
     connect_both(ends);
     carry_plenty(ends);
 }
@@ -234,7 +234,7 @@ static void what_is_no_tls_is_refused(void **state)
     struct ends *ends = *state;
     open_with(ends, KEY, KEY);
     assert_int_equal(wire_send(ends->fds[0], "GET / HTTP/1.1\r\n\r\n", 18), 18);
-    assert_int_equal(tls_stream_shake(ends->streams[1]), -EBADMSG);
+    assert_int_equal(tls_stream_handshake(ends->streams[1]), -EBADMSG);
 }
 
 /* RFC 5869, test case 1, whose first 32 bytes these are. */

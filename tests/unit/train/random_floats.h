@@ -1,4 +1,4 @@
-/* Random tensors for the tests, the same at each run, and how far two of them lie apart. */
+/* Random tensors for the tests, the same in each run, and the difference of two of them. */
 #ifndef TRAINYARD_TEST_RANDOM_FLOATS_H
 #define TRAINYARD_TEST_RANDOM_FLOATS_H
 

@@ -1,8 +1,9 @@
-/* Runs Deployments: hears of deployments, their replica sets and, where all pods are replaced at
- * once, of pods; asks deployment_reconcile() what shall be done and has it done: the sets first,
- * then the status, then the number of the revision. */
+/* Runs Deployments: watches deployments, their replica sets and, for the strategy Recreate, pods.
+ * Calls deployment_reconcile() and carries out its plan: the replica sets first, then the status,
+ * then the revision annotation. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/deployment/deployment.h"
 #include "engine/controllers/garbage.h"
 #include "engine/controllers/workloads.h"
@@ -19,7 +20,7 @@ enum {
 };
 
 struct deployment_run {
-    struct workload_run run; /* first */
+    struct workload_run run; /* must be first */
     struct deployment_plan plan;
 };
 
@@ -28,26 +29,26 @@ struct call {
     const struct deployment_action *action;
 };
 
-/* What is waited for: that a set is shown in this version. */
-static char *version_of(const struct json *set)
+/* The name of a write: the informer must show the set in this version. */
+static char *deployment_set_version(const struct json *set)
 {
     return mem_printf("%s@%s", kube_meta_uid(set), kube_meta_resource_version(set));
 }
 
-/* ---- Carrying out ---------------------------------------------------------------------------- */
+/* ---- Carrying out a plan --------------------------------------------------------------------- */
 
-static void await_set(struct deployment_run *run, const struct json *set)
+static void wait_for_set(struct deployment_run *run, const struct json *set)
 {
-    _cleanup_free_ char *write = version_of(set);
+    _cleanup_free_ char *write = deployment_set_version(set);
     const struct kube_object *seen =
         kube_informer_get(hub_informer(run->run.hub, "replicasets.apps"), kube_meta_namespace(set),
                           kube_meta_name(set));
     if (!seen || !str_eq(kube_meta_resource_version(seen->json), kube_meta_resource_version(set)))
-        workload_run_wrote(&run->run, write);
+        workloads_run_wrote(&run->run, write);
 }
 
-/* A name that is taken is that of our own set, which is not shown yet, or of another template with
- * the same hash. */
+/* If the name is taken, the set is the deployment's own and not shown yet, or belongs to another
+ * template with the same hash. */
 static void not_created(struct deployment_run *run, const struct json *set, const struct err *err)
 {
     struct kube_pass *pass = &run->run.pass;
@@ -66,10 +67,10 @@ static void not_created(struct deployment_run *run, const struct json *set, cons
     const char *message = arena_printf(pass->arena, "Failed to create new replica set \"%s\": %s",
                                        kube_meta_name(set), err->message);
     deployment_note_failure(pass->arena, run->plan.status, message, loop_wall_ms(pass->loop));
-    kube_pass_tell(pass, true, "ReplicaSetCreateError", "%s", message);
+    kube_pass_event(pass, true, "ReplicaSetCreateError", "%s", message);
 }
 
-static void on_answer(void *context, struct json *object, const struct err *err)
+static void on_deployment_answer(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     struct deployment_run *run = call->run;
@@ -77,16 +78,18 @@ static void on_answer(void *context, struct json *object, const struct err *err)
     struct kube_pass *pass = &run->run.pass;
     if (err && action->type == DEPLOYMENT_CREATE_SET)
         not_created(run, action->set, err);
-    else if (err && err->code != ERR_NOT_FOUND) /* a conflict too: all is to be looked at again */
+    /* Also after a conflict: the next pass looks at everything again. */
+    else if (err && err->code != ERR_NOT_FOUND)
         pass->failed = true;
     else if (!err && action->event)
-        kube_pass_tell(pass, false, "ScalingReplicaSet", "%s", action->event);
+        kube_pass_event(pass, false, "ScalingReplicaSet", "%s", action->event);
     if (!err && action->type != DEPLOYMENT_DELETE_SET && action->type != DEPLOYMENT_RELEASE)
-        await_set(run, object);
+        wait_for_set(run, object);
     kube_pass_answered(pass);
 }
 
-static void start_action(struct deployment_run *run, const struct deployment_action *action)
+static void deployment_start_action(struct deployment_run *run,
+                                    const struct deployment_action *action)
 {
     struct kube_pass *pass = &run->run.pass;
     const char *namespace_ = pass->workload->namespace_, *name = kube_meta_name(action->set);
@@ -97,10 +100,12 @@ static void start_action(struct deployment_run *run, const struct deployment_act
     *call = (struct call){.run = run, .action = action};
     switch (action->type) {
     case DEPLOYMENT_CREATE_SET:
-        kube_create(pass->client, &KUBE_REPLICASETS, namespace_, action->set, on_answer, call);
+        kube_create(pass->client, &KUBE_REPLICASETS, namespace_, action->set, on_deployment_answer,
+                    call);
         return;
     case DEPLOYMENT_DELETE_SET:
-        kube_delete(pass->client, &KUBE_REPLICASETS, namespace_, name, &options, on_answer, call);
+        kube_delete(pass->client, &KUBE_REPLICASETS, namespace_, name, &options,
+                    on_deployment_answer, call);
         return;
     case DEPLOYMENT_ADOPT:
         patch = garbage_adopt_patch(pass->arena, pass->workload->json, action->set);
@@ -112,21 +117,22 @@ static void start_action(struct deployment_run *run, const struct deployment_act
     case DEPLOYMENT_ACTION_TYPES:
         break;
     }
-    kube_patch(pass->client, &KUBE_REPLICASETS, namespace_, name, NULL, patch, on_answer, call);
+    kube_patch(pass->client, &KUBE_REPLICASETS, namespace_, name, NULL, patch, on_deployment_answer,
+               call);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void on_deployment_written(void *context, struct json *object, const struct err *err)
 {
     struct deployment_run *run = context;
     if (err)
-        kube_pass_give_up(&run->run.pass, err);
+        kube_pass_abort(&run->run.pass, err);
     else
-        kube_pass_wrote(&run->run.pass, object);
+        kube_pass_add_write(&run->run.pass, object);
     kube_pass_answered(&run->run.pass);
 }
 
-/* Both are false if it is so already. */
-static bool write_status(struct deployment_run *run)
+/* Both return false if nothing changes. */
+static bool deployment_write_status(struct deployment_run *run)
 {
     struct kube_pass *pass = &run->run.pass;
     struct json *object = json_clone(pass->arena, pass->workload->json);
@@ -134,7 +140,7 @@ static bool write_status(struct deployment_run *run)
         return false;
     json_set(pass->arena, object, "status", run->plan.status);
     kube_update_status(pass->client, &KUBE_DEPLOYMENTS, pass->workload->namespace_,
-                       pass->workload->name, object, on_written, run);
+                       pass->workload->name, object, on_deployment_written, run);
     return true;
 }
 
@@ -146,35 +152,35 @@ static bool write_revision(struct deployment_run *run)
         return false;
     kube_meta_set_annotation(pass->arena, patch, DEPLOYMENT_REVISION, run->plan.revision);
     kube_patch(pass->client, &KUBE_DEPLOYMENTS, pass->workload->namespace_, pass->workload->name,
-               NULL, patch, on_written, run);
+               NULL, patch, on_deployment_written, run);
     return true;
 }
 
-static bool start_next(struct kube_pass *pass)
+static bool deployment_start_next(struct kube_pass *pass)
 {
     struct deployment_run *run = CONTAINER_OF(pass, struct deployment_run, run.pass);
     if (pass->stage == STAGE_STATUS)
-        return pass->position++ == 0 && write_status(run);
+        return pass->position++ == 0 && deployment_write_status(run);
     if (pass->stage == STAGE_REVISION)
         return pass->position++ == 0 && write_revision(run);
     while (pass->position < run->plan.action_count && !pass->failed) {
         const struct deployment_action *action = &run->plan.actions[pass->position++];
         if (STAGE_ACTIONS + (int)action->type == pass->stage) {
-            start_action(run, action);
+            deployment_start_action(run, action);
             return true;
         }
     }
     return false;
 }
 
-static const struct kube_pass_stages RUN_STAGES = {STAGES, start_next, NULL};
+static const struct kube_pass_stages RUN_STAGES = {STAGES, deployment_start_next, NULL};
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-/* Of the deployment's own sets. */
-static const struct json *const *gather_pods(struct deployment_run *run,
-                                             struct kube_object *const *sets, size_t set_count,
-                                             size_t *ret_count)
+/* The pods of the deployment's own sets. */
+static const struct json *const *deployment_gather_pods(struct deployment_run *run,
+                                                        struct kube_object *const *sets,
+                                                        size_t set_count, size_t *ret_count)
 {
     struct kube_pass *pass = &run->run.pass;
     struct kube_informer *informer = hub_informer(run->run.hub, "pods");
@@ -191,7 +197,7 @@ static const struct json *const *gather_pods(struct deployment_run *run,
     return trees;
 }
 
-static void plan(struct workload_run *workload_run)
+static void deployment_make_plan(struct workload_run *workload_run)
 {
     struct deployment_run *run = CONTAINER_OF(workload_run, struct deployment_run, run);
     struct kube_pass *pass = &run->run.pass;
@@ -208,7 +214,7 @@ static void plan(struct workload_run *workload_run)
         .set_count = sets.count,
         .now_ms = loop_wall_ms(pass->loop),
     };
-    observed.pods = gather_pods(run, sets.items, sets.count, &observed.pod_count);
+    observed.pods = deployment_gather_pods(run, sets.items, sets.count, &observed.pod_count);
     vec_release(&sets);
     deployment_reconcile(pass->arena, &observed, &run->plan);
     run->run.requeue_ms = run->plan.requeue_ms;
@@ -219,10 +225,10 @@ static const struct workload_kind DEPLOYMENTS = {
     .component = "deployment-controller",
     .stages = &RUN_STAGES,
     .run_size = sizeof(struct deployment_run),
-    .plan = plan,
+    .plan = deployment_make_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void orphan_changed(struct workloads *deployments, const struct kube_object *set)
 {
@@ -245,13 +251,13 @@ static void set_changed(struct workloads *deployments, const struct kube_object 
     if (!owner) {
         orphan_changed(deployments, set);
     } else if (str_eq(json_get_string(owner, "kind", ""), KUBE_DEPLOYMENTS.kind)) {
-        _cleanup_free_ char *write = version_of(set->json);
+        _cleanup_free_ char *write = deployment_set_version(set->json);
         workloads_saw(deployments, set->namespace_, name, write);
         workloads_add(deployments, set->namespace_, name);
     }
 }
 
-/* Where all pods are replaced at once, the end of the last old one is waited for. */
+/* With the strategy Recreate the rollout waits until the last old pod is gone. */
 static void pod_gone(struct workloads *deployments, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);
@@ -264,34 +270,49 @@ static void pod_gone(struct workloads *deployments, const struct kube_object *po
         workloads_add(deployments, pod->namespace_, json_get_string(above, "name", ""));
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_deployment_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(resource->storage, DEPLOYMENTS.storage)) {
-        workloads_add(self, object->namespace_, object->name);
-    } else if (str_eq(resource->storage, "replicasets.apps")) {
-        if (old && (!new_ ||
-                    !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
-            set_changed(self, old);
-        if (new_)
-            set_changed(self, new_);
-    } else if (str_eq(resource->storage, "pods") && !new_) {
-        pod_gone(self, old);
-    }
+    const struct kube_object *deployment = new_ ? new_ : old;
+    workloads_add(self, deployment->namespace_, deployment->name);
 }
 
-static void *start(struct hub *hub)
+static void on_deployment_set_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (old &&
+        (!new_ || !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
+        set_changed(self, old);
+    if (new_)
+        set_changed(self, new_);
+}
+
+static void on_deployment_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (!new_)
+        pod_gone(self, old);
+}
+
+static void *deployment_controller_start(struct hub *hub)
 {
     struct workloads *deployments = mem_zalloc(sizeof(*deployments));
     workloads_init(deployments, hub, &DEPLOYMENTS);
     return deployments;
 }
 
-static void stop(void *self)
+static void deployment_controller_stop(void *self)
 {
     workloads_release(self);
     free(self);
 }
 
-const struct controller DEPLOYMENT_CONTROLLER = {start, changed, stop};
+static const struct controller_watch DEPLOYMENT_WATCHES[] = {
+    {"deployments.apps", on_deployment_changed},
+    {"replicasets.apps", on_deployment_set_changed},
+    {"pods", on_deployment_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller DEPLOYMENT_CONTROLLER = {
+    .start = deployment_controller_start,
+    .stop = deployment_controller_stop,
+    .watches = DEPLOYMENT_WATCHES,
+};

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Pods of sets that are history, running or about to. */
+/* Whether pods of old sets run or are about to run. */
 static bool old_pods_run(const struct deployment_pass *pass)
 {
     for (size_t i = 0; i < pass->count; i++)
@@ -28,7 +28,7 @@ static void make_new_set(struct deployment_pass *pass, struct json *status)
     deployment_note_created(pass, status, kube_meta_name(set));
 }
 
-/* The sizes of this step, or a new set; true if the step changes nothing. */
+/* Plans the sizes of this step, or a new set. Returns true if nothing changes. */
 static bool roll_out(struct deployment_pass *pass, struct json *status)
 {
     if (!pass->rolling && deployment_size_recreate(pass))
@@ -45,7 +45,7 @@ static bool roll_out(struct deployment_pass *pass, struct json *status)
     return pass->newest->wanted == pass->newest->size;
 }
 
-static void advance(struct deployment_pass *pass)
+static void deployment_advance(struct deployment_pass *pass)
 {
     const struct json *old = json_get(pass->deployment, "status");
     bool rolling_out = !pass->deleting && !pass->paused && !pass->resized, settled = false;
@@ -54,7 +54,7 @@ static void advance(struct deployment_pass *pass)
     if (pass->newest)
         deployment_note_found(pass, status);
     if (pass->newest && !pass->deleting && !deployment_plan_annotate(pass))
-        return; /* its revision first: the next pass goes on */
+        return; /* the revision comes first; the next pass goes on */
     if (rolling_out)
         settled = roll_out(pass, status);
     else if (!pass->deleting)
@@ -81,7 +81,7 @@ void deployment_reconcile(struct arena *arena, const struct deployment_observed 
     };
     *ret = (struct deployment_plan){.requeue_ms = -1};
     deployment_pass_read(&pass);
-    /* Whose sets are whose is settled first. */
+    /* Adoption and release come first. */
     if (ret->action_count == 0)
-        advance(&pass);
+        deployment_advance(&pass);
 }

@@ -1,21 +1,22 @@
-/* What the files of the Deployment reconcile share: one pass over one deployment. */
+/* One pass over one deployment, shared by the files of the Deployment reconcile. */
 #ifndef TRAINYARD_ENGINE_DEPLOYMENT_INTERNAL_H
 #define TRAINYARD_ENGINE_DEPLOYMENT_INTERNAL_H
 
 #include "engine/controllers/deployment/deployment.h"
 
-/* A replica set as far as it counts. */
+/* The part of a replica set that decisions depend on. */
 struct deployment_set {
     const struct json *json;
     const char *name, *uid;
     int64_t created_ms;
     int64_t revision;
     int64_t size;                    /* spec.replicas */
-    int64_t wanted;                  /* what it shall be: `size` unless a step changed it */
-    int64_t total, ready, available; /* status */
-    /* When it was last scaled: the deployment's replicas, and these with the surge; -1: unknown. */
+    int64_t wanted;                  /* the new size: `size` unless a step changed it */
+    int64_t total, ready, available; /* from its status */
+    /* The deployment's replicas, without and with the surge, when the set was last scaled; -1:
+     * unknown. */
     int64_t desired_before, max_before;
-    bool is_new; /* of the present template */
+    bool is_new; /* it has the present template */
 };
 
 struct deployment_pass {
@@ -24,40 +25,41 @@ struct deployment_pass {
     const struct json *deployment;
     int64_t now_ms;
 
-    /* What it asks for. */
+    /* From the deployment's spec. */
     bool rolling, paused, deleting;
     int64_t replicas;
-    int64_t max_surge, max_unavailable; /* resolved */
+    int64_t max_surge, max_unavailable; /* absolute numbers */
     int64_t history;
     int64_t deadline_s; /* -1: none */
 
-    struct deployment_set *sets; /* the oldest first */
+    struct deployment_set *sets; /* sorted, the oldest first */
     size_t count;
-    struct deployment_set *newest; /* of the present template; NULL: not made yet */
-    bool resized;                  /* desired-replicas of a set is another number than ours */
+    struct deployment_set *newest; /* the set with the present template; NULL: not created yet */
+    bool resized; /* the deployment was scaled: a set's desired-replicas differs from `replicas` */
 
     struct deployment_plan *plan;
 };
 
-/* deployment_view.c: reading. */
+/* view.c: reads the deployment and its sets. */
 void deployment_pass_read(struct deployment_pass *pass);
 
-/* deployment_size.c: how large each set shall be: `wanted` of all. True if any is to change. */
+/* size.c: set `wanted` of all sets. Return true if any changes. */
 bool deployment_size_rolling(struct deployment_pass *pass);
 bool deployment_size_recreate(struct deployment_pass *pass);
 bool deployment_size_scale(struct deployment_pass *pass);
 int64_t deployment_size_new(const struct deployment_pass *pass, int64_t size);
 
-/* deployment_sets.c: sets made, changed and forgotten. */
+/* sets.c: creates, changes and deletes sets. */
 void deployment_plan_new_set(struct deployment_pass *pass);
 void deployment_plan_resize(struct deployment_pass *pass);
-/* Its annotations follow the deployment's; false if they do not yet. */
+/* Plans a patch if annotations, revision or minReadySeconds of the new set are not up to date.
+ * Returns whether they are. */
 bool deployment_plan_annotate(struct deployment_pass *pass);
 void deployment_plan_forget(struct deployment_pass *pass);
 void deployment_plan_add(struct deployment_pass *pass, struct deployment_action action);
 
-/* deployment_status.c */
-/* The numbers and whether enough is available, written into `status`. */
+/* status.c */
+/* Writes the numbers and the condition Available into `status`. */
 void deployment_status(struct deployment_pass *pass, struct json *status);
 void deployment_status_progress(struct deployment_pass *pass, struct json *status);
 bool deployment_is_complete(const struct deployment_pass *pass, const struct json *status);

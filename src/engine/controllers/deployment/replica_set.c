@@ -4,26 +4,27 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BURST = 500 /* pods made or deleted in one pass; the next one goes on */ };
+enum { BURST = 500 /* pods created or deleted in one pass; the next one goes on */ };
 
-/* One pod as far as it counts. */
+/* The part of a pod that decisions depend on. */
 struct replica {
     const struct json *pod;
     const char *node;
     bool running, ready;
-    int64_t ready_ms; /* since when; 0: unknown */
-    int64_t cost;     /* what its owner says it is worth */
-    int64_t crowd;    /* ready ones of the set on its node */
+    int64_t ready_ms; /* when it became ready; 0: unknown */
+    int64_t cost;     /* the annotation pod-deletion-cost */
+    int64_t crowd;    /* the set's ready pods on the same node */
     int64_t restarts;
 };
 
-/* Whether a pod counts: it has not ended and is not on its way out. */
+/* Whether the pod has not ended and is not being deleted. */
 static bool is_active(const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
@@ -56,14 +57,15 @@ static void read_replica(const struct json *pod, struct replica *ret)
     }
 }
 
-static void add(struct replica_plan *plan, enum replica_action_type type, const struct json *pod)
+static void replica_set_add_action(struct replica_plan *plan, enum replica_action_type type,
+                                   const struct json *pod)
 {
     plan->actions[plan->action_count++] = (struct replica_action){.type = type, .pod = pod};
 }
 
-/* The pods that are ours, adopted ones included. */
-static size_t claim(struct arena *arena, const struct replica_observed *observed,
-                    struct replica *replicas, struct replica_plan *plan)
+/* Returns the pods of the set, adopted ones included. */
+static size_t replica_set_claim_pods(struct arena *arena, const struct replica_observed *observed,
+                                     struct replica *replicas, struct replica_plan *plan)
 {
     const struct json *set = observed->set;
     const char *uid = kube_meta_uid(set);
@@ -82,44 +84,45 @@ static size_t claim(struct arena *arena, const struct replica_observed *observed
             continue;
         }
         if (!matches) {
-            add(plan, REPLICA_RELEASE, pod);
+            replica_set_add_action(plan, REPLICA_RELEASE, pod);
             continue;
         }
         if (!ours)
-            add(plan, REPLICA_ADOPT, pod);
+            replica_set_add_action(plan, REPLICA_ADOPT, pod);
         read_replica(pod, &replicas[count++]);
     }
     return count;
 }
 
-/* ---- How many -------------------------------------------------------------------------------- */
+/* ---- Numbers of pods ------------------------------------------------------------------------- */
 
-static int compare_numbers(int64_t a, int64_t b)
+static int replica_set_compare_numbers(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-/* The pod that is missed least comes first, as upstream ranks them: not on a node, not running, not
- * ready, cheap, on a node with many others, ready since a short time, restarted often, young. */
+/* Sorts the pods to delete first, by Kubernetes' order: not on a node, not running, not ready, low
+ * cost, on a node with many others, ready for a short time, restarted often, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct replica *x = a, *y = b;
-    int r = compare_numbers(x->node[0] != '\0', y->node[0] != '\0');
-    if (r == 0)
-        r = compare_numbers(x->running, y->running);
-    if (r == 0)
-        r = compare_numbers(x->ready, y->ready);
-    if (r == 0)
-        r = compare_numbers(x->cost, y->cost);
-    if (r == 0)
-        r = compare_numbers(y->crowd, x->crowd);
-    if (r == 0 && x->ready)
-        r = compare_numbers(y->ready_ms, x->ready_ms);
-    if (r == 0)
-        r = compare_numbers(y->restarts, x->restarts);
-    if (r == 0)
-        r = compare_numbers(kube_meta_created_ms(y->pod), kube_meta_created_ms(x->pod));
-    return r ? r : strcmp(kube_meta_uid(x->pod), kube_meta_uid(y->pod));
+    int result = replica_set_compare_numbers(x->node[0] != '\0', y->node[0] != '\0');
+    if (result == 0)
+        result = replica_set_compare_numbers(x->running, y->running);
+    if (result == 0)
+        result = replica_set_compare_numbers(x->ready, y->ready);
+    if (result == 0)
+        result = replica_set_compare_numbers(x->cost, y->cost);
+    if (result == 0)
+        result = replica_set_compare_numbers(y->crowd, x->crowd);
+    if (result == 0 && x->ready)
+        result = replica_set_compare_numbers(y->ready_ms, x->ready_ms);
+    if (result == 0)
+        result = replica_set_compare_numbers(y->restarts, x->restarts);
+    if (result == 0)
+        result =
+            replica_set_compare_numbers(kube_meta_created_ms(y->pod), kube_meta_created_ms(x->pod));
+    return result ? result : strcmp(kube_meta_uid(x->pod), kube_meta_uid(y->pod));
 }
 
 static void count_crowds(struct replica *replicas, size_t count)
@@ -129,21 +132,21 @@ static void count_crowds(struct replica *replicas, size_t count)
             replicas[i].crowd += replicas[j].ready && str_eq(replicas[i].node, replicas[j].node);
 }
 
-static void manage(const struct json *set, struct replica *replicas, size_t count,
-                   struct replica_plan *plan)
+static void replica_set_manage(const struct json *set, struct replica *replicas, size_t count,
+                               struct replica_plan *plan)
 {
     int64_t wanted = json_get_int(json_get(set, "spec"), "replicas", 1);
     int64_t have = (int64_t)count;
     if (kube_meta_is_deleting(set))
         return;
     for (int64_t i = have; i < wanted && i < have + BURST; i++)
-        add(plan, REPLICA_CREATE, NULL);
+        replica_set_add_action(plan, REPLICA_CREATE, NULL);
     if (have <= wanted)
         return;
     count_crowds(replicas, count);
     qsort(replicas, count, sizeof(*replicas), compare_value);
     for (int64_t i = 0; i < have - wanted && i < BURST; i++)
-        add(plan, REPLICA_DELETE, replicas[i].pod);
+        replica_set_add_action(plan, REPLICA_DELETE, replicas[i].pod);
 }
 
 /* ---- The status ------------------------------------------------------------------------------ */
@@ -157,7 +160,8 @@ static bool has_labels(const struct json *pod, const struct json *labels)
     return true;
 }
 
-static void set_number(struct arena *arena, struct json *status, const char *name, int64_t number)
+static void replica_set_set_number(struct arena *arena, struct json *status, const char *name,
+                                   int64_t number)
 {
     if (number)
         json_set_int(arena, status, name, number);
@@ -183,28 +187,18 @@ static void make_status(struct arena *arena, const struct replica_observed *obse
     }
     struct json *status = json_clone_object(arena, json_get(set, "status"));
     json_set_int(arena, status, "replicas", (int64_t)count);
-    set_number(arena, status, "fullyLabeledReplicas", labelled);
-    set_number(arena, status, "readyReplicas", ready);
-    set_number(arena, status, "availableReplicas", available);
-    set_number(arena, status, "observedGeneration", kube_meta_generation(set));
+    replica_set_set_number(arena, status, "fullyLabeledReplicas", labelled);
+    replica_set_set_number(arena, status, "readyReplicas", ready);
+    replica_set_set_number(arena, status, "availableReplicas", available);
+    replica_set_set_number(arena, status, "observedGeneration", kube_meta_generation(set));
     plan->status = status;
-}
-
-static struct json *find_failure(struct json *conditions)
-{
-    JSON_EACH (condition, conditions) {
-        if (str_eq(json_get_string(condition, "type", ""), "ReplicaFailure"))
-            return condition;
-    }
-    return NULL;
 }
 
 void replica_set_note_failure(struct arena *arena, struct json *status, const char *reason,
                               const char *message, int64_t now_ms)
 {
     struct json *conditions = json_get(status, "conditions");
-    struct json *condition = find_failure(conditions);
-    char now[MOMENT_TEXT_MAX];
+    struct json *condition = kube_condition_find(conditions, "ReplicaFailure");
     if (!reason) {
         if (condition)
             json_remove_element(conditions, condition);
@@ -212,16 +206,14 @@ void replica_set_note_failure(struct arena *arena, struct json *status, const ch
             json_remove(status, "conditions");
         return;
     }
-    if (condition) /* the first failure stands until it is over */
+    if (condition) /* the first failure stays until it is over */
         return;
-    condition = json_object(arena);
-    moment_format(now_ms, now);
-    json_set_string(arena, condition, "type", "ReplicaFailure");
-    json_set_string(arena, condition, "status", "True");
-    json_set_string(arena, condition, "lastTransitionTime", now);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
+    const struct kube_condition failure = {.type = "ReplicaFailure",
+                                           .status = "True",
+                                           .reason = reason,
+                                           .message = message,
+                                           .now_ms = now_ms};
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &failure, 0);
 }
 
 void replica_set_reconcile(struct arena *arena, const struct replica_observed *observed,
@@ -229,13 +221,13 @@ void replica_set_reconcile(struct arena *arena, const struct replica_observed *o
 {
     struct replica *replicas = ARENA_ARRAY(arena, struct replica, observed->pod_count + 1);
     *ret = (struct replica_plan){
-        /* At most one action for each pod there is, and the new ones. */
+        /* At most one action per present pod, and one per new pod. */
         .actions = ARENA_ARRAY(arena, struct replica_action, 2 * observed->pod_count + BURST),
         .requeue_ms = -1,
     };
-    size_t count = claim(arena, observed, replicas, ret);
+    size_t count = replica_set_claim_pods(arena, observed, replicas, ret);
     make_status(arena, observed, replicas, count, ret);
-    manage(observed->set, replicas, count, ret);
+    replica_set_manage(observed->set, replicas, count, ret);
 }
 
 /* ---- A pod ----------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
-/* Runs ReplicaSets: hears of sets and pods, asks replica_set_reconcile() what shall be done and has
- * it done: whose pods are whose first, then pods deleted and made, then the status. */
+/* Runs ReplicaSets: watches sets and pods, calls replica_set_reconcile() and carries out its plan:
+ * adoption and release first, then deletion and creation of pods, then the status. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/deployment/replica_set.h"
 #include "engine/controllers/garbage.h"
 #include "engine/controllers/workloads.h"
@@ -13,9 +14,9 @@
 enum { STAGE_ACTIONS, STAGE_STATUS = STAGE_ACTIONS + REPLICA_ACTION_TYPES, STAGES };
 
 struct set_run {
-    struct workload_run run; /* first */
+    struct workload_run run; /* must be first */
     struct replica_plan plan;
-    const char *failure, *message; /* reason and cause of the first failure; NULL: none */
+    const char *failure, *message; /* reason and message of the first failure; NULL: none */
 };
 
 struct call {
@@ -23,13 +24,13 @@ struct call {
     const struct replica_action *action;
 };
 
-/* What is waited for after a deletion: that the pod is shown on its way out. */
+/* The name of a deletion: the informer must show the pod as being deleted. */
 static char *deletion_of(const char *uid)
 {
     return mem_printf("-%s", uid);
 }
 
-/* ---- Carrying out ---------------------------------------------------------------------------- */
+/* ---- Carrying out a plan --------------------------------------------------------------------- */
 
 static void note_failure(struct set_run *run, enum replica_action_type type, const struct err *err)
 {
@@ -40,53 +41,53 @@ static void note_failure(struct set_run *run, enum replica_action_type type, con
     run->message = arena_strdup(run->run.pass.arena, err->message);
 }
 
-static void created(struct set_run *run, const struct json *pod)
+static void on_replica_set_pod_created(struct set_run *run, const struct json *pod)
 {
     const char *uid = kube_meta_uid(pod);
     const struct kube_object *seen = kube_informer_get(
         hub_informer(run->run.hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
     if (!seen || !str_eq(seen->uid, uid))
-        workload_run_wrote(&run->run, uid);
-    kube_pass_tell(&run->run.pass, false, "SuccessfulCreate", "Created pod: %s",
-                   kube_meta_name(pod));
+        workloads_run_wrote(&run->run, uid);
+    kube_pass_event(&run->run.pass, false, "SuccessfulCreate", "Created pod: %s",
+                    kube_meta_name(pod));
 }
 
-static void deleted(struct set_run *run, const struct json *pod)
+static void on_replica_set_pod_deleted(struct set_run *run, const struct json *pod)
 {
     const struct kube_object *seen = kube_informer_get(
         hub_informer(run->run.hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
     _cleanup_free_ char *write = deletion_of(kube_meta_uid(pod));
     if (seen && str_eq(seen->uid, kube_meta_uid(pod)) && !kube_meta_is_deleting(seen->json))
-        workload_run_wrote(&run->run, write);
-    kube_pass_tell(&run->run.pass, false, "SuccessfulDelete", "Deleted pod: %s",
-                   kube_meta_name(pod));
+        workloads_run_wrote(&run->run, write);
+    kube_pass_event(&run->run.pass, false, "SuccessfulDelete", "Deleted pod: %s",
+                    kube_meta_name(pod));
 }
 
-static void on_answer(void *context, struct json *object, const struct err *err)
+static void on_replica_set_answer(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     struct set_run *run = call->run;
     enum replica_action_type type = call->action->type;
-    /* Gone, or changed meanwhile: the informer says so, and the next pass looks again. */
+    /* The object is gone or has changed: the informer shows that, and the next pass looks again. */
     bool settled =
         err && type != REPLICA_CREATE && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
     if (err && !settled) {
         note_failure(run, type, err);
         if (type == REPLICA_CREATE)
-            kube_pass_tell(&run->run.pass, true, "FailedCreate", "Error creating: %s",
-                           err->message);
+            kube_pass_event(&run->run.pass, true, "FailedCreate", "Error creating: %s",
+                            err->message);
         else if (type == REPLICA_DELETE)
-            kube_pass_tell(&run->run.pass, true, "FailedDelete", "Error deleting: %s",
-                           err->message);
+            kube_pass_event(&run->run.pass, true, "FailedDelete", "Error deleting: %s",
+                            err->message);
     } else if (!err && type == REPLICA_CREATE) {
-        created(run, object);
+        on_replica_set_pod_created(run, object);
     } else if (!err && type == REPLICA_DELETE) {
-        deleted(run, call->action->pod);
+        on_replica_set_pod_deleted(run, call->action->pod);
     }
     kube_pass_answered(&run->run.pass);
 }
 
-static void start_action(struct set_run *run, const struct replica_action *action)
+static void replica_set_start_action(struct set_run *run, const struct replica_action *action)
 {
     struct kube_pass *pass = &run->run.pass;
     const char *namespace_ = pass->workload->namespace_;
@@ -96,40 +97,41 @@ static void start_action(struct set_run *run, const struct replica_action *actio
     switch (action->type) {
     case REPLICA_ADOPT:
         kube_patch(pass->client, &KUBE_PODS, namespace_, kube_meta_name(action->pod), NULL,
-                   garbage_adopt_patch(pass->arena, pass->workload->json, action->pod), on_answer,
-                   call);
+                   garbage_adopt_patch(pass->arena, pass->workload->json, action->pod),
+                   on_replica_set_answer, call);
         break;
     case REPLICA_RELEASE:
         kube_patch(pass->client, &KUBE_PODS, namespace_, kube_meta_name(action->pod), NULL,
-                   garbage_orphan_patch(pass->arena, action->pod, pass->workload->uid), on_answer,
-                   call);
+                   garbage_orphan_patch(pass->arena, action->pod, pass->workload->uid),
+                   on_replica_set_answer, call);
         break;
     case REPLICA_DELETE:
         options.uid = kube_meta_uid(action->pod);
         kube_delete(pass->client, &KUBE_PODS, namespace_, kube_meta_name(action->pod), &options,
-                    on_answer, call);
+                    on_replica_set_answer, call);
         break;
     case REPLICA_CREATE:
         kube_create(pass->client, &KUBE_PODS, namespace_,
-                    replica_set_pod(pass->arena, pass->workload->json), on_answer, call);
+                    replica_set_pod(pass->arena, pass->workload->json), on_replica_set_answer,
+                    call);
         break;
     case REPLICA_ACTION_TYPES:
         break;
     }
 }
 
-static void on_status(void *context, struct json *object, const struct err *err)
+static void on_replica_set_status(void *context, struct json *object, const struct err *err)
 {
     struct set_run *run = context;
     if (err)
-        kube_pass_give_up(&run->run.pass, err);
+        kube_pass_abort(&run->run.pass, err);
     else
-        kube_pass_wrote(&run->run.pass, object);
+        kube_pass_add_write(&run->run.pass, object);
     kube_pass_answered(&run->run.pass);
 }
 
-/* False if it is so already. */
-static bool write_status(struct set_run *run)
+/* Returns false if nothing changes. */
+static bool replica_set_write_status(struct set_run *run)
 {
     struct kube_pass *pass = &run->run.pass;
     struct json *object = json_clone(pass->arena, pass->workload->json);
@@ -139,31 +141,31 @@ static bool write_status(struct set_run *run)
         return false;
     json_set(pass->arena, object, "status", run->plan.status);
     kube_update_status(pass->client, &KUBE_REPLICASETS, pass->workload->namespace_,
-                       pass->workload->name, object, on_status, run);
+                       pass->workload->name, object, on_replica_set_status, run);
     return true;
 }
 
-static bool start_next(struct kube_pass *pass)
+static bool replica_set_start_next(struct kube_pass *pass)
 {
     struct set_run *run = CONTAINER_OF(pass, struct set_run, run.pass);
     if (pass->stage == STAGE_STATUS)
-        return pass->position++ == 0 && write_status(run);
+        return pass->position++ == 0 && replica_set_write_status(run);
     while (pass->position < run->plan.action_count) {
         const struct replica_action *action = &run->plan.actions[pass->position++];
-        /* One that could not be made is enough: the others would meet the same refusal. */
+        /* After one failed creation the others would fail for the same reason. */
         if (STAGE_ACTIONS + (int)action->type == pass->stage && !run->failure) {
-            start_action(run, action);
+            replica_set_start_action(run, action);
             return true;
         }
     }
     return false;
 }
 
-static const struct kube_pass_stages RUN_STAGES = {STAGES, start_next, NULL};
+static const struct kube_pass_stages RUN_STAGES = {STAGES, replica_set_start_next, NULL};
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static void plan(struct workload_run *workload_run)
+static void replica_set_plan(struct workload_run *workload_run)
 {
     struct set_run *run = CONTAINER_OF(workload_run, struct set_run, run);
     struct kube_pass *pass = &run->run.pass;
@@ -190,12 +192,12 @@ static const struct workload_kind REPLICA_SETS = {
     .component = "replicaset-controller",
     .stages = &RUN_STAGES,
     .run_size = sizeof(struct set_run),
-    .plan = plan,
+    .plan = replica_set_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
-/* A pod that nobody controls may be anybody's whose selector matches. */
+/* Any set whose selector matches may adopt a pod without a controller. */
 static void orphan_changed(struct workloads *sets, const struct kube_object *pod)
 {
     struct kube_informer *informer = hub_informer(sets->hub, REPLICA_SETS.storage);
@@ -229,34 +231,44 @@ static void pod_changed(struct workloads *sets, const struct kube_object *pod, b
     workloads_add(sets, pod->namespace_, name);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_replica_set_pod_changed(void *self, struct kube_object *old,
+                                       struct kube_object *new_)
 {
-    if (str_eq(resource->storage, "pods")) {
-        /* Whose it was hears of it, too. */
-        if (old && (!new_ ||
-                    !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
-            pod_changed(self, old, new_ == NULL);
-        if (new_)
-            pod_changed(self, new_, false);
-    } else if (str_eq(resource->storage, REPLICA_SETS.storage) && new_) {
-        workloads_add(self, new_->namespace_, new_->name);
-    } else if (str_eq(resource->storage, REPLICA_SETS.storage)) {
-        workloads_add(self, old->namespace_, old->name);
-    }
+    /* A set that lost the pod is told, too. */
+    if (old &&
+        (!new_ || !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
+        pod_changed(self, old, new_ == NULL);
+    if (new_)
+        pod_changed(self, new_, false);
 }
 
-static void *start(struct hub *hub)
+static void on_replica_set_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    const struct kube_object *set = new_ ? new_ : old;
+    workloads_add(self, set->namespace_, set->name);
+}
+
+static void *replica_set_controller_start(struct hub *hub)
 {
     struct workloads *sets = mem_zalloc(sizeof(*sets));
     workloads_init(sets, hub, &REPLICA_SETS);
     return sets;
 }
 
-static void stop(void *self)
+static void replica_set_controller_stop(void *self)
 {
     workloads_release(self);
     free(self);
 }
 
-const struct controller REPLICA_SET_CONTROLLER = {start, changed, stop};
+static const struct controller_watch REPLICA_SET_WATCHES[] = {
+    {"replicasets.apps", on_replica_set_changed},
+    {"pods", on_replica_set_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller REPLICA_SET_CONTROLLER = {
+    .start = replica_set_controller_start,
+    .stop = replica_set_controller_stop,
+    .watches = REPLICA_SET_WATCHES,
+};

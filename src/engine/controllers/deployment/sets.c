@@ -1,5 +1,4 @@
-/* The replica sets of a deployment: made, resized, annotated and, when they are history, forgotten.
- * Pure. */
+/* Plans the creation, resizing, annotation and deletion of a deployment's replica sets. Pure. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -43,8 +42,8 @@ static bool is_own_annotation(const char *key)
     return false;
 }
 
-static void annotate(struct deployment_pass *pass, struct json *object, const char *key,
-                     int64_t number)
+static void sets_annotate(struct deployment_pass *pass, struct json *object, const char *key,
+                          int64_t number)
 {
     kube_meta_set_annotation(pass->arena, object, key,
                              arena_printf(pass->arena, "%" PRId64, number));
@@ -52,11 +51,11 @@ static void annotate(struct deployment_pass *pass, struct json *object, const ch
 
 static void annotate_size(struct deployment_pass *pass, struct json *object)
 {
-    annotate(pass, object, DEPLOYMENT_DESIRED, pass->replicas);
-    annotate(pass, object, DEPLOYMENT_MAX, pass->replicas + pass->max_surge);
+    sets_annotate(pass, object, DEPLOYMENT_DESIRED, pass->replicas);
+    sets_annotate(pass, object, DEPLOYMENT_MAX, pass->replicas + pass->max_surge);
 }
 
-/* One more than that of every other set. */
+/* One more than the highest revision of the other sets. */
 static int64_t next_revision(const struct deployment_pass *pass)
 {
     int64_t max = 0;
@@ -66,7 +65,8 @@ static int64_t next_revision(const struct deployment_pass *pass)
     return max + 1;
 }
 
-/* The deployment's annotations, as far as `set` has them not; true if there were any. */
+/* Adds the deployment's annotations that `set` lacks to the patch. Returns whether there were any.
+ */
 static bool copy_annotations(struct deployment_pass *pass, const struct json *set,
                              struct json *target)
 {
@@ -81,8 +81,7 @@ static bool copy_annotations(struct deployment_pass *pass, const struct json *se
     return any;
 }
 
-/* A set that becomes the newest again keeps the numbers it had; the oldest go when they are too
- * many to be kept. */
+/* The revisions that a set had before. The oldest are dropped if the text gets too long. */
 static const char *longer_history(struct deployment_pass *pass, const struct deployment_set *set)
 {
     const char *had = kube_meta_annotation(set->json, DEPLOYMENT_HISTORY);
@@ -102,7 +101,7 @@ bool deployment_plan_annotate(struct deployment_pass *pass)
     struct json *patch = json_object(pass->arena);
     bool changed = copy_annotations(pass, set->json, patch);
     if (set->revision < revision) {
-        annotate(pass, patch, DEPLOYMENT_REVISION, revision);
+        sets_annotate(pass, patch, DEPLOYMENT_REVISION, revision);
         if (set->revision > 0)
             kube_meta_set_annotation(pass->arena, patch, DEPLOYMENT_HISTORY,
                                      longer_history(pass, set));
@@ -126,9 +125,9 @@ bool deployment_plan_annotate(struct deployment_pass *pass)
     return true;
 }
 
-/* ---- A new one ------------------------------------------------------------------------------- */
+/* ---- A new set ------------------------------------------------------------------------------- */
 
-/* A short word for the template: letters and digits that spell nothing, as upstream's. */
+/* A short hash of the template, of letters and digits that form no words, as in Kubernetes. */
 static const char *hash_of(struct deployment_pass *pass, const struct json *template_)
 {
     static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -162,7 +161,7 @@ void deployment_plan_new_set(struct deployment_pass *pass)
     json_set(arena, json_get(set, "metadata"), "labels",
              json_clone(arena, kube_meta_labels(template_)));
     copy_annotations(pass, set, set);
-    annotate(pass, set, DEPLOYMENT_REVISION, next_revision(pass));
+    sets_annotate(pass, set, DEPLOYMENT_REVISION, next_revision(pass));
     annotate_size(pass, set);
     kube_meta_add_owner(arena, set, kube_owner_reference_new(arena, pass->deployment, true));
     struct json *inner = json_ensure_object(arena, set, "spec");
@@ -198,7 +197,8 @@ void deployment_plan_resize(struct deployment_pass *pass)
         annotate_size(pass, patch);
         json_set_int(pass->arena, json_ensure_object(pass->arena, patch, "spec"), "replicas",
                      set->wanted);
-        /* On top of what was seen: a size somebody else wrote meanwhile is looked at again. */
+        /* The patch names the set's version: if another client has changed the size, the next pass
+         * looks at it. */
         json_set_string(pass->arena, json_get(patch, "metadata"), "resourceVersion",
                         kube_meta_resource_version(set->json));
         deployment_plan_add(

@@ -1,16 +1,16 @@
-/* How large each set of a deployment shall be: the arithmetic of a rollout, after Kubernetes'.
- * Pure, and nothing but numbers. */
+/* The sizes of a deployment's sets: the arithmetic of a rollout, as in Kubernetes. Pure, with
+ * numbers only. */
 #include "engine/controllers/deployment/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t min(int64_t a, int64_t b)
+static int64_t size_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t max(int64_t a, int64_t b)
+static int64_t size_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -31,13 +31,13 @@ static bool any_changed(const struct deployment_pass *pass)
     return false;
 }
 
-/* What a new set of `size` pods may grow to. */
+/* How large a new set of `size` pods may become. */
 int64_t deployment_size_new(const struct deployment_pass *pass, int64_t size)
 {
     if (!pass->rolling)
         return pass->replicas;
     int64_t room = pass->replicas + pass->max_surge - sum_wanted(pass);
-    return room <= 0 ? size : size + min(room, pass->replicas - size);
+    return room <= 0 ? size : size + size_min(room, pass->replicas - size);
 }
 
 /* ---- A rolling update ------------------------------------------------------------------------ */
@@ -52,8 +52,8 @@ static bool grow_new(struct deployment_pass *pass)
     return set->wanted != set->size;
 }
 
-/* Old pods that are not available are missed by nobody: they go first, or a rollout over a broken
- * one would never end. */
+/* Removes old pods that are not available first; else a rollout over a broken one would never end.
+ */
 static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
 {
     int64_t dropped = 0;
@@ -61,26 +61,26 @@ static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
         struct deployment_set *set = &pass->sets[i];
         if (set->is_new || set->wanted <= set->available)
             continue;
-        int64_t count = min(most - dropped, set->wanted - set->available);
+        int64_t count = size_min(most - dropped, set->wanted - set->available);
         set->wanted -= count;
         dropped += count;
     }
     return dropped;
 }
 
-/* A set that was made smaller just now may still say how many it had: it counts for no more than it
- * may have. */
+/* The status of a set that was just made smaller may still show more pods. It counts with at most
+ * its new size. */
 static void shrink_old(struct deployment_pass *pass, int64_t least_available)
 {
     int64_t available = 0;
     for (size_t i = 0; i < pass->count; i++)
-        available += min(pass->sets[i].available, pass->sets[i].wanted);
+        available += size_min(pass->sets[i].available, pass->sets[i].wanted);
     int64_t most = available - least_available;
     for (size_t i = 0; i < pass->count && most > 0; i++) {
         struct deployment_set *set = &pass->sets[i];
         if (set->is_new || set->wanted == 0)
             continue;
-        int64_t count = min(most, set->wanted);
+        int64_t count = size_min(most, set->wanted);
         set->wanted -= count;
         most -= count;
     }
@@ -100,7 +100,7 @@ bool deployment_size_rolling(struct deployment_pass *pass)
     return any_changed(pass);
 }
 
-/* ---- All at once ----------------------------------------------------------------------------- */
+/* ---- Recreate -------------------------------------------------------------------------------- */
 
 bool deployment_size_recreate(struct deployment_pass *pass)
 {
@@ -112,8 +112,7 @@ bool deployment_size_recreate(struct deployment_pass *pass)
 
 /* ---- Another number of replicas -------------------------------------------------------------- */
 
-/* Larger ones first; of the same size the newer ones when growing, the older ones when shrinking.
- */
+/* Sorts larger sets first; among equals the newer when growing, the older when shrinking. */
 static int compare_growing(const void *a, const void *b)
 {
     const struct deployment_set *x = *(struct deployment_set *const *)a,
@@ -136,14 +135,14 @@ static int compare_shrinking(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Half away from zero. */
+/* Rounds half away from zero. */
 static int64_t divide_rounded(int64_t a, int64_t b)
 {
     return (2 * a + b) / (2 * b);
 }
 
-/* By how much one set would change if all kept their shares. */
-static int64_t fraction(const struct deployment_pass *pass, const struct deployment_set *set)
+/* The change of one set if all sets kept their shares. */
+static int64_t size_fraction(const struct deployment_pass *pass, const struct deployment_set *set)
 {
     if (pass->replicas == 0)
         return -set->size;
@@ -166,12 +165,12 @@ static void scale_proportionally(struct deployment_pass *pass, struct deployment
         return;
     qsort(active, count, sizeof(*active), change > 0 ? compare_growing : compare_shrinking);
     for (size_t i = 0; i < count && done != change; i++) {
-        int64_t share = fraction(pass, active[i]);
-        share = change > 0 ? min(share, change - done) : max(share, change - done);
+        int64_t share = size_fraction(pass, active[i]);
+        share = change > 0 ? size_min(share, change - done) : size_max(share, change - done);
         active[i]->wanted += share;
         done += share;
     }
-    active[0]->wanted = max(active[0]->wanted + change - done, 0);
+    active[0]->wanted = size_max(active[0]->wanted + change - done, 0);
 }
 
 static bool is_saturated(const struct deployment_pass *pass)

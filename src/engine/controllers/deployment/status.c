@@ -1,58 +1,45 @@
-/* The status of a deployment: how many pods there are, whether enough are available, and whether
- * the rollout goes on, is done or hangs. Pure. */
+/* The status of a deployment: the number of pods, whether enough are available, and whether the
+ * rollout progresses, is complete or hangs. Pure. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/controllers/deployment/internal.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <string.h>
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-static struct json *find(const struct json *status, const char *type)
+static void status_drop_condition(struct json *status, const char *type)
 {
-    JSON_EACH (condition, json_get(status, "conditions")) {
-        if (str_eq(json_get_string(condition, "type", ""), type))
-            return condition;
-    }
-    return NULL;
-}
-
-static void drop(struct json *status, const char *type)
-{
-    struct json *condition = find(status, type);
+    struct json *condition = kube_condition_find(json_get(status, "conditions"), type);
     if (condition)
         json_remove_element(json_get(status, "conditions"), condition);
 }
 
-/* One of the same status and reason stays as it is, unless `anew`; one that changes goes to the end
- * and keeps the time of its last change of status. */
-static void set(struct arena *arena, struct json *status, const char *type, const char *value,
-                const char *reason, const char *message, int64_t now_ms, bool anew)
+/* A condition with the same status and reason stays as it is, unless `renew` is set. A changed
+ * condition moves to the end and keeps lastTransitionTime if its status is the same. */
+static void status_set_condition(struct arena *arena, struct json *status, const char *type,
+                                 const char *value, const char *reason, const char *message,
+                                 int64_t now_ms, bool renew)
 {
-    const struct json *had = find(status, type);
-    char now[MOMENT_TEXT_MAX];
-    bool same = str_eq(json_get_string(had, "status", ""), value);
-    if (!anew && same && str_eq(json_get_string(had, "reason", ""), reason))
-        return;
-    moment_format(now_ms, now);
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    json_set_string(arena, condition, "status", value);
-    json_set_string(arena, condition, "lastUpdateTime", now);
-    json_set_string(arena, condition, "lastTransitionTime",
-                    same ? json_get_string(had, "lastTransitionTime", now) : now);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
-    drop(status, type);
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
+    const struct kube_condition wanted = {.type = type,
+                                          .status = value,
+                                          .reason = reason,
+                                          .message = message,
+                                          .time_name = "lastUpdateTime",
+                                          .now_ms = now_ms};
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &wanted,
+                       KUBE_CONDITION_MOVE_LAST | (renew ? 0 : KUBE_CONDITION_KEEP_REASON));
 }
 
-/* Nobody has looked at its progress before. */
+/* The deployment has no condition Progressing yet. */
 void deployment_note_found(struct deployment_pass *pass, struct json *status)
 {
-    if (pass->deadline_s >= 0 && !find(status, "Progressing"))
-        set(pass->arena, status, "Progressing", "True", "FoundNewReplicaSet",
+    if (pass->deadline_s >= 0 &&
+        !kube_condition_find(json_get(status, "conditions"), "Progressing"))
+        status_set_condition(
+            pass->arena, status, "Progressing", "True", "FoundNewReplicaSet",
             arena_printf(pass->arena, "Found new replica set \"%s\"", pass->newest->name),
             pass->now_ms, false);
 }
@@ -60,14 +47,16 @@ void deployment_note_found(struct deployment_pass *pass, struct json *status)
 void deployment_note_created(struct deployment_pass *pass, struct json *status, const char *name)
 {
     if (pass->deadline_s >= 0)
-        set(pass->arena, status, "Progressing", "True", "NewReplicaSetCreated",
-            arena_printf(pass->arena, "Created new replica set \"%s\"", name), pass->now_ms, false);
+        status_set_condition(pass->arena, status, "Progressing", "True", "NewReplicaSetCreated",
+                             arena_printf(pass->arena, "Created new replica set \"%s\"", name),
+                             pass->now_ms, false);
 }
 
 void deployment_note_failure(struct arena *arena, struct json *status, const char *message,
                              int64_t now_ms)
 {
-    set(arena, status, "Progressing", "False", "ReplicaSetCreateError", message, now_ms, false);
+    status_set_condition(arena, status, "Progressing", "False", "ReplicaSetCreateError", message,
+                         now_ms, false);
 }
 
 void deployment_note_collision(struct arena *arena, struct json *status)
@@ -77,18 +66,21 @@ void deployment_note_collision(struct arena *arena, struct json *status)
 
 void deployment_note_paused(struct deployment_pass *pass, struct json *status)
 {
-    const char *reason = json_get_string(find(status, "Progressing"), "reason", "");
+    const char *reason = json_get_string(
+        kube_condition_find(json_get(status, "conditions"), "Progressing"), "reason", "");
     bool was = str_eq(reason, "DeploymentPaused");
     if (pass->deadline_s < 0 || str_eq(reason, "ProgressDeadlineExceeded") || was == pass->paused)
         return;
-    set(pass->arena, status, "Progressing", "Unknown",
-        pass->paused ? "DeploymentPaused" : "DeploymentResumed",
-        pass->paused ? "Deployment is paused" : "Deployment is resumed", pass->now_ms, false);
+    status_set_condition(pass->arena, status, "Progressing", "Unknown",
+                         pass->paused ? "DeploymentPaused" : "DeploymentResumed",
+                         pass->paused ? "Deployment is paused" : "Deployment is resumed",
+                         pass->now_ms, false);
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-static void set_number(struct arena *arena, struct json *status, const char *name, int64_t number)
+static void status_set_number(struct arena *arena, struct json *status, const char *name,
+                              int64_t number)
 {
     if (number)
         json_set_int(arena, status, name, number);
@@ -106,18 +98,19 @@ void deployment_status(struct deployment_pass *pass, struct json *status)
         available += pass->sets[i].available;
         wanted += pass->sets[i].wanted;
     }
-    set_number(arena, status, "observedGeneration", kube_meta_generation(pass->deployment));
-    set_number(arena, status, "replicas", total);
-    set_number(arena, status, "updatedReplicas", pass->newest ? pass->newest->total : 0);
-    set_number(arena, status, "readyReplicas", ready);
-    set_number(arena, status, "availableReplicas", available);
-    set_number(arena, status, "unavailableReplicas", wanted > available ? wanted - available : 0);
+    status_set_number(arena, status, "observedGeneration", kube_meta_generation(pass->deployment));
+    status_set_number(arena, status, "replicas", total);
+    status_set_number(arena, status, "updatedReplicas", pass->newest ? pass->newest->total : 0);
+    status_set_number(arena, status, "readyReplicas", ready);
+    status_set_number(arena, status, "availableReplicas", available);
+    status_set_number(arena, status, "unavailableReplicas",
+                      wanted > available ? wanted - available : 0);
     if (available >= pass->replicas - pass->max_unavailable)
-        set(arena, status, "Available", "True", "MinimumReplicasAvailable",
-            "Deployment has minimum availability.", pass->now_ms, false);
+        status_set_condition(arena, status, "Available", "True", "MinimumReplicasAvailable",
+                             "Deployment has minimum availability.", pass->now_ms, false);
     else
-        set(arena, status, "Available", "False", "MinimumReplicasUnavailable",
-            "Deployment does not have minimum availability.", pass->now_ms, false);
+        status_set_condition(arena, status, "Available", "False", "MinimumReplicasUnavailable",
+                             "Deployment does not have minimum availability.", pass->now_ms, false);
 }
 
 bool deployment_is_complete(const struct deployment_pass *pass, const struct json *status)
@@ -141,10 +134,11 @@ static bool has_progressed(const struct json *old, const struct json *new_)
            json_get_int(new_, "availableReplicas", 0) > json_get_int(old, "availableReplicas", 0);
 }
 
-/* When the last sign of progress is too old; -1: never. */
+/* When the progress deadline expires; -1: never. */
 static int64_t deadline_ms(const struct deployment_pass *pass, const struct json *status)
 {
-    const struct json *condition = find(status, "Progressing");
+    const struct json *condition =
+        kube_condition_find(json_get(status, "conditions"), "Progressing");
     const char *text = json_get_string(condition, "lastUpdateTime", "");
     int64_t since;
     if (!condition || moment_parse(text, &since, NULL) < 0 ||
@@ -153,11 +147,12 @@ static int64_t deadline_ms(const struct deployment_pass *pass, const struct json
     return moment_after(since, pass->deadline_s);
 }
 
-static void judge(struct deployment_pass *pass, struct json *status)
+static void status_judge_progress(struct deployment_pass *pass, struct json *status)
 {
     struct arena *arena = pass->arena;
     const struct json *old = json_get(pass->deployment, "status");
-    const char *reason = json_get_string(find(old, "Progressing"), "reason", "");
+    const char *reason = json_get_string(
+        kube_condition_find(json_get(old, "conditions"), "Progressing"), "reason", "");
     const char *what = pass->newest ? "ReplicaSet" : "Deployment";
     const char *name = pass->newest ? pass->newest->name : kube_meta_name(pass->deployment);
     bool was_complete =
@@ -166,27 +161,30 @@ static void judge(struct deployment_pass *pass, struct json *status)
     if (was_complete)
         return;
     if (deployment_is_complete(pass, status)) {
-        set(arena, status, "Progressing", "True", "NewReplicaSetAvailable",
+        status_set_condition(
+            arena, status, "Progressing", "True", "NewReplicaSetAvailable",
             arena_printf(arena, "%s \"%s\" has successfully progressed.", what, name), pass->now_ms,
             false);
         return;
     }
     if (has_progressed(old, status)) {
-        set(arena, status, "Progressing", "True", "ReplicaSetUpdated",
-            arena_printf(arena, "%s \"%s\" is progressing.", what, name), pass->now_ms, true);
+        status_set_condition(arena, status, "Progressing", "True", "ReplicaSetUpdated",
+                             arena_printf(arena, "%s \"%s\" is progressing.", what, name),
+                             pass->now_ms, true);
     }
     int64_t late_ms = deadline_ms(pass, status);
     if (late_ms < 0 || str_eq(reason, "ProgressDeadlineExceeded"))
         return;
     if (late_ms < pass->now_ms)
-        set(arena, status, "Progressing", "False", "ProgressDeadlineExceeded",
+        status_set_condition(
+            arena, status, "Progressing", "False", "ProgressDeadlineExceeded",
             arena_printf(arena, "%s \"%s\" has timed out progressing.", what, name), pass->now_ms,
             false);
     else
         pass->plan->requeue_ms = late_ms - pass->now_ms + 1000;
 }
 
-/* Of the new set, or of any other, whose pods cannot be made. */
+/* The condition of the new set, or of any other, whose pods cannot be created. */
 static const struct json *replica_failure(const struct deployment_pass *pass)
 {
     const struct json *found =
@@ -200,13 +198,14 @@ void deployment_status_progress(struct deployment_pass *pass, struct json *statu
 {
     const struct json *failure = replica_failure(pass);
     if (pass->deadline_s < 0)
-        drop(status, "Progressing");
+        status_drop_condition(status, "Progressing");
     else
-        judge(pass, status);
+        status_judge_progress(pass, status);
     if (failure)
-        set(pass->arena, status, "ReplicaFailure", json_get_string(failure, "status", "True"),
-            json_get_string(failure, "reason", ""), json_get_string(failure, "message", ""),
-            pass->now_ms, false);
+        status_set_condition(pass->arena, status, "ReplicaFailure",
+                             json_get_string(failure, "status", "True"),
+                             json_get_string(failure, "reason", ""),
+                             json_get_string(failure, "message", ""), pass->now_ms, false);
     else
-        drop(status, "ReplicaFailure");
+        status_drop_condition(status, "ReplicaFailure");
 }

@@ -1,4 +1,4 @@
-/* Reading a deployment and its sets. Pure. */
+/* Reads a deployment and its sets. Pure. */
 #include "base/str.h"
 #include "engine/controllers/deployment/internal.h"
 #include "kube/object.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number, or a share of the replicas, rounded up or down. */
-static int64_t resolve(const struct json *value, int64_t replicas, bool up)
+/* A number, or a percentage of the replicas, rounded up or down. */
+static int64_t view_resolve_share(const struct json *value, int64_t replicas, bool up)
 {
     const char *text = json_text(value);
     if (!text)
@@ -28,13 +28,14 @@ static void read_spec(struct deployment_pass *pass)
     pass->replicas = json_get_int(spec, "replicas", 1);
     pass->history = json_get_int(spec, "revisionHistoryLimit", 10);
     pass->deadline_s = json_get_int(spec, "progressDeadlineSeconds", 600);
-    if (pass->deadline_s == INT32_MAX) /* upstream's word for none */
+    if (pass->deadline_s == INT32_MAX) /* Kubernetes' value for no deadline */
         pass->deadline_s = -1;
     if (!pass->rolling)
         return;
-    pass->max_surge = resolve(json_get(rolling, "maxSurge"), pass->replicas, true);
-    pass->max_unavailable = resolve(json_get(rolling, "maxUnavailable"), pass->replicas, false);
-    /* Shares of few replicas may both come to nothing: then nothing could ever change. */
+    pass->max_surge = view_resolve_share(json_get(rolling, "maxSurge"), pass->replicas, true);
+    pass->max_unavailable =
+        view_resolve_share(json_get(rolling, "maxUnavailable"), pass->replicas, false);
+    /* Percentages of few replicas may both be 0. Then nothing could ever change. */
     if (pass->max_surge == 0 && pass->max_unavailable == 0)
         pass->max_unavailable = 1;
     if (pass->max_unavailable > pass->replicas)
@@ -68,7 +69,7 @@ static void read_set(const struct json *json, struct deployment_set *ret)
     ret->wanted = ret->size;
 }
 
-static int compare_age(const void *a, const void *b)
+static int view_compare_age(const void *a, const void *b)
 {
     const struct deployment_set *x = a, *y = b;
     if (x->created_ms != y->created_ms)
@@ -76,7 +77,7 @@ static int compare_age(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static void claim(struct deployment_pass *pass)
+static void view_claim_sets(struct deployment_pass *pass)
 {
     struct kube_selector selector = {.nothing = true};
     (void)kube_selector_from_json(pass->arena, json_at(pass->deployment, "spec", "selector", NULL),
@@ -111,8 +112,8 @@ static bool same_but_labels(const struct json *a, const struct json *b)
            json_count(b) - (json_get(b, "metadata") != NULL);
 }
 
-/* Members of `a` that `b` has too, with the same value; the hash's label does not count, nor does
- * what is null or empty. */
+/* Whether `b` has all members of `a` with the same values, apart from the label with the hash and
+ * members that are null or empty. */
 static bool is_within(const struct json *a, const struct json *b)
 {
     JSON_EACH (member, a) {
@@ -141,8 +142,8 @@ void deployment_pass_read(struct deployment_pass *pass)
 {
     read_spec(pass);
     pass->sets = ARENA_ARRAY(pass->arena, struct deployment_set, pass->observed->set_count + 1);
-    claim(pass);
-    qsort(pass->sets, pass->count, sizeof(*pass->sets), compare_age);
+    view_claim_sets(pass);
+    qsort(pass->sets, pass->count, sizeof(*pass->sets), view_compare_age);
     for (size_t i = 0; i < pass->count; i++) {
         struct deployment_set *set = &pass->sets[i];
         pass->resized |=

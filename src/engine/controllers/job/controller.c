@@ -1,7 +1,8 @@
-/* Runs Jobs: hears of jobs and of the pods they control, asks job_reconcile() what shall be done
- * and has it done (job_run.h). All that must outlive it is in the objects. */
+/* Runs Jobs: watches jobs and the pods that they control, calls job_reconcile() and carries out its
+ * plan (run.h). All state that must survive a restart is in the objects. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/job/job.h"
 #include "engine/controllers/job/run.h"
 #include "engine/controllers/workloads.h"
@@ -12,7 +13,7 @@
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static int compare_age(const void *a, const void *b)
+static int job_compare_age(const void *a, const void *b)
 {
     const struct kube_object *x = *(struct kube_object *const *)a,
                              *y = *(struct kube_object *const *)b;
@@ -20,8 +21,8 @@ static int compare_age(const void *a, const void *b)
     return left != right ? (left < right ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* The oldest first. */
-static const struct json **gather_pods(struct job_run *run, size_t *ret_count)
+/* Sorted, the oldest first. */
+static const struct json **job_gather_pods(struct job_run *run, size_t *ret_count)
 {
     struct kube_informer *informer = hub_informer(run->run.hub, "pods");
     const struct kube_object *job = run->run.pass.workload;
@@ -31,14 +32,14 @@ static const struct json **gather_pods(struct job_run *run, size_t *ret_count)
         if (kube_meta_is_controlled_by(pod->json, job->uid))
             vec_push(&pods, pod);
     if (pods.count)
-        qsort(pods.items, pods.count, sizeof(pods.items[0]), compare_age);
+        qsort(pods.items, pods.count, sizeof(pods.items[0]), job_compare_age);
     *ret_count = pods.count;
     const struct json **trees = kube_pass_hold_all(&run->run.pass, pods.items, pods.count);
     vec_release(&pods);
     return trees;
 }
 
-static void plan(struct workload_run *workload_run)
+static void job_make_plan(struct workload_run *workload_run)
 {
     struct job_run *run = CONTAINER_OF(workload_run, struct job_run, run);
     struct kube_pass *pass = &run->run.pass;
@@ -46,7 +47,7 @@ static void plan(struct workload_run *workload_run)
         .job = pass->workload->json,
         .now_ms = loop_wall_ms(pass->loop),
     };
-    observed.pods = gather_pods(run, &observed.pod_count);
+    observed.pods = job_gather_pods(run, &observed.pod_count);
     job_reconcile(pass->arena, &observed, &run->plan);
     run->run.requeue_ms = run->plan.requeue_ms;
 }
@@ -56,13 +57,15 @@ static const struct workload_kind JOBS = {
     .component = JOB_COMPONENT,
     .stages = &JOB_RUN_STAGES,
     .run_size = sizeof(struct job_run),
-    .plan = plan,
+    .plan = job_make_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
-static void pod_changed(struct workloads *jobs, const struct kube_object *pod)
+static void on_job_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct workloads *jobs = self;
+    const struct kube_object *pod = new_ ? new_ : old;
     const struct json *owner = kube_meta_controller(pod->json);
     const char *name = json_get_string(owner, "name", "");
     if (!str_eq(json_get_string(owner, "kind", ""), "Job") ||
@@ -72,27 +75,33 @@ static void pod_changed(struct workloads *jobs, const struct kube_object *pod)
     workloads_add(jobs, pod->namespace_, name);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_job_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(resource->storage, "pods"))
-        pod_changed(self, object);
-    else if (str_eq(resource->storage, JOBS.storage))
-        workloads_add(self, object->namespace_, object->name);
+    const struct kube_object *job = new_ ? new_ : old;
+    workloads_add(self, job->namespace_, job->name);
 }
 
-static void *start(struct hub *hub)
+static void *job_controller_start(struct hub *hub)
 {
     struct workloads *jobs = mem_zalloc(sizeof(*jobs));
     workloads_init(jobs, hub, &JOBS);
     return jobs;
 }
 
-static void stop(void *self)
+static void job_controller_stop(void *self)
 {
     workloads_release(self);
     free(self);
 }
 
-const struct controller JOB_CONTROLLER = {start, changed, stop};
+static const struct controller_watch JOB_WATCHES[] = {
+    {"jobs.batch", on_job_changed},
+    {"pods", on_job_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller JOB_CONTROLLER = {
+    .start = job_controller_start,
+    .stop = job_controller_stop,
+    .watches = JOB_WATCHES,
+};

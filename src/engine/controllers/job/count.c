@@ -1,38 +1,39 @@
-/* The books of a job: which pods have ended, counted once each; see job.h for how. Pure. */
+/* Counts the pods of a job that have ended, each exactly once; job.h says how. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/str.h"
 
-enum { UNCOUNTED_MAX = 500 }; /* uids in the status at a time, as upstream */
+enum { UNCOUNTED_MAX = 500 }; /* uids in the status at a time, as in Kubernetes */
 
-static void release(struct job_pass *pass, const struct job_pod *pod)
+static void job_count_release(struct job_pass *pass, const struct job_pod *pod)
 {
     if (pod->tracked)
         job_plan_add(pass, JOB_RELEASE_POD, pod->json);
 }
 
-/* Of the uids written down, those whose pod has lost its finalizer, or is gone, become a number;
- * the others stay, and their finalizers are asked for again. */
-static struct json *settle(struct job_pass *pass, const struct json *uids, int64_t *number)
+/* Counts the uids of the status whose pod has lost its finalizer or is gone. The others stay, and
+ * the removal of their finalizers is planned again. */
+static struct json *job_count_settle(struct job_pass *pass, const struct json *uids,
+                                     int64_t *number)
 {
     struct json *left = json_array(pass->arena);
     JSON_EACH (uid, uids) {
         struct job_pod *pod = json_text(uid) ? map_get(&pass->by_uid, json_text(uid)) : NULL;
         if (pod && pod->tracked) {
             json_append(left, json_clone(pass->arena, uid));
-            release(pass, pod);
+            job_count_release(pass, pod);
         } else {
             (*number)++;
         }
-        if (pod) /* dealt with */
+        if (pod) /* done with this pod */
             map_remove(&pass->by_uid, pod->uid);
     }
     return left;
 }
 
-/* A pod whose end is not in the books yet. */
-static void enter(struct job_pass *pass, const struct job_pod *pod, struct json *succeeded,
-                  struct json *failed)
+/* Adds a pod that has ended to the uids in the status. */
+static void job_count_enter(struct job_pass *pass, const struct job_pod *pod,
+                            struct json *succeeded, struct json *failed)
 {
     struct json *list = pod->state == JOB_POD_SUCCEEDED ? succeeded : failed;
     if (pod->state == JOB_POD_SUCCEEDED && pass->spec.indexed) {
@@ -45,7 +46,7 @@ static void enter(struct job_pass *pass, const struct job_pod *pod, struct json 
         }
         json_append(list, json_string(pass->arena, pod->uid));
     }
-    release(pass, pod);
+    job_count_release(pass, pod);
 }
 
 static void count_present(struct job_pass *pass)
@@ -63,7 +64,7 @@ static void count_present(struct job_pass *pass)
     }
 }
 
-static void set_number(struct job_pass *pass, const char *name, int64_t number)
+static void job_count_set_number(struct job_pass *pass, const char *name, int64_t number)
 {
     if (number > 0)
         json_set_int(pass->arena, pass->status, name, number);
@@ -76,14 +77,14 @@ void job_pass_count(struct job_pass *pass)
     const struct json *old = json_get(pass->status, "uncountedTerminatedPods");
     int64_t succeeded = json_get_int(pass->status, "succeeded", 0);
     int64_t failed = json_get_int(pass->status, "failed", 0);
-    struct json *new_succeeded = settle(pass, json_get(old, "succeeded"), &succeeded);
-    struct json *new_failed = settle(pass, json_get(old, "failed"), &failed);
+    struct json *new_succeeded = job_count_settle(pass, json_get(old, "succeeded"), &succeeded);
+    struct json *new_failed = job_count_settle(pass, json_get(old, "failed"), &failed);
 
     for (size_t i = 0; i < pass->count; i++) {
         const struct job_pod *pod = &pass->pods[i];
         bool ended = pod->state == JOB_POD_SUCCEEDED || pod->state == JOB_POD_FAILED;
         if (ended && pod->tracked && map_get(&pass->by_uid, pod->uid))
-            enter(pass, pod, new_succeeded, new_failed);
+            job_count_enter(pass, pod, new_succeeded, new_failed);
     }
     count_present(pass);
     pass->uncounted = json_count(new_succeeded) + json_count(new_failed);
@@ -95,9 +96,9 @@ void job_pass_count(struct job_pass *pass)
         if (text[0])
             json_set_string(pass->arena, pass->status, "completedIndexes", text);
     }
-    set_number(pass, "succeeded", succeeded);
-    set_number(pass, "failed", failed);
-    set_number(pass, "active", (int64_t)pass->active);
+    job_count_set_number(pass, "succeeded", succeeded);
+    job_count_set_number(pass, "failed", failed);
+    job_count_set_number(pass, "active", (int64_t)pass->active);
     json_set_int(pass->arena, pass->status, "ready", (int64_t)pass->ready);
     struct json *uncounted = json_object(pass->arena);
     if (json_count(new_succeeded))

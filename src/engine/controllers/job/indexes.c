@@ -1,4 +1,4 @@
-/* Sets of completion indexes; see job_indexes.h. */
+/* See indexes.h. */
 #include "engine/controllers/job/indexes.h"
 
 #include "base/buf.h"
@@ -14,8 +14,8 @@ void job_indexes_init(struct job_indexes *indexes, struct arena *arena)
     *indexes = (struct job_indexes){.arena = arena};
 }
 
-/* The first range that ends at or behind the index; count if none does. */
-static size_t find(const struct job_indexes *indexes, int64_t index)
+/* The first range that ends at or after the index; `count` if none does. */
+static size_t job_indexes_find(const struct job_indexes *indexes, int64_t index)
 {
     size_t low = 0, high = indexes->count;
     while (low < high) {
@@ -30,18 +30,18 @@ static size_t find(const struct job_indexes *indexes, int64_t index)
 
 bool job_indexes_has(const struct job_indexes *indexes, int64_t index)
 {
-    size_t at = find(indexes, index);
+    size_t at = job_indexes_find(indexes, index);
     return at < indexes->count && indexes->ranges[at].first <= index;
 }
 
 int64_t job_indexes_next_missing(const struct job_indexes *indexes, int64_t from)
 {
-    size_t at = find(indexes, from);
+    size_t at = job_indexes_find(indexes, from);
     return at < indexes->count && indexes->ranges[at].first <= from ? indexes->ranges[at].last + 1
                                                                     : from;
 }
 
-static void insert(struct job_indexes *indexes, size_t at, struct job_index_range range)
+static void job_indexes_insert(struct job_indexes *indexes, size_t at, struct job_index_range range)
 {
     if (indexes->count == indexes->capacity) {
         size_t capacity = indexes->capacity ? 2 * indexes->capacity : 8;
@@ -60,7 +60,8 @@ static void insert(struct job_indexes *indexes, size_t at, struct job_index_rang
 
 static void add_range(struct job_indexes *indexes, int64_t first, int64_t last)
 {
-    size_t at = find(indexes, first - 1), end = at; /* one that ends just before it grows */
+    size_t at = job_indexes_find(indexes, first - 1),
+           end = at; /* a range that ends just before the index grows */
     while (end < indexes->count && indexes->ranges[end].first <= last + 1) {
         if (indexes->ranges[end].first < first)
             first = indexes->ranges[end].first;
@@ -69,7 +70,7 @@ static void add_range(struct job_indexes *indexes, int64_t first, int64_t last)
         end++;
     }
     if (end == at) {
-        insert(indexes, at, (struct job_index_range){first, last});
+        job_indexes_insert(indexes, at, (struct job_index_range){first, last});
         return;
     }
     indexes->ranges[at] = (struct job_index_range){first, last};
@@ -117,7 +118,7 @@ char *job_indexes_text(const struct job_indexes *indexes)
         const struct job_index_range *range = &indexes->ranges[i];
         buf_printf(&text, "%s%" PRId64, i ? "," : "", range->first);
         if (range->last > range->first)
-            /* Two in a row are written one by one, as Kubernetes does. */
+            /* Two consecutive indexes are written one by one, as in Kubernetes. */
             buf_printf(&text, "%c%" PRId64, range->last == range->first + 1 ? ',' : '-',
                        range->last);
     }

@@ -1,5 +1,5 @@
-/* A set of completion indexes, written as status.completedIndexes writes it: "0-2,4". Kept as
- * ranges, so that a hundred thousand finished indexes in a row are one of them. */
+/* A set of completion indexes in the notation of status.completedIndexes: "0-2,4". Kept as ranges,
+ * so that 100000 finished indexes in a row are one range. */
 #ifndef TRAINYARD_ENGINE_JOB_INDEXES_H
 #define TRAINYARD_ENGINE_JOB_INDEXES_H
 
@@ -13,7 +13,7 @@ struct job_index_range {
     int64_t first, last;
 };
 
-/* Ranges in order, with a gap between any two; in the arena. */
+/* Sorted ranges with a gap between any two, in the arena. */
 struct job_indexes {
     struct arena *arena;
     struct job_index_range *ranges;
@@ -22,14 +22,15 @@ struct job_indexes {
 
 void job_indexes_init(struct job_indexes *indexes, struct arena *arena);
 
-/* Add what a text says. Pieces that say nothing are skipped: only this program writes the field,
- * and a hand that spoilt it must not stop the job. */
+/* Adds the indexes of a text. Parts that are not valid are skipped: only this program writes the
+ * field, and a user's wrong edit must not stop the job. */
 void job_indexes_parse(struct job_indexes *indexes, const char *text);
 char *job_indexes_text(const struct job_indexes *indexes);
 
 void job_indexes_add(struct job_indexes *indexes, int64_t index);
 bool job_indexes_has(const struct job_indexes *indexes, int64_t index);
-int64_t job_indexes_size(const struct job_indexes *indexes, int64_t limit); /* those below it */
+/* How many indexes below `limit` are in the set. */
+int64_t job_indexes_size(const struct job_indexes *indexes, int64_t limit);
 /* The lowest index from `from` on that is not in the set. */
 int64_t job_indexes_next_missing(const struct job_indexes *indexes, int64_t from);
 

@@ -1,6 +1,5 @@
-/* One pass over a job; see job.h. The order of the questions is the order of what may still happen
- * to a job: it is being deleted, it has ended, it has all it wanted, it may not go on, it shall
- * rest, it runs. */
+/* One pass over a job; see job.h. The questions are asked in this order: is the job being deleted,
+ * has it ended, is it complete, must it fail, is it suspended, does it run. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/moment.h"
@@ -25,7 +24,7 @@ static const struct json *end_condition(const struct json *status)
     return NULL;
 }
 
-static void expire(struct job_pass *pass, int64_t ended_ms)
+static void job_expire(struct job_pass *pass, int64_t ended_ms)
 {
     if (pass->spec.ttl_s < 0 || ended_ms < 0)
         return;
@@ -36,8 +35,8 @@ static void expire(struct job_pass *pass, int64_t ended_ms)
         job_plan_add(pass, JOB_DELETE_JOB, pass->observed->job);
 }
 
-/* Nothing of it runs and every pod that ended is in the books. */
-static bool is_quiet(const struct job_pass *pass)
+/* Whether nothing of the job runs and every pod that ended is counted. */
+static bool is_job_settled(const struct job_pass *pass)
 {
     return pass->active + pass->leaving == 0 && pass->uncounted == 0 && !pass->crowded;
 }
@@ -51,16 +50,16 @@ static bool has_all(const struct job_pass *pass)
     return pass->succeeded >= pass->spec.completions;
 }
 
-static void complete(struct job_pass *pass)
+static void job_complete(struct job_pass *pass)
 {
     job_pass_stop_all(pass, false);
-    if (!is_quiet(pass))
+    if (!is_job_settled(pass))
         return;
     job_condition_set(pass, "Complete", true, "CompletionsReached",
                       "Reached expected number of succeeded pods");
     job_status_set_time(pass, "completionTime");
     job_plan_event(pass, false, "Completed", "Job completed");
-    expire(pass, pass->now_ms);
+    job_expire(pass, pass->now_ms);
 }
 
 /* ---- Failed ---------------------------------------------------------------------------------- */
@@ -69,7 +68,7 @@ struct verdict {
     const char *reason, *message;
 };
 
-/* Restarts in place are tries too. */
+/* Restarts in place count as attempts, too. */
 static bool restarted_too_often(const struct job_pass *pass)
 {
     int64_t restarts = 0;
@@ -92,7 +91,7 @@ static bool is_overdue(struct job_pass *pass)
     return left_ms <= 0;
 }
 
-/* A verdict once given stands, whatever the pods do while they end. */
+/* A verdict stays, whatever the pods do while they end. */
 static struct verdict given_verdict(const struct job_pass *pass)
 {
     const struct json *given = job_condition_find(pass->status, "FailureTarget");
@@ -101,8 +100,8 @@ static struct verdict given_verdict(const struct job_pass *pass)
                  : (struct verdict){0};
 }
 
-/* Why the job may not go on; reason NULL: it may. */
-static struct verdict judge(struct job_pass *pass)
+/* Why the job must fail; reason NULL: it goes on. */
+static struct verdict job_judge(struct job_pass *pass)
 {
     if (pass->failed > pass->spec.backoff_limit ||
         (pass->spec.restarts_in_place && restarted_too_often(pass)))
@@ -114,22 +113,22 @@ static struct verdict judge(struct job_pass *pass)
     return (struct verdict){0};
 }
 
-/* What still runs is ended first, and counted as failed, so that a job that says Failed has
- * stopped. */
-static void fail(struct job_pass *pass, struct verdict verdict)
+/* Stops the running pods first and counts them as failed, so that a job with the condition Failed
+ * has really stopped. */
+static void job_fail(struct job_pass *pass, struct verdict verdict)
 {
     job_condition_set(pass, "FailureTarget", true, verdict.reason, verdict.message);
     job_pass_stop_all(pass, true);
-    if (!is_quiet(pass))
+    if (!is_job_settled(pass))
         return;
     job_condition_set(pass, "Failed", true, verdict.reason, verdict.message);
     job_plan_event(pass, true, verdict.reason, verdict.message);
-    expire(pass, pass->now_ms);
+    job_expire(pass, pass->now_ms);
 }
 
-/* ---- Resting and running --------------------------------------------------------------------- */
+/* ---- Suspending and running ------------------------------------------------------------------ */
 
-static void rest(struct job_pass *pass)
+static void job_suspend(struct job_pass *pass)
 {
     job_pass_stop_all(pass, false);
     json_remove(pass->status, "startTime");
@@ -139,7 +138,7 @@ static void rest(struct job_pass *pass)
     job_plan_event(pass, false, "Suspended", "Job suspended");
 }
 
-static void wake(struct job_pass *pass)
+static void job_resume(struct job_pass *pass)
 {
     if (job_condition_is_true(pass->status, "Suspended")) {
         job_condition_set(pass, "Suspended", false, "JobResumed", "Job resumed");
@@ -152,28 +151,28 @@ static void wake(struct job_pass *pass)
 
 /* ---- */
 
-static void decide(struct job_pass *pass)
+static void job_decide(struct job_pass *pass)
 {
     job_pass_count(pass);
     if (!pass->spec.suspend)
-        wake(pass); /* also a job that ends at once has started */
+        job_resume(pass); /* a job that ends at once has started, too */
     struct verdict verdict = given_verdict(pass);
     if (!verdict.reason && has_all(pass)) {
-        complete(pass);
+        job_complete(pass);
         return;
     }
     if (!verdict.reason)
-        verdict = judge(pass);
+        verdict = job_judge(pass);
     if (verdict.reason)
-        fail(pass, verdict);
+        job_fail(pass, verdict);
     else if (pass->spec.suspend)
-        rest(pass);
+        job_suspend(pass);
     else
         job_pass_manage(pass);
 }
 
-static void pass_init(struct job_pass *pass, struct arena *arena,
-                      const struct job_observed *observed, struct job_plan *plan)
+static void job_pass_init(struct job_pass *pass, struct arena *arena,
+                          const struct job_observed *observed, struct job_plan *plan)
 {
     const struct json *status = json_get(observed->job, "status");
     *plan = (struct job_plan){.requeue_ms = -1};
@@ -200,15 +199,15 @@ static void pass_init(struct job_pass *pass, struct arena *arena,
 void job_reconcile(struct arena *arena, const struct job_observed *observed, struct job_plan *ret)
 {
     struct job_pass pass;
-    pass_init(&pass, arena, observed, ret);
+    job_pass_init(&pass, arena, observed, ret);
     const struct json *ended = end_condition(pass.status);
     if (pass.spec.deleting) {
         release_all(&pass);
     } else if (ended) {
         release_all(&pass);
-        expire(&pass, job_status_time(ended, "lastTransitionTime"));
+        job_expire(&pass, job_status_time(ended, "lastTransitionTime"));
     } else {
-        decide(&pass);
+        job_decide(&pass);
         const struct json *status = json_get(observed->job, "status");
         if (!status || !json_equal(status, pass.status))
             ret->status = pass.status;

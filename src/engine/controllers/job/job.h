@@ -1,26 +1,29 @@
-/* The heart of the Job controller: from a job, its pods and the time, what shall be done. A pure
- * function, so that every rule is a row of a test and whole lives of jobs run against dice.
+/* The decisions of the Job controller: the input is a job, its pods and the time, the output the
+ * actions. A pure function, so that every rule is a row of a test and whole lifetimes of jobs run
+ * in simulation.
  *
- * A pod that ended is counted once, whatever dies in between: it carries a finalizer until then.
- * First its uid is written into the job's status (uncountedTerminatedPods); then the finalizer is
- * taken away; and only when the pod is seen without it does the uid turn into a number. The index
- * of a pod that succeeded is a member of a set and needs no such care. */
+ * Every pod that ended is counted exactly once, whichever process dies in between: the pod has a
+ * finalizer until it is counted. First its uid is written into the job's status
+ * (uncountedTerminatedPods). Then the finalizer is removed. When the pod is seen without the
+ * finalizer, the uid is replaced by a number. The index of a pod that succeeded is a member of a
+ * set and needs no such care. */
 #ifndef TRAINYARD_ENGINE_JOB_H
 #define TRAINYARD_ENGINE_JOB_H
 
 #include "base/json/json.h"
 #include "kube/kinds/job.h"
 
-#define JOB_FINALIZER          "batch.kubernetes.io/job-tracking"
-#define JOB_INDEX_KEY          "batch.kubernetes.io/job-completion-index" /* annotation, label */
-#define JOB_STOPPED_ANNOTATION "trainyard.dev/job-stopped" /* ended on our word: no failure */
+#define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
+#define JOB_INDEX_KEY "batch.kubernetes.io/job-completion-index" /* annotation, label */
+/* Set on pods that this controller stops: their end is no failure. */
+#define JOB_STOPPED_ANNOTATION "trainyard.dev/job-stopped"
 #define JOB_COMPONENT          "job-controller"
 
-/* What is done comes in this order, each kind after the one before has been answered: nothing
- * happens on the ground of a status that was not written. */
+/* The actions are carried out in this order. Each type starts when all responses to the one before
+ * have arrived, so that no action follows from a status that was not written. */
 enum job_action_type {
-    JOB_RELEASE_POD, /* take our finalizer away */
-    JOB_MARK_POD,    /* say that its end will be no failure */
+    JOB_RELEASE_POD, /* remove the finalizer */
+    JOB_MARK_POD,    /* mark that its end will be no failure */
     JOB_DELETE_POD,
     JOB_CREATE_POD,
     JOB_DELETE_JOB,
@@ -29,7 +32,7 @@ enum job_action_type {
 
 struct job_action {
     enum job_action_type type;
-    const struct json *object; /* the pod or job as it is, or the new pod */
+    const struct json *object; /* the present pod or job, or the new pod */
 };
 
 struct job_event {
@@ -38,17 +41,17 @@ struct job_event {
 };
 
 struct job_plan {
-    struct json *status; /* the new one; NULL: as it is */
+    struct json *status; /* the new status; NULL: no change */
     struct job_action *actions;
     size_t action_count, action_capacity;
-    struct job_event events[4]; /* to be told when the status is written */
+    struct job_event events[4]; /* written after the status */
     size_t event_count;
-    int64_t requeue_ms; /* look again after so long; -1: when something changes */
+    int64_t requeue_ms; /* reconcile again after this time; -1: when an object changes */
 };
 
 struct job_observed {
-    const struct json *job;         /* as the API gave it: valid, with its defaults */
-    const struct json *const *pods; /* all that it controls */
+    const struct json *job;         /* as the API returned it: valid, with its defaults */
+    const struct json *const *pods; /* all pods that it controls */
     size_t pod_count;
     int64_t now_ms; /* wall time */
 };

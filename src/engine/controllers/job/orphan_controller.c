@@ -1,10 +1,9 @@
-/* Pods that still carry a Job's finalizer but have no Job any more that would take it away: the Job
- * was deleted, or let them go. Nobody counts them, so they are set free at once; else their own
- * deletion would wait for ever. */
+/* Removes the finalizer of Jobs from pods that have no Job any more: the Job was deleted, or has
+ * released them. No controller counts these pods, and their deletion would wait for ever. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/garbage.h"
-#include "engine/controllers/hub.h"
 #include "engine/controllers/job/job.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
@@ -39,7 +38,7 @@ static void on_released(void *context, struct json *object, const struct err *er
     hub_task_end(&release->task);
 }
 
-/* It is controlled by a Job that exists: of the same uid, not only of the same name. */
+/* Whether a Job that exists controls the pod, with the same uid, not only the same name. */
 static bool has_job(struct orphans *orphans, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);
@@ -51,12 +50,12 @@ static bool has_job(struct orphans *orphans, const struct kube_object *pod)
     return job && str_eq(job->uid, json_get_string(owner, "uid", ""));
 }
 
-static void work(void *context, const char *key)
+static void job_orphan_controller_work(void *context, const char *key)
 {
     struct orphans *orphans = context;
     struct hub *hub = orphans->hub;
     if (!hub_synced(hub)) {
-        workqueue_put_off(orphans->queue, key, UNSYNCED_MS);
+        workqueue_defer(orphans->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(hub, "pods"), key);
@@ -73,41 +72,54 @@ static void work(void *context, const char *key)
                garbage_finalizer_patch(arena, pod->json, JOB_FINALIZER), on_released, release);
 }
 
-static void enqueue(struct orphans *orphans, const struct kube_object *pod)
+static void job_orphan_enqueue(struct orphans *orphans, const struct kube_object *pod)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", pod->namespace_, pod->name);
     if (kube_meta_has_finalizer(pod->json, JOB_FINALIZER) && !has_job(orphans, pod))
         workqueue_add(orphans->queue, key);
 }
 
-static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_orphan_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    struct orphans *orphans = self;
-    if (str_eq(resource->id.plural, "pods") && new_) {
-        enqueue(orphans, new_);
-    } else if (str_eq(resource->id.plural, "jobs") && !new_) {
-        struct kube_informer *pods = hub_informer(orphans->hub, "pods");
-        struct kube_object *pod;
-        for (size_t at = 0; (pod = kube_informer_next(pods, old->namespace_, &at));)
-            if (kube_meta_is_controlled_by(pod->json, old->uid))
-                enqueue(orphans, pod);
-    }
+    if (new_)
+        job_orphan_enqueue(self, new_);
 }
 
-static void *start(struct hub *hub)
+static void on_orphan_job_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    struct orphans *orphans = self;
+    if (new_)
+        return;
+    struct kube_informer *pods = hub_informer(orphans->hub, "pods");
+    struct kube_object *pod;
+    for (size_t at = 0; (pod = kube_informer_next(pods, old->namespace_, &at));)
+        if (kube_meta_is_controlled_by(pod->json, old->uid))
+            job_orphan_enqueue(orphans, pod);
+}
+
+static void *job_orphan_controller_start(struct hub *hub)
 {
     struct orphans *orphans = mem_zalloc(sizeof(*orphans));
     orphans->hub = hub;
-    orphans->queue = workqueue_new(hub_loop(hub), PARALLEL, work, orphans);
+    orphans->queue = workqueue_new(hub_loop(hub), PARALLEL, job_orphan_controller_work, orphans);
     return orphans;
 }
 
-static void stop(void *self)
+static void job_orphan_controller_stop(void *self)
 {
     struct orphans *orphans = self;
     workqueue_free(orphans->queue);
     free(orphans);
 }
 
-const struct controller JOB_ORPHAN_CONTROLLER = {start, changed, stop};
+static const struct controller_watch JOB_ORPHAN_WATCHES[] = {
+    {"pods", on_orphan_pod_changed},
+    {"jobs.batch", on_orphan_job_changed},
+    {NULL, NULL},
+};
+
+const struct controller JOB_ORPHAN_CONTROLLER = {
+    .start = job_orphan_controller_start,
+    .stop = job_orphan_controller_stop,
+    .watches = JOB_ORPHAN_WATCHES,
+};

@@ -1,9 +1,10 @@
-/* Writing down what a pass decided: actions, events, conditions, times. */
+/* Records the decisions of a pass: actions, events, conditions, times. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 
 #include <string.h>
 
@@ -40,11 +41,7 @@ void job_plan_requeue(struct job_pass *pass, int64_t delay_ms)
 
 const struct json *job_condition_find(const struct json *status, const char *type)
 {
-    JSON_EACH (condition, json_get(status, "conditions")) {
-        if (str_eq(json_get_string(condition, "type", ""), type))
-            return condition;
-    }
-    return NULL;
+    return kube_condition_find(json_get(status, "conditions"), type);
 }
 
 bool job_condition_is_true(const struct json *status, const char *type)
@@ -55,23 +52,14 @@ bool job_condition_is_true(const struct json *status, const char *type)
 void job_condition_set(struct job_pass *pass, const char *type, bool is_true, const char *reason,
                        const char *message)
 {
-    struct arena *arena = pass->arena;
-    struct json *conditions = json_ensure_array(arena, pass->status, "conditions");
-    struct json *condition = (struct json *)job_condition_find(pass->status, type);
-    char now[MOMENT_TEXT_MAX];
-    if (condition && job_condition_is_true(pass->status, type) == is_true)
-        return;
-    if (!condition) {
-        condition = json_object(arena);
-        json_append(conditions, condition);
-    }
-    moment_format(pass->now_ms, now);
-    json_set_string(arena, condition, "type", type);
-    json_set_string(arena, condition, "status", is_true ? "True" : "False");
-    json_set_string(arena, condition, "lastProbeTime", now);
-    json_set_string(arena, condition, "lastTransitionTime", now);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
+    const struct kube_condition wanted = {.type = type,
+                                          .status = is_true ? "True" : "False",
+                                          .reason = reason,
+                                          .message = message,
+                                          .time_name = "lastProbeTime",
+                                          .now_ms = pass->now_ms};
+    kube_condition_set(pass->arena, json_ensure_array(pass->arena, pass->status, "conditions"),
+                       &wanted, KUBE_CONDITION_KEEP_STATUS);
 }
 
 int64_t job_status_time(const struct json *object, const char *name)

@@ -1,4 +1,4 @@
-/* The pod of a job: its template, with what makes it this job's and this index's on top. Pure. */
+/* The pod of a job: the template, with the names, labels and owner of this job and index. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/str.h"
@@ -7,17 +7,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { GENERATE_MAX = 63 - 5 }; /* the server puts five letters behind it */
+enum { GENERATE_MAX = 63 - 5 }; /* the server appends five characters */
 
-static void copy_member(struct arena *arena, struct json *target, const struct json *source,
-                        const char *name)
+static void job_pod_copy_member(struct arena *arena, struct json *target, const struct json *source,
+                                const char *name)
 {
     const struct json *value = json_get(source, name);
     if (value && value->type != JSON_NULL)
         json_set(arena, target, name, json_clone(arena, value));
 }
 
-/* Every container learns its index, unless it has a variable of that name. */
+/* Adds the index to the container's environment, unless it has a variable of that name. */
 static void add_index_variable(struct arena *arena, struct json *container)
 {
     JSON_EACH (given, json_get(container, "env")) {
@@ -41,7 +41,7 @@ static void set_index(struct arena *arena, struct json *pod, const struct job_sp
     struct json *pod_spec = json_ensure_object(arena, pod, "spec");
     kube_meta_set_annotation(arena, pod, JOB_INDEX_KEY, text);
     kube_meta_set_label(arena, pod, JOB_INDEX_KEY, text);
-    /* The index stays readable in the pod's name however long the job's is. */
+    /* The index stays readable in the name of the pod, however long the name of the job is. */
     json_set(arena, json_get(pod, "metadata"), "generateName",
              json_stringf(arena, "%.*s%s", GENERATE_MAX - (int)strlen(behind), spec->name, behind));
     json_set(arena, pod_spec, "hostname", json_stringf(arena, "%s-%s", spec->name, text));
@@ -60,12 +60,12 @@ struct json *job_pod_new(struct arena *arena, const struct json *job, const stru
     struct json *meta = json_get(pod, "metadata");
     json_remove(meta, "name");
     json_set(arena, meta, "generateName", json_stringf(arena, "%s-", spec->name));
-    copy_member(arena, meta, given, "labels");
-    copy_member(arena, meta, given, "annotations");
-    copy_member(arena, meta, given, "finalizers");
+    job_pod_copy_member(arena, meta, given, "labels");
+    job_pod_copy_member(arena, meta, given, "annotations");
+    job_pod_copy_member(arena, meta, given, "finalizers");
     kube_meta_add_finalizer(arena, pod, JOB_FINALIZER);
     kube_meta_add_owner(arena, pod, kube_owner_reference_new(arena, job, true));
-    copy_member(arena, pod, template_, "spec");
+    job_pod_copy_member(arena, pod, template_, "spec");
     if (spec->indexed)
         set_index(arena, pod, spec, index);
     return pod;

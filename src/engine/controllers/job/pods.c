@@ -1,4 +1,4 @@
-/* Which pods a job shall have: as many as it may run and still needs, an index never twice, and
+/* Decides which pods a job should have: as many as it may run and still needs, each index once, and
  * after failures none before the back-off is over. Pure. */
 #include "engine/controllers/job/internal.h"
 
@@ -13,9 +13,9 @@ enum {
     BACKOFF_MAX_MS = 360 * 1000,
 };
 
-/* ---- Too many -------------------------------------------------------------------------------- */
+/* ---- Stopping pods --------------------------------------------------------------------------- */
 
-static void stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
+static void job_pods_stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
 {
     if (pod->surplus || pod->state != JOB_POD_ACTIVE)
         return;
@@ -28,10 +28,10 @@ static void stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
 void job_pass_stop_all(struct job_pass *pass, bool as_failures)
 {
     for (size_t i = 0; i < pass->count; i++)
-        stop(pass, &pass->pods[i], as_failures);
+        job_pods_stop(pass, &pass->pods[i], as_failures);
 }
 
-/* The pod that is missed least comes first: not running, not ready, of a high index, young. */
+/* Sorts the pods to stop first: not running, not ready, high index, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct job_pod *x = *(struct job_pod *const *)a, *y = *(struct job_pod *const *)b;
@@ -46,8 +46,8 @@ static int compare_value(const void *a, const void *b)
     return strcmp(x->uid, y->uid);
 }
 
-/* Those still active, the least missed first. */
-static struct job_pod **rank(struct job_pass *pass, size_t *ret_count)
+/* The active pods, sorted by compare_value(). */
+static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
 {
     struct job_pod **ranked = ARENA_ARRAY(pass->arena, struct job_pod *, pass->count + 1);
     size_t count = 0;
@@ -59,12 +59,12 @@ static struct job_pod **rank(struct job_pass *pass, size_t *ret_count)
     return ranked;
 }
 
-/* Indexes that are done, beyond the last, or run already have no use for a pod. Which indexes have
- * one is left in `taken`. */
-static void stop_useless(struct job_pass *pass, struct job_indexes *taken)
+/* Stops pods whose index is complete, too high, or taken by another pod. Leaves the indexes that
+ * have a pod in `taken`. */
+static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 {
     size_t count;
-    struct job_pod **ranked = rank(pass, &count);
+    struct job_pod **ranked = job_pods_rank(pass, &count);
     for (size_t i = 0; i < pass->count; i++)
         if ((pass->pods[i].state == JOB_POD_LEAVING || pass->pods[i].surplus) &&
             pass->pods[i].index >= 0)
@@ -73,17 +73,16 @@ static void stop_useless(struct job_pass *pass, struct job_indexes *taken)
         struct job_pod *pod = ranked[count];
         if (pod->index < 0 || pod->index >= pass->spec.completions ||
             job_indexes_has(&pass->indexes, pod->index) || job_indexes_has(taken, pod->index))
-            stop(pass, pod, false);
+            job_pods_stop(pass, pod, false);
         else
             job_indexes_add(taken, pod->index);
     }
 }
 
-/* ---- Too few --------------------------------------------------------------------------------- */
+/* ---- Creating pods --------------------------------------------------------------------------- */
 
-/* How long no pod may be made: 10 s after a failure, twice that after the next, up to 6 min;
- * forgotten with a success. Told from the pods that are there, so it survives everything they do.
- */
+/* How long no pod may be created: 10 s after a failure, twice as long after each further one, up to
+ * 6 min. A success resets it. It is computed from the pods, so it survives a restart. */
 static int64_t backoff_left(const struct job_pass *pass)
 {
     int64_t success_ms = -1, failure_ms = -1, delay_ms = 0;
@@ -103,7 +102,7 @@ static int64_t backoff_left(const struct job_pass *pass)
     return delay_ms == 0 ? 0 : failure_ms + delay_ms - pass->now_ms;
 }
 
-static void create(struct job_pass *pass, int64_t wanted, struct job_indexes *taken)
+static void job_pods_create(struct job_pass *pass, int64_t wanted, struct job_indexes *taken)
 {
     int64_t left_ms = backoff_left(pass);
     if (wanted <= 0 || pass->crowded)
@@ -129,9 +128,7 @@ static void create(struct job_pass *pass, int64_t wanted, struct job_indexes *ta
     }
 }
 
-/* ---- */
-
-/* How many may run. A work queue takes no new hands once one of them found it empty. */
+/* How many pods may run. A work queue gets no new pods after one pod has succeeded. */
 static int64_t wanted_active(const struct job_pass *pass)
 {
     int64_t present = (int64_t)(pass->active + pass->leaving), open;
@@ -148,14 +145,14 @@ void job_pass_manage(struct job_pass *pass)
     size_t active;
     int64_t wanted = wanted_active(pass);
     job_indexes_init(&taken, pass->arena);
-    /* What was marked but not deleted: the word is kept. */
+    /* A pod that was marked but not deleted is deleted now. */
     for (size_t i = 0; i < pass->count; i++)
         if (pass->pods[i].stopped)
-            stop(pass, &pass->pods[i], false);
+            job_pods_stop(pass, &pass->pods[i], false);
     if (pass->spec.indexed)
-        stop_useless(pass, &taken);
-    struct job_pod **ranked = rank(pass, &active);
+        stop_unneeded_pods(pass, &taken);
+    struct job_pod **ranked = job_pods_rank(pass, &active);
     for (size_t i = 0; (int64_t)active > wanted; i++, active--)
-        stop(pass, ranked[i], false);
-    create(pass, wanted - (int64_t)(pass->active + pass->leaving), &taken);
+        job_pods_stop(pass, ranked[i], false);
+    job_pods_create(pass, wanted - (int64_t)(pass->active + pass->leaving), &taken);
 }

@@ -1,5 +1,5 @@
-/* Carrying out the plan for one job: the status first, then each kind of action after the one
- * before, some calls at a time. Private to the Job controller. */
+/* Carries out the plan for one job: the status first, then one type of action after another,
+ * several calls at a time. Private to the Job controller. */
 #ifndef TRAINYARD_ENGINE_JOB_RUN_H
 #define TRAINYARD_ENGINE_JOB_RUN_H
 
@@ -7,10 +7,10 @@
 #include "engine/controllers/workloads.h"
 
 struct job_run {
-    struct workload_run run; /* first */
+    struct workload_run run; /* must be first */
     struct job_plan plan;
 };
 
-extern const struct kube_pass_stages JOB_RUN_STAGES; /* of its pass */
+extern const struct kube_pass_stages JOB_RUN_STAGES; /* the stages of its pass */
 
 #endif

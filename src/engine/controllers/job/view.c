@@ -1,13 +1,14 @@
-/* Reading jobs and their pods. Pure. */
+/* Reads jobs and their pods. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
-/* How long a pod that was deleted by force may still run: its node, if there is one, has long
- * reported its end by then. */
+/* How long a pod that was deleted with a grace period of 0 may still run. If its node exists, the
+ * node has reported the end by then. */
 enum { FORCED_MS = 10 * 1000 };
 
 void job_spec_read(const struct json *job, struct job_spec *ret)
@@ -39,7 +40,7 @@ static int64_t read_index(const struct json *pod)
     return index;
 }
 
-/* When the last of its containers ended; where none says so, when it was deleted or made. */
+/* When the last of its containers ended; if none says so, when the pod was deleted or created. */
 static int64_t read_end(const struct json *pod)
 {
     int64_t end = -1, at;
@@ -54,7 +55,7 @@ static int64_t read_end(const struct json *pod)
     return end;
 }
 
-static int64_t read_restarts(const struct json *pod)
+static int64_t job_read_restarts(const struct json *pod)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
     int64_t sum = 0;
@@ -65,9 +66,9 @@ static int64_t read_restarts(const struct json *pod)
     return sum;
 }
 
-/* A node reports how a pod ended before it confirms the deletion with a grace of nought. One that
- * never started has nothing to report; one that was deleted by force may be on its way still, and
- * if its node is gone nobody will ever say so. */
+/* A node reports how a pod ended before it confirms the deletion with a grace period of 0. A pod
+ * that never started has no end to report. A pod that a user deleted with a grace period of 0 may
+ * still run, and if its node is gone, its end is never reported. */
 static enum job_pod_state read_state(const struct json *pod, int64_t now_ms, int64_t *ret_certain)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
@@ -103,6 +104,6 @@ void job_pod_read(const struct json *pod, int64_t now_ms, struct job_pod *ret)
         .created_ms = kube_meta_created_ms(pod),
         .ended_ms = read_end(pod),
         .certain_ms = certain_ms,
-        .restarts = read_restarts(pod),
+        .restarts = job_read_restarts(pod),
     };
 }

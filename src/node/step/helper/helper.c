@@ -1,5 +1,5 @@
-/* What the helpers that outlive the control process have in common: how they leave their starter,
- * say that they are ready, and hear that their table has changed. */
+/* Shared by the helpers that outlive the control process: they detach from the starting process,
+ * report that they are ready, and learn by SIGHUP that their table has changed. */
 #include "node/step/step.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ int step_detach(struct err *err)
     if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0 || (setsid() < 0 && errno != EPERM))
         return err_set_errno(err, errno, "cannot leave the starter");
     struct sigaction hangup;
-    /* Who does not want to hear of it must not die of it. */
+    /* A helper without a handler for SIGHUP must not be killed by it. */
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_DFL)
         signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -30,7 +30,7 @@ int step_detach(struct err *err)
     return 0;
 }
 
-void step_hear_hangups(sigset_t *ret_mask)
+void step_sighup_block(sigset_t *ret_mask)
 {
     const struct sigaction action = {.sa_handler = on_hangup};
     sigset_t hangup;
@@ -41,14 +41,14 @@ void step_hear_hangups(sigset_t *ret_mask)
     sigaction(SIGHUP, &action, NULL);
 }
 
-bool step_heard_hangup(void)
+bool step_sighup_take(void)
 {
     bool heard = hung_up;
     hung_up = 0;
     return heard;
 }
 
-void step_say_ready(void)
+void step_report_ready(void)
 {
     printf("ready\n");
     fflush(stdout);

@@ -1,7 +1,7 @@
-/* The holder: keeps the cluster's namespaces alive while no pod runs and the control process is
- * away, and lays the bridge that the pods' links join. A holder that takes the place of one that
- * was killed joins the network that is there instead. It says "ready" on stdout when the network
- * stands and then does nothing until it is killed. */
+/* The holder: keeps the cluster's namespaces alive while no pod runs and no control process lives,
+ * and creates the bridge to which the pods' links are attached. A holder that replaces a killed
+ * one joins the existing network instead. It writes "ready" to stdout when the network exists, and
+ * then sleeps until it is killed. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -33,16 +33,17 @@ static int lay_network(struct err *err)
     struct in_addr gateway;
     unsigned char mac[6];
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
-    /* A bridge without an address of its own takes that of one of its links, and another when a pod
-     * goes: those who remember the old one would reach no name server for most of a minute. */
+    /* A bridge without a MAC address of its own takes that of one of its links, and another one
+     * when that pod ends: pods with the old address in their cache would reach no name server for
+     * most of a minute. */
     pod_network_mac(gateway, mac);
     if ((result = netlink_link_up(fd, "lo", err)) == 0 &&
         (result = netlink_bridge_add(fd, POD_NETWORK_BRIDGE, mac, err)) == 0 &&
         (result = netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, err)) ==
             0)
         result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);
-    /* Packets that leave the cluster are forwarded here, and in a transparent network packets from
-     * pod to pod. The cluster works without either. */
+    /* Packets that leave the cluster are forwarded here, and, in a transparent network, packets
+     * from pod to pod. The cluster works without either. */
     if (result == 0 && file_write_into("/proc/sys/net/ipv4/ip_forward", "1\n", NULL) == 0)
         (void)transparent_lay(fd, NULL);
     close(fd);
@@ -72,7 +73,7 @@ int step_hold(int argc, char **argv)
         return 1;
     }
     prctl(PR_SET_NAME, "trainyard-hold");
-    step_say_ready();
+    step_report_ready();
     for (;;)
         pause();
 }

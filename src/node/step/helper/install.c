@@ -1,5 +1,5 @@
-/* How the step wrapper gets into a pod: an init container of its image copies it into a volume that
- * the main container mounts too, whatever image that is. Runs inside the pod, on any cluster. */
+/* Copies the step wrapper into a pod: an init container of its image writes it to a volume that
+ * the main container mounts too, whatever its image is. Runs inside the pod, on any cluster. */
 #include "node/step/step.h"
 
 #include "base/buf.h"
@@ -12,13 +12,13 @@
 
 enum { PROGRAM_MAX = 64 * 1024 * 1024 };
 
-static int install(const char *program, const char *script, struct err *err)
+static int install_copy(const char *program, const char *script, struct err *err)
 {
     _cleanup_buf_ struct buf self;
     const char *text = getenv("TRAINYARD_SCRIPT");
     int result;
 
-    umask(0); /* the command may run as another user than we do */
+    umask(0); /* the command may run as another user */
     buf_init(&self, PROGRAM_MAX);
     result = file_read("/proc/self/exe", &self, err);
     if (result == 0)
@@ -36,7 +36,7 @@ int step_install(int argc, char **argv)
         fputs("usage: trainyard-step install PROGRAM [SCRIPT]\n", stderr);
         return 2;
     }
-    if (install(argv[0], argc > 1 ? argv[1] : NULL, &err) < 0) {
+    if (install_copy(argv[0], argc > 1 ? argv[1] : NULL, &err) < 0) {
         fprintf(stderr, "trainyard-step: %s\n", err.message);
         return 1;
     }

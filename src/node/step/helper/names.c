@@ -1,11 +1,11 @@
-/* The responder: the process that answers names in the pod network. It stays in the machine's
- * network, whose name servers it asks for everything that is not the cluster's, and has its two
- * sockets in the pod network. Started by the control process and told by SIGHUP to read the table
- * of names again, it goes on without it. */
+/* The responder: the process that answers DNS queries in the pod network. It stays in the
+ * machine's network, whose name servers it asks for names outside of the cluster, and has two
+ * sockets in the pod network. The control process starts it and sends SIGHUP after a change of the
+ * table; it goes on without the control process. */
 #include "node/step/step.h"
 
 #include "node/names/responder.h"
-#include "node/network/inside_socket.h"
+#include "node/network/namespace_socket.h"
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
@@ -27,15 +27,15 @@ static int make_sockets(const char *holder, struct responder_options *ret, struc
     int result = process_lock_holder(holder, &pidfd, &pid, err);
     if (result < 0)
         return err_wrap(err, STEP_NETWORK_GONE);
-    if ((result = inside_socket_gateway(pidfd, SOCK_DGRAM, DNS_PORT, &udp, err)) < 0 ||
-        (result = inside_socket_gateway(pidfd, SOCK_STREAM, DNS_PORT, &tcp, err)) < 0)
+    if ((result = namespace_socket_gateway(pidfd, SOCK_DGRAM, DNS_PORT, &udp, err)) < 0 ||
+        (result = namespace_socket_gateway(pidfd, SOCK_STREAM, DNS_PORT, &tcp, err)) < 0)
         return result;
     ret->udp_fd = TAKE_FD(udp);
     ret->tcp_fd = TAKE_FD(tcp);
     return 0;
 }
 
-/* A table that is not there yet is an empty one; one that cannot be read changes nothing. */
+/* A missing table counts as empty; a table that cannot be read changes nothing. */
 static void read_table(struct responder *responder, const char *path)
 {
     _cleanup_buf_ struct buf text;
@@ -61,7 +61,7 @@ int step_names(int argc, char **argv)
         return 2;
     }
     options.resolv_conf = argv[3];
-    step_hear_hangups(&mask);
+    step_sighup_block(&mask);
     if (step_detach(&err) < 0 || make_sockets(argv[0], &options, &err) < 0 ||
         responder_new(&options, &responder, &err) < 0 ||
         process_lock_take(argv[1], &lock, &err) < 0) {
@@ -70,10 +70,10 @@ int step_names(int argc, char **argv)
     }
     prctl(PR_SET_NAME, "trainyard-names");
     read_table(responder, argv[2]);
-    step_say_ready();
+    step_report_ready();
     for (;;) {
         responder_run(responder, -1, &mask);
-        if (step_heard_hangup())
+        if (step_sighup_take())
             read_table(responder, argv[2]);
     }
 }

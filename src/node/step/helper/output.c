@@ -1,14 +1,15 @@
-/* The wrapper of a pipeline step: runs the step's command as its child, passes signals and the exit
- * code through, and hands what the step wrote into files to whoever reads the pod's status, as the
- * container's termination message. That way needs no privilege, no account and no server, and works
- * on any cluster; it holds 4096 bytes. It may be the container's first process, so it reaps. */
+/* The wrapper of a pipeline step: runs the step's command as its child, forwards signals and the
+ * exit code, and writes the content of the step's output files to the container's termination
+ * message, from which readers of the pod's status get it. That needs no privilege, no account and
+ * no server, and works on any cluster; it is limited to 4096 bytes. The wrapper may be the
+ * container's first process, so it reaps orphans. */
 #include "node/step/step.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 #include "node/step/command.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static int exit_code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Until the command has ended; whatever else comes goes to it. */
+/* Waits until the command has ended; forwards every other signal to it. */
 static int wait_for(pid_t command, const sigset_t *signals)
 {
     for (;;) {
@@ -43,7 +44,7 @@ static int wait_for(pid_t command, const sigset_t *signals)
     }
 }
 
-static int run(char **command)
+static int output_run_command(char **command)
 {
     sigset_t signals, before;
 
@@ -64,13 +65,14 @@ static int run(char **command)
     return wait_for(pid, &signals);
 }
 
-/* One file's content; a newline at its end is dropped, as Argo does. A missing file is no error
- * here: its parameter may have a default. */
-static int read_value(struct arena *arena, const char *path, const char **ret, struct err *err)
+/* Reads one file and drops a newline at its end, as Argo does. A missing file is not an error,
+ * because the parameter may have a default. */
+static int output_read_value(struct arena *arena, const char *path, const char **ret,
+                             struct err *err)
 {
     _cleanup_buf_ struct buf text;
 
-    buf_init(&text, POD_LAST_WORDS_MAX);
+    buf_init(&text, POD_TERMINATION_MESSAGE_MAX);
     int result = file_read(path, &text, err);
     if (result == -ERR_NOT_FOUND) {
         *ret = NULL;
@@ -95,7 +97,7 @@ static void write_error(struct arena *arena, const struct err *err, struct buf *
                               "the output parameters are larger than the %d bytes that fit into a "
                               "pod's status: write large values to a file on a volume and pass its "
                               "path",
-                              POD_LAST_WORDS_MAX));
+                              POD_TERMINATION_MESSAGE_MAX));
     else
         json_set_string(arena, report, "error", err->message);
     buf_clear(line);
@@ -103,7 +105,7 @@ static void write_error(struct arena *arena, const struct err *err, struct buf *
 }
 
 /* {"parameters": {"NAME": "content"}} */
-static void gather(struct arena *arena, int count, char **pairs, struct buf *line)
+static void output_gather_files(struct arena *arena, int count, char **pairs, struct buf *line)
 {
     struct json *report = json_object(arena);
     struct json *parameters = json_ensure_object(arena, report, "parameters");
@@ -116,7 +118,7 @@ static void gather(struct arena *arena, int count, char **pairs, struct buf *lin
         if (!equals)
             continue;
         *equals = '\0';
-        if (read_value(arena, equals + 1, &value, &err) == 0 && value)
+        if (output_read_value(arena, equals + 1, &value, &err) == 0 && value)
             json_set_string(arena, parameters, pairs[i], value);
     }
     json_write(report, line);
@@ -148,14 +150,14 @@ int step_output(int argc, char **argv)
 
     while (pairs + 1 < argc && !str_eq(argv[pairs + 1], "--"))
         pairs++;
-    buf_init(&line, POD_LAST_WORDS_MAX);
+    buf_init(&line, POD_TERMINATION_MESSAGE_MAX);
     if (pairs + 2 >= argc) {
         fputs("usage: trainyard-step output LOG NAME=FILE... -- COMMAND [ARGUMENT...]\n", stderr);
         return 2;
     }
-    code = run(argv + pairs + 2);
+    code = output_run_command(argv + pairs + 2);
     if (code != 0)
         return code;
-    gather(arena, pairs, argv + 1, &line);
+    output_gather_files(arena, pairs, argv + 1, &line);
     return write_log(argv[0], &line);
 }

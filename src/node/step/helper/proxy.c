@@ -1,7 +1,7 @@
 /* The service proxy: the process behind the addresses of services. It lives in the pod network,
- * where the whole range of those addresses is made local, and relays what pods send there to the
- * pods behind, as its table says. Started by the control process and told by SIGHUP to read the
- * table again, it goes on without it. */
+ * where the whole range of these addresses is local, and relays connections to the pods in its
+ * table. The control process starts it and sends SIGHUP after a change of the table; it goes on
+ * without the control process. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -40,7 +40,7 @@ static int enter_network(const char *holder, bool *ret_transparent, struct err *
     return transparent_is_laid(fd, ret_transparent, err);
 }
 
-/* A table that is not there yet is an empty one; one that cannot be read changes nothing. */
+/* A missing table counts as empty; a table that cannot be read changes nothing. */
 static void read_table(struct proxy *proxy, const char *path)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -52,11 +52,11 @@ static void read_table(struct proxy *proxy, const char *path)
         proxy_set(proxy, &table);
 }
 
-static void serve(struct proxy *proxy, const char *table, const sigset_t *mask)
+static void step_proxy_serve(struct proxy *proxy, const char *table, const sigset_t *mask)
 {
     for (;;) {
         proxy_run(proxy, -1, mask);
-        if (step_heard_hangup())
+        if (step_sighup_take())
             read_table(proxy, table);
     }
 }
@@ -72,7 +72,7 @@ int step_proxy(int argc, char **argv)
         return 2;
     }
     sigset_t mask;
-    step_hear_hangups(&mask);
+    step_sighup_block(&mask);
     if (step_detach(&err) < 0 || enter_network(argv[0], &options.transparent, &err) < 0 ||
         proxy_new(&options, &proxy, &err) < 0 || process_lock_take(argv[1], &lock, &err) < 0) {
         fprintf(stderr, "%s\n", err.message);
@@ -80,7 +80,7 @@ int step_proxy(int argc, char **argv)
     }
     prctl(PR_SET_NAME, "trainyard-proxy");
     read_table(proxy, argv[2]);
-    step_say_ready();
-    serve(proxy, argv[2], &mask);
+    step_report_ready();
+    step_proxy_serve(proxy, argv[2], &mask);
     return 0;
 }

@@ -1,11 +1,11 @@
-/* Listeners to a container's output; see step/tap.h. */
+/* Clients that receive a container's output; see step/helper/tap.h. */
 #include "node/step/helper/tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-/* One read of the supervisor's, and at the container's end what its pipe still held. */
+/* One read of the supervisor, and, at the container's end, what its pipe still held. */
 enum { KEPT_MAX = 1024 * 1024 };
 
 void step_tap_init(struct step_tap *tap, int fd)
@@ -32,7 +32,7 @@ void step_tap_flush(struct step_tap *tap)
         else if (written < 0 && errno == EAGAIN)
             return;
         else if (written == 0 || errno != EINTR)
-            step_tap_release(tap); /* nobody reads any more */
+            step_tap_release(tap); /* the client has closed its end */
     }
 }
 
@@ -43,7 +43,7 @@ void step_taps_write(struct step_tap *taps, const char *data, size_t size)
             continue;
         buf_append(&tap->kept, data, size);
         if (tap->kept.overflowed)
-            step_tap_release(tap); /* an end that is not heard whole is not made up */
+            step_tap_release(tap); /* output that does not fit is not delivered in part */
         step_tap_flush(tap);
     }
 }

@@ -1,29 +1,29 @@
-/* Somebody who listens to a container's output while it goes into its log: the write end of a pipe
- * that is his. What the pipe does not take at once is kept, and while anything is kept no more of
- * the container's output is read: a slow listener slows the program, as the terminal of one that is
- * run by hand does. */
-#ifndef TRAINYARD_NODE_STEP_TAP_H
-#define TRAINYARD_NODE_STEP_TAP_H
+/* A client that receives a copy of a container's output while it is written to the log: the write
+ * end of the client's pipe. Bytes that the pipe does not take at once are kept. While any are
+ * kept, no more of the container's output is read: a slow client slows the program down, as a slow
+ * terminal does. */
+#ifndef TRAINYARD_NODE_STEP_HELPER_TAP_H
+#define TRAINYARD_NODE_STEP_HELPER_TAP_H
 
 #include "base/buf.h"
 
 struct step_tap {
-    struct step_tap *next; /* of the same output */
-    int fd;                /* -1: nobody listens (any more) */
+    struct step_tap *next; /* the next client of the same output */
+    int fd;                /* -1 if no client is attached */
     struct buf kept;
 };
 
-/* Takes the descriptor; from now on it does not block. */
+/* Takes the descriptor and makes it non-blocking. */
 void step_tap_init(struct step_tap *tap, int fd);
-/* Also on zeroed memory with fd -1, and twice. */
+/* Safe on zeroed memory with fd -1, and twice. */
 void step_tap_release(struct step_tap *tap);
 
-/* All of them hear it. */
+/* Writes the bytes to all clients. */
 void step_taps_write(struct step_tap *taps, const char *data, size_t size);
-/* Whether one of them has not heard all yet. */
+/* Whether bytes are kept for any client. */
 bool step_taps_are_full(const struct step_tap *taps);
 
-/* Give what is kept, as far as it is taken. */
+/* Writes as much of the kept bytes as the pipe takes. */
 void step_tap_flush(struct step_tap *tap);
 
 void step_tap_add(struct step_tap **taps, struct step_tap *tap);

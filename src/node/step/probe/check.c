@@ -1,4 +1,4 @@
-/* A try of a probe or hook; see step/check.h. */
+/* One try of a probe or hook; see step/probe/check.h. */
 #include "node/step/probe/check.h"
 
 #include "base/str.h"
@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 1000,    /* the child minds its own time; if it does not, it is ended */
-    OUTPUT_MAX = 10 << 10, /* of a command, as the kubelet's */
+    PATIENCE_MS = 1000, /* extra time: the child ends by itself at its deadline, and is killed if it
+                           does not */
+    OUTPUT_MAX = 10 << 10, /* of a command, as the kubelet's limit */
 };
 
 static void run_child(const struct step_check_order *order, int64_t deadline_ms, int fd)
@@ -27,7 +28,7 @@ static void run_child(const struct step_check_order *order, int64_t deadline_ms,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "trainyard-check");
     step_check_net(order, deadline_ms, &verdict);
-    ssize_t written = write(fd, &verdict, sizeof(verdict)); /* less than a pipe takes at once */
+    ssize_t written = write(fd, &verdict, sizeof(verdict)); /* fits into a pipe in one piece */
     _exit(written == (ssize_t)sizeof(verdict) ? 0 : 1);
 }
 
@@ -87,7 +88,7 @@ void step_check_cancel(struct step_check *check)
 void step_check_reaped(struct step_check *check, pid_t pid, int wait_status)
 {
     if (check->pid == pid)
-        check->pid = 0; /* nobody's now */
+        check->pid = 0; /* the kernel may reuse the pid now */
     if (check->exec.pid == pid && step_exec_reaped(&check->exec, pid, wait_status, &check->end))
         check->has_ended = true;
 }

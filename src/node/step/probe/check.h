@@ -1,8 +1,8 @@
-/* One try of a probe, or one run of a hook, as the pod's supervisor has it done: a command in the
- * sandbox, or a child that uses the network, so that it may block and the supervisor never does.
- * The child's word comes through a pipe. */
-#ifndef TRAINYARD_NODE_STEP_CHECK_H
-#define TRAINYARD_NODE_STEP_CHECK_H
+/* One try of a probe, or one run of a hook: a command in the sandbox, or a child process that uses
+ * the network, so that it may block and the supervisor does not. The child sends its verdict
+ * through a pipe. */
+#ifndef TRAINYARD_NODE_STEP_PROBE_CHECK_H
+#define TRAINYARD_NODE_STEP_PROBE_CHECK_H
 
 #include "node/step/exec.h"
 
@@ -10,16 +10,16 @@ enum step_outcome { CHECK_PASSED, CHECK_WARNING, CHECK_FAILED };
 
 struct step_verdict {
     enum step_outcome outcome;
-    bool answered; /* HTTP: whatever was said, somebody said it; that is enough for a hook */
+    bool answered; /* HTTP: the server answered, with whatever status; a hook passes then */
     char message[POD_MESSAGE_MAX];
 };
 
-/* What is asked, and of whom. */
+/* What to check, and how. */
 struct step_check_order {
     const struct container_run *run;
     const struct pod_handler *handler;
-    const char *agent;  /* who asks, for HTTP */
-    int64_t timeout_ms; /* 0: none */
+    const char *agent;  /* the User-Agent header, for HTTP */
+    int64_t timeout_ms; /* 0 means none */
 };
 
 struct step_check {
@@ -27,9 +27,9 @@ struct step_check {
     struct step_check_order order;
     int64_t deadline_ms;
     pid_t pid; /* of the child that uses the network, or 0 */
-    int fd;    /* its word, or -1 */
+    int fd;    /* the child's verdict, or -1 */
     struct step_exec exec;
-    bool has_ended; /* the command has, so: */
+    bool has_ended; /* the command has ended, as `end` says */
     struct step_exec_end end;
     struct err failure; /* why nothing could be started */
 };
@@ -39,17 +39,20 @@ struct step_check {
         .fd = -1, .exec = STEP_EXEC_INIT                                                           \
     }
 
-/* Times are monotonic. A start that fails is a verdict at the next look. */
+/* Starts the check. Times are monotonic. A failure to start becomes the verdict at the next
+ * step_check_look(). */
 void step_check_start(struct step_check *check, const struct step_check_order *order,
                       int64_t now_ms);
-/* True, and no longer running, when there is a verdict; *wake becomes earlier when time decides. */
+/* Returns true if there is a verdict; the check is over then. *wake becomes earlier if a deadline
+ * is pending. */
 bool step_check_look(struct step_check *check, int64_t now_ms, int64_t *wake,
                      struct step_verdict *ret);
 /* A child of the supervisor has been reaped. */
 void step_check_reaped(struct step_check *check, pid_t pid, int wait_status);
-/* What becomes readable when there is something to look at, or -1. */
+/* Returns the descriptor that becomes readable when step_check_look() has something to do, or -1.
+ */
 int step_check_fd(const struct step_check *check);
-/* Whatever it was, it is of no interest any more. */
+/* Ends the check without a verdict. */
 void step_check_cancel(struct step_check *check);
 
 /* ---- In the child. ---- */
@@ -59,11 +62,11 @@ void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
 void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int64_t timeout_ms,
                      struct step_verdict *ret);
 
-/* A connection, or -1 with the words of a failed dial. Never waits past the deadline. A host that
- * is a name is looked up as `resolv_conf` says; see step/lookup.h. */
+/* Returns a connection, or -1 and the error message of a failed dial. Never waits past the
+ * deadline. A host name is looked up with `resolv_conf`; see step/probe/lookup.h. */
 int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadline_ms,
               char *message, size_t size);
-/* Wait until the socket can be read or written; false: the time is over. */
+/* Waits until the socket is readable or writable. Returns false if the deadline has passed. */
 bool step_wait(int fd, short events, int64_t deadline_ms);
 
 #endif

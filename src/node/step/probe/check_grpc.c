@@ -1,5 +1,5 @@
-/* A probe that calls gRPC's health check, in a child of the supervisor; the protocol is
- * step/grpc.c's. */
+/* A probe that calls gRPC's health check, in a child of the supervisor. step/probe/grpc.c has the
+ * protocol. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/grpc.h"
@@ -17,9 +17,9 @@ enum { SERVING = 1 };
 
 static const char *const STATUSES[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
 
-/* Until the call is over. */
-static int call(int fd, const char *authority, const char *service, int64_t deadline_ms,
-                struct step_grpc_answer *ret, struct err *err)
+/* Runs until the call is over. */
+static int check_grpc_call(int fd, const char *authority, const char *service, int64_t deadline_ms,
+                           struct step_grpc_answer *ret, struct err *err)
 {
     _cleanup_buf_ struct buf request, answer;
     buf_init(&request, STEP_GRPC_MAX);
@@ -60,14 +60,14 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
     long long seconds = (long long)timeout_ms / 1000;
     ret->outcome = CHECK_FAILED;
     if (fd < 0) {
-        /* The kubelet tries to connect until its time is over and says only that. */
+        /* The kubelet tries to connect until its timeout, and its message says only that. */
         snprintf(ret->message, sizeof(ret->message),
                  "timeout: failed to connect service \"%s\" within %llds: %.200s", authority,
                  seconds, message);
         return;
     }
-    int result =
-        call(fd, authority, handler->service ? handler->service : "", deadline_ms, &answer, &err);
+    int result = check_grpc_call(fd, authority, handler->service ? handler->service : "",
+                                 deadline_ms, &answer, &err);
     if (result == -ERR_TIMEOUT)
         snprintf(ret->message, sizeof(ret->message),
                  "timeout: health rpc did not complete within %llds", seconds);

@@ -1,6 +1,6 @@
-/* Probes and hooks over the network: a connection, an HTTP GET, gRPC's health check. This runs in a
- * child of the supervisor, in the pod's network, and may block until its deadline; messages are
- * worded as the kubelet words them. */
+/* Probes and hooks over the network: a TCP connection, an HTTP GET, gRPC's health check. It runs
+ * in a child of the supervisor, in the pod's network, and may block until its deadline. Messages
+ * have the kubelet's words. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/http.h"
@@ -26,9 +26,10 @@
 
 enum { REDIRECTS_MAX = 10, TLS_FD = 3 };
 
-static void say(struct step_verdict *verdict, enum step_outcome outcome, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void say(struct step_verdict *verdict, enum step_outcome outcome, const char *format, ...)
+static void check_set_verdict(struct step_verdict *verdict, enum step_outcome outcome,
+                              const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void check_set_verdict(struct step_verdict *verdict, enum step_outcome outcome,
+                              const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -51,7 +52,7 @@ bool step_wait(int fd, short events, int64_t deadline_ms)
     }
 }
 
-/* The words of an error as Go has them: "connection refused". */
+/* Returns the message of an error as Go has it: "connection refused". */
 static const char *words_of(int number, char *text, size_t size)
 {
     str_copy(text, size, strerror(number));
@@ -59,7 +60,8 @@ static const char *words_of(int number, char *text, size_t size)
     return text;
 }
 
-static bool parse_address(const char *host, int port, struct sockaddr_storage *ret, socklen_t *size)
+static bool check_parse_address(const char *host, int port, struct sockaddr_storage *ret,
+                                socklen_t *size)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)ret;
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)ret;
@@ -85,7 +87,7 @@ static bool find_address(const char *resolv_conf, const char *host, int port, in
                          struct sockaddr_storage *ret, socklen_t *size)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)ret;
-    if (parse_address(host, port, ret, size))
+    if (check_parse_address(host, port, ret, size))
         return true;
     *four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     *size = sizeof(*four);
@@ -127,14 +129,14 @@ int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadl
 static const char TIMED_OUT[] =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 
-/* For a program that is run next. dup2() would leave to be closed what is there already. */
+/* For a program that is executed next. dup2() to the same number would leave close-on-exec set. */
 static bool hand_over(int fd, int as)
 {
     return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
 }
 
-/* The static program speaks no TLS: another one does, between our pipes and the connection. It ends
- * with us. */
+/* The static program has no TLS, so another program speaks it, between pipes and the connection.
+ * It ends with this process. */
 static int start_tls(const struct step_check_order *order, const char *host, int connection,
                      int *ret_in, int *ret_out)
 {
@@ -159,9 +161,10 @@ static int start_tls(const struct step_check_order *order, const char *host, int
     return pid < 0 ? -1 : 0;
 }
 
-/* Send the request and read until the head is whole and nothing more comes, or enough has. */
-static int converse(int in, int out, const struct buf *request, int64_t deadline_ms,
-                    struct buf *text, struct step_answer *ret, struct err *err)
+/* Sends the request and reads until the head is complete and the body has ended or is long enough.
+ */
+static int check_exchange(int in, int out, const struct buf *request, int64_t deadline_ms,
+                          struct buf *text, struct step_answer *ret, struct err *err)
 {
     char words[128];
     if (file_write_all(in, request->data, request->size, err) < 0)
@@ -183,15 +186,16 @@ static int converse(int in, int out, const struct buf *request, int64_t deadline
         int parsed = step_http_parse(text->data, text->size, ret, err);
         if (parsed < 0)
             return parsed;
-        /* Only of a redirect that is not followed is the body shown. */
+        /* The body is shown only for a redirect that is not followed. */
         if (parsed > 0 && (ret->status < 300 || ret->status >= 400))
             return 0;
         whole = parsed > 0;
     }
 }
 
-static int ask(const struct step_check_order *order, const struct step_url *url,
-               int64_t deadline_ms, struct buf *text, struct step_answer *ret, struct err *err)
+static int check_send_request(const struct step_check_order *order, const struct step_url *url,
+                              int64_t deadline_ms, struct buf *text, struct step_answer *ret,
+                              struct err *err)
 {
     char message[POD_MESSAGE_MAX];
     _cleanup_fd_ int connection = step_dial(order->run->pod->resolv_conf, url->host, url->port,
@@ -204,14 +208,14 @@ static int ask(const struct step_check_order *order, const struct step_url *url,
     if (request.overflowed)
         return err_set(err, ERR_TOO_LARGE, "the request is too large");
     if (!url->tls) {
-        /* It fits into the socket's buffer. */
-        return converse(connection, connection, &request, deadline_ms, text, ret, err);
+        /* The request fits into the socket's buffer. */
+        return check_exchange(connection, connection, &request, deadline_ms, text, ret, err);
     }
     _cleanup_fd_ int in = -1, out = -1;
     if (start_tls(order, url->host, connection, &in, &out) < 0)
         return err_set(err, ERR_UNSUPPORTED, "no program that speaks TLS is known here");
-    int result = converse(in, out, &request, deadline_ms, text, ret, err);
-    /* What stopped it is said in place of an answer, and no answer of HTTP begins so. */
+    int result = check_exchange(in, out, &request, deadline_ms, text, ret, err);
+    /* The TLS program prints its failure in place of an answer; no HTTP answer begins like that. */
     return result < 0 && str_has_prefix(text->data, "tls: ")
                ? err_set(err, ERR_IO, "%s", text->data)
                : result;
@@ -222,21 +226,23 @@ static bool is_redirect(int status)
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-static void judge(const struct step_answer *answer, const struct buf *text,
-                  struct step_verdict *ret)
+static void check_judge_answer(const struct step_answer *answer, const struct buf *text,
+                               struct step_verdict *ret)
 {
     ret->answered = true;
     if (answer->status >= 400 || answer->status < 200)
-        say(ret, CHECK_FAILED, "HTTP probe failed with statuscode: %d", answer->status);
+        check_set_verdict(ret, CHECK_FAILED, "HTTP probe failed with statuscode: %d",
+                          answer->status);
     else if (answer->status >= 300)
-        say(ret, CHECK_WARNING, "Probe terminated redirects, Response body: %.*s",
-            (int)(text->size - answer->body), text->data + answer->body);
+        check_set_verdict(ret, CHECK_WARNING, "Probe terminated redirects, Response body: %.*s",
+                          (int)(text->size - answer->body), text->data + answer->body);
     else
-        say(ret, CHECK_PASSED, "%s", "");
+        check_set_verdict(ret, CHECK_PASSED, "%s", "");
 }
 
-/* Redirects are followed as long as they stay with the host. */
-static void get(const struct step_check_order *order, int64_t deadline_ms, struct step_verdict *ret)
+/* Follows redirects that stay on the same host. */
+static void check_http_get(const struct step_check_order *order, int64_t deadline_ms,
+                           struct step_verdict *ret)
 {
     struct err err = ERR_INIT;
     struct step_url first, url, next;
@@ -250,23 +256,23 @@ static void get(const struct step_check_order *order, int64_t deadline_ms, struc
         buf_clear(&text);
         buf_clear(&shown);
         step_url_write(&url, &shown);
-        result = ask(order, &url, deadline_ms, &text, &answer, &err);
+        result = check_send_request(order, &url, deadline_ms, &text, &answer, &err);
         if (result < 0)
             break;
         bool leads_on = is_redirect(answer.status) && answer.location[0];
         if (!leads_on || step_url_follow(&url, answer.location, &next, NULL) < 0 ||
             !str_eq(next.host, first.host)) {
-            judge(&answer, &text, ret);
+            check_judge_answer(&answer, &text, ret);
             return;
         }
         if (i + 1 == REDIRECTS_MAX)
             result = err_set(&err, ERR_TOO_MANY, "stopped after %d redirects", REDIRECTS_MAX);
         url = next;
     }
-    say(ret, CHECK_FAILED, "Get \"%s\": %s", shown.data, err.message);
+    check_set_verdict(ret, CHECK_FAILED, "Get \"%s\": %s", shown.data, err.message);
 }
 
-/* ---- All of them ---- */
+/* ---- All kinds ---- */
 
 static void connect_only(const struct step_check_order *order, int64_t deadline_ms,
                          struct step_verdict *ret)
@@ -283,7 +289,7 @@ void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
 {
     switch (order->handler->kind) {
     case HANDLER_HTTP:
-        get(order, deadline_ms, ret);
+        check_http_get(order, deadline_ms, ret);
         break;
     case HANDLER_GRPC:
         step_check_grpc(order->handler, deadline_ms, order->timeout_ms, ret);
@@ -295,6 +301,6 @@ void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
     case HANDLER_EXEC:
     case HANDLER_SLEEP:
     default:
-        say(ret, CHECK_FAILED, "it says not what to do");
+        check_set_verdict(ret, CHECK_FAILED, "it says not what to do");
     }
 }

@@ -1,6 +1,6 @@
-/* The health check of gRPC; see step/grpc.h. Of HTTP/2 only what one call needs: our headers go out
- * as plain literals, the server's are not read at all. What counts is the message of the answer; an
- * answer without one is a refusal, whatever its headers would say. */
+/* gRPC's health check; see step/probe/grpc.h. It implements only what one call needs of HTTP/2:
+ * request headers are plain literals, and response headers are not read. The message decides; an
+ * answer without one counts as a refusal, whatever its headers say. */
 #include "node/step/probe/grpc.h"
 
 #include "base/cleanup.h"
@@ -14,11 +14,11 @@ enum {
     FRAME_RESET = 3,
     FRAME_SETTINGS = 4,
     FRAME_GOAWAY = 7,
-    FLAG_END_STREAM = 1, /* of settings: acknowledged */
+    FLAG_END_STREAM = 1, /* on SETTINGS frames: ACK */
     FLAG_END_HEADERS = 4,
     FLAG_PADDED = 8,
     STREAM = 1,
-    TEXT_MAX = 126, /* so that a length is one byte */
+    TEXT_MAX = 126, /* so that a length fits into one byte */
     MESSAGE_MAX = 4096,
 };
 
@@ -40,7 +40,7 @@ static void put_frame(struct buf *buf, int type, int flags, int stream, const ch
     buf_append(buf, payload, size);
 }
 
-/* A header that nobody has to remember, its name and value as they are. */
+/* Writes a header that is not added to the peer's table, with its name and value as literals. */
 static void put_header(struct buf *block, const char *name, const char *value)
 {
     size_t size = strnlen(value, TEXT_MAX);
@@ -77,8 +77,9 @@ void step_grpc_request(const char *authority, const char *service, struct buf *b
     put_frame(buf, FRAME_DATA, FLAG_END_STREAM, STREAM, message.data, message.size);
 }
 
-/* A message: five bytes before it, then at most one field, the status. */
-static void read_message(const unsigned char *data, size_t size, struct step_grpc_answer *answer)
+/* Reads a message: a prefix of five bytes, then at most one field, the status. */
+static void grpc_read_message(const unsigned char *data, size_t size,
+                              struct step_grpc_answer *answer)
 {
     if (size < 5 || data[0] != 0)
         return;
@@ -93,7 +94,7 @@ static void read_frame(int type, int flags, const unsigned char *data, size_t si
         size_t before = flags & FLAG_PADDED ? 1 : 0;
         size_t behind = before && size ? data[0] : 0;
         if (before + behind <= size)
-            read_message(data + before, size - before - behind, answer);
+            grpc_read_message(data + before, size - before - behind, answer);
     }
     if (type == FRAME_SETTINGS && !(flags & FLAG_END_STREAM))
         answer->settings++;

@@ -1,7 +1,7 @@
-/* gRPC's health check, grpc.health.v1.Health/Check, as text: the one call that probes need. Sockets
- * are step/check_grpc.c's. */
-#ifndef TRAINYARD_NODE_STEP_GRPC_H
-#define TRAINYARD_NODE_STEP_GRPC_H
+/* The messages of gRPC's health check, grpc.health.v1.Health/Check, the only call that probes
+ * need. step/probe/check_grpc.c has the sockets. */
+#ifndef TRAINYARD_NODE_STEP_PROBE_GRPC_H
+#define TRAINYARD_NODE_STEP_PROBE_GRPC_H
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -11,17 +11,17 @@
 
 enum { STEP_GRPC_MAX = 64 * 1024 }; /* bytes of a frame */
 
-/* Everything the client says: HTTP/2 with one request. */
+/* Writes everything that the client sends: HTTP/2 with one request. */
 void step_grpc_request(const char *authority, const char *service, struct buf *buf);
 
-/* What the server has said so far. */
+/* What the server has sent so far. */
 struct step_grpc_answer {
-    bool over;       /* the stream or the connection is ended */
-    bool has_status; /* a health status came … */
-    int status;      /* … 1: SERVING */
-    int settings;    /* frames of settings that wait to be acknowledged */
+    bool over;       /* the stream or the connection has ended */
+    bool has_status; /* a health status has come */
+    int status;      /* if has_status: the health status; 1 is SERVING */
+    int settings;    /* SETTINGS frames that wait for an acknowledgement */
 };
-/* Reads the frames that are whole; returns how many bytes they are, or a negative error. */
+/* Reads the complete frames. Returns their size in bytes, or a negative code. */
 int64_t step_grpc_read(const char *data, size_t size, struct step_grpc_answer *answer,
                        struct err *err);
 void step_grpc_acknowledge(struct step_grpc_answer *answer, struct buf *buf);

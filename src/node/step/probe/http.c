@@ -1,5 +1,5 @@
-/* A GET and its answer; see step/http.h. The answer was written by a program of the pod: every
- * length is checked and nothing of it is believed. */
+/* A GET request and its answer; see step/probe/http.h. A program of the pod wrote the answer:
+ * every length is checked, and nothing in it is trusted. */
 #include "node/step/probe/http.h"
 
 #include "base/str.h"
@@ -85,7 +85,7 @@ static int set_authority(struct step_url *url, const char *text, size_t size, st
     return result;
 }
 
-/* Relative to the directory of where we are. */
+/* Resolves relative to the directory of the current URL. */
 static int set_relative(struct step_url *url, const char *location, size_t size, struct err *err)
 {
     size_t directory = strcspn(url->path, "?");
@@ -131,7 +131,7 @@ int step_url_follow(const struct step_url *from, const char *location, struct st
 
 /* ---- The request ---- */
 
-/* The value of the header, or NULL; `name` is followed by a colon. */
+/* Returns the value of the header, or NULL; `name` ends with a colon. */
 static const char *find_header(const struct pod_strings *headers, const char *name)
 {
     size_t size = strlen(name);
@@ -166,7 +166,7 @@ void step_http_request(const struct step_url *url, const struct pod_strings *hea
 
 /* ---- The answer ---- */
 
-/* The end of the head, or NULL. */
+/* Returns the end of the head, or NULL. */
 static const char *find_body(const char *text, size_t size)
 {
     for (const char *at = text, *end = text + size; at < end;) {
@@ -180,7 +180,7 @@ static const char *find_body(const char *text, size_t size)
     return NULL;
 }
 
-static void read_header(const char *line, size_t size, struct step_answer *answer)
+static void http_read_header(const char *line, size_t size, struct step_answer *answer)
 {
     static const char name[] = "location:";
     if (size < strlen(name) || strncasecmp(line, name, strlen(name)) != 0)
@@ -219,7 +219,7 @@ static void read_headers(const char *head, const char *body, struct step_answer 
     while ((newline = memchr(line, '\n', (size_t)(body - line))) && newline + 1 < body) {
         line = newline + 1;
         const char *end = memchr(line, '\n', (size_t)(body - line));
-        read_header(line, (size_t)(end - line), answer);
+        http_read_header(line, (size_t)(end - line), answer);
     }
 }
 
@@ -229,7 +229,7 @@ int step_http_parse(const char *text, size_t size, struct step_answer *ret, stru
     for (const char *head = text, *end = text + size;;) {
         size_t left = (size_t)(end - head);
         const char *newline = memchr(head, '\n', left);
-        /* What does not begin like an answer will never become one. */
+        /* Text that does not begin like an answer never becomes one. */
         if (!newline && left < STATUS_LINE_LEAST)
             return 0;
         size_t first = newline ? (size_t)(newline - head) : left;
@@ -247,6 +247,6 @@ int step_http_parse(const char *text, size_t size, struct step_answer *ret, stru
             *ret = answer;
             return 1;
         }
-        head = body; /* a word in between; the answer follows */
+        head = body; /* an informational response; the answer follows */
     }
 }

@@ -1,4 +1,4 @@
-/* Names for probes; see step/lookup.h. */
+/* Looks up names for probes; see step/probe/lookup.h. */
 #include "node/step/probe/lookup.h"
 
 #include "node/names/resolvers.h"
@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 enum {
-    NDOTS = 5,         /* as the pods' resolv.conf has it */
-    SERVER_S = 2,      /* then the next one; unless it says "options timeout:N" … */
-    SERVER_MAX_S = 30, /* … of which the C library takes no more, either */
+    NDOTS = 5,         /* as in the resolv.conf of pods */
+    SERVER_S = 2,      /* before the next server is asked; "options timeout:N" changes it */
+    SERVER_MAX_S = 30, /* the C library's maximum for that option */
 };
 
-/* One server, one question. */
-static bool ask(const struct resolver *server, const uint8_t *question, size_t size,
-                int64_t server_ms, int64_t deadline_ms, struct in_addr *ret)
+/* Asks one server one question. */
+static bool lookup_ask_server(const struct resolver *server, const uint8_t *question, size_t size,
+                              int64_t server_ms, int64_t deadline_ms, struct in_addr *ret)
 {
     _cleanup_fd_ int fd =
         socket(server->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -38,7 +38,7 @@ static bool ask(const struct resolver *server, const uint8_t *question, size_t s
         struct dns_reply reply;
         ssize_t got = recv(fd, data, sizeof(data), 0);
         if (got < 0)
-            return false; /* nobody listens there */
+            return false; /* no server listens there */
         if (dns_reply_read(data, (size_t)got, question, size, &reply))
             return dns_reply_address(&reply, ret);
     }
@@ -60,7 +60,7 @@ static bool ask_all(const char *resolv_conf, const char *name, int64_t deadline_
     rand_secure(&id, sizeof(id));
     size_t size = dns_query_pass_on(&query, name, id, question);
     for (size_t i = 0; i < count; i++)
-        if (ask(&servers[i], question, size, server_ms, deadline_ms, ret))
+        if (lookup_ask_server(&servers[i], question, size, server_ms, deadline_ms, ret))
             return true;
     return false;
 }

@@ -1,15 +1,16 @@
-/* The address of a name, as a probe needs it: asked of the pod's own name servers, over UDP, while
- * the caller waits. The static program cannot use the C library's resolver, which loads others. */
-#ifndef TRAINYARD_NODE_STEP_LOOKUP_H
-#define TRAINYARD_NODE_STEP_LOOKUP_H
+/* Looks up a host name for a probe, in the pod's own name servers, over UDP, while the caller
+ * waits. The static program cannot use the C library's resolver, because that loads shared
+ * libraries. */
+#ifndef TRAINYARD_NODE_STEP_PROBE_LOOKUP_H
+#define TRAINYARD_NODE_STEP_PROBE_LOOKUP_H
 
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `resolv_conf` is the text of such a file, NULL for the machine's: its name servers are asked for
- * the name as it stands and below each of its search domains, by the rule of dots (ndots). False:
- * nobody knows it, or the time is over. Names of /etc/hosts are not looked at. */
+/* `resolv_conf` is the text of a resolv.conf; NULL means the machine's. Its name servers are asked
+ * for the name itself and for the name in each search domain, in the order that ndots gives.
+ * Returns false if no server knows it, or the deadline has passed. /etc/hosts is not read. */
 bool step_lookup(const char *resolv_conf, const char *name, int64_t deadline_ms,
                  struct in_addr *ret);
 

@@ -1,11 +1,11 @@
-/* One container under its supervisor; see step/container.h. */
+/* One container under its supervisor; see step/sandbox/container.h. */
 #include "node/step/sandbox/container.h"
 
-#include "node/pod/spent.h"
+#include "node/pod/cpu_time.h"
 #include "node/process/fd_message.h"
 #include "node/step/message.h"
+#include "node/step/sandbox/isolation.h"
 #include "node/step/sandbox/limits.h"
-#include "node/step/sandbox/world.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -25,9 +25,10 @@
 
 enum {
     READ_MAX = 64 * 1024,
-    /* A read of single newlines grows most. */
+    /* A read of only newlines expands most. */
     RECORDS_MAX = READ_MAX * 64,
-    EXIT_CANNOT_START = 128, /* what Kubernetes shows for a container that never ran */
+    EXIT_CANNOT_START =
+        128, /* the exit code that Kubernetes shows for a container that never ran */
 };
 
 void container_run_init(struct container_run *run, const char *directory,
@@ -57,7 +58,7 @@ static int64_t wall_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A pipe whose end on our side does not block and whose other end does. */
+/* Makes a pipe: this process's end does not block, the other end does. */
 static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
 {
     int fds[2];
@@ -97,7 +98,7 @@ static void set_end(struct container_run *run, int exit_code, int signal_number,
     str_copy(state->end.message, sizeof(state->end.message), message);
 }
 
-/* What the container has of a terminal it makes itself, inside. */
+/* A container with a terminal creates that itself, inside the sandbox. */
 static int make_lines(struct container_run *run, struct step_lines *lines)
 {
     const struct pod_container *spec = run->spec;
@@ -116,7 +117,7 @@ static int make_lines(struct container_run *run, struct step_lines *lines)
                : 0;
 }
 
-static int spawn(struct container_run *run, struct err *err)
+static int container_spawn(struct container_run *run, struct err *err)
 {
     struct step_lines lines = {-1, -1, -1, -1};
     _cleanup_free_ char *mount_point = mem_printf("%s/root", run->directory);
@@ -127,7 +128,7 @@ static int spawn(struct container_run *run, struct err *err)
     else if (run->share)
         result = (pid = step_share_fork(run->share, mount_point, err)) < 0 ? -1 : 0;
     else
-        pid = step_world_fork(run->pod);
+        pid = step_isolation_fork(run->pod);
     if (pid == 0)
         step_init_run(run->pod, run->spec, mount_point, &lines);
     if (result == 0 && pid < 0)
@@ -159,7 +160,7 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     state->end = (struct container_end){0};
     run->is_up = false;
     run->spent_ns = 0;
-    if (state->restarts >= 2) /* the log of the run before is kept, older ones go */
+    if (state->restarts >= 2) /* keeps the log of the run before and removes older ones */
         step_log_remove(run->directory, run->spec->name, state->restarts - 2);
     int result = step_log_open(&run->log, run->directory, run->spec->name, state->restarts, err);
     if (result == 0)
@@ -167,7 +168,7 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     if (result == 0)
         result = step_limits_begin(run->pod, run->spec, err);
     if (result == 0)
-        result = spawn(run, err);
+        result = container_spawn(run, err);
     if (result < 0) {
         close_run(run);
         set_end(run, EXIT_CANNOT_START, 0, "StartError", err ? err->message : "", now_ms);
@@ -188,7 +189,7 @@ void container_run_spend(struct container_run *run, const struct rusage *used)
     if (!run->pid || cgroup_usage(&run->pod->groups, run->spec->name, &counted))
         return;
     run->spent_ns += to_ns(used->ru_utime) + to_ns(used->ru_stime);
-    pod_spent_store(run->directory, run->spec->name, run->state->restarts, run->spent_ns);
+    pod_cpu_time_store(run->directory, run->spec->name, run->state->restarts, run->spent_ns);
 }
 
 int container_run_output(const struct container_run *run, int stream)
@@ -196,7 +197,7 @@ int container_run_output(const struct container_run *run, int stream)
     return step_taps_are_full(run->taps[stream]) ? -1 : run->output_fds[stream];
 }
 
-/* `all`: also what those who listen do not take now. */
+/* With `all`, also reads output that attached clients do not take now. */
 static void read_output(struct container_run *run, int stream, bool all)
 {
     char data[READ_MAX];
@@ -265,7 +266,7 @@ bool container_run_read(struct container_run *run)
 bool container_run_is_ending(struct container_run *run)
 {
     (void)read_reports(run);
-    /* Its first process closes its files before it leaves the namespaces. */
+    /* The first process closes its descriptors before it leaves the namespaces. */
     struct pollfd line = {.fd = run->report_fd};
     bool is_closed = poll(&line, 1, 0) > 0 && line.revents & POLLHUP;
     return is_closed || (run->has_report && run->report.kind != STEP_RUNNING);
@@ -273,8 +274,8 @@ bool container_run_is_ending(struct container_run *run)
 
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)
 {
-    /* With its first process the sandbox has ended wholly, so all it wrote is in the pipes. Where
-     * processes are shared, that is seen to here. */
+    /* When the first process has ended, every process of the sandbox has, so all output is in the
+     * pipes. In a shared PID namespace step_share_sweep() makes sure of that. */
     read_reports(run);
     if (run->share)
         step_share_sweep(run->mark_fd);
@@ -282,7 +283,8 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
     read_output(run, 1, true);
     struct step_report report = run->report;
     if (!run->has_report || report.kind == STEP_RUNNING) {
-        /* It was killed before it could tell: by the end of its grace period, or by the kernel. */
+        /* The first process was killed before it could report: at the end of the grace period, or
+         * by the kernel. */
         int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : SIGKILL;
         report =
             (struct step_report){.kind = STEP_EXITED, .signal = number, .exit_code = 128 + number};
@@ -300,7 +302,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
         set_end(run, EXIT_CANNOT_START, 0, "StartError", report.message, now_ms);
         return;
     }
-    char message[POD_LAST_WORDS_MAX + 1];
+    char message[POD_TERMINATION_MESSAGE_MAX + 1];
     step_message_read(run->directory, run->spec, run->state->restarts, report.exit_code, message);
     const char *reason = out_of_memory ? "OOMKilled" : report.exit_code ? "Error" : "Completed";
     set_end(run, report.exit_code, report.signal, reason, message, now_ms);

@@ -1,10 +1,10 @@
-/* One container under its supervisor: start it in a sandbox, copy its output into its log, learn
- * how it ended. Knows nothing of restarts and order; those are step/pod.c's. */
-#ifndef TRAINYARD_NODE_STEP_CONTAINER_H
-#define TRAINYARD_NODE_STEP_CONTAINER_H
+/* One container under its supervisor: starts it in a sandbox, copies its output into its log, and
+ * finds out how it ended. Restarts and order are decided in step/supervisor_order.c. */
+#ifndef TRAINYARD_NODE_STEP_SANDBOX_CONTAINER_H
+#define TRAINYARD_NODE_STEP_SANDBOX_CONTAINER_H
 
 #include "node/log/container_log.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 #include "node/step/helper/tap.h"
 #include "node/step/log.h"
 #include "node/step/sandbox/share.h"
@@ -13,48 +13,50 @@
 #include <sys/resource.h>
 
 struct container_run {
-    const char *directory; /* of the pod */
+    const char *directory; /* the pod's directory */
     const struct pod_spec *pod;
     const struct pod_container *spec;
     struct container_state *state;
-    struct step_share *share; /* where the containers see each other's processes; or NULL */
-    int mark_fd;              /* what it leaves there is known by; -1: nothing ran yet */
-    pid_t pid;                /* of the sandbox's first process; 0: not running */
+    struct step_share *share; /* the shared PID namespace of the pod's containers, or NULL */
+    int mark_fd; /* the mount namespace by which processes that it leaves behind are found; -1
+                    before a process ran */
+    pid_t pid;   /* of the sandbox's first process; 0 if none runs */
     int report_fd;
     struct step_log log;
-    int input_fd;      /* for the command's input: a pipe or the terminal's master; or -1 */
-    int output_fds[2]; /* stdout, stderr; -1 when closed. Of a terminal there is only the first */
-    struct step_tap *taps[2]; /* who listens to them */
+    int input_fd;             /* the command's input: a pipe or the terminal's master; or -1 */
+    int output_fds[2];        /* stdout and stderr; -1 when closed. A terminal has only the first */
+    struct step_tap *taps[2]; /* the attached clients of each output */
     struct node_log_writer writers[2];
-    int64_t spent_ns; /* the time of what ran beside its program, in this run, and has ended */
-    bool is_up;       /* its program runs, or ran */
-    bool was_told;    /* its program ended after it had been told to */
+    int64_t spent_ns; /* CPU time of exec commands and probes of this run that have exited */
+    bool is_up;       /* the program has started in this run */
+    bool was_told;    /* the program ended after SIGTERM was sent */
     bool has_report;
-    struct step_report report; /* the last one, while running */
+    struct step_report report; /* the newest report, if has_report */
 };
 
 void container_run_init(struct container_run *run, const char *directory,
                         const struct pod_spec *pod, const struct pod_container *spec,
                         struct container_state *state, struct step_share *share);
 
-/* The state becomes waiting for the sandbox; a failure is filled into it as an end. */
+/* Starts the container. The state becomes waiting; a failure is entered into it as an end. */
 int container_run_start(struct container_run *run, int64_t now_ms, struct err *err);
 
-/* The descriptor to poll for that output; -1: none, or who listens to it takes no more now. */
+/* Returns the descriptor to poll for this output. -1 if it is closed, or while an attached client
+ * takes no more. */
 int container_run_output(const struct container_run *run, int stream);
-/* Something is to be read: true if it says that the program runs now. */
+/* Reads reports and output. Returns true if a report says that the program has started. */
 bool container_run_read(struct container_run *run);
 
-/* Its program has ended, or its sandbox is being taken apart: what is tried in there now fails for
- * that, and only that. Its first process will be reaped. */
+/* The program has ended, or the sandbox is being torn down. A check in the sandbox that fails now
+ * fails for this reason. The first process will be reaped soon. */
 bool container_run_is_ending(struct container_run *run);
 
-/* The sandbox's first process has been reaped: the rest of the output is copied and the state
- * becomes terminated. */
+/* The sandbox's first process has been reaped: copies the rest of the output and sets the state to
+ * terminated. */
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms);
 
-/* Something that ran beside its program has been reaped. Its time counts for the run that is on: of
- * one that is over nobody asks. */
+/* An exec command or probe of the container has been reaped: adds its CPU time to the current run.
+ * Time for a run that is over is dropped. */
 void container_run_spend(struct container_run *run, const struct rusage *used);
 
 #endif

@@ -1,4 +1,4 @@
-/* A root of the container's own; see step/image.h. */
+/* A root file system from an image; see step/sandbox/image.h. */
 #include "node/step/sandbox/image.h"
 
 #include "base/cleanup.h"
@@ -34,7 +34,7 @@ int step_image_mount(const struct pod_spec *spec, const struct pod_container *co
     return mount_attach(tree, mount_point, err);
 }
 
-/* The image is a stranger's: a link there would have us mount where it leads. */
+/* The image is untrusted: a link in it would redirect a mount. */
 static int require_directory(const char *name, mode_t mode, bool writable, struct err *err)
 {
     struct stat info;

@@ -1,22 +1,22 @@
-/* A root file system of the container's own, in place of the machine's: an image's files below, and
- * over them what the container writes, which goes with its run. Used by the sandbox's first process
- * only, which is still as powerful as its supervisor. */
-#ifndef TRAINYARD_NODE_STEP_IMAGE_H
-#define TRAINYARD_NODE_STEP_IMAGE_H
+/* A root file system of the container's own in place of the machine's: the files of an image, and
+ * over them what the container writes, which is removed after its run. Only the sandbox's first
+ * process uses it, before it drops its privileges. */
+#ifndef TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
+#define TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
 
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
-/* Mount it at `mount_point`. What is written lies in container->layer, in memory where the file
- * system there cannot serve, and nowhere at all (`ret_writable` false) where overlays are refused.
- */
+/* Mounts the root at `mount_point`. Writes go to container->layer, or to memory if the file system
+ * of the layer does not support overlays. If the kernel refuses overlays, the root is read-only
+ * and `ret_writable` is false. */
 int step_image_mount(const struct pod_spec *spec, const struct pod_container *container,
                      const char *mount_point, bool *ret_writable, struct err *err);
 
-/* In the new root, which is the working directory and not yet "/": the directories that something
- * will be mounted on are directories, and no links that lead back to the machine. */
+/* Must be called in the new root, which is the working directory but not yet "/". Makes sure that
+ * the targets of later mounts are directories and not links that lead back to the machine. */
 int step_image_prepare(bool writable, struct err *err);
 
-/* The pod's hosts, hostname and resolv.conf in place of the image's; the root is "/". */
+/* Writes the pod's hosts, hostname and resolv.conf over the image's. The root must be "/". */
 int step_image_write_names(const struct pod_spec *spec, struct err *err);
 
 #endif

@@ -1,15 +1,15 @@
-/* PID 1 of a sandbox: builds it, starts the command, passes on the signals it gets, reaps orphans,
- * and ends with the command; the kernel then ends whatever else lives in the sandbox. Because it
- * is not the command itself that is PID 1, SIGTERM ends programs that do not handle it. It runs
- * inside the sandbox and holds nothing of the outside but its lines. */
+/* PID 1 of a sandbox: builds it, starts the command, forwards signals, reaps orphans, and ends
+ * with the command; the kernel then ends all other processes of the sandbox. Because the command
+ * itself is not PID 1, SIGTERM ends programs that do not handle it. This process runs inside the
+ * sandbox and has no descriptor of the outside but its struct step_lines. */
 #include "node/step/step.h"
 
 #include "node/process/fd_message.h"
 
 #include "node/step/command.h"
+#include "node/step/sandbox/isolation.h"
 #include "node/step/sandbox/limits.h"
 #include "node/step/sandbox/share.h"
-#include "node/step/sandbox/world.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -27,7 +27,7 @@
 
 enum { REPORT_FD = 3 };
 
-static void report(const struct step_report *message)
+static void init_send_report(const struct step_report *message)
 {
     ssize_t written;
     do {
@@ -35,23 +35,23 @@ static void report(const struct step_report *message)
     } while (written < 0 && errno == EINTR);
 }
 
-static void fail(const struct err *err) __attribute__((noreturn));
-static void fail(const struct err *err)
+static void init_fail(const struct err *err) __attribute__((noreturn));
+static void init_fail(const struct err *err)
 {
     struct step_report message = {.kind = STEP_FAILED};
     str_copy(message.message, sizeof(message.message), err->message);
-    report(&message);
+    init_send_report(&message);
     _exit(1);
 }
 
-/* The lines get fixed places and everything else is closed, so that the container cannot find a way
- * out through the descriptors of its first process. */
+/* Moves the descriptors to fixed numbers and closes all others, so that the container cannot leave
+ * the sandbox through descriptors of its first process. */
 static int keep_lines(const struct step_lines *lines)
 {
     const int wanted[] = {lines->in, lines->out, lines->err, lines->report};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first out of the way of each other */
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers that no other one needs */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
     for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
@@ -60,7 +60,7 @@ static int keep_lines(const struct step_lines *lines)
     return close_range(REPORT_FD + 1, ~0U, 0);
 }
 
-/* Before anything runs that could be left behind. */
+/* Must be called before a process runs that could be left behind. */
 static int send_mark(struct err *err)
 {
     const struct step_report message = {.kind = STEP_MARK};
@@ -84,8 +84,8 @@ static int take_terminal(struct err *err)
     return result;
 }
 
-/* Why the kernel takes no such list: each word has a limit of its own, which TF_CONFIG of a very
- * large job exceeds, and there is one for all of them. */
+/* Explains E2BIG: the kernel limits each word, which TF_CONFIG of a very large job exceeds, and
+ * the sum of all words. */
 static void explain_too_long(const struct pod_container *container, struct err *err)
 {
     const long word_max = 32 * sysconf(_SC_PAGESIZE); /* MAX_ARG_STRLEN */
@@ -106,14 +106,15 @@ static void explain_too_long(const struct pod_container *container, struct err *
                       container->arguments.items[0]);
 }
 
-/* People keep programs where pods do not look, and programs that need what an image lacks. */
+/* Explains a missing program: it may be in a directory that pods do not see, or need a file that
+ * the image lacks. */
 static void explain_missing(const struct pod_spec *spec, const struct pod_container *container,
                             struct err *err)
 {
     static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
     const char *program = container->arguments.items[0], *place = program, *advice = "";
     if (strchr(program, '/') && access(program, F_OK) == 0)
-        return; /* it is something else that is missing */
+        return; /* something else is missing */
     if (strchr(program, '/') && program[0] != '/' && container->directory)
         place = container->directory;
     if (container->root)
@@ -125,11 +126,11 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
 }
 
-/* In the child: become the command, or say through the pipe why not. */
-static void run_command(const struct pod_spec *spec, const struct pod_container *container,
-                        int error_fd) __attribute__((noreturn));
-static void run_command(const struct pod_spec *spec, const struct pod_container *container,
-                        int error_fd)
+/* Runs in the child: becomes the command, or sends the reason of the failure through the pipe. */
+static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
+                             int error_fd) __attribute__((noreturn));
+static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
+                             int error_fd)
 {
     struct err err = ERR_INIT;
     step_signals_default();
@@ -160,10 +161,10 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     pid_t pid = -1;
     if (pipe2(error_pipe, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
         err_set_errno(&err, errno, "cannot start '%s'", container->arguments.items[0]);
-        fail(&err);
+        init_fail(&err);
     }
     if (pid == 0)
-        run_command(spec, container, error_pipe[1]);
+        init_run_command(spec, container, error_pipe[1]);
     close(error_pipe[1]);
     ssize_t got;
     do {
@@ -171,8 +172,8 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     } while (got < 0 && errno == EINTR);
     close(error_pipe[0]);
     if (got == (ssize_t)sizeof(err))
-        fail(&err);
-    return pid; /* the end of the pipe: the command has replaced our child */
+        init_fail(&err);
+    return pid; /* end of file: the child has become the command */
 }
 
 static void report_exit(int status, bool was_told) __attribute__((noreturn));
@@ -185,26 +186,27 @@ static void report_exit(int status, bool was_told)
     } else {
         message.exit_code = WEXITSTATUS(status);
     }
-    report(&message);
+    init_send_report(&message);
     _exit(0);
 }
 
-/* Who has ended is waited for; with the command all ends. */
-static void reap(const struct pod_spec *spec, pid_t command, bool was_told)
+/* Reaps exited children; ends the sandbox after the command. */
+static void init_reap_children(const struct pod_spec *spec, pid_t command, bool was_told)
 {
     int status;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
         if (ended == command) {
-            step_world_end(spec);
+            step_isolation_end(spec);
             report_exit(status, was_told);
         }
 }
 
-/* The supervisor's death must end the sandbox. The wish is forgotten whenever privileges change, so
- * it is stated after; a supervisor that died before has closed the report line. */
+/* The supervisor's death must end the sandbox. The kernel clears PR_SET_PDEATHSIG whenever
+ * privileges change, so it is set after that. A supervisor that died before has closed the report
+ * socket. */
 static void bind_to_supervisor(const struct pod_spec *spec)
 {
-    prctl(PR_SET_PDEATHSIG, step_world_orphan_signal(spec));
+    prctl(PR_SET_PDEATHSIG, step_isolation_orphan_signal(spec));
     struct pollfd line = {.fd = REPORT_FD};
     if (poll(&line, 1, 0) > 0 && line.revents & (POLLERR | POLLHUP))
         _exit(1);
@@ -218,37 +220,38 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    umask(0); /* the modes given below are meant as they stand */
+    umask(0); /* the modes below are used as they are */
     setsid();
     if (keep_lines(lines) < 0)
         _exit(1);
     if (step_limits_enter(spec, container, &err) < 0 ||
-        step_world_build(spec, container, mount_point, &err) < 0)
-        fail(&err);
+        step_isolation_build(spec, container, mount_point, &err) < 0)
+        init_fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
     bind_to_supervisor(spec);
-    /* Through /proc/1/exe the container's root would reach our program's file on the machine, where
-     * it is not read-only. */
+    /* Through /proc/1/exe the container's root would reach this program's file on the machine,
+     * where it is not read-only. */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "trainyard-init");
 
     if (spec->shares_processes && send_mark(&err) < 0)
-        fail(&err);
+        init_fail(&err);
     pid_t command = start_command(spec, container);
-    report(&(struct step_report){.kind = STEP_RUNNING});
-    /* A descendant that keeps our pipes' ends open is fine; we must not. */
+    init_send_report(&(struct step_report){.kind = STEP_RUNNING});
+    /* Descendants may keep the pipes open, but this process must not. */
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
     for (bool was_told = false;;) {
         siginfo_t info;
         int number = sigwaitinfo(&all, &info);
-        /* At every signal: what it says comes too late for one that has ended before. */
-        reap(spec, command, was_told);
+        /* After every signal, before it is forwarded: a command that has ended already must not
+         * count as told to end. */
+        init_reap_children(spec, command, was_told);
         if (number == SIGCHLD)
             continue;
         if (getppid() != supervisor) {
-            step_world_end(spec);
+            step_isolation_end(spec);
             _exit(1);
         } else if (number > 0) {
             was_told = was_told || number == SIGTERM;

@@ -1,4 +1,4 @@
-/* The directory of a container's own files; see step/layer.h. */
+/* The directory for what a container writes; see step/sandbox/layer.h. */
 #include "node/step/sandbox/layer.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@ int step_layer_make(const struct pod_container *container, struct err *err)
     return result < 0 ? result : file_make_dirs(container->layer, 0700, err);
 }
 
-/* Through descriptors: a path may hold what separates the options of a mount. */
+/* Uses descriptors, because a path may contain characters that separate mount options. */
 int step_layer_mount(const struct pod_spec *spec, const struct pod_container *container, int lower,
                      const char *mount_point)
 {
@@ -30,8 +30,8 @@ int step_layer_mount(const struct pod_spec *spec, const struct pod_container *co
     if (upper < 0 || work < 0)
         return -1;
     char options[256];
-    /* An ordinary user may not write the attributes that overlays keep their notes in, but others
-     * in their place. */
+    /* An ordinary user may not write the trusted attributes in which overlays store their data;
+     * user attributes replace them. */
     snprintf(options, sizeof(options),
              "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s",
              lower, upper, work, spec->nested ? ",userxattr" : "");

@@ -1,4 +1,4 @@
-/* Limits of a pod and its containers; see step/limits.h. */
+/* Limits of a pod and its containers; see step/sandbox/limits.h. */
 #include "node/step/sandbox/limits.h"
 
 #include "base/mem.h"
@@ -32,7 +32,7 @@ void step_limits_end_pod(const struct pod_spec *spec)
 int step_limits_begin(const struct pod_spec *spec, const struct pod_container *container,
                       struct err *err)
 {
-    remove_group(spec, container->name); /* of a supervisor that was killed */
+    remove_group(spec, container->name); /* left by a supervisor that was killed */
     int result = cgroup_make(&spec->groups, container->name, err);
     return result < 0 ? result
                       : cgroup_limit(&spec->groups, container->name, &container->limits, err);
@@ -62,7 +62,7 @@ void step_limits_shrink_memory_files(const struct pod_spec *spec,
         return;
     char options[48];
     snprintf(options, sizeof(options), "size=%lld", (long long)container->limits.memory_bytes);
-    /* What is no memory here, a volume at that path say, refuses the option or is left alone. */
+    /* A path that is not a tmpfs, such as a volume, refuses the option or is skipped. */
     for (size_t i = 0; i < ARRAY_SIZE(PLACES); i++) {
         struct statfs file_system;
         if (statfs(PLACES[i].path, &file_system) == 0 && file_system.f_type == TMPFS_MAGIC)
@@ -79,9 +79,8 @@ static bool kernel_is_at_least(int major, int minor)
            (have_major > major || (have_major == major && have_minor >= minor));
 }
 
-/* In a namespace of its own a user has a count of its own since Linux 5.14; before, all the
- * processes of the user would count, and a limit for one container would be wrong. Root is not
- * counted at all. */
+/* Since Linux 5.14 a user has a process count per user namespace. Before, all processes of the
+ * user would count, and a limit for one container would be wrong. Root is never counted. */
 int step_limits_count_processes(const struct pod_spec *spec, struct err *err)
 {
     struct rlimit limit;

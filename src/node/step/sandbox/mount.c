@@ -1,4 +1,4 @@
-/* Mounts of the sandbox; see step/mount.h. */
+/* Mounts of the sandbox; see step/sandbox/mount.h. */
 #include "node/step/sandbox/mount.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A directory with more entries is not opened for change: each costs a mount. */
+/* A directory with more entries does not get a layer: each entry costs a mount. */
 enum { LAYER_ENTRIES_MAX = 4096, OPEN_TRIES = 1000 };
 
 static int set_attributes(int fd, unsigned long long attributes, bool recursive)
@@ -41,8 +41,8 @@ int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd,
     return 0;
 }
 
-/* What is missing is made one component at a time and never through a link: the pod can write
- * below the source, and must not lead us out of it. */
+/* Creates missing directories one component at a time and never through a link: the pod can write
+ * below the source, and must not redirect this process outside. */
 static int make_below(int base, const char *sub_path)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
@@ -63,15 +63,14 @@ static int make_below(int base, const char *sub_path)
     return at;
 }
 
-/* Links are followed as long as they stay below the source, as those of a config map's files do;
- * the kernel sees to it while it walks, so nothing can be swapped in between. */
+/* Follows links as long as they stay below the source, like those of a config map's files. The
+ * kernel checks that while it resolves the path, so nothing can be swapped in between. */
 static int open_below(int base, const char *sub_path, int *ret_fd, struct err *err)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
                                  .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     int at = -1, left = OPEN_TRIES;
-    do { /* with ".." on the way the kernel asks to try again when something was renamed meanwhile
-          */
+    do { /* with ".." in the path the kernel returns EAGAIN if something was renamed meanwhile */
         at = (int)syscall(SYS_openat2, base, sub_path, &how, sizeof(how));
     } while (at < 0 && errno == EAGAIN && --left > 0);
     if (at < 0 && errno == ENOENT)
@@ -82,7 +81,7 @@ static int open_below(int base, const char *sub_path, int *ret_fd, struct err *e
     return 0;
 }
 
-/* The path of what a descriptor has open, as the kernel knows it. */
+/* Returns the path of an open file, as the kernel knows it. */
 static int read_path(int fd, char **ret, struct err *err)
 {
     char link[64], path[PATH_MAX];
@@ -94,9 +93,9 @@ static int read_path(int fd, char **ret, struct err *err)
     return 0;
 }
 
-/* The planner has followed the links in the path of a volume. A link that is there now was made
- * since, perhaps by a pod that may write to a directory above, and may lead to what the planner
- * refuses. */
+/* The planner has resolved the links in the path of a volume. A link that exists now was created
+ * since, perhaps by a pod that may write to a directory above, and may lead to a path that the
+ * planner refuses. */
 static int open_source(const char *source, int *ret_fd, struct err *err)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
@@ -160,7 +159,7 @@ int mount_read_only(const char *target, struct err *err)
     return 0;
 }
 
-static bool is_one_of(const char *name, const char *const *list)
+static bool mount_is_one_of(const char *name, const char *const *list)
 {
     for (; list && *list; list++)
         if (str_eq(name, *list))
@@ -168,12 +167,12 @@ static bool is_one_of(const char *name, const char *const *list)
     return false;
 }
 
-/* Show one entry of the covered directory again in the layer, which is the working directory. */
+/* Shows one entry of the covered directory in the layer, which is the working directory. */
 static int show_entry(int covered, const char *name, struct err *err)
 {
     struct stat info;
     if (fstatat(covered, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
-        return 0; /* it has just gone */
+        return 0; /* removed meanwhile */
     if (S_ISLNK(info.st_mode)) {
         char link[4096];
         ssize_t size = readlinkat(covered, name, link, sizeof(link) - 1);
@@ -186,7 +185,7 @@ static int show_entry(int covered, const char *name, struct err *err)
     if (made < 0)
         return err_set_errno(err, errno, "cannot make '%s'", name);
     _cleanup_fd_ int tree = -1;
-    /* What the owner of the machine hides from us stays an empty place. */
+    /* An entry that this user may not clone stays an empty mount point. */
     if (mount_clone(covered, name, true, &tree, err) < 0)
         return 0;
     return mount_attach(tree, name, err);
@@ -213,7 +212,7 @@ int mount_layer_over(struct mount_layers *layers, const char *directory, const c
     size_t shown = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(entries));) {
         const char *name = entry->d_name;
-        if (str_eq(name, ".") || str_eq(name, "..") || is_one_of(name, without))
+        if (str_eq(name, ".") || str_eq(name, "..") || mount_is_one_of(name, without))
             continue;
         result = ++shown > LAYER_ENTRIES_MAX
                      ? err_set(err, ERR_TOO_MANY, "'%s' has more than %d entries", directory,

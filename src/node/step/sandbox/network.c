@@ -1,5 +1,5 @@
-/* The pod's place on the network: a namespace of its own joined to the cluster's bridge by a pair
- * of links. The pair goes when the pod's namespace goes, so nothing has to be cleaned up. */
+/* The pod's network: a namespace of its own, connected to the cluster's bridge by a veth pair. The
+ * kernel removes the pair with the pod's namespace, so nothing has to be cleaned up. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A socket in the cluster's network, whence the pair is made. */
+/* Opens a netlink socket in the cluster's network, where the pair is created. */
 static int open_cluster_socket(const char *lock, int *ret_fd, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
@@ -34,24 +34,25 @@ static int open_cluster_socket(const char *lock, int *ret_fd, struct err *err)
 
 static void set_sysctl(const char *path, const char *value)
 {
-    /* A comfort: where /proc/sys is read-only the pod still runs. */
+    /* Best effort: the pod runs also where /proc/sys is read-only. */
     (void)file_write_into(path, value, NULL);
 }
 
 void step_network_only_ipv4(void)
 {
-    /* Of those that come: lo, which is there, keeps ::1. Not addr_gen_mode, whose writers spin
-     * while anybody on the machine changes a link; before Linux 6.9 so do these. */
+    /* `default` applies to new links, so lo keeps ::1. addr_gen_mode is not used: its writers spin
+     * while any process of the machine changes a link; before Linux 6.9 so do writers of this
+     * file. */
     set_sysctl("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 }
 
-static int join(int cluster_fd, const char *address_text, struct err *err)
+static int network_join_cluster(int cluster_fd, const char *address_text, struct err *err)
 {
     struct in_addr address, gateway;
     bool transparent;
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
     if (inet_pton(AF_INET, address_text, &address) != 1)
-        return err_set(err, ERR_INVALID, "'%s' is no IPv4 address", address_text);
+        return err_set(err, ERR_INVALID, "'%s' is not an IPv4 address", address_text);
     _cleanup_fd_ int netns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     _cleanup_fd_ int fd = -1;
     if (netns < 0)
@@ -67,7 +68,8 @@ static int join(int cluster_fd, const char *address_text, struct err *err)
     pod_network_mac(address, mac);
     char name[16];
     snprintf(name, sizeof(name), "ty%02x%02x%02x%02x", octets[0], octets[1], octets[2], octets[3]);
-    /* The kernel takes dead namespaces apart in its own time: an earlier pod's link may linger. */
+    /* The kernel removes dead namespaces asynchronously, so the link of an earlier pod may still
+     * exist. */
     if ((result = netlink_link_delete(cluster_fd, name, err)) < 0 ||
         (result = netlink_veth_add(cluster_fd, name, POD_NETWORK_BRIDGE, "eth0", netns, mac, err)) <
             0 ||
@@ -92,10 +94,10 @@ int step_network_enter(const struct pod_spec *spec, struct err *err)
         return err_set_errno(err, errno, "cannot set hostname '%s'", spec->hostname);
     if (!spec->network)
         return 0;
-    /* As in other container runtimes, no right is needed for low ports and for ping: the port space
-     * is the pod's own. */
+    /* As in other container runtimes, low ports and ping need no privilege: the port space is the
+     * pod's own. */
     set_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
     set_sysctl("/proc/sys/net/ipv4/ping_group_range", spec->nested ? "0 0" : "0 2147483647");
     step_network_only_ipv4();
-    return join(cluster, spec->address, err);
+    return network_join_cluster(cluster, spec->address, err);
 }

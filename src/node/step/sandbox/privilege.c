@@ -1,7 +1,7 @@
-/* The last thing before the command runs: giving up privilege. No capability that is kept can
- * change a mount, so the read-only machine stays read-only for the sandbox's root. An ordinary
- * user's containers get a user namespace of their own besides: it locks every mount and is what
- * gives runAsUser. */
+/* The last step before the command runs: dropping privileges. No capability that is kept can
+ * change a mount, so the machine's files stay read-only for the sandbox's root. An ordinary user's
+ * containers also get a user namespace of their own, which locks every mount and provides
+ * runAsUser. */
 #include "node/plan/capabilities.h"
 #include "node/process/namespaces.h"
 #include "node/step/step.h"
@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* With its own mount namespace, or the mounts would not be locked. */
-static int nest(int64_t user, int64_t group, struct err *err)
+/* Together with a mount namespace, otherwise the mounts would not be locked. */
+static int privilege_enter_user_namespace(int64_t user, int64_t group, struct err *err)
 {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
         return err_set_errno(err, errno, "cannot make the container's user namespace");
@@ -26,8 +26,8 @@ static int nest(int64_t user, int64_t group, struct err *err)
                            (struct id_map){.inside = group < 0 ? 0 : group, .outside = 0}, err);
 }
 
-static int become(const struct pod_spec *spec, const struct pod_container *container,
-                  struct err *err)
+static int privilege_become_user(const struct pod_spec *spec, const struct pod_container *container,
+                                 struct err *err)
 {
     gid_t gid = container->group < 0 ? 0 : (gid_t)container->group;
     uid_t uid = container->user < 0 ? 0 : (uid_t)container->user;
@@ -40,7 +40,7 @@ static int become(const struct pod_spec *spec, const struct pod_container *conta
     return 0;
 }
 
-/* Nothing run from here on can have more; what we have now is still ours. */
+/* Limits what programs that run later can have; this process keeps its capabilities for now. */
 static int bound_capabilities(uint64_t kept, struct err *err)
 {
     for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++)
@@ -55,7 +55,8 @@ static int keep_capabilities(uint64_t kept, struct err *err)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2], now[2];
-    /* Only what is there can be kept: we may run in a container that has less. */
+    /* Only capabilities that the process has can be kept: it may run in a container that has
+     * fewer. */
     if (syscall(SYS_capget, &header, now) < 0)
         return err_set_errno(err, errno, "cannot read capabilities");
     for (int word = 0; word < 2; word++) {
@@ -71,10 +72,10 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
                          struct err *err)
 {
     uint64_t kept =
-        container->capabilities & pod_capabilities_most(spec->nested, spec->network != NULL);
+        container->capabilities & capabilities_most(spec->nested, spec->network != NULL);
     int result = bound_capabilities(kept, err);
     if (result == 0 && !spec->nested)
-        result = become(spec, container, err);
+        result = privilege_become_user(spec, container, err);
     if (result == 0)
         result = keep_capabilities(kept, err);
     if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -87,6 +88,7 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
 int step_privilege_drop(const struct pod_spec *spec, const struct pod_container *container,
                         struct err *err)
 {
-    int result = spec->nested ? nest(container->user, container->group, err) : 0;
+    int result =
+        spec->nested ? privilege_enter_user_namespace(container->user, container->group, err) : 0;
     return result == 0 ? step_privilege_bound(spec, container, err) : result;
 }

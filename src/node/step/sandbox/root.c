@@ -1,14 +1,14 @@
 /* The container's view of the file system: a root of its own with the machine's entries in it,
- * read-only, in which /proc, /sys, /dev, /run and /tmp are fresh, the names in /etc are the pod's,
- * secrets of the machine's user are covered, and volumes lie at their mount paths. It runs in the
- * sandbox's first process and never touches the machine's mounts. A container of an image with
- * files of its own sees those instead of the machine's. */
+ * read-only. /proc, /sys, /dev, /run and /tmp are new, the names in /etc are the pod's, secrets of
+ * the machine's user are masked, and volumes are at their mount paths. It runs in the sandbox's
+ * first process and never changes the machine's mounts. A container of an image with files of its
+ * own sees those instead of the machine's. */
 #include "node/image/table.h"
 #include "node/plan/python.h"
 #include "node/pod/secrets.h"
 #include "node/process/mount_info.h"
+#include "node/step/sandbox/host_root.h"
 #include "node/step/sandbox/image.h"
-#include "node/step/sandbox/machine.h"
 #include "node/step/sandbox/mount.h"
 #include "node/step/step.h"
 
@@ -37,7 +37,7 @@ static int bind_device(const char *from, struct err *err)
     return 0;
 }
 
-/* The containers of a pod have one in common. */
+/* The containers of a pod share it. */
 static int mount_shm(const struct pod_spec *spec, struct err *err)
 {
     _cleanup_fd_ int tree = -1;
@@ -76,7 +76,8 @@ static int mount_devices(const struct pod_spec *spec, const struct pod_container
     return mount_shm(spec, err);
 }
 
-/* What of /proc lets its root reach past the sandbox is closed, as other container runtimes do. */
+/* Makes the parts of /proc read-only through which the container's root could reach out of the
+ * sandbox, as other container runtimes do. */
 static int mount_proc(struct err *err)
 {
     static const char *const CLOSED[] = {"proc/sys", "proc/irq", "proc/bus", "proc/fs",
@@ -109,8 +110,8 @@ static int mount_sys(struct err *err)
 {
     if (mount("sysfs", "sys", "sysfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
         return 0;
-    /* Refused where the network is not ours (hostNetwork) or /sys is covered: show the machine's.
-     */
+    /* The kernel refuses a new sysfs if the network is the machine's (hostNetwork) or /sys is
+     * covered: shows the machine's. */
     _cleanup_fd_ int tree = -1;
     if (mount_clone(AT_FDCWD, "/sys", true, &tree, err) < 0)
         return 0;
@@ -128,13 +129,13 @@ static int show_image(const struct pod_spec *spec, const struct pod_container *c
     return step_image_prepare(*ret_writable, err);
 }
 
-/* The working directory becomes the root. */
+/* Makes the working directory the root. */
 static int enter_root(const struct pod_spec *spec, const struct pod_container *container,
                       struct err *err)
 {
     int result;
-    /* While the machine's are still in sight: the kernel gives an ordinary user a fresh /proc and
-     * /sys only where he sees one already. */
+    /* While the machine's are still visible: the kernel gives an ordinary user a new /proc and
+     * /sys only if one is visible already. */
     if ((result = mount_proc(err)) < 0 || (result = mount_sys(err)) < 0 ||
         (result = mount_devices(spec, container, err)) < 0)
         return result;
@@ -143,7 +144,7 @@ static int enter_root(const struct pod_spec *spec, const struct pod_container *c
     return 0;
 }
 
-static int write_file(const char *path, const char *content, mode_t mode, struct err *err)
+static int root_write_file(const char *path, const char *content, mode_t mode, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
@@ -161,7 +162,7 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
         {"hostname", hostname, 0644},
         {"hosts", spec->hosts, 0644},
         {"resolv.conf", spec->resolv_conf, 0644},
-        {"shadow", "", 0600}, /* readable where the pod's root is the machine's */
+        {"shadow", "", 0600}, /* readable if the pod's root is the machine's root user */
         {"gshadow", "", 0600},
     };
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -169,7 +170,7 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
             continue;
         char path[64];
         snprintf(path, sizeof(path), "%s/%s", directory, files[i].name);
-        int result = write_file(path, files[i].content, files[i].mode, err);
+        int result = root_write_file(path, files[i].content, files[i].mode, err);
         if (result < 0)
             return result;
     }
@@ -177,8 +178,9 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
 }
 
 /* The pod's own hosts, hostname and resolv.conf. On the machine each may be missing or a symbolic
- * link, so nothing can be bound over it: an overlay shows ours before the machine's. Where overlays
- * are refused (something is mounted below /etc), a layer does the same with more mounts. */
+ * link, so it cannot be a mount point: an overlay shows the pod's files before the machine's. If
+ * overlays are refused (something is mounted below /etc), a layer does the same with more mounts.
+ */
 static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, struct err *err)
 {
     int result = mount_memory("/run", 0, "mode=0755", err);
@@ -190,7 +192,7 @@ static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, s
         return result;
     bool done = mount("overlay", "/etc", "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV,
                       "lowerdir=/run/etc:/etc") == 0;
-    umount2("/run", MNT_DETACH); /* the overlay keeps what it needs of it */
+    umount2("/run", MNT_DETACH); /* the overlay keeps a reference to it */
     if (done)
         return 0;
     const char *const without[] = {"hostname",
@@ -204,8 +206,8 @@ static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, s
     return write_names(spec, "/etc", err);
 }
 
-/* What a container may scribble on; one with a read-only root finds it there, and closed once its
- * mount paths are made. */
+/* Directories that a container may write to. In a read-only root they exist too, and become
+ * read-only after the mount points in them are made. */
 static int mount_scratch(bool read_only, struct mount_layers *layers, struct err *err)
 {
     static const struct {
@@ -223,14 +225,14 @@ static int mount_scratch(bool read_only, struct mount_layers *layers, struct err
     return mkdir("/run/lock", 01777) < 0 ? err_set_errno(err, errno, "cannot make '/run/lock'") : 0;
 }
 
-/* Paths of the machine that are to be covered, without links, and the volumes. */
+/* Paths of the machine that must be masked, without links, and the volumes. */
 struct root_view {
     struct pod_strings masks;
     int *trees;   /* one per mount of the container */
     char **paths; /* where each is on the machine, without links */
 };
 
-/* The other places at which the machine shows a file, as long as it is the same one. */
+/* Adds the other paths at which the machine shows the file, if it is the same file there. */
 static void add_aliases(struct arena *arena, const char *mounts, const char *path,
                         struct pod_strings *ret)
 {
@@ -243,7 +245,8 @@ static void add_aliases(struct arena *arena, const char *mounts, const char *pat
             pod_strings_add(arena, ret, aliases.items[i]);
 }
 
-/* While the machine is in sight. What is not there needs no cover. */
+/* Must be called while the machine's files are visible. A path that does not exist needs no mask.
+ */
 static int gather_masks(const struct pod_spec *spec, struct pod_strings *ret, struct err *err)
 {
     struct arena *arena = arena_new();
@@ -265,11 +268,11 @@ static int gather_masks(const struct pod_spec *spec, struct pod_strings *ret, st
     return result;
 }
 
-static int mask(const char *path, struct err *err)
+static int root_mask_path(const char *path, struct err *err)
 {
     struct stat info;
     if (lstat(path, &info) < 0 || S_ISLNK(info.st_mode))
-        return 0; /* it is not shown; a link that took its place meanwhile is none of ours */
+        return 0; /* not visible here; a link that took its place is not followed */
     if (S_ISDIR(info.st_mode))
         return mount_memory(path, MS_RDONLY | MS_NOEXEC, "mode=0555,size=4k", err);
     if (mount("/dev/null", path, NULL, MS_BIND, NULL) < 0)
@@ -294,15 +297,15 @@ static bool is_mount_root(const char *path)
            info.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
-/* A cover lies on a path. Mount each directory between `top` and `path` on itself, so that the pod
- * cannot rename it and uncover the file for pods that start later. */
+/* A mask is mounted on a path. Mounts each directory between `top` and `path` on itself, so that
+ * the pod cannot rename it and so unmask the file for pods that start later. */
 static int pin_directories(const char *top, const char *path, struct err *err)
 {
     for (const char *at = path + strlen(top) + 1; (at = strchr(at, '/')); at++) {
         _cleanup_free_ char *directory = mem_strndup(path, (size_t)(at - path));
         struct stat info;
         if (lstat(directory, &info) < 0 || !S_ISDIR(info.st_mode))
-            return 0; /* the file is not shown */
+            return 0; /* the file is not visible here */
         if (!is_mount_root(directory) &&
             mount(directory, directory, NULL, MS_BIND | MS_REC, NULL) < 0)
             return err_set_errno(err, errno, "cannot protect '%s'", directory);
@@ -310,8 +313,8 @@ static int pin_directories(const char *top, const char *path, struct err *err)
     return 0;
 }
 
-/* What is covered on the machine is covered in a volume that holds it, too. A volume that is itself
- * such a place shows it: that is what it was asked for. */
+/* A path that is masked on the machine is also masked inside a volume that contains it. A volume
+ * that is itself such a path is shown, because the manifest asks for it. */
 static int mask_inside(const struct pod_strings *masks, const char *path,
                        const struct pod_mount *volume, struct err *err)
 {
@@ -326,14 +329,14 @@ static int mask_inside(const struct pod_strings *masks, const char *path,
         if (!volume->read_only || volume->only_top)
             result = pin_directories(volume->target, inside, err);
         if (result == 0)
-            result = mask(inside, err);
+            result = root_mask_path(inside, err);
     }
     return result;
 }
 
-/* `writable`: the root itself is; in an image that means all of its files. */
-static int arrange(const struct pod_spec *spec, const struct pod_container *container,
-                   const struct root_view *view, bool writable, struct err *err)
+/* `writable` says that the root is; in an image that means all of its files. */
+static int root_arrange(const struct pod_spec *spec, const struct pod_container *container,
+                        const struct root_view *view, bool writable, struct err *err)
 {
     struct mount_layers layers = {0};
     bool all_writable = writable && container->root;
@@ -341,17 +344,17 @@ static int arrange(const struct pod_spec *spec, const struct pod_container *cont
     if (result == 0 && !all_writable)
         result = mount_scratch(container->read_only, &layers, err);
     if (result == 0 && !container->root)
-        result = pod_python_link(IMAGE_TOOLS_DIRECTORY, err);
+        result = plan_python_link(IMAGE_TOOLS_DIRECTORY, err);
     for (size_t i = 0; result == 0 && !container->root && i < view->masks.count; i++)
-        result = mask(view->masks.items[i], err);
+        result = root_mask_path(view->masks.items[i], err);
     for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
         const struct pod_mount *mount = &container->mounts[i];
         result = place_volume(mount, view->trees[i], &layers, err);
         if (result == 0)
             result = mask_inside(&view->masks, view->paths[i], mount, err);
     }
-    /* A working directory that the machine lacks is made where that is easy; elsewhere the command
-     * says that it is missing. */
+    /* Creates a missing working directory where that is possible; otherwise the command reports
+     * that it is missing. */
     if (result == 0 && container->directory && file_make_dirs(container->directory, 0755, NULL) < 0)
         err_clear(err);
     if (result == 0)
@@ -366,7 +369,7 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return err_set_errno(err, errno, "cannot part from the machine's mounts");
-    /* The process has one life: what is allocated here goes when it runs the command. */
+    /* Memory that is allocated here is not freed: execve() of the command drops it. */
     struct root_view view = {.trees = mem_calloc(container->mount_count + 1, sizeof(*view.trees)),
                              .paths = mem_calloc(container->mount_count + 1, sizeof(*view.paths))};
     bool writable = false;
@@ -374,11 +377,12 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
     for (size_t i = 0; result == 0 && i < container->mount_count; i++)
         result = mount_clone_volume(&container->mounts[i], &view.trees[i], &view.paths[i], err);
     if (result == 0)
-        result = container->root ? show_image(spec, container, mount_point, &writable, err)
-                                 : step_machine_mount(spec, container, mount_point, &writable, err);
+        result = container->root
+                     ? show_image(spec, container, mount_point, &writable, err)
+                     : step_host_root_mount(spec, container, mount_point, &writable, err);
     if (result == 0)
         result = enter_root(spec, container, err);
     if (result == 0)
-        result = arrange(spec, container, &view, writable, err);
+        result = root_arrange(spec, container, &view, writable, err);
     return result;
 }

@@ -1,11 +1,11 @@
-/* The filter of system calls of a sandbox: what container runtimes refuse by default, because a
- * container has no use for it and the kernel has had holes there. Most of it needs privilege
- * anyway; what would not be refused without the filter are the keys of the machine's user (keyctl),
- * new user namespaces with all they open, the kernel's log, io_uring, userfaultfd, and BPF where
- * the machine allows it to everybody.
+/* The seccomp filter of a sandbox. It refuses the system calls that container runtimes refuse by
+ * default, because containers do not need them and the kernel has had security holes there. Most
+ * of them need privileges anyway. Without the filter these would be allowed: the key ring of the
+ * machine's user (keyctl), new user namespaces with all that they enable, the kernel's log,
+ * io_uring, userfaultfd, and BPF if the machine allows it to every user.
  *
- * The kernel remembers for each number that is always allowed that it is, so that the length of the
- * table costs the others nothing. */
+ * The kernel caches which numbers are always allowed, so that the length of the table costs these
+ * nothing. */
 #include "node/step/step.h"
 
 #include "base/mem.h"
@@ -31,12 +31,12 @@
 enum {
     NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                  CLONE_NEWUTS | CLONE_NEWCGROUP,
-    X32_BIT = 0x40000000, /* numbers of another interface of x86-64 */
+    X32_BIT = 0x40000000, /* marks the numbers of the x32 interface */
 };
 
 /* Refused with EPERM. */
 static const int DENIED[] = {
-    /* keys of the machine's user */
+    /* the key ring of the machine's user */
     SYS_add_key,
     SYS_keyctl,
     SYS_request_key,
@@ -100,17 +100,17 @@ static const int DENIED[] = {
 #endif
 };
 
-static struct sock_filter load(size_t offset)
+static struct sock_filter seccomp_load(size_t offset)
 {
     return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
-static struct sock_filter answer(uint32_t action)
+static struct sock_filter seccomp_return(uint32_t action)
 {
     return (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
 }
 
-static struct sock_filter jump(uint16_t test, uint32_t value, uint8_t yes, uint8_t no)
+static struct sock_filter seccomp_jump(uint16_t test, uint32_t value, uint8_t yes, uint8_t no)
 {
     return (struct sock_filter)BPF_JUMP(BPF_JMP | test | BPF_K, value, yes, no);
 }
@@ -120,29 +120,30 @@ int step_seccomp_install(struct err *err)
     const uint32_t refuse = SECCOMP_RET_ERRNO | EPERM, absent = SECCOMP_RET_ERRNO | ENOSYS;
     struct sock_filter program[ARRAY_SIZE(DENIED) * 2 + 24];
     unsigned short count = 0;
-    program[count++] = load(offsetof(struct seccomp_data, arch));
-    program[count++] = jump(BPF_JEQ, NATIVE_ARCH, 1, 0);
-    program[count++] = answer(refuse);
-    program[count++] = load(offsetof(struct seccomp_data, nr));
+    program[count++] = seccomp_load(offsetof(struct seccomp_data, arch));
+    program[count++] = seccomp_jump(BPF_JEQ, NATIVE_ARCH, 1, 0);
+    program[count++] = seccomp_return(refuse);
+    program[count++] = seccomp_load(offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
-    program[count++] = jump(BPF_JGE, X32_BIT, 0, 1);
-    program[count++] = answer(absent);
+    program[count++] = seccomp_jump(BPF_JGE, X32_BIT, 0, 1);
+    program[count++] = seccomp_return(absent);
 #endif
-    /* Its flags lie in memory, where no filter sees them: the C library takes clone() instead. */
-    program[count++] = jump(BPF_JEQ, SYS_clone3, 0, 1);
-    program[count++] = answer(absent);
+    /* Its flags are in memory, where no filter sees them: with ENOSYS the C library uses clone()
+     * instead. */
+    program[count++] = seccomp_jump(BPF_JEQ, SYS_clone3, 0, 1);
+    program[count++] = seccomp_return(absent);
     for (size_t i = 0; i < ARRAY_SIZE(DENIED); i++) {
-        program[count++] = jump(BPF_JEQ, (uint32_t)DENIED[i], 0, 1);
-        program[count++] = answer(refuse);
+        program[count++] = seccomp_jump(BPF_JEQ, (uint32_t)DENIED[i], 0, 1);
+        program[count++] = seccomp_return(refuse);
     }
-    program[count++] = jump(BPF_JEQ, SYS_clone, 0, 3);
-    program[count++] = load(offsetof(struct seccomp_data, args[0]));
-    program[count++] = jump(BPF_JSET, NAMESPACES, 0, 1);
-    program[count++] = answer(refuse);
-    program[count++] = answer(SECCOMP_RET_ALLOW);
+    program[count++] = seccomp_jump(BPF_JEQ, SYS_clone, 0, 3);
+    program[count++] = seccomp_load(offsetof(struct seccomp_data, args[0]));
+    program[count++] = seccomp_jump(BPF_JSET, NAMESPACES, 0, 1);
+    program[count++] = seccomp_return(refuse);
+    program[count++] = seccomp_return(SECCOMP_RET_ALLOW);
     struct sock_fprog filter = {.len = count, .filter = program};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0)
         return 0;
-    /* A kernel without filters: the other walls stand. */
+    /* A kernel without filters: the other protections still hold. */
     return errno == EINVAL ? 0 : err_set_errno(err, errno, "cannot filter system calls");
 }

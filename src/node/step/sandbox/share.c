@@ -1,4 +1,4 @@
-/* One PID namespace for all containers of a pod; see step/share.h. */
+/* One PID namespace for all containers of a pod; see step/sandbox/share.h. */
 #include "node/step/sandbox/share.h"
 
 #include "node/process/lock.h"
@@ -25,15 +25,15 @@
 #include <unistd.h>
 
 enum {
-    /* Who forks faster than it is killed ends sooner or later; who hangs in the kernel does not,
-     * and holds the pod up a few times as long: there is another look after it. */
+    /* A process that forks faster than it is killed ends sooner or later. A process that hangs in
+     * the kernel does not, and delays the pod by this time for each further look. */
     SWEEP_MS = 2 * 1000,
     AWAITED_MAX = 256,
 };
 
 /* ---- the first process ----------------------------------------------------------------------- */
 
-/* It can be seen by every container: behind it there is no machine. */
+/* Every container sees the first process, so it must show nothing of the machine. */
 static int enter_nothing(const char *mount_point)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -43,7 +43,8 @@ static int enter_nothing(const char *mount_point)
     return umount2(".", MNT_DETACH);
 }
 
-/* The supervisor may have died before its death was ours; out of here its PID cannot be seen. */
+/* The supervisor may have died before PR_SET_PDEATHSIG was set; its PID is not visible in this
+ * namespace, so the pipe tells. */
 static void reap_forever(const char *mount_point, int supervisor) __attribute__((noreturn));
 static void reap_forever(const char *mount_point, int supervisor)
 {
@@ -66,7 +67,8 @@ static void reap_forever(const char *mount_point, int supervisor)
     }
 }
 
-static int begin(struct step_share *share, const char *mount_point, struct err *err)
+static int share_start_first_process(struct step_share *share, const char *mount_point,
+                                     struct err *err)
 {
     if (share->pid)
         return 0;
@@ -92,7 +94,7 @@ bool step_share_reaped(struct step_share *share, pid_t pid)
 
 pid_t step_share_fork(struct step_share *share, const char *mount_point, struct err *err)
 {
-    if (begin(share, mount_point, err) < 0)
+    if (share_start_first_process(share, mount_point, err) < 0)
         return -1;
     _cleanup_fd_ int first = pidfd_open(share->pid, 0);
     pid_t pid = first < 0 ? -1 : step_fork_inside(first);
@@ -110,8 +112,8 @@ int step_share_mark(void)
     return open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 }
 
-/* The descriptor first: what is looked at and what is killed are the same process then. It is
- * returned; -1: nothing to kill. */
+/* Opens the pidfd first, so that the process that is checked is the one that is killed. Returns
+ * the pidfd, or -1 if there is nothing to kill. */
 static int kill_marked(const char *name, ino_t mark)
 {
     int64_t pid;
@@ -125,7 +127,7 @@ static int kill_marked(const char *name, ino_t mark)
     return TAKE_FD(fd);
 }
 
-/* All are killed before the first is waited for. False if there were none. */
+/* Kills all processes before it waits for the first. Returns false if there were none. */
 static bool sweep_once(ino_t mark)
 {
     int killed[AWAITED_MAX];

@@ -1,10 +1,10 @@
-/* One PID namespace for all containers of a pod (shareProcessNamespace). Its first process is ours
- * and does nothing but reap what has lost its parent; the containers' processes live beside it and
- * see each other. A container that ends no longer takes a namespace of its own along, so what it
- * leaves behind is found by its mounts. The seccomp filter keeps its processes from getting others;
- * one of an Unconfined container that may mount can, and then ends with the pod. */
-#ifndef TRAINYARD_NODE_STEP_SHARE_H
-#define TRAINYARD_NODE_STEP_SHARE_H
+/* One PID namespace for all containers of a pod (shareProcessNamespace). Its first process is a
+ * helper that only reaps orphans; the containers' processes live beside it and see each other. The
+ * end of a container does not end this namespace, so the processes that it leaves behind are found
+ * by their mount namespace. The seccomp filter keeps them from changing that. A process of an
+ * Unconfined container that may mount can change it, and then ends with the pod. */
+#ifndef TRAINYARD_NODE_STEP_SANDBOX_SHARE_H
+#define TRAINYARD_NODE_STEP_SANDBOX_SHARE_H
 
 #include "base/err.h"
 
@@ -12,21 +12,25 @@
 #include <sys/types.h>
 
 struct step_share {
-    pid_t pid; /* of the namespace's first process, a child of the supervisor; 0: none yet */
+    pid_t pid; /* of the namespace's first process, a child of the supervisor; 0 before it is
+                  started */
 };
 
-/* fork(), but the child lives in the shared namespace, with mounts of its own. The first process is
- * started if there is none; `mount_point` is an empty directory. Negative: err says why. */
+/* Like fork(), but the child is in the shared namespace and has mounts of its own. Starts the
+ * first process if there is none; `mount_point` is an empty directory. Returns a negative code on
+ * failure. */
 pid_t step_share_fork(struct step_share *share, const char *mount_point, struct err *err);
 
-/* A child of the supervisor has ended; true if it was the first process: nothing of the namespace
- * is left then. */
+/* A child of the supervisor has exited. Returns true if it was the first process: no process of
+ * the namespace is left then. */
 bool step_share_reaped(struct step_share *share, pid_t pid);
 
-/* The caller's mount namespace, by which its container is known; -1: cannot be told. As long as the
- * descriptor is open the namespace's number is given to no other container. */
+/* Returns a descriptor of the caller's mount namespace, by which its container is recognized, or
+ * -1. While the descriptor is open, the kernel gives the namespace's number to no other container.
+ */
 int step_share_mark(void);
-/* End what still runs of the container of that mark, and wait for it, two seconds at most. */
+/* Kills the remaining processes of the container with this mark, and waits at most two seconds for
+ * their end. */
 void step_share_sweep(int mark_fd);
 
 #endif

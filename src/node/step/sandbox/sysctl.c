@@ -1,6 +1,5 @@
-/* Settings of the kernel that belong to the pod's own namespaces. Only those are ever written: the
- * planner refuses the rest, and this checks it again, because for real root it would be the
- * machine's. */
+/* Sysctls of the pod's own namespaces. Only those are ever written: the planner refuses all
+ * others, and this file checks again, because for real root they would be the machine's. */
 #include "node/plan/sysctl_names.h"
 #include "node/step/step.h"
 

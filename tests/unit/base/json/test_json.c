@@ -1,4 +1,4 @@
-/* JSON trees: making, asking, changing, comparing, writing. */
+/* JSON trees: constructors, queries, changes, comparison, writing. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"

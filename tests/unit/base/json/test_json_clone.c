@@ -1,5 +1,5 @@
-/* A copy is the same bytes when written, whatever it stands beside, and what it has in common with
- * that is not copied. */
+/* A copy is written as the same bytes, whatever its base is, and shares the equal parts with its
+ * base. */
 #include "base/json/json.h"
 
 #include "base/rand.h"

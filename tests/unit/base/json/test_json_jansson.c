@@ -1,5 +1,5 @@
-/* Our JSON against jansson's, on generated trees and on broken texts: both accept the same, and
- * what either writes the other reads as the same tree. */
+/* Our JSON compared with jansson, on generated trees and on broken texts: both accept the same
+ * texts, and each parses the output of the other to the same tree. */
 #include "base/json/json.h"
 
 #include "base/mem.h"

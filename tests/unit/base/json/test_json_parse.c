@@ -1,4 +1,4 @@
-/* Reading JSON: what is accepted, as what, and what is refused with which sentence. */
+/* Parsing JSON: accepted texts and their values, refused texts and their error messages. */
 #include "base/json/json.h"
 
 #include "base/mem.h"
@@ -183,7 +183,7 @@ static void test_bad_utf8(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         char text[16], message[64];
         snprintf(text, sizeof(text), "\"%s\"", ROWS[i]);
-        snprintf(message, sizeof(message), "1:2: byte 0x%02x is no UTF-8",
+        snprintf(message, sizeof(message), "1:2: byte 0x%02x is not valid UTF-8",
                  (unsigned char)ROWS[i][0]);
         refuse(text, message);
         snprintf(text, sizeof(text), "\"%s", ROWS[i]); /* cut by the end of the text */

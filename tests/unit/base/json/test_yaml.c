@@ -1,5 +1,5 @@
-/* YAML as kubectl reads it: scalars, documents, aliases, merges, refusals with their place; and
- * that what is written reads back. */
+/* YAML as kubectl reads it: scalars, documents, aliases, merges, errors with their place; and
+ * written YAML parses to the same tree. */
 #include "base/json/yaml.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* The command line: where a value comes from, what is refused with which sentence, and the texts
- * made from the same table. */
+/* The command line: the sources of a value, the error messages, and the texts made from the table.
+ */
 #include "base/options/options.h"
 
 #include "base/mem.h"
@@ -251,7 +251,8 @@ static void test_environment(void **state)
     setenv("TEST_NODES", "many", 1);
     assert_int_equal(parse(&values, &arguments, &count, &err, "a", NULL), -ERR_USAGE);
     assert_int_equal(err.code, ERR_USAGE);
-    assert_string_equal(err.message, "environment variable TEST_NODES: 'many' is no whole number");
+    assert_string_equal(err.message,
+                        "environment variable TEST_NODES: 'many' is not a whole number");
     unsetenv("TEST_STATE");
     unsetenv("TEST_VERBOSE");
     unsetenv("TEST_NODES");
@@ -270,9 +271,9 @@ static void test_refusals(void **state)
         {{"a", "-vx"}, "unknown option '-x' in '-vx'"},
         {{"a", "--state"}, "option '--state' needs a value: --state DIR"},
         {{"a", "-n"}, "option '--nodes' needs a value: --nodes COUNT"},
-        {{"a", "--nodes", "x"}, "option '--nodes': 'x' is no whole number"},
+        {{"a", "--nodes", "x"}, "option '--nodes': 'x' is not a whole number"},
         {{"a", "--nodes", "0"}, "option '--nodes': '0' is not between 1 and 100"},
-        {{"a", "--rate", "fast"}, "option '--rate': 'fast' is no number"},
+        {{"a", "--rate", "fast"}, "option '--rate': 'fast' is not a number"},
         {{"a", "-o", "yaml"}, "option '--output': 'yaml' is none of text|json"},
         {{"a", "-o", "tex"}, "option '--output': 'tex' is none of text|json"},
         {{"a", "--verbose=maybe"}, "option '--verbose': 'maybe' is neither true nor false"},
@@ -412,7 +413,7 @@ static void test_values_out_of_their_range(void **state)
         {"--rate=1e-9", NULL},
         {"--rate=0", "option '--rate': '0' is not above 0"},
         {"--rate=101", "option '--rate': '101' is not between 0 and 100"},
-        {"--side=50", "option '--side': '50' is no multiple of 16"},
+        {"--side=50", "option '--side': '50' is not a multiple of 16"},
         {"--side=144", "option '--side': '144' is not between 16 and 128"},
         {"--place=there", "option '--place': 'there' is elsewhere"},
     };

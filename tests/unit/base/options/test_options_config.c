@@ -1,5 +1,5 @@
-/* Further names of an option, further variables, paths, and a file of values: which one wins, and
- * what is refused with which sentence. */
+/* Aliases of an option, several environment variables, paths, and a config file: which value takes
+ * precedence, and the error messages. */
 #include "base/mem.h"
 #include "base/options/options.h"
 #include "base/system/file.h"
@@ -253,7 +253,7 @@ static void what_is_wrong_in_a_file_is_said(void **state)
                                  "    step: 3\n"
                                  "    ^"},
         {"steps: 2000\n", ":1:8: 'steps': '2000' is "},
-        {"steps: 2\nlr: fast\n", ":2:5: 'lr': 'fast' is no number"},
+        {"steps: 2\nlr: fast\n", ":2:5: 'lr': 'fast' is not a number"},
         {"optimizer: best\n", ":1:12: 'optimizer': 'best' is none of adam|sgd\n"
                               "    optimizer: best\n"
                               "               ^"},
@@ -263,9 +263,9 @@ static void what_is_wrong_in_a_file_is_said(void **state)
         {"steps: [1, 2]\n", ":1:8: 'steps' takes a value, not an array"},
         {"steps:\n", ":1:7: 'steps' takes a value, not null"},
         {"config: other.yaml\n", ":1:1: 'config' cannot stand in such a file"},
-        {"- steps\n", "' is no list of options and their values"},
-        {"", "' is no list of options and their values"},
-        {"steps: 1\n---\nsteps: 2\n", "' is no list of options and their values"},
+        {"- steps\n", "' is not a list of options and their values"},
+        {"", "' is not a list of options and their values"},
+        {"steps: 1\n---\nsteps: 2\n", "' is not a list of options and their values"},
         {"steps: {\n", path},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {

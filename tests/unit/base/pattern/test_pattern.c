@@ -1,4 +1,4 @@
-/* Expressions and whether they are found; the answers are those of Go's regexp. */
+/* Regular expressions and whether they match; the expected results are those of Go's regexp. */
 #include "base/pattern/pattern.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The id of the start of the machine. */
+/* The boot id of the machine. */
 #include "base/system/boot.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Files: limits, atomic replacement, trees that follow no link; and the log's lines. */
+/* Files: limits, atomic replacement, trees that follow no symlink; and the lines of the log. */
 #include "base/system/file.h"
 #include "base/system/file_walk.h"
 

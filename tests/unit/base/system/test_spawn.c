@@ -1,4 +1,5 @@
-/* Programs are started as they expect it, whatever the starter has made of itself. */
+/* Programs start with default signals and without inherited descriptors, whatever the parent
+ * process has set. */
 #include "base/system/spawn.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,4 @@
-/* Threads: what they are called, that signals are not theirs, and what is said of one that cannot
- * be had. */
+/* Threads: their names, their signal mask, and the error if none can be started. */
 #include "base/system/thread.h"
 
 #include <setjmp.h>

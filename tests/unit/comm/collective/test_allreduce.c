@@ -1,9 +1,9 @@
-/* Every algorithm of the all-reduce, for groups of 1 … 8 members on one, two and three pretended
- * hosts: against a plain sum, the same bits on all members, and again in the next run. */
+/* Every all-reduce algorithm, for groups of 1 to 8 members on one, two and three pretended hosts:
+ * compared with a plain sum, with the same bits on all members and in the next run. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "comm/collective/collective.h"
-#include "comm/collective/reduce.h"
+#include "comm/transport/reduce.h"
 #include "comm/transport/shared_memory.h"
 #include "members.h"
 
@@ -18,11 +18,11 @@
 static const size_t COUNTS[] = {1, 5, 1000, 4099, 70001, 300007};
 enum { MOST = 300007 };
 
-/* What the test wants of the members it starts. */
+/* The configuration of the members that the test starts. */
 static struct {
-    int hosts;  /* pretended: rank modulo this, or by halves */
-    bool mixed; /* ranks of one host do not lie together */
-    bool arena; /* data in memory shared as a whole */
+    int hosts;   /* pretended: rank modulo this, or by halves */
+    bool mixed;  /* the ranks of one host are not contiguous */
+    bool shared; /* the data is in memory that is shared as a whole */
     enum comm_wire wire;
     enum comm_transport transport;
     const char *algorithm; /* NULL: the chosen one */
@@ -34,7 +34,7 @@ static float whole(int rank, size_t i)
     return (float)((i * 7 + (size_t)rank * 13) % 101) - 50;
 }
 
-/* Sums of these round, so that the order shows in the bits. */
+/* Sums of these values round, so that the order shows in the bits. */
 static float fraction(int rank, size_t i)
 {
     struct rand rand;
@@ -71,7 +71,8 @@ static void check_same_bits(struct comm_group *group, const float *data, size_t 
 
 static int sum(struct comm_group *group, float *data, size_t count, struct err *err)
 {
-    return plan.algorithm ? comm_allreduce_by_name(group, plan.algorithm, data, count, err)
+    return plan.algorithm ? comm_allreduce_with(group, collective_allreduce_by_name(plan.algorithm),
+                                                data, count, err)
                           : comm_allreduce_sum_f32(group, data, count, err);
 }
 
@@ -87,7 +88,7 @@ static void check_count(struct comm_group *group, float *data, size_t count)
         float wanted = 0;
         for (int other = 0; other < size; other++)
             wanted += whole(other, i);
-        /* Each of at most 2 log n roundings on the way costs 2^-8 of what is there then. */
+        /* Each of at most 2 log n roundings costs 2^-8 of the value. */
         float allowed = plan.wire == COMM_WIRE_BF16 ? 50.0f * (float)size / 32 : 0;
         CHECK(fabsf(data[i] - wanted) <= allowed);
     }
@@ -110,12 +111,12 @@ static void member(const struct members *members, int rank)
     struct err err = ERR_INIT;
     CHECK_OK(shared_memory_new("test", MOST * sizeof(float), &memory, &err), &err);
     float *own = mem_calloc(MOST, sizeof(*own));
-    if (plan.arena)
+    if (plan.shared)
         CHECK_OK(comm_group_share(group, memory, &err), &err);
     for (size_t i = 0; i < ARRAY_SIZE(COUNTS); i++)
         if (!plan.algorithm ||
-            comm_allreduce_by_name(group, plan.algorithm, NULL, COUNTS[i], &err) == 0)
-            check_count(group, plan.arena ? memory->at : own, COUNTS[i]);
+            comm_allreduce_can(group, collective_allreduce_by_name(plan.algorithm), COUNTS[i]))
+            check_count(group, plan.shared ? memory->at : own, COUNTS[i]);
     comm_group_free(group);
     shared_memory_free(memory);
     free(own);
@@ -176,11 +177,11 @@ static void halving_in_bf16(void **state)
     over_tcp("halving", COMM_WIRE_BF16);
 }
 
-static void over_hosts(bool arena, enum comm_wire wire)
+static void over_hosts(bool shared, enum comm_wire wire)
 {
     memset(&plan, 0, sizeof(plan));
     plan.algorithm = "hierarchical";
-    plan.arena = arena;
+    plan.shared = shared;
     plan.wire = wire;
     for (plan.hosts = 2; plan.hosts <= 3; plan.hosts++)
         for (int mixed = 0; mixed < 2; mixed++) {
@@ -200,7 +201,7 @@ static void several_hosts_in_place(void **state)
 {
     over_hosts(true, COMM_WIRE_F32);
     plan.hosts = 2;
-    plan.algorithm = NULL; /* it is the one that is chosen, and all others work beside it */
+    plan.algorithm = NULL; /* it is the chosen one, and all others work beside it */
     run(4);
     plan.algorithm = "ring";
     run(4);
@@ -217,7 +218,7 @@ static void bf16_is_the_nearest(void **state)
         uint32_t bits;
         uint16_t wanted;
     } CASES[] = {
-        {0x3f800000, 0x3f80}, {0x3f808000, 0x3f80}, /* half way, to even */
+        {0x3f800000, 0x3f80}, {0x3f808000, 0x3f80}, /* half way: rounded to even */
         {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81}, {0xbf80ffff, 0xbf81}, {0x7f7fffff, 0x7f80},
         {0x7f800000, 0x7f80}, {0x7f800001, 0x7fc0}, {0xffffffff, 0xffff}, {0x00000000, 0x0000},
         {0x80000000, 0x8000}, {0x00008001, 0x0001},
@@ -237,7 +238,7 @@ static void bf16_is_the_nearest(void **state)
     }
 }
 
-/* One sends half the bytes that another waits for. */
+/* One member sends half the bytes that another expects. */
 static void other_wire(const struct members *members, int rank)
 {
     plan.wire = rank == 1 ? COMM_WIRE_BF16 : COMM_WIRE_F32;
@@ -248,12 +249,12 @@ static void other_wire(const struct members *members, int rank)
     for (int i = 0; i < 2 && result == 0; i++)
         result = comm_allreduce_sum_f32(group, data, MOST, &err);
     CHECK(result < 0);
-    CHECK_TEXT(err.message, "all tasks must send them alike");
+    CHECK_TEXT(err.message, "give all tasks the same wire format");
     comm_group_free(group);
     free(data);
 }
 
-static void members_with_other_wires_are_told(void **state)
+static void members_with_different_wire_formats_fail(void **state)
 {
     memset(&plan, 0, sizeof(plan));
     plan.hosts = 1;
@@ -278,7 +279,7 @@ int main(void)
         cmocka_unit_test(several_hosts_in_place),
         cmocka_unit_test(several_hosts_in_bf16),
         cmocka_unit_test(bf16_is_the_nearest),
-        cmocka_unit_test(members_with_other_wires_are_told),
+        cmocka_unit_test(members_with_different_wire_formats_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* Memory shared between members of one machine: what a peer can and cannot do to it, who shares
- * with whom, and what happens where sharing is not possible. */
+/* Memory shared between members of one machine: what a peer can and cannot do to it, which
+ * members share, and what happens if sharing is not possible. */
 #include "base/mem.h"
 #include "base/system/file.h"
-#include "comm/group/host_links.h"
+#include "comm/collective/collective.h"
 #include "comm/transport/shared_memory.h"
-#include "comm/transport/shm.h"
+#include "comm/transport/shm/host_links.h"
 #include "members.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static struct shared_memory *memory_new(void)
     return memory;
 }
 
-static void renewed_memory_keeps_its_address_and_loses_its_holders(void **state)
+static void renewed_memory_keeps_its_address_and_loses_its_peers(void **state)
 {
     struct err err = ERR_INIT;
     struct shared_memory *memory = memory_new();
@@ -52,7 +52,7 @@ static void memory_that_can_shrink_is_refused(void **state)
     struct err err = ERR_INIT;
     struct shared_memory *memory = memory_new();
     void *peer = NULL;
-    assert_int_equal(ftruncate(memory->fd, 4096), -1); /* ours cannot */
+    assert_int_equal(ftruncate(memory->fd, 4096), -1); /* this memory cannot shrink */
     assert_int_equal(shared_memory_map_peer(memory->fd, BYTES + 1, &peer, &err), -ERR_INVALID);
     int open = memfd_create("open", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_int_equal(ftruncate(open, BYTES), 0);
@@ -62,7 +62,7 @@ static void memory_that_can_shrink_is_refused(void **state)
     shared_memory_free(memory);
 }
 
-/* What the test wants of the members it starts. */
+/* The configuration of the members that the test starts. */
 static struct {
     const char *hosts[MEMBERS_MAX]; /* pretended, by rank */
     const char *dirs[MEMBERS_MAX];  /* of peers, by rank */
@@ -91,7 +91,7 @@ static struct comm_group *join(const struct members *members, int rank, char *li
     return group;
 }
 
-/* Sums that tell whether everything was added, whoever shares with whom. */
+/* Sums that show whether everything was added, whichever members share. */
 static void sums(const struct members *members, int rank)
 {
     char line[512] = "";
@@ -107,7 +107,7 @@ static void sums(const struct members *members, int rank)
         for (int i = 0; i < FLOATS; i++)
             CHECK((int)data[i] == members->size * (members->size + 1) / 2 * (i % 1000));
     }
-    CHECK(strcmp(comm_allreduce_name(group, FLOATS), plan.algorithm) == 0);
+    CHECK(strcmp(comm_allreduce_choice(group, FLOATS)->name, plan.algorithm) == 0);
     if (plan.line[0])
         CHECK_TEXT(line, plan.line);
     else
@@ -142,8 +142,8 @@ static void members_of_different_hosts_do_not(void **state)
     run(2, sums);
 }
 
-/* As pods see each other: in a directory that both have. */
-static void members_meet_in_a_directory(void **state)
+/* As pods find each other: in a directory that both have. */
+static void members_find_each_other_in_a_directory(void **state)
 {
     char dir[] = "/tmp/trainyard-peers.XXXXXX";
     assert_non_null(mkdtemp(dir));
@@ -152,11 +152,11 @@ static void members_meet_in_a_directory(void **state)
     plan.line = "";
     plan.dirs[0] = plan.dirs[1] = dir;
     run(2, sums);
-    assert_int_equal(rmdir(dir), 0); /* nothing is left behind */
+    assert_int_equal(rmdir(dir), 0); /* no file is left */
 }
 
 /* The leader listens in a directory that another member does not have. */
-static void where_sharing_fails_tcp_is_used_and_said(void **state)
+static void tcp_is_used_and_reported_if_sharing_fails(void **state)
 {
     char dir[] = "/tmp/trainyard-peers.XXXXXX";
     assert_non_null(mkdtemp(dir));
@@ -169,8 +169,8 @@ static void where_sharing_fails_tcp_is_used_and_said(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-/* A member that was stopped in the middle of a sum, and goes on writing when the others have formed
- * a new group: pipes tell it when. */
+/* A member that was stopped in the middle of a sum continues to write after the others have
+ * formed a new group; pipes tell it when. */
 static int gone_on[2], written[2];
 
 static void late_writer(const struct members *members, int rank)
@@ -182,17 +182,17 @@ static void late_writer(const struct members *members, int rank)
     CHECK_OK(comm_group_share(group, memory, &err), &err);
     float *data = memory->at;
     if (rank == 1) {
-        float *theirs = comm_group_peer_memory(group, 0, 0);
-        theirs[5] = 6;
+        float *peer_shape_text = comm_group_peer_memory(group, 0, 0);
+        peer_shape_text[5] = 6;
         CHECK_OK(comm_barrier(group, &err), &err);
         CHECK(read(gone_on[0], &byte, 1) == 1);
         for (int i = 0; i < FLOATS; i++)
-            theirs[i] = 7;
+            peer_shape_text[i] = 7;
         CHECK(write(written[1], &byte, 1) == 1);
         comm_group_free(group);
     } else {
         CHECK_OK(comm_barrier(group, &err), &err);
-        CHECK(data[5] == 6); /* it reaches us now */
+        CHECK(data[5] == 6); /* it reaches this member now */
         comm_group_free(group);
         struct ty_tf_config *alone = NULL;
         CHECK_OK(ty_tf_config_parse("", &alone, NULL), &err);
@@ -211,7 +211,7 @@ static void late_writer(const struct members *members, int rank)
     shared_memory_free(memory);
 }
 
-/* One that shares has said that it waits for another. */
+/* A member has reported that it waits for another. */
 static int waited[2];
 static bool is_sharing;
 
@@ -224,7 +224,7 @@ static void tell_of_wait(void *context, const char *line)
         CHECK(write(waited[1], &byte, 1) == 1);
 }
 
-/* The first waits for the second, which comes when that is said. */
+/* The first member waits for the second, which comes after that is reported. */
 static void shares_late(const struct members *members, int rank)
 {
     char line[512] = "", byte;
@@ -247,7 +247,7 @@ static void shares_late(const struct members *members, int rank)
     ty_tf_config_free(config);
 }
 
-static void who_comes_late_is_waited_for_and_shares(void **state)
+static void a_late_member_is_waited_for_and_shares(void **state)
 {
     assert_int_equal(pipe(waited), 0);
     run(2, shares_late);
@@ -261,7 +261,7 @@ static void late_writes_do_not_reach_a_new_group(void **state)
     run(2, late_writer);
 }
 
-/* A ninth memory cannot be shared, and this is why. */
+/* A ninth memory cannot be shared, and the reason is reported. */
 static void shares_too_many(const struct members *members, int rank)
 {
     char last[512] = "";
@@ -272,16 +272,16 @@ static void shares_too_many(const struct members *members, int rank)
     options.context = last;
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
-    struct shared_memory *memories[TRANSPORT_SHM_ARENAS + 1];
+    struct shared_memory *memories[TRANSPORT_SHARED_MAX + 1];
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
-    for (int i = 0; i <= TRANSPORT_SHM_ARENAS; i++) {
+    for (int i = 0; i <= TRANSPORT_SHARED_MAX; i++) {
         CHECK(strstr(last, "cannot share") == NULL);
         memories[i] = memory_new();
         CHECK_OK(comm_group_share(group, memories[i], &err), &err);
     }
-    CHECK_TEXT(last, "(there are 8 already, and no more are shared): it is copied instead");
+    CHECK_TEXT(last, "(8 memories are shared already, which is the limit): it is copied instead");
     comm_group_free(group);
-    for (int i = 0; i <= TRANSPORT_SHM_ARENAS; i++)
+    for (int i = 0; i <= TRANSPORT_SHARED_MAX; i++)
         shared_memory_free(memories[i]);
     ty_tf_config_free(config);
 }
@@ -294,12 +294,12 @@ static void memories_beyond_the_limit_are_copied(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-static void a_host_with_too_many_shares_nothing_and_says_so(void **state)
+static void a_host_with_too_many_members_shares_nothing_and_reports_it(void **state)
 {
-    enum { MANY = HOST_MEMBERS_MAX + 3 };
+    enum { MANY = TRANSPORT_HOST_MAX + 3 };
     static const char *hosts[MANY];
-    int leader[MANY];
-    struct host_links links = {.leader = leader};
+    int leaders[MANY];
+    struct host_links links = {.leaders = leaders};
     for (int i = 0; i < MANY; i++)
         hosts[i] = i < 2 ? "small" : "crowded";
     host_links_find(&links, hosts, MANY, 1);
@@ -308,23 +308,24 @@ static void a_host_with_too_many_shares_nothing_and_says_so(void **state)
     assert_int_equal(links.failure.code, ERR_NONE);
     host_links_find(&links, hosts, MANY, 5);
     assert_int_equal(links.count, 1);
-    assert_int_equal(links.wanted, HOST_MEMBERS_MAX + 1);
-    assert_string_equal(links.failure.message, "more than 128 of them are too many");
+    assert_int_equal(links.wanted, TRANSPORT_HOST_MAX + 1);
+    assert_string_equal(links.failure.message,
+                        "more than 128 members on one host cannot share memory");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(renewed_memory_keeps_its_address_and_loses_its_holders),
+        cmocka_unit_test(renewed_memory_keeps_its_address_and_loses_its_peers),
         cmocka_unit_test(memory_that_can_shrink_is_refused),
         cmocka_unit_test(members_of_one_machine_share),
         cmocka_unit_test(members_of_different_hosts_do_not),
-        cmocka_unit_test(members_meet_in_a_directory),
-        cmocka_unit_test(where_sharing_fails_tcp_is_used_and_said),
-        cmocka_unit_test(who_comes_late_is_waited_for_and_shares),
+        cmocka_unit_test(members_find_each_other_in_a_directory),
+        cmocka_unit_test(tcp_is_used_and_reported_if_sharing_fails),
+        cmocka_unit_test(a_late_member_is_waited_for_and_shares),
         cmocka_unit_test(late_writes_do_not_reach_a_new_group),
         cmocka_unit_test(memories_beyond_the_limit_are_copied),
-        cmocka_unit_test(a_host_with_too_many_shares_nothing_and_says_so),
+        cmocka_unit_test(a_host_with_too_many_members_shares_nothing_and_reports_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* A group that goes on without those it lost, and lets others in: real processes that count steps
- * together, die, stop, come back and come late. */
+/* An elastic group continues without lost members and lets others join: real processes that count
+ * steps together, die, stop, restart and come late. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* What a member tells the test, one line a write. */
+/* A pipe over which members report to the test, one line per write. */
 static int told[2];
 
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -32,9 +32,8 @@ static void tell(const char *format, ...)
     CHECK(write(told[1], line, (size_t)size) == size);
 }
 
-/* Hours that passed for this process alone, as they do for one that was stopped: what it finds when
- * it goes on is a clock that is far ahead. So nobody has to wait for that, and nobody can be late.
- */
+/* Hours that passed for this process alone, as for one that was stopped: when it continues, it
+ * finds a clock that is far ahead. So the test need not wait for that. */
 static volatile sig_atomic_t hours_passed;
 
 static void let_an_hour_pass(int number)
@@ -51,7 +50,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
     return (int)result;
 }
 
-/* A member is told to stop when it reports the next time. */
+/* The member is told to stop when it reports the next time. */
 static volatile sig_atomic_t stops_while_it_reports;
 
 static void be_told_to_stop_then(int number)
@@ -60,7 +59,7 @@ static void be_told_to_stop_then(int number)
     stops_while_it_reports = 1;
 }
 
-/* A pipe that members write to when they say that they wait in a call, if there is one. */
+/* A pipe that members write to when they report that they wait in a call, if there is one. */
 static int said_waiting[2];
 
 static void note_line(void *context, const char *line)
@@ -74,7 +73,7 @@ static void note_line(void *context, const char *line)
     }
 }
 
-/* What a member does when it has met all others so often; NULL: nothing. */
+/* Called when a member has connected to all others for the `times`-th time; may be NULL. */
 static void (*when_met)(int rank, int times);
 
 static void note_waiting(void *context, const char *whom)
@@ -85,15 +84,15 @@ static void note_waiting(void *context, const char *whom)
         when_met(*(const int *)context, ++met);
 }
 
-/* What one who is lost costs; being a little late is everybody's. */
+/* Notes long waits only, which a lost member causes; short ones are normal. */
 static void note_waited(void *context, const char *task, int64_t ns)
 {
     if (ns >= 300 * (int64_t)1000000)
         tell("%d waited long for %s", *(const int *)context, task);
 }
 
-/* Each step all members add 1: the sum is how many they are. The count of steps is the state, and
- * the farthest has it. */
+/* Each step all members add 1, so that the sum is their number. The number of steps is the state;
+ * the member that is farthest ahead has it. */
 static int one_step(struct comm_group *group, float *steps, struct err *err)
 {
     float sums[2] = {1, comm_group_is_wanted(group) ? 1 : 0};
@@ -115,7 +114,7 @@ static int take_over(struct comm_group *group, float *steps, struct err *err)
 
 static int min_members;
 static int64_t peer_timeout_ms, join_timeout_ms;
-static int reading_ms; /* for which rank 0 is busy before all begin */
+static int reading_ms; /* how long rank 0 is busy before all begin */
 static volatile sig_atomic_t told_to_stop;
 
 static void be_told(int number)
@@ -124,7 +123,7 @@ static void be_told(int number)
     told_to_stop = 1;
 }
 
-/* A member is asked whether it is at work, and says so after its next step. */
+/* A signal asks a member whether it trains; it answers after its next step. */
 static volatile sig_atomic_t asked;
 
 static void ask(int number)
@@ -186,9 +185,9 @@ static void counts(const struct members *members, int rank)
     }
 }
 
-static char text[65536]; /* told and not read yet */
+static char text[65536]; /* reported and not read yet */
 static size_t used;
-static bool no_loss; /* may be told by a member of which something else is expected */
+static bool no_loss; /* a loss may be reported by a member of which something else is expected */
 
 static void fail_unsaid(int count, const char *const texts[], const bool seen[])
 {
@@ -197,8 +196,8 @@ static void fail_unsaid(int count, const char *const texts[], const bool seen[])
             fail_msg("nobody says '%s'", texts[i]);
 }
 
-/* Lines are read until one of each member holds its text. On a busy machine there is always
- * somebody who tells that it waits, so silence is not what ends it. */
+/* Reads lines until one of each member contains its text. On a busy machine there is always a
+ * member that reports a wait, so silence does not end it. */
 static void expect(int count, const char *const texts[])
 {
     enum { PATIENCE_MS = 120000 };
@@ -235,7 +234,7 @@ static void expect(int count, const char *const texts[])
     expect((int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(const char *)),                    \
            (const char *[]){__VA_ARGS__})
 
-/* So many members that tell what they do. */
+/* Starts `size` members that report what they do. */
 static void begin(struct members *members, int size,
                   void (*live)(const struct members *members, int rank))
 {
@@ -262,9 +261,9 @@ static void lose(struct members *members, int rank)
     members->children[rank] = 0;
 }
 
-/* What a test changes is of that test alone, also if it fails. Deaths are noticed at once; where
- * silence is meant, a member that a busy machine keeps from running for half of the timeout counts
- * as one that was away, and that is another story. */
+/* Resets what a test changes, also if it failed. Deaths are detected at once. In tests of
+ * silence, a member that a busy machine does not schedule for half of the timeout would count as
+ * stopped, so the timeout is long. */
 static int set_up(void **state)
 {
     min_members = 1;
@@ -294,7 +293,7 @@ static void those_left_go_on_and_the_lost_comes_back(void **state)
         members_start(&members, victim, counts);
         EXPECT("0 is 0 of 3 after", "1 is 1 of 3 after", "2 is 2 of 3 after");
     }
-    /* Down to one, and all again. */
+    /* Down to one member, and up to all again. */
     lose(&members, 0);
     lose(&members, 1);
     EXPECT("2 is 0 of 1 after");
@@ -305,9 +304,9 @@ static void those_left_go_on_and_the_lost_comes_back(void **state)
     end(&members);
 }
 
-/* What is said of it is said by either of the two that are left: a busy machine may keep the other
- * from running meanwhile. */
-static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
+/* Either of the two remaining members may report it: a busy machine may keep the other from
+ * running. */
+static void a_stopped_member_is_named_left_out_and_rejoins(void **state)
 {
     struct members members;
     peer_timeout_ms = 6000;
@@ -320,13 +319,13 @@ static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
         snprintf(named, sizeof(named), "says waiting for %s (127.0.0.1:%d): ", task,
                  members.ports[victim]);
         snprintf(waits, sizeof(waits), " waits for %s (127.0.0.1:%d)", task, members.ports[victim]);
-        EXPECT(named, waits); /* so many seconds behind the others */
+        EXPECT(named, waits); /* some seconds behind the others */
         snprintf(lost, sizeof(lost), "lost %s (127.0.0.1:", task);
         snprintf(waited, sizeof(waited), " waited long for %s", task);
         EXPECT(lost, waited, " waits for nobody");
         EXPECT(victim == 0 ? "1 is 0 of 2" : "0 is 0 of 2", "2 is 1 of 2");
         kill(members.children[victim], SIGCONT);
-        snprintf(out, sizeof(out), "%d lost the others went on without this task", victim);
+        snprintf(out, sizeof(out), "%d lost the other tasks continued without this task", victim);
         EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3", out);
     }
     end(&members);
@@ -345,7 +344,7 @@ static void wait_until_stopped(const struct members *members, int rank)
     assert_true(WIFSTOPPED(status));
 }
 
-/* All that those who are stopped now have told before. */
+/* Reads all that the stopped members have reported before. */
 static void forget_what_was_told(void)
 {
     struct pollfd ready = {.fd = told[0], .events = POLLIN};
@@ -353,7 +352,8 @@ static void forget_what_was_told(void)
         assert_true(read(told[0], text, sizeof(text)) > 0);
 }
 
-/* All three are stopped; the first goes on when the others do and say that they wait for it. */
+/* All three members are stopped; the first continues when the others have continued and report
+ * that they wait for it. */
 static void wake_after_an_hour(const struct members *members)
 {
     for (int rank = 0; rank < members->size; rank++)
@@ -368,9 +368,9 @@ static void wake_after_an_hour(const struct members *members)
     EXPECT("0 works", "1 works", "2 works");
 }
 
-/* Virtual machines are moved and containers frozen: all stand still, longer than anybody is waited
- * for, and nobody is to blame. */
-static void time_in_which_all_were_stopped_counts_against_nobody(void **state)
+/* Virtual machines are moved and containers frozen: all members stop for longer than any timeout,
+ * and none is to blame. */
+static void time_in_which_all_were_stopped_counts_against_no_member(void **state)
 {
     struct members members;
     begin(&members, 3, counts);
@@ -386,8 +386,8 @@ static void time_in_which_all_were_stopped_counts_against_nobody(void **state)
     end(&members);
 }
 
-/* The same, and it does not find them asleep in poll() but between two of them. */
-static void stopped_between_two_looks_is_stopped_too(void **state)
+/* The same, but the members are not in poll() but between two calls of it. */
+static void a_stop_between_two_polls_is_detected(void **state)
 {
     struct members members;
     begin(&members, 3, counts);
@@ -402,11 +402,11 @@ static void stopped_between_two_looks_is_stopped_too(void **state)
     end(&members);
 }
 
-/* The one has met the other, and then finds that an hour has passed; the other does not come to the
- * first call before the one has said that it waits for it. */
+/* One member has connected to the other, and then finds that an hour has passed. The other does
+ * not come to the first call before the one has reported that it waits for it. */
 static void stop_when_linked(int rank, int times)
 {
-    enum { LINKED = 2 }; /* the first time it is in the lobby */
+    enum { LINKED = 2 }; /* the first time it is in discovery */
     char byte;
     if (rank == 1)
         hours_passed++;
@@ -427,9 +427,9 @@ static void one_that_was_stopped_while_all_met_waits_for_them(void **state)
     close(said_waiting[1]);
 }
 
-/* The worker of rank 0 reads the checkpoint that a run goes on from, and does not answer. Once the
- * run has begun nobody has that long any more; how the others go on is shown above. */
-static void one_that_reads_at_the_start_is_waited_for(void **state)
+/* The worker of rank 0 reads the checkpoint and does not answer. After the start this would be
+ * too long; how the others continue then is tested above. */
+static void a_member_that_reads_at_the_start_is_waited_for(void **state)
 {
     struct members members;
     peer_timeout_ms = 4000;
@@ -460,7 +460,7 @@ static void who_is_told_to_stop_does_not_wait_for_a_stopped_one(void **state)
     end(&members);
 }
 
-/* It may take its time to end, and its machine may be gone by then. */
+/* A member that says that it ends may take long to end, and its machine may be gone by then. */
 static void goes(const struct members *members, int rank)
 {
     struct ty_tf_config *config = members_config(members, false, rank);
@@ -492,11 +492,11 @@ static void one_that_said_that_it_ends_is_not_waited_for(void **state)
     end(&members);
 }
 
-/* Sums are rounded on the wire, a state that is handed over is not: whoever has it, and with the
- * sign of its zeros. */
+/* Sums are rounded on the wire, but a state that is passed on is not, down to the sign of its
+ * zeros. */
 static void hands_over(const struct members *members, int rank)
 {
-    enum { FLOATS = 40000 }; /* so many that sums are rounded */
+    enum { FLOATS = 40000 }; /* enough floats that sums are rounded */
     static float state[FLOATS], sums[FLOATS];
     struct ty_tf_config *config = members_config(members, false, rank);
     struct comm_options options = members_options(config);
@@ -537,7 +537,7 @@ static void too_few_wait(void **state)
     begin(&members, 2, counts);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     lose(&members, 1);
-    EXPECT("0 says waiting with what has been trained: fewer tasks are there than");
+    EXPECT("0 says waiting with the training state: fewer tasks are present than");
     members_start(&members, 1, counts);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     end(&members);
@@ -547,11 +547,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(those_left_go_on_and_the_lost_comes_back, set_up),
-        cmocka_unit_test_setup(a_stopped_one_is_named_left_out_and_rejoins, set_up),
-        cmocka_unit_test_setup(time_in_which_all_were_stopped_counts_against_nobody, set_up),
-        cmocka_unit_test_setup(stopped_between_two_looks_is_stopped_too, set_up),
+        cmocka_unit_test_setup(a_stopped_member_is_named_left_out_and_rejoins, set_up),
+        cmocka_unit_test_setup(time_in_which_all_were_stopped_counts_against_no_member, set_up),
+        cmocka_unit_test_setup(a_stop_between_two_polls_is_detected, set_up),
         cmocka_unit_test_setup(one_that_was_stopped_while_all_met_waits_for_them, set_up),
-        cmocka_unit_test_setup(one_that_reads_at_the_start_is_waited_for, set_up),
+        cmocka_unit_test_setup(a_member_that_reads_at_the_start_is_waited_for, set_up),
         cmocka_unit_test_setup(who_is_told_to_stop_does_not_wait_for_a_stopped_one, set_up),
         cmocka_unit_test_setup(one_that_said_that_it_ends_is_not_waited_for, set_up),
         cmocka_unit_test_setup(a_state_is_handed_over_whole_where_sums_are_rounded, set_up),

@@ -1,6 +1,6 @@
-/* Groups with encrypted links: the same results as in the clear, nothing to read for one in the
- * middle, and an error for whoever changes a bit, does not encrypt, or has no secret. Most of what
- * groups do is tested a second time with encrypted links; see members.h. */
+/* Groups with encrypted connections: the same results as without encryption, nothing to read for
+ * an observer, and an error for a member whose data is modified, that does not encrypt, or that
+ * has no secret. Most tests of groups also run with encrypted connections; see members.h. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "comm/transport/socket.h"
@@ -37,7 +37,7 @@ static struct comm_group *join(const struct members *members, int rank, bool enc
     return group;
 }
 
-/* Sums of these round, so that the order shows in the bits. */
+/* Sums of these values round, so that the order shows in the bits. */
 static void fill(float *data, int rank)
 {
     struct rand rand;
@@ -47,7 +47,7 @@ static void fill(float *data, int rank)
     }
 }
 
-/* All that a group can do, one after the other into one buffer. */
+/* All collectives of a group, one after the other into one buffer. */
 static char *results_of(const struct members *members, int rank, bool encrypt, size_t *ret_size)
 {
     struct err err = ERR_INIT;
@@ -112,7 +112,7 @@ static void a_secret_is_needed(void **state)
 
 static bool elastic;
 
-/* Rank 1 encrypts. Both learn why they do not come together, and do not wait for it. */
+/* Only rank 1 encrypts. Both members get the reason at once. */
 static void one_encrypts(const struct members *members, int rank)
 {
     struct ty_tf_config *config = members_config(members, true, rank);
@@ -127,7 +127,7 @@ static void one_encrypts(const struct members *members, int rank)
     ty_tf_config_free(config);
 }
 
-static void half_encrypted_is_refused(void **state)
+static void encryption_on_one_side_is_refused(void **state)
 {
     for (int i = 0; i < 2; i++) {
         struct members members;
@@ -138,11 +138,11 @@ static void half_encrypted_is_refused(void **state)
     }
 }
 
-/* ---- one in the middle ----------------------------------------------------------------------- */
+/* ---- An observer in the middle --------------------------------------------------------------- */
 
 enum { PAIRS_MAX = 16, CAPTURE_MAX = 32 << 20, SPOIL_AFTER = BLOCK / 2 };
 
-/* In memory that the test, the members and the one in the middle share. */
+/* In memory that the test, the members and the observer share. */
 struct middle {
     bool encrypt, spoil;
     bool spoiled;
@@ -150,7 +150,7 @@ struct middle {
     char capture[CAPTURE_MAX];
 };
 static struct middle *middle;
-static char word[WORD_SIZE]; /* what the members tell each other, again and again */
+static char word[WORD_SIZE]; /* what the members send each other repeatedly */
 
 static int dial(int port)
 {
@@ -164,7 +164,8 @@ static int dial(int port)
     return -1;
 }
 
-/* What has come on one connection goes out on its other half, noted, and changed if it is to be. */
+/* Forwards what arrived on one connection to the other one, records it, and modifies it if the
+ * test says so. */
 static bool pass_on(int from, int to, size_t *passed)
 {
     char bytes[65536];
@@ -190,7 +191,7 @@ static bool pass_on(int from, int to, size_t *passed)
     return true;
 }
 
-/* Between rank 1 and rank 0, at port 1, until it is killed. */
+/* Forwards between rank 1 and rank 0, at port 1, until it is killed. */
 static void stand_in_the_middle(const struct members *members, int listener)
 {
     struct pollfd polls[1 + 2 * PAIRS_MAX] = {{.fd = listener, .events = POLLIN}};
@@ -219,7 +220,8 @@ static void stand_in_the_middle(const struct members *members, int listener)
     }
 }
 
-/* Two members that know one address, of which rank 1 has a wrong one: where all goes through. */
+/* Two members of the master form, of which rank 1 has the address of the observer, so that
+ * everything passes through it. */
 static void talks_over_the_middle(const struct members *members, int rank)
 {
     char port[16], rank_text[16];
@@ -243,11 +245,11 @@ static void talks_over_the_middle(const struct members *members, int rank)
     for (size_t i = 0; i < BLOCK; i += WORD_SIZE)
         memcpy(own + i, word, WORD_SIZE);
     int result = comm_allgather(group, own, BLOCK, all, &err);
-    if (result == 0) /* one of them may have had all it needed */
+    if (result == 0) /* one of them may have received all it needed */
         result = comm_barrier(group, &err);
     CHECK((result < 0) == middle->spoil);
     if (middle->spoil) {
-        CHECK_TEXT(err.message, "what came over the encrypted connection was changed on its way");
+        CHECK_TEXT(err.message, "data on the encrypted connection was modified on its way");
         CHECK(comm_group_broken(group) == COMM_BROKEN_PEER);
     } else {
         CHECK(memcmp(all, own, BLOCK) == 0 && memcmp(all + BLOCK, own, BLOCK) == 0);
@@ -279,7 +281,7 @@ static void run_over_the_middle(bool encrypt, bool spoil)
     assert_true(middle->size > BLOCK / 2);
 }
 
-static void nothing_can_be_read_in_between(void **state)
+static void an_observer_cannot_read_the_data(void **state)
 {
     run_over_the_middle(false, false);
     assert_non_null(memmem(middle->capture, middle->size, word, sizeof(word)));
@@ -288,7 +290,7 @@ static void nothing_can_be_read_in_between(void **state)
     assert_null(memmem(middle->capture, middle->size, word, 8));
 }
 
-static void a_changed_bit_ends_the_call(void **state)
+static void a_modified_bit_ends_the_call(void **state)
 {
     run_over_the_middle(true, true);
     assert_true(middle->spoiled);
@@ -299,9 +301,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_the_same_bits),
         cmocka_unit_test(a_secret_is_needed),
-        cmocka_unit_test(half_encrypted_is_refused),
-        cmocka_unit_test(nothing_can_be_read_in_between),
-        cmocka_unit_test(a_changed_bit_ends_the_call),
+        cmocka_unit_test(encryption_on_one_side_is_refused),
+        cmocka_unit_test(an_observer_cannot_read_the_data),
+        cmocka_unit_test(a_modified_bit_ends_the_call),
     };
     middle = mmap(NULL, sizeof(*middle), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     rand_secure(word, sizeof(word));

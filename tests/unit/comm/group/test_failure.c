@@ -1,5 +1,5 @@
-/* What happens to a group when a member dies, leaves, stands still or makes another call: every
- * other member gets an error in finite time that names the one to blame. */
+/* A member dies, leaves, does not arrive or makes another call: every other member gets an error
+ * in finite time that names it. */
 #include "base/mem.h"
 #include "comm/transport/shared_memory.h"
 #include "members.h"
@@ -14,10 +14,10 @@
 
 enum { BIG = 4 << 20 }; /* floats: more than any socket buffer holds */
 
-/* How long one that stands still is waited for. Whoever is only slow must come in that time, also
- * on a machine that does not let it run for seconds. */
+/* How long a member that does not arrive is waited for. A member that is only slow must arrive in
+ * that time, also on a machine that does not schedule it for seconds. */
 enum { PATIENCE_MS = 12000 };
-#define IN_VAIN "waited 12 s in vain for "
+#define TIMED_OUT "timed out after 12 s while it waited for "
 
 static enum comm_transport transport; /* of all groups */
 
@@ -74,7 +74,7 @@ static void dies_in_the_middle(const struct members *members, int rank)
     CHECK_TEXT(err.message, wanted);
     CHECK(err.code == ERR_UNAVAILABLE);
     CHECK(comm_group_broken(group) == COMM_BROKEN_PEER);
-    /* A broken group stays broken, with the same words. */
+    /* A broken group stays broken, with the same message. */
     struct err again = ERR_INIT;
     CHECK(comm_barrier(group, &again) < 0);
     CHECK(strcmp(err.message, again.message) == 0);
@@ -90,7 +90,8 @@ static void a_killed_member_is_named_by_all(void **state)
     assert_int_equal(members_wait(&members), 1); /* the killed one itself */
 }
 
-/* Death while the others are deep in a transfer that needs it, or in a sum in shared memory. */
+/* A death while the others are in a transfer that needs the member, or in a sum in shared memory.
+ */
 static void killed_by_parent(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 30000, NULL);
@@ -111,7 +112,7 @@ static void killed_by_parent(const struct members *members, int rank)
     shared_memory_free(memory);
 }
 
-static void a_death_in_mid_transfer_is_noticed(void **state)
+static void a_death_during_a_transfer_is_detected(void **state)
 {
     struct members members;
     members_init(&members, 3);
@@ -119,9 +120,9 @@ static void a_death_in_mid_transfer_is_noticed(void **state)
     assert_int_equal(members_wait(&members), 1);
 }
 
-/* A member that is alive but does not come is named by those who wait: by the first of them whose
- * patience ends in a line and then in the error, which the others may hear from it. It comes when
- * they have gone, which it learns from a pipe that only they hold open. */
+/* A member that is alive but does not arrive is named by the members that wait: by the first one
+ * whose wait times out, in a report and then in the error, which it sends to the others. It
+ * arrives when they are gone, which it learns from a pipe that only they hold open. */
 static int others_alive[2];
 
 static void does_not_come(const struct members *members, int rank)
@@ -137,13 +138,13 @@ static void does_not_come(const struct members *members, int rank)
         close(others_alive[1]);
         CHECK(read(others_alive[0], &byte, 1) == 0);
         CHECK(comm_barrier(group, &err) < 0);
-        CHECK_TEXT(err.message, IN_VAIN);
+        CHECK_TEXT(err.message, TIMED_OUT);
     } else {
         CHECK(comm_allreduce_sum_f32(group, data, BIG, &err) < 0);
-        text_of(members, 2, IN_VAIN, wanted);
+        text_of(members, 2, TIMED_OUT, wanted);
         CHECK_TEXT(err.message, wanted);
         CHECK(comm_group_broken(group) == COMM_BROKEN_PEER);
-        if (!strstr(err.message, "(told by")) {
+        if (!strstr(err.message, "(reported by")) {
             text_of(members, 2, " s for ", wanted);
             CHECK_TEXT(line, "all-reduce (call ");
             CHECK_TEXT(line, wanted);
@@ -163,8 +164,8 @@ static void start_with_one_that_does_not_come(struct members *members, enum comm
     close(others_alive[1]);
 }
 
-/* Both ways at once: all this does is wait. */
-static void a_member_that_stands_still_is_named(void **state)
+/* Both transports at once, because all they do is wait. */
+static void a_member_that_does_not_arrive_is_named(void **state)
 {
     struct members over_tcp, in_shared_memory;
     start_with_one_that_does_not_come(&over_tcp, COMM_TRANSPORT_TCP);
@@ -198,7 +199,7 @@ static void a_member_that_left_is_named(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-/* Rank 1 calls something else: a ring against a ring, small against large, small against small. */
+/* Rank 1 makes another call: a ring against a ring, small against large, small against small. */
 static int call_differently(struct comm_group *group, int rank, int which, float *data,
                             struct err *err)
 {
@@ -223,9 +224,9 @@ static void calls_another(const struct members *members, int rank)
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
     float *data = mem_calloc(BIG, sizeof(*data));
-    /* A slow member may hear of it when it is still about to join. */
+    /* A slow member may hear of it while it still joins. */
     int result = try_to_join(members, rank, 30000, NULL, &group, &err);
-    /* The root of a broadcast may be through before anybody notices. */
+    /* The root of a broadcast may finish before any member notices. */
     for (int i = 0; i < 2 && result == 0; i++)
         result = call_differently(group, rank, which_call, data, &err);
     CHECK(result < 0);
@@ -235,7 +236,7 @@ static void calls_another(const struct members *members, int rank)
     free(data);
 }
 
-static void different_calls_are_noticed(void **state)
+static void different_calls_are_detected(void **state)
 {
     for (which_call = 0; which_call < 4; which_call++) {
         struct members members;
@@ -261,11 +262,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_member_is_named_by_all),
-        cmocka_unit_test(a_death_in_mid_transfer_is_noticed),
+        cmocka_unit_test(a_death_during_a_transfer_is_detected),
         cmocka_unit_test(a_member_that_left_is_named),
-        cmocka_unit_test(different_calls_are_noticed),
+        cmocka_unit_test(different_calls_are_detected),
     };
-    const struct CMUnitTest waits[] = {cmocka_unit_test(a_member_that_stands_still_is_named)};
+    const struct CMUnitTest waits[] = {cmocka_unit_test(a_member_that_does_not_arrive_is_named)};
     int failed = cmocka_run_group_tests_name("either way", waits, NULL, NULL);
     failed += cmocka_run_group_tests_name("over TCP", tests, over_tcp, NULL);
     return failed + cmocka_run_group_tests_name("in shared memory", tests, in_shared_memory, NULL);

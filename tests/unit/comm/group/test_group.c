@@ -1,6 +1,7 @@
 /* The collectives among 1 … 7 processes, against a plain sum in the promised order. */
 #include "base/mem.h"
 #include "base/rand.h"
+#include "comm/collective/collective.h"
 #include "comm/transport/shared_memory.h"
 #include "members.h"
 
@@ -18,8 +19,8 @@ enum { COUNT_MAX = 1 << 20, POOL = COUNT_MAX + 65536 };
 
 static const size_t COUNTS[] = {0, 1, 2, 3, 7, 64, 1023, 4096, 4097, 16385, 100003, COUNT_MAX};
 
-/* Made once, for all members to read: with each making what all contribute, that was most of the
- * time. Sums of such values round, so that the order shows in the bits. */
+/* Made once, for all members to read: making the contributions of all in each member took most of
+ * the time. Sums of these values round, so that the order shows in the bits. */
 static float pool[POOL];
 
 static int make_pool(void **state)
@@ -31,7 +32,7 @@ static int make_pool(void **state)
     return 0;
 }
 
-/* What rank `rank` contributes in a round: a piece of its own. */
+/* The contribution of `rank` in a round: a part of the pool of its own. */
 static const float *contribution(int rank, size_t round)
 {
     size_t which = round * MEMBERS_MAX + (size_t)rank;
@@ -43,8 +44,9 @@ static void fill(float *data, size_t count, int rank, size_t round)
     memcpy(data, contribution(rank, round), count * sizeof(*data));
 }
 
-/* Halving and doubling: where members are no power of two, the first ones pair up; then those whose
- * index differs in the highest bit, in the next …; for doubling from the lowest bit on. */
+/* The order of halving and doubling: if the number of members is not a power of two, the first
+ * ones pair up; then members add up whose index differs in the highest bit, the next one …; for
+ * doubling from the lowest bit on. */
 static float paired_sum(size_t round, size_t at, int members, bool doubling)
 {
     float values[MEMBERS_MAX];
@@ -72,7 +74,7 @@ static void reference_sum(const struct comm_group *group, float *sum, size_t cou
     const float *all[MEMBERS_MAX];
     for (int rank = 0; rank < members; rank++)
         all[rank] = contribution(rank, round);
-    const char *name = comm_allreduce_name(group, count);
+    const char *name = comm_allreduce_choice(group, count)->name;
     bool ring = strcmp(name, "ring") == 0, doubling = strcmp(name, "doubling") == 0;
     bool paired = doubling || strcmp(name, "halving") == 0;
     for (size_t i = 0; paired && i < count; i++)
@@ -89,7 +91,7 @@ static void reference_sum(const struct comm_group *group, float *sum, size_t cou
     }
 }
 
-/* Of the members that are started next. */
+/* The transport of the members that are started next. */
 static enum comm_transport transport;
 
 static struct comm_group *join(const struct members *members, int rank, int channels,
@@ -191,7 +193,8 @@ static void shared_sums_are_the_same_bits_for_all_sizes(void **state)
         run(SIZES[i], one_channel);
 }
 
-/* Data in memory that is shared as a whole, at the same place for all and at different ones. */
+/* Data in memory that is shared as a whole, at the same offset in all members and at different
+ * ones. */
 static void in_shared_memory(const struct members *members, int rank)
 {
     enum { FLOATS = (1 << 20) + 64 };
@@ -230,7 +233,7 @@ static void several_channels_change_nothing(void **state)
     run(3, three_channels);
 }
 
-/* Connections of this process that the kernel does not send by the clock on. */
+/* The number of connections of this process that the kernel does not pace. */
 static int count_unpaced(void)
 {
     int unpaced = 0;
@@ -251,7 +254,7 @@ static void with_data_connections(const struct members *members, int rank)
     struct err err = ERR_INIT;
     struct comm_group *group = join(members, rank, 3, false);
     CHECK(count_unpaced() >= 3 + 3 + members->size - 1); /* left, right, pairs */
-    CHECK_OK(comm_barrier(group, &err), &err);           /* nobody leaves before */
+    CHECK_OK(comm_barrier(group, &err), &err);           /* no member leaves before */
     comm_group_free(group);
 }
 
@@ -261,8 +264,8 @@ static void data_within_a_machine_is_not_paced(void **state)
     run(3, with_data_connections);
 }
 
-/* Small calls in a row, which peers finish at different times: nobody's next contribution may be
- * taken for this one. */
+/* Small calls in a row, which members finish at different times: the next contribution of a
+ * member must not be taken for the current one. */
 static void many_small(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 1, true);

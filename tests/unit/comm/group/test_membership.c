@@ -1,7 +1,6 @@
-/* The agreement about who belongs to a group, in simulation: tasks with random losses, stops, cuts
- * of the network, restarts and orders of messages. A generation has one list, in the eyes of all
- * its members; at no time two of them are at work; and when nothing goes wrong any more, all tasks
- * end up in one. */
+/* The agreement on the members of a group, in a simulation with random losses, stops, network
+ * partitions, restarts and message orders. All members of a generation have the same list; at no
+ * time two generations train; and when nothing fails any more, all tasks end up in one. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/vec.h"
@@ -18,14 +17,14 @@
 
 enum { TASKS_MAX = 5 };
 
-enum place { DEAD, LOBBY, LINKING, AT_WORK };
+enum place { DEAD, DISCOVERING, LINKING, AT_WORK };
 
 struct letter {
     struct membership_message message;
     uint8_t tasks[TASKS_MAX];
 };
 
-/* One direction of a connection between two that are in the lobby. */
+/* One direction of a connection between two tasks in discovery. */
 struct pipe {
     bool open; /* at the end that receives */
     VEC(struct letter) letters;
@@ -36,23 +35,23 @@ struct task {
     bool frozen;
     struct membership *membership;
     uint64_t generation, live, highest;
-    bool list[TASKS_MAX], mates[TASKS_MAX], pledged[TASKS_MAX];
-    bool silent[TASKS_MAX]; /* given up, until met */
-    bool lives[TASKS_MAX];  /* it went away alive: never given up, as it may be at work */
+    bool list[TASKS_MAX], previous_members[TASKS_MAX], accepted_members[TASKS_MAX];
+    bool silent[TASKS_MAX]; /* given up until it connects again */
+    bool lives[TASKS_MAX];  /* it left alive: never given up, because it may be training */
     bool left_behind;
-    bool over; /* the group it works in is to be formed anew */
+    bool over; /* its group must form again */
     uint64_t machines[TASKS_MAX];
 };
 
 struct world {
     uint64_t seed;
     struct rand rand;
-    int tasks, start; /* how many are enough to begin with */
+    int tasks, start; /* how many tasks are enough to start */
     bool one_machine;
     struct task task[TASKS_MAX];
     struct pipe pipe[TASKS_MAX][TASKS_MAX]; /* from, to */
     bool cut[TASKS_MAX][TASKS_MAX];
-    VEC(struct letter) lists; /* of every generation that began to work: generation and tasks */
+    VEC(struct letter) lists; /* generation and members of every generation that started to train */
 };
 
 struct self {
@@ -88,19 +87,19 @@ static void enter(struct world *world, int i)
         .left_behind = task->left_behind,
         .highest = task->highest,
         .salt = (uint32_t)rand_next(&world->rand),
-        .mates = task->live ? task->mates : NULL,
-        .pledged = task->pledged,
+        .previous_members = task->live ? task->previous_members : NULL,
+        .accepted_members = task->accepted_members,
         .machine = world->one_machine ? 1 : (uint64_t)i + 1,
         .machines = task->machines,
         .send = post,
         .context = &selves[i],
     };
-    task->place = LOBBY;
+    task->place = DISCOVERING;
     task->over = false;
     task->membership = membership_new(&options);
 }
 
-/* What was sent before still arrives; what was not read is lost. */
+/* Messages that were sent before still arrive; those that were not read are lost. */
 static void leave(struct world *world, int i)
 {
     struct task *task = &world->task[i];
@@ -116,7 +115,7 @@ static void leave(struct world *world, int i)
 static void die(struct world *world, int i)
 {
     struct task *task = &world->task[i];
-    if (task->place == LOBBY)
+    if (task->place == DISCOVERING)
         leave(world, i);
     *task = (struct task){.place = DEAD};
 }
@@ -128,7 +127,7 @@ static bool can_talk(const struct world *world, int i, int j)
 
 static bool linked(const struct world *world, int i, int j)
 {
-    return world->pipe[j][i].open; /* as i knows */
+    return world->pipe[j][i].open; /* as task i knows */
 }
 
 static void hang_up(struct world *world, int i, int j)
@@ -137,43 +136,43 @@ static void hang_up(struct world *world, int i, int j)
     world->pipe[j][i].letters.count = 0;
 }
 
-/* Task i looks at task j, as the lobby would. */
+/* Task i updates the presence of task j, as peer_discovery would. */
 static void look(struct world *world, int i, int j)
 {
     struct task *self = &world->task[i], *other = &world->task[j];
     if (linked(world, i, j)) {
-        bool both = world->pipe[i][j].open && other->place == LOBBY;
+        bool both = world->pipe[i][j].open && other->place == DISCOVERING;
         if (!both && can_talk(world, i, j)) {
             if (world->pipe[j][i].letters.count)
                 return;
-            hang_up(world, i, j); /* it closed its end, which one that is stopped by now did, too */
+            hang_up(world, i, j); /* it closed its end, also if it is stopped now */
             self->lives[j] = true;
-            membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
+            membership_set_presence(self->membership, j, MEMBERSHIP_UNKNOWN);
         } else if ((other->frozen || !can_talk(world, i, j)) && draw(world, 3) == 0) {
             hang_up(world, i, j);
             self->silent[j] = true;
-            membership_see(self->membership, j, MEMBERSHIP_SILENT);
+            membership_set_presence(self->membership, j, MEMBERSHIP_SILENT);
         }
         return;
     }
     bool reaches = can_talk(world, i, j);
-    if (reaches && other->place == LOBBY && !other->frozen && !world->pipe[i][j].open) {
+    if (reaches && other->place == DISCOVERING && !other->frozen && !world->pipe[i][j].open) {
         world->pipe[i][j].open = world->pipe[j][i].open = true;
         world->pipe[i][j].letters.count = world->pipe[j][i].letters.count = 0;
         self->silent[j] = other->silent[i] = false;
-        membership_see(other->membership, i, MEMBERSHIP_UNKNOWN);
-        membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
-        membership_see(self->membership, j, MEMBERSHIP_PRESENT);
-        membership_see(other->membership, i, MEMBERSHIP_PRESENT);
+        membership_set_presence(other->membership, i, MEMBERSHIP_UNKNOWN);
+        membership_set_presence(self->membership, j, MEMBERSHIP_UNKNOWN);
+        membership_set_presence(self->membership, j, MEMBERSHIP_PRESENT);
+        membership_set_presence(other->membership, i, MEMBERSHIP_PRESENT);
     } else if (reaches && other->place == DEAD) {
         self->lives[j] = self->silent[j] = false;
-        membership_see(self->membership, j, MEMBERSHIP_GONE);
+        membership_set_presence(self->membership, j, MEMBERSHIP_GONE);
     } else if (self->silent[j] || !reaches ||
                (other->frozen && self->live && !self->lives[j] && draw(world, 5) == 0)) {
         self->silent[j] = true;
-        membership_see(self->membership, j, MEMBERSHIP_SILENT);
+        membership_set_presence(self->membership, j, MEMBERSHIP_SILENT);
     } else {
-        membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
+        membership_set_presence(self->membership, j, MEMBERSHIP_UNKNOWN);
     }
 }
 
@@ -188,7 +187,7 @@ static void read_one(struct world *world, int i, int j)
     membership_receive(world->task[i].membership, j, &letter.message);
 }
 
-static void in_lobby(struct world *world, int i)
+static void in_discovery(struct world *world, int i)
 {
     struct task *task = &world->task[i];
     const bool *list;
@@ -198,7 +197,7 @@ static void in_lobby(struct world *world, int i)
     else if (j != i)
         read_one(world, i, j);
     else if (draw(world, 4) == 0)
-        membership_remind(task->membership);
+        membership_announce(task->membership);
     uint64_t decided = membership_decided(task->membership, &list);
     if (!decided)
         return;
@@ -229,7 +228,7 @@ static void check_list(struct world *world, const struct task *task)
     vec_push(&world->lists, entry);
 }
 
-/* A generation is at work when all its members are. */
+/* A generation trains when all its members do. */
 static void check_one_at_work(const struct world *world)
 {
     uint64_t found = 0;
@@ -249,11 +248,12 @@ static void check_one_at_work(const struct world *world)
     }
 }
 
-/* One that is in the lobby though it agreed began anew, unless the leader's word is on its way. */
+/* Whether a task that accepted the generation is back in discovery, unless the commit of the
+ * leader is in flight. */
 static bool began_anew(const struct world *world, int i, uint64_t generation)
 {
     const struct pipe *pipe = &world->pipe[generation & 0xffff][i];
-    return world->task[i].place == LOBBY && !(pipe->open && pipe->letters.count);
+    return world->task[i].place == DISCOVERING && !(pipe->open && pipe->letters.count);
 }
 
 static void linking(struct world *world, int i)
@@ -271,8 +271,8 @@ static void linking(struct world *world, int i)
         task->place = AT_WORK;
         task->live = task->generation;
         task->left_behind = false;
-        memcpy(task->mates, task->list, sizeof(task->mates));
-        memset(task->pledged, 0, sizeof(task->pledged));
+        memcpy(task->previous_members, task->list, sizeof(task->previous_members));
+        memset(task->accepted_members, 0, sizeof(task->accepted_members));
         memset(task->silent, 0, sizeof(task->silent));
         memset(task->lives, 0, sizeof(task->lives));
         check_list(world, task);
@@ -287,11 +287,11 @@ static void at_work(struct world *world, int i)
     bool wanted = false, lost = false;
     for (int j = 0; j < world->tasks; j++) {
         const struct task *other = &world->task[j];
-        wanted |=
-            !task->list[j] && other->place == LOBBY && !other->frozen && can_talk(world, i, j);
+        wanted |= !task->list[j] && other->place == DISCOVERING && !other->frozen &&
+                  can_talk(world, i, j);
         if (!task->list[j] || i == j)
             continue;
-        /* One that left said so, also if it is stopped by now. */
+        /* A task that left said so, also if it is stopped now. */
         bool gone = can_talk(world, i, j) &&
                     (other->generation != task->generation || other->place < LINKING);
         bool silent = !gone && (other->frozen || !can_talk(world, i, j));
@@ -311,24 +311,24 @@ static void at_work(struct world *world, int i)
 static void happen(struct world *world)
 {
     static void (*const LIVES[])(struct world *, int) = {
-        [LOBBY] = in_lobby, [LINKING] = linking, [AT_WORK] = at_work};
+        [DISCOVERING] = in_discovery, [LINKING] = linking, [AT_WORK] = at_work};
     int i = draw(world, world->tasks);
     if (world->task[i].place != DEAD && !world->task[i].frozen)
         LIVES[world->task[i].place](world, i);
     check_one_at_work(world);
 }
 
-/* One that was stopped does not believe what it knew of others any more. */
+/* A task that was stopped forgets what it knew about the others. */
 static void thaw(struct world *world, int i)
 {
     struct task *task = &world->task[i];
-    if (task->frozen && task->place == LOBBY)
-        membership_was_away(task->membership);
+    if (task->frozen && task->place == DISCOVERING)
+        membership_note_absence(task->membership);
     task->left_behind |= task->frozen && task->live;
     task->frozen = false;
     for (int j = 0; j < world->tasks; j++) {
-        if (j != i && task->place == LOBBY && !linked(world, i, j))
-            membership_see(task->membership, j, MEMBERSHIP_UNKNOWN);
+        if (j != i && task->place == DISCOVERING && !linked(world, i, j))
+            membership_set_presence(task->membership, j, MEMBERSHIP_UNKNOWN);
         task->silent[j] = false;
         task->lives[j] = true;
     }
@@ -355,7 +355,7 @@ static void go_wrong(struct world *world)
     case 5:
         thaw(world, i);
         break;
-    case 6: { /* the network falls into two parts */
+    case 6: { /* a network partition into two parts */
         int side[TASKS_MAX];
         for (int j = 0; j < world->tasks; j++)
             side[j] = draw(world, 2);
@@ -390,7 +390,7 @@ static void describe(const struct world *world)
         for (int j = 0; j < world->tasks; j++)
             printf(" %d/%d", task->list[j], linked(world, i, j));
         printf(" %s\n",
-               task->membership ? membership_obstacle(task->membership) : "not in the lobby");
+               task->membership ? membership_obstacle(task->membership) : "not in discovery");
     }
 }
 
@@ -437,40 +437,40 @@ static int tasks_of(uint64_t seed)
     return 2 + (int)(seed % (TASKS_MAX - 1));
 }
 
-static void tasks_on_one_machine_find_together(void **state)
+static void tasks_on_one_machine_form_one_group(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         simulate(seed, tasks_of(seed), tasks_of(seed), true);
 }
 
-static void few_may_begin_on_one_machine(void **state)
+static void few_tasks_may_start_on_one_machine(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         simulate(seed, tasks_of(seed), 1 + (int)(seed / TASKS_MAX) % tasks_of(seed), true);
 }
 
-static void tasks_on_many_machines_find_together(void **state)
+static void tasks_on_many_machines_form_one_group(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         simulate(seed, tasks_of(seed), tasks_of(seed), false);
 }
 
-/* Who may go on when others are silent. */
+/* Which tasks may continue when others are silent. */
 static void ignore(void *context, int task, const struct membership_message *message)
 {
 }
 
-/* What the last case below needs beside its sights. */
-static bool left_behind, pledged[TASKS_MAX];
-static uint64_t met_live = 1; /* of those that are present */
-static int start;             /* not 0: nobody has a state, and so many may begin */
+/* What the last case below needs in addition. */
+static bool left_behind, accepted_members[TASKS_MAX];
+static uint64_t met_live = 1; /* `live` of the present tasks */
+static int start;             /* not 0: no task has a state, and this many may start */
 
 static const char *obstacle(int self, const char *sights, bool near, int min)
 {
     static const bool ALL[TASKS_MAX] = {true, true, true, true, true};
     uint64_t machines[TASKS_MAX] = {0};
     bool agreed[TASKS_MAX];
-    memcpy(agreed, pledged, sizeof(agreed));
+    memcpy(agreed, accepted_members, sizeof(agreed));
     int tasks = (int)strlen(sights);
     for (int i = 0; i < tasks; i++)
         machines[i] = near ? 7 : (uint64_t)i + 10;
@@ -480,23 +480,24 @@ static const char *obstacle(int self, const char *sights, bool near, int min)
                                                .start = start ? start : tasks,
                                                .live = !start,
                                                .left_behind = left_behind,
-                                               .mates = ALL,
-                                               .pledged = agreed,
+                                               .previous_members = ALL,
+                                               .accepted_members = agreed,
                                                .machine = near ? 7 : (uint64_t)self + 10,
                                                .machines = machines,
                                                .send = ignore};
     struct membership *m = membership_new(&options);
     for (int i = 0; i < tasks; i++)
-        membership_see(m, i,
-                       sights[i] == 'p'   ? MEMBERSHIP_PRESENT
-                       : sights[i] == 'g' ? MEMBERSHIP_GONE
-                       : sights[i] == 's' ? MEMBERSHIP_SILENT
-                                          : MEMBERSHIP_UNKNOWN);
+        membership_set_presence(m, i,
+                                sights[i] == 'p'   ? MEMBERSHIP_PRESENT
+                                : sights[i] == 'g' ? MEMBERSHIP_GONE
+                                : sights[i] == 's' ? MEMBERSHIP_SILENT
+                                                   : MEMBERSHIP_UNKNOWN);
     uint8_t view[TASKS_MAX];
     for (int i = 0; i < tasks; i++)
-        view[i] = sights[i] == 'p' ? MEMBERSHIP_PRESENT | MEMBERSHIP_MATE : MEMBERSHIP_GONE;
+        view[i] =
+            sights[i] == 'p' ? MEMBERSHIP_PRESENT | MEMBERSHIP_PREVIOUS_MEMBER : MEMBERSHIP_GONE;
     const struct membership_message here = {
-        .kind = MEMBERSHIP_HERE, .live = start ? 0 : met_live, .machine = 99, .tasks = view};
+        .kind = MEMBERSHIP_VIEW, .live = start ? 0 : met_live, .machine = 99, .tasks = view};
     for (int i = 0; i < tasks; i++)
         if (i != self && sights[i] == 'p')
             membership_receive(m, i, &here);
@@ -505,13 +506,15 @@ static const char *obstacle(int self, const char *sights, bool near, int min)
     return text;
 }
 
-static void silent_ones_elsewhere_may_be_at_work(void **state)
+static void silent_tasks_elsewhere_may_be_training(void **state)
 {
     assert_null(obstacle(0, "pg", false, 1));
     assert_null(obstacle(1, "gp", false, 1));
-    assert_null(obstacle(0, "ps", false, 1)); /* equal parts: the lowest goes on */
+    assert_null(
+        obstacle(0, "ps", false, 1)); /* equal parts: the one with the lowest task continues */
     assert_non_null(obstacle(1, "sp", false, 1));
-    assert_null(obstacle(1, "sp", true, 1)); /* on one machine nobody is cut off */
+    assert_null(
+        obstacle(1, "sp", true, 1)); /* on one machine no task can be separated by the network */
     assert_non_null(obstacle(0, "pss", false, 1));
     assert_null(obstacle(0, "psg", false, 1));
     assert_null(obstacle(1, "gps", false, 1));
@@ -521,20 +524,20 @@ static void silent_ones_elsewhere_may_be_at_work(void **state)
     assert_null(obstacle(0, "pss", true, 1));
 
     assert_null(obstacle(1, "gpps", false, 1)); /* two against one */
-    met_live = 0; /* but one of them in a new life, which counts for nobody */
+    met_live = 0; /* but one of them restarted without a state and does not count */
     assert_null(obstacle(1, "gpps", false, 1));
     assert_non_null(obstacle(2, "gspp", false, 1));
     met_live = 1;
     assert_null(obstacle(2, "gspp", false, 1));
 
-    pledged[2] = pledged[3] = true; /* a later group, which is not at work here */
+    accepted_members[2] = accepted_members[3] = true; /* a later group, which does not train here */
     assert_null(obstacle(2, "ppps", false, 1));
-    pledged[0] = pledged[1] = pledged[2] = false;
+    accepted_members[0] = accepted_members[1] = accepted_members[2] = false;
     assert_non_null(obstacle(0, "ppps", false, 1));
-    pledged[3] = false;
+    accepted_members[3] = false;
     assert_null(obstacle(0, "ppps", false, 1));
 
-    left_behind = true; /* any silent one, mate or not, may be at work with others */
+    left_behind = true; /* any silent task, previous member or not, may be training with others */
     met_live = 0;
     assert_non_null(obstacle(0, "ps", false, 1));
     assert_null(obstacle(0, "pg", false, 1));
@@ -543,26 +546,28 @@ static void silent_ones_elsewhere_may_be_at_work(void **state)
     met_live = 1;
 }
 
-static void few_may_begin_if_the_others_are_not_at_work(void **state)
+static void few_tasks_may_start_if_the_others_are_gone(void **state)
 {
     start = 2;
     assert_null(obstacle(0, "ppggg", false, 1));
     assert_null(obstacle(3, "gggpp", false, 1));
     assert_null(obstacle(0, "ppsss", true, 1));
     assert_null(obstacle(0, "ppgss", false, 1));
-    assert_string_equal(obstacle(0, "pgggg", false, 1),
-                        "nobody here has been training, and too few are there to begin");
-    assert_string_equal(obstacle(0, "ppggu", false, 1), "it is not known yet who else is there");
     assert_string_equal(
-        obstacle(0, "ppsss", false, 1),
-        "the others may be training on machines that cannot be reached, and are not fewer");
+        obstacle(0, "pgggg", false, 1),
+        "no task that is present has a training state, and too few are present to start");
+    assert_string_equal(obstacle(0, "ppggu", false, 1),
+                        "it is not known yet which other tasks are running");
+    assert_string_equal(obstacle(0, "ppsss", false, 1),
+                        "the other tasks may be training on machines that cannot be reached, and "
+                        "are not a minority");
     start = 0;
 }
 
 static void messages_are_read_back(void **state)
 {
     for (int tasks = 1; tasks <= TASKS_MAX; tasks++)
-        for (int kind = MEMBERSHIP_HERE; kind < MEMBERSHIP_KINDS; kind++) {
+        for (int kind = MEMBERSHIP_VIEW; kind < MEMBERSHIP_KINDS; kind++) {
             uint8_t told[TASKS_MAX] = {1, 15, 6, 0, 9}, heard[TASKS_MAX] = {0};
             struct membership_message message = {.kind = (enum membership_kind)kind,
                                                  .generation = 0x123456789abc,
@@ -582,7 +587,7 @@ static void messages_are_read_back(void **state)
             assert_int_equal(membership_message_decode(&frame, at, tasks, &again, &err), 0);
             assert_int_equal(again.kind, kind);
             assert_true(again.generation == message.generation);
-            if (kind == MEMBERSHIP_HERE)
+            if (kind == MEMBERSHIP_VIEW)
                 assert_true(again.live == 77 && again.machine == 88);
             if (kind <= MEMBERSHIP_PROPOSE)
                 assert_memory_equal(told, heard, (size_t)tasks);
@@ -596,11 +601,11 @@ static void messages_are_read_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tasks_on_one_machine_find_together),
-        cmocka_unit_test(few_may_begin_on_one_machine),
-        cmocka_unit_test(tasks_on_many_machines_find_together),
-        cmocka_unit_test(silent_ones_elsewhere_may_be_at_work),
-        cmocka_unit_test(few_may_begin_if_the_others_are_not_at_work),
+        cmocka_unit_test(tasks_on_one_machine_form_one_group),
+        cmocka_unit_test(few_tasks_may_start_on_one_machine),
+        cmocka_unit_test(tasks_on_many_machines_form_one_group),
+        cmocka_unit_test(silent_tasks_elsewhere_may_be_training),
+        cmocka_unit_test(few_tasks_may_start_if_the_others_are_gone),
         cmocka_unit_test(messages_are_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

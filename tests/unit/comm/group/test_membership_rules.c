@@ -1,5 +1,6 @@
-/* The rules of the agreement one by one, where the simulation (test_membership.c) would need luck:
- * who is bound to a proposal and until when, when a leader may propose, what is kept in mind. */
+/* The rules of the agreement one by one, where the simulation (test_membership.c) would need
+ * luck: which task is bound to a proposal and until when, when a leader may propose, and what is
+ * remembered. */
 #include "comm/group/membership.h"
 
 #include <setjmp.h>
@@ -10,12 +11,12 @@
 
 #include <cmocka.h>
 
-enum { TASKS = 3, P = MEMBERSHIP_PRESENT, G = MEMBERSHIP_GONE, M = MEMBERSHIP_MATE };
+enum { TASKS = 3, P = MEMBERSHIP_PRESENT, G = MEMBERSHIP_GONE, M = MEMBERSHIP_PREVIOUS_MEMBER };
 
-/* One task, and what it sent last to each other one. */
+/* One task, and the last message that it sent to each other one. */
 static enum membership_kind sent[TASKS];
 static uint64_t sent_generation[TASKS];
-static bool pledged[TASKS];
+static bool accepted_members[TASKS];
 static uint64_t machines[TASKS];
 
 static void note(void *context, int task, const struct membership_message *message)
@@ -28,14 +29,14 @@ static struct membership *task(int self, uint64_t live)
 {
     static const bool ALL[TASKS] = {true, true, true};
     memset(sent, 0, sizeof(sent));
-    memset(pledged, 0, sizeof(pledged));
+    memset(accepted_members, 0, sizeof(accepted_members));
     const struct membership_options options = {.tasks = TASKS,
                                                .self = self,
                                                .min = 1,
                                                .start = 1,
                                                .live = live,
-                                               .mates = live ? ALL : NULL,
-                                               .pledged = pledged,
+                                               .previous_members = live ? ALL : NULL,
+                                               .accepted_members = accepted_members,
                                                .machine = (uint64_t)self + 1,
                                                .machines = machines,
                                                .send = note};
@@ -58,29 +59,29 @@ static void hear(struct membership *m, int from, enum membership_kind kind, uint
     membership_receive(m, from, &message);
 }
 
-static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
+static void a_task_that_accepted_is_bound_until_its_leader_releases_it(void **state)
 {
     static const uint8_t TWO[] = {G, P, P}, THREE[] = {P, P, P};
     struct membership *m = task(2, 0);
-    membership_see(m, 0, MEMBERSHIP_GONE);
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    membership_set_presence(m, 0, MEMBERSHIP_GONE);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(sent[1], MEMBERSHIP_ACCEPT);
     assert_int_equal(sent_generation[1], 100);
-    /* What was agreed to counts from now on. */
-    assert_true(!pledged[0] && pledged[1] && pledged[2]);
-    membership_see(m, 0, MEMBERSHIP_PRESENT);
+    /* The accepted proposal counts from now on. */
+    assert_true(!accepted_members[0] && accepted_members[1] && accepted_members[2]);
+    membership_set_presence(m, 0, MEMBERSHIP_PRESENT);
     hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_not_equal(sent[0], MEMBERSHIP_ACCEPT);
-    /* The leader tells how it sees all, and so does not stand by its proposal. */
-    hear(m, 1, MEMBERSHIP_HERE, 200, 0, THREE);
+    /* The leader sends its view, and so withdraws its proposal. */
+    hear(m, 1, MEMBERSHIP_VIEW, 200, 0, THREE);
     hear(m, 1, MEMBERSHIP_COMMIT, 100, 0, NULL);
     const bool *list;
     assert_int_equal(membership_decided(m, &list), 0);
     hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_equal(sent[0], MEMBERSHIP_ACCEPT);
-    assert_true(pledged[0]);
-    hear(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not its leader */
+    assert_true(accepted_members[0]);
+    hear(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not from its leader */
     assert_int_equal(membership_decided(m, &list), 0);
     hear(m, 0, MEMBERSHIP_COMMIT, 199, 0, NULL); /* of an earlier proposal */
     assert_int_equal(membership_decided(m, &list), 0);
@@ -89,42 +90,42 @@ static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
     membership_free(m);
 }
 
-static void a_lost_leader_binds_nobody(void **state)
+static void a_lost_leader_releases_its_proposal(void **state)
 {
     static const uint8_t TWO[] = {G, P, P};
     struct membership *m = task(2, 0);
     const bool *list;
-    membership_see(m, 0, MEMBERSHIP_GONE);
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    membership_set_presence(m, 0, MEMBERSHIP_GONE);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(membership_decided(m, &list), 0);
-    membership_see(m, 1, MEMBERSHIP_GONE); /* it is alone now, and enough */
+    membership_set_presence(m, 1, MEMBERSHIP_GONE); /* it is alone now, which is enough */
     assert_int_not_equal(membership_decided(m, &list), 0);
     assert_true(!list[0] && !list[1] && list[2]);
     membership_free(m);
 }
 
-static void a_leader_proposes_when_all_see_the_same(void **state)
+static void a_leader_proposes_when_all_views_agree(void **state)
 {
     static const uint8_t ALL[] = {P, P, P}, LESS[] = {P, MEMBERSHIP_UNKNOWN, P};
     struct membership *m = task(0, 0);
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
-    membership_see(m, 2, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 0, ALL);
-    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* 2 has not told yet */
-    hear(m, 2, MEMBERSHIP_HERE, 0, 0, LESS);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
+    membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
+    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* the view of 2 has not arrived */
+    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, LESS);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
-    hear(m, 2, MEMBERSHIP_HERE, 0, 0, ALL);
+    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     assert_int_equal(sent[2], MEMBERSHIP_PROPOSE);
-    assert_true(pledged[0] && pledged[1] && pledged[2]);
-    /* In a new life it has not told anything. */
-    membership_see(m, 2, MEMBERSHIP_GONE);
-    membership_see(m, 2, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 0, LESS);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 0, ALL);
+    assert_true(accepted_members[0] && accepted_members[1] && accepted_members[2]);
+    /* After a restart it has not sent a view. */
+    membership_set_presence(m, 2, MEMBERSHIP_GONE);
+    membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, LESS);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
-    hear(m, 2, MEMBERSHIP_HERE, 0, 0, ALL);
+    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     const bool *list;
     hear(m, 1, MEMBERSHIP_ACCEPT, sent_generation[1], 0, NULL);
@@ -134,27 +135,28 @@ static void a_leader_proposes_when_all_see_the_same(void **state)
     membership_free(m);
 }
 
-/* The part that may not go on is left behind: a second one of its kind does not make it the greater
- * part, as others may have come to the first. One that was not left behind does. */
-static void two_that_were_left_behind_are_no_majority(void **state)
+/* The part that may not continue is left behind: a second task that was left behind does not make
+ * it a majority, because others may have joined the first part. A task that was not left behind
+ * does. */
+static void two_tasks_that_were_left_behind_are_no_majority(void **state)
 {
     static const uint8_t BEHIND[] = {P | M, P, MEMBERSHIP_SILENT | M},
                          AT_WORK[] = {P | M, P | M, MEMBERSHIP_SILENT | M};
     struct membership *m = task(0, 7);
-    membership_see(m, 1, MEMBERSHIP_SILENT);
+    membership_set_presence(m, 1, MEMBERSHIP_SILENT);
     assert_false(membership_left_behind(m));
-    membership_see(m, 2, MEMBERSHIP_SILENT);
+    membership_set_presence(m, 2, MEMBERSHIP_SILENT);
     assert_true(membership_left_behind(m));
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 7, BEHIND);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 7, BEHIND);
     assert_non_null(membership_obstacle(m));
-    hear(m, 1, MEMBERSHIP_HERE, 0, 7, AT_WORK);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 7, AT_WORK);
     assert_null(membership_obstacle(m));
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     membership_free(m);
 
     m = task(0, 7);
-    membership_was_away(m);
+    membership_note_absence(m);
     assert_true(membership_left_behind(m));
     membership_free(m);
 }
@@ -162,10 +164,10 @@ static void two_that_were_left_behind_are_no_majority(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whoever_accepted_is_bound_until_its_leader_lets_go),
-        cmocka_unit_test(a_lost_leader_binds_nobody),
-        cmocka_unit_test(a_leader_proposes_when_all_see_the_same),
-        cmocka_unit_test(two_that_were_left_behind_are_no_majority),
+        cmocka_unit_test(a_task_that_accepted_is_bound_until_its_leader_releases_it),
+        cmocka_unit_test(a_lost_leader_releases_its_proposal),
+        cmocka_unit_test(a_leader_proposes_when_all_views_agree),
+        cmocka_unit_test(two_tasks_that_were_left_behind_are_no_majority),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

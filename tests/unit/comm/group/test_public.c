@@ -1,4 +1,4 @@
-/* The public interface as a program outside uses it: a process alone, and errors as values. */
+/* The public interface as another program uses it: a process alone, and errors as values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void a_process_alone_needs_no_network(void **state)
     assert_int_equal(ty_comm_allocate(comm, 4 * sizeof(float), &memory, &error), 0);
     assert_int_equal(ty_comm_allreduce_sum_f32(comm, memory, 4, &error), 0);
     assert_true(*(float *)memory == 0);
-    /* A call that cannot be begun leaves the group whole. */
+    /* A call that cannot begin leaves the group intact. */
     assert_int_not_equal(ty_comm_allocate(comm, 0, &memory, &error), 0);
     assert_int_equal(ty_comm_broken(comm), TY_COMM_BROKEN_MESSAGE);
     assert_int_equal(ty_comm_barrier(comm, &error), 0);
@@ -50,7 +50,7 @@ static void a_process_alone_needs_no_network(void **state)
     ty_comm_close(NULL);
 }
 
-/* Two processes: sums in memory of the group and in their own, whole and rounded on the way. */
+/* Two processes: sums in memory of the group and in their own, exact and rounded on the wire. */
 static void sum_together(const struct members *members, int rank)
 {
     enum { FLOATS = 100000 };
@@ -83,9 +83,9 @@ static void processes_sum_together(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-/* Of three processes one dies without a word; the others form anew, sum again in the same memory,
- * and the one that knows more tells the other. A death is noticed at once; one that is only kept
- * from running is waited for. */
+/* One of three processes dies without a goodbye; the others form again, sum in the same memory,
+ * and the one that is ahead sends its state to the other. A death is detected at once; a process
+ * that is only not scheduled is waited for. */
 static void goes_on(const struct members *members, int rank)
 {
     const struct ty_comm_options options = {
@@ -122,7 +122,7 @@ static void goes_on(const struct members *members, int rank)
     ty_tf_config_free(config);
 }
 
-static void those_that_are_left_go_on(void **state)
+static void the_remaining_processes_continue(void **state)
 {
     struct members members;
     members_init(&members, 3);
@@ -185,7 +185,7 @@ static void parameters_alone_need_no_server(void **state)
     assert_int_equal(ty_ps_rows_pull(ps, 9, ids, 2, rows, &error), -TY_ERROR_INVALID);
     assert_string_equal(error.message, "table 9 has not been opened");
     assert_int_equal(ty_ps_serve(config, NULL, &error), -TY_ERROR_INVALID);
-    assert_string_equal(error.message, "chief 0 is no parameter server");
+    assert_string_equal(error.message, "chief 0 is not a parameter server");
     assert_int_equal(ty_ps_finish(ps, &error), 0);
     ty_ps_close(ps);
     ty_tf_config_free(config);
@@ -196,7 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_alone_needs_no_network),
         cmocka_unit_test(processes_sum_together),
-        cmocka_unit_test(those_that_are_left_go_on),
+        cmocka_unit_test(the_remaining_processes_continue),
         cmocka_unit_test(errors_have_a_code_and_a_sentence),
         cmocka_unit_test(a_group_refuses_what_it_cannot_do),
         cmocka_unit_test(parameters_alone_need_no_server),

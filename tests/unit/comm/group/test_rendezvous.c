@@ -1,4 +1,4 @@
-/* Finding each other: late, missing, foreign and wrong members, each with the words it gets. */
+/* Rendezvous with late, missing, unknown and wrong members, each with its message. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/transport/secret.h"
@@ -21,10 +21,10 @@
 
 #include <cmocka.h>
 
-/* All lines of a run, so that a test can look for one. */
+/* All lines of a run, so that a test can search for one. */
 struct lines {
     char text[16384];
-    char waiting[1024]; /* who was missing at last */
+    char waiting[1024]; /* the members that were missing last */
     void (*on_line)(const char *line);
 };
 
@@ -71,7 +71,7 @@ static int open_group(const struct members *members, int rank, struct comm_optio
 
 static volatile sig_atomic_t told_to_stop;
 
-/* Waiting ends when all of these lines have been said, whenever that is; NULL: one less. */
+/* The wait ends when all of these lines have been reported; NULL: one less. */
 static struct {
     const char *begin, *end;
 } awaited[2];
@@ -88,15 +88,14 @@ static void stop_when_all_is_said(const char *line)
     told_to_stop = all;
 }
 
-static void a_missing_member_is_named_in_lines(void **state)
+static void a_missing_member_is_named_in_reports(void **state)
 {
     struct members members;
     members_init(&members, 3);
     char refused[256], absent[256];
-    snprintf(refused, sizeof(refused), "waiting for worker 0 (127.0.0.1:%d) since ",
+    snprintf(refused, sizeof(refused), "waiting for worker 0 (127.0.0.1:%d) for ",
              members.ports[1]);
-    snprintf(absent, sizeof(absent), "waiting for worker 1 (127.0.0.1:%d) since ",
-             members.ports[2]);
+    snprintf(absent, sizeof(absent), "waiting for worker 1 (127.0.0.1:%d) for ", members.ports[2]);
     awaited[0].begin = refused;
     awaited[0].end = " s: connection refused: it does not listen yet";
     awaited[1].begin = absent;
@@ -108,16 +107,16 @@ static void a_missing_member_is_named_in_lines(void **state)
     assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_CANCELED);
 }
 
-static void a_missing_member_is_named_in_the_end(void **state)
+static void a_missing_member_is_named_in_the_error(void **state)
 {
     struct members members;
     members_init(&members, 3);
     struct lines lines = {0};
-    struct comm_options options = {.join_timeout_ms = 1000}; /* some of it is used up before */
+    struct comm_options options = {.join_timeout_ms = 1000}; /* a part of it is used up before */
     struct err err = ERR_INIT;
     assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_TIMEOUT);
     char wanted[256];
-    assert_non_null(strstr(err.message, "2 of 3 tasks did not come within "));
+    assert_non_null(strstr(err.message, "2 of 3 tasks did not connect within "));
     snprintf(wanted, sizeof(wanted), " s: worker 0 (127.0.0.1:%d): ", members.ports[1]);
     assert_non_null(strstr(err.message, wanted));
     snprintf(wanted, sizeof(wanted), "worker 0 (127.0.0.1:%d), worker 1 (127.0.0.1:%d)",
@@ -125,18 +124,18 @@ static void a_missing_member_is_named_in_the_end(void **state)
     assert_string_equal(lines.waiting, wanted);
 }
 
-static void a_name_that_does_not_resolve_is_said(void **state)
+static void a_name_that_does_not_resolve_is_reported(void **state)
 {
     struct members members;
     members_init(&members, 1);
     char text[256];
-    /* An address of an interface that is not there fails without asking a name server. */
+    /* An address of an interface that does not exist fails without a name server. */
     snprintf(text, sizeof(text), "127.0.0.1:%d,[fe80::1%%nowhere]:2222", members.ports[0]);
     struct ty_error error;
     struct ty_tf_config *config;
     assert_int_equal(ty_tf_config_from_flags(NULL, text, "worker", 0, &config, &error), 0);
     struct comm_options options = members_options(config);
-    awaited[0].begin = "waiting for worker 1 ([fe80::1%nowhere]:2222) since ";
+    awaited[0].begin = "waiting for worker 1 ([fe80::1%nowhere]:2222) for ";
     awaited[0].end = " s: name does not resolve yet";
     awaited[1].begin = NULL;
     told_to_stop = 0;
@@ -150,7 +149,7 @@ static void a_name_that_does_not_resolve_is_said(void **state)
     ty_tf_config_free(config);
 }
 
-/* Of six tasks two are there, one is refused, and the names of three do not exist (yet). */
+/* Two of six tasks run, one is refused, and the names of three do not exist (yet). */
 static int begin_with_two(const struct members *members, int rank, struct lines *lines,
                           struct err *err)
 {
@@ -183,7 +182,7 @@ static void one_of_two(const struct members *members, int rank)
     CHECK_OK(begin_with_two(members, rank, &lines, &err), &err);
 }
 
-static void few_begin_where_they_are_enough(void **state)
+static void few_tasks_start_if_they_are_enough(void **state)
 {
     struct members members;
     told_to_stop = 0;
@@ -193,12 +192,12 @@ static void few_begin_where_they_are_enough(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-static void too_few_say_that_they_are(void **state)
+static void too_few_tasks_report_it(void **state)
 {
     struct members members;
     members_init(&members, 3);
-    awaited[0].begin = "waiting: nobody here has been training, ";
-    awaited[0].end = " and too few are there to begin";
+    awaited[0].begin = "waiting: no task that is present has a training state,";
+    awaited[0].end = " and too few are present to start";
     awaited[1].begin = NULL;
     told_to_stop = 0;
     struct lines lines = {.on_line = stop_when_all_is_said};
@@ -212,9 +211,9 @@ static void stop_waiting(const char *line)
         told_to_stop = 1;
 }
 
-static void waiting_ends_when_told_to_stop(void **state)
+static void the_wait_ends_when_told_to_stop(void **state)
 {
-    for (int min = 0; min < 2; min++) { /* for all, and for as many as come */
+    for (int min = 0; min < 2; min++) { /* for a group of all tasks, and for an elastic one */
         struct members members;
         members_init(&members, 2);
         told_to_stop = 0;
@@ -222,7 +221,7 @@ static void waiting_ends_when_told_to_stop(void **state)
         struct comm_options options = {.min_members = min, .stop = &told_to_stop};
         struct err err = ERR_INIT;
         assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_CANCELED);
-        assert_string_equal(err.message, "told to stop while others were waited for");
+        assert_string_equal(err.message, "told to stop while waiting for other tasks");
     }
 }
 
@@ -233,7 +232,7 @@ static void joins_and_goes(const struct members *members, int rank)
     (void)open_group(members, rank, &options, NULL, &err);
 }
 
-static void a_group_that_could_not_be_formed_anew_says_why(void **state)
+static void a_group_that_cannot_form_again_says_why(void **state)
 {
     struct members members;
     members_init(&members, 2);
@@ -252,7 +251,7 @@ static void a_group_that_could_not_be_formed_anew_says_why(void **state)
     float sum = 1;
     assert_int_equal(comm_allreduce_sum_f32(group, &sum, 1, &err), -ERR_CANCELED);
     assert_int_equal(comm_barrier(group, &err), -ERR_CANCELED);
-    assert_string_equal(err.message, "told to stop while others were waited for");
+    assert_string_equal(err.message, "told to stop while waiting for other tasks");
     assert_int_equal(comm_group_rank(group), 0);
     assert_int_equal(comm_group_size(group), 2);
     comm_group_free(group);
@@ -260,7 +259,7 @@ static void a_group_that_could_not_be_formed_anew_says_why(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-/* The chief starts the worker only when it has said that it waits for it. */
+/* The chief starts the worker only after it has reported that it waits for it. */
 static pid_t late_child;
 static struct members *late_members;
 
@@ -292,7 +291,7 @@ static void a_late_member_is_waited_for(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-/* Worker 0 dies while all still wait for worker 1, and comes back. */
+/* Worker 0 dies while all still wait for worker 1, and restarts. */
 static void comes_back(const char *line)
 {
     struct members *members = late_members;
@@ -305,7 +304,7 @@ static void comes_back(const char *line)
     late_child = members->children[1];
 }
 
-static void a_member_may_die_and_come_back_before_all_are_there(void **state)
+static void a_member_may_restart_before_all_are_connected(void **state)
 {
     struct members members;
     members_init(&members, 3);
@@ -320,7 +319,7 @@ static void a_member_may_die_and_come_back_before_all_are_there(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-/* Each wrong member is told why and ends; the right ones end too where waiting cannot help. */
+/* Each wrong member gets the reason and ends; the right ones end too if waiting cannot help. */
 static void wrong_shape(const struct members *members, int rank)
 {
     struct comm_options options = {.shape = rank == 1 ? 2 : 1};
@@ -329,8 +328,9 @@ static void wrong_shape(const struct members *members, int rank)
     CHECK_TEXT(err.message, "its model has another shape: start all tasks with the same model");
 }
 
-/* Who connects to whom first decides who refuses: the one gives up, the other says whom it refused
- * and goes on waiting. Here it waits until both have said their reason, a bit for each. */
+/* Which member connects first decides which one refuses: one gives up, the other reports the
+ * refusal and continues to wait. Here it waits until both have reported their reason, a bit for
+ * each. */
 static atomic_uint *said; /* by both processes */
 static unsigned own_bit;
 static const char *own_reason;
@@ -372,12 +372,12 @@ static void wrong_channels(const struct members *members, int rank)
     CHECK(result == -ERR_FORBIDDEN || result == -ERR_CANCELED);
 }
 
-/* Rank 1 has another cluster in mind: it and the chief wait in vain and say why. */
+/* Rank 1 has another cluster: it and the chief wait until the timeout and say why. */
 static void wrong_job(const struct members *members, int rank)
 {
     static const char *const REASONS[] = {
         "it belongs to another job: its cluster differs",
-        "it refused this task, seen from there: it belongs to another job"};
+        "it refused this task, for this reason: it belongs to another job"};
     struct members other = *members;
     if (rank == 1)
         other.size = 3;
@@ -403,7 +403,7 @@ static void wrong_members_are_refused_with_the_reason(void **state)
     munmap(said, sizeof(*said));
 }
 
-/* A blocking client of its own, to say what no member would. */
+/* A blocking client that can send what no member would. */
 static int connect_to(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -433,7 +433,7 @@ static void strangers(const struct members *members, int rank)
     CHECK(write(fd, request, sizeof(request) - 1) == sizeof(request) - 1);
     CHECK(recv(fd, answer, 1, 0) <= 0);
     close(fd);
-    connect_to(members->ports[0]); /* says nothing at all, and stays */
+    connect_to(members->ports[0]); /* sends nothing, and stays connected */
     struct comm_options options = {0};
     CHECK_OK(open_group(members, rank, &options, NULL, &err), &err);
 }
@@ -446,7 +446,7 @@ static void start_strangers(const char *line)
     }
 }
 
-static void strangers_do_not_disturb(void **state)
+static void unknown_peers_do_not_disturb(void **state)
 {
     struct members members;
     members_init(&members, 2);
@@ -464,7 +464,7 @@ static void strangers_do_not_disturb(void **state)
 
 static char gone_from[64];
 
-/* Says something and resets the connection before anybody has looked at it. */
+/* Sends something and resets the connection before the member reads it. */
 static void knock_and_run(const char *line)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -481,7 +481,7 @@ static void knock_and_run(const char *line)
     close(fd);
 }
 
-static void a_stranger_that_has_gone_again_is_told_by_its_address(void **state)
+static void a_refused_peer_that_disconnected_is_reported_by_address(void **state)
 {
     struct members members;
     members_init(&members, 2);
@@ -495,7 +495,8 @@ static void a_stranger_that_has_gone_again_is_told_by_its_address(void **state)
         fail_msg("no '%s' in: %s", gone_from, lines.text);
 }
 
-/* More than a door takes in at once, and none of them says a word; see test_door.c for who goes. */
+/* More connections than a listener accepts at once, all of them silent; test_peer_listener.c
+ * tests which ones are dropped. */
 static void crowd(const struct members *members, int rank)
 {
     enum { CROWD = 300 };
@@ -514,7 +515,7 @@ static void start_crowd(const char *line)
     }
 }
 
-static void a_silent_crowd_keeps_nobody_out(void **state)
+static void a_flood_of_silent_connections_keeps_no_member_out(void **state)
 {
     struct members members;
     members_init(&members, 2);
@@ -528,7 +529,7 @@ static void a_silent_crowd_keeps_nobody_out(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-/* Only the master has an address; the others tell theirs through it. */
+/* Only the master has an address; it sends the others the addresses of all. */
 static void with_master(const struct members *members, int rank)
 {
     char port[16], rank_text[16];
@@ -570,7 +571,7 @@ static void the_master_form_needs_one_address(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-static void a_port_in_use_is_said(void **state)
+static void a_port_in_use_is_reported(void **state)
 {
     struct members members;
     members_init(&members, 2);
@@ -589,7 +590,7 @@ static void roles_that_cannot_take_part_are_refused(void **state)
         const char *text, *says;
     } CASES[] = {
         {"{\"cluster\":{\"worker\":[\"a:1\"],\"ps\":[\"b:1\"]},\"task\":{\"type\":\"ps\"}}",
-         "ps 0 takes no part in synchronous training"},
+         "ps 0 does not take part in synchronous training"},
         {"{\"cluster\":{\"worker\":{\"1\":\"a:1\"}},\"task\":{\"type\":\"worker\",\"index\":1}}",
          "the sparse form of dynamic workers"},
     };
@@ -609,21 +610,21 @@ static void roles_that_cannot_take_part_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_missing_member_is_named_in_lines),
-        cmocka_unit_test(a_missing_member_is_named_in_the_end),
-        cmocka_unit_test(a_name_that_does_not_resolve_is_said),
-        cmocka_unit_test(few_begin_where_they_are_enough),
-        cmocka_unit_test(too_few_say_that_they_are),
-        cmocka_unit_test(waiting_ends_when_told_to_stop),
-        cmocka_unit_test(a_group_that_could_not_be_formed_anew_says_why),
+        cmocka_unit_test(a_missing_member_is_named_in_reports),
+        cmocka_unit_test(a_missing_member_is_named_in_the_error),
+        cmocka_unit_test(a_name_that_does_not_resolve_is_reported),
+        cmocka_unit_test(few_tasks_start_if_they_are_enough),
+        cmocka_unit_test(too_few_tasks_report_it),
+        cmocka_unit_test(the_wait_ends_when_told_to_stop),
+        cmocka_unit_test(a_group_that_cannot_form_again_says_why),
         cmocka_unit_test(a_late_member_is_waited_for),
-        cmocka_unit_test(a_member_may_die_and_come_back_before_all_are_there),
+        cmocka_unit_test(a_member_may_restart_before_all_are_connected),
         cmocka_unit_test(wrong_members_are_refused_with_the_reason),
-        cmocka_unit_test(strangers_do_not_disturb),
-        cmocka_unit_test(a_stranger_that_has_gone_again_is_told_by_its_address),
-        cmocka_unit_test(a_silent_crowd_keeps_nobody_out),
+        cmocka_unit_test(unknown_peers_do_not_disturb),
+        cmocka_unit_test(a_refused_peer_that_disconnected_is_reported_by_address),
+        cmocka_unit_test(a_flood_of_silent_connections_keeps_no_member_out),
         cmocka_unit_test(the_master_form_needs_one_address),
-        cmocka_unit_test(a_port_in_use_is_said),
+        cmocka_unit_test(a_port_in_use_is_reported),
         cmocka_unit_test(roles_that_cannot_take_part_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

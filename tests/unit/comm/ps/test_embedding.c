@@ -1,6 +1,6 @@
-/* The embedding table against a plain map in double precision: a million random operations, ids at
- * the edges of int64, growth through several splits, memory limits, and the same first values
- * whoever asks. */
+/* The embedding table compared with a plain map in double precision: a million random operations,
+ * ids at the edges of int64, growth through several splits, memory limits, and the same initial
+ * values for every caller. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 enum { DIMENSIONS = 5, BATCH_MAX = 64 };
 
-/* One row as the specification has it. */
+/* One row of the reference. */
 struct model_row {
     int64_t id;
     bool made;
@@ -41,7 +41,7 @@ static void model_init(struct model *model, const struct ps_table *shape, size_t
     model->rows = mem_calloc(count, sizeof(*model->rows));
     for (size_t i = 0; i < count; i++) {
         struct model_row *row = &model->rows[i];
-        /* Dense counts, strides and random ids: all that people use. */
+        /* Consecutive ids, strides and random ids: all that users have. */
         row->id = i < ARRAY_SIZE(EDGES) ? EDGES[i]
                   : i % 3 == 0          ? (int64_t)i
                   : i % 3 == 1          ? (int64_t)(i << 40)
@@ -85,7 +85,7 @@ static void compare_all(const struct model *model, const struct embedding_table 
     }
 }
 
-/* Every row that a span shows is one that was made, and each comes once. */
+/* Every row of a span was created, and each appears once. */
 static size_t scan(const struct model *model, const struct embedding_table *table,
                    struct embedding_table *copy)
 {
@@ -152,17 +152,17 @@ static void a_million_operations(enum ps_rule rule)
     free(model.rows);
 }
 
-static void sgd_is_as_the_plain_map(void **state)
+static void sgd_matches_the_plain_map(void **state)
 {
     a_million_operations(PS_SGD);
 }
 
-static void adagrad_is_as_the_plain_map(void **state)
+static void adagrad_matches_the_plain_map(void **state)
 {
     a_million_operations(PS_ADAGRAD);
 }
 
-/* Enough rows that segments are split and the directory doubles several times. */
+/* Enough rows that segments split and the directory doubles several times. */
 static void grows_through_splits(void **state)
 {
     enum { ROWS = 700000, STEP = 1000 };
@@ -192,7 +192,7 @@ static void grows_through_splits(void **state)
     assert_true(rows[0] == 0);
 }
 
-static void a_row_never_pushed_takes_no_memory(void **state)
+static void a_row_that_was_never_pushed_takes_no_memory(void **state)
 {
     const struct ps_table shape = {.dimensions = 8, .range = 0.5f, .seed = 3};
     _cleanup_(cleanup_embedding_table) struct embedding_table *table =
@@ -214,7 +214,7 @@ static void a_row_never_pushed_takes_no_memory(void **state)
     assert_memory_not_equal(row, other, sizeof(row));
 }
 
-/* The bits themselves: a snapshot and a worker of another machine rely on them. */
+/* Compares bits, because snapshots and workers on other machines rely on them. */
 static void first_values_are_the_same_everywhere(void **state)
 {
     float values[3];
@@ -259,10 +259,10 @@ static void a_full_table_refuses_new_rows_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sgd_is_as_the_plain_map),
-        cmocka_unit_test(adagrad_is_as_the_plain_map),
+        cmocka_unit_test(sgd_matches_the_plain_map),
+        cmocka_unit_test(adagrad_matches_the_plain_map),
         cmocka_unit_test(grows_through_splits),
-        cmocka_unit_test(a_row_never_pushed_takes_no_memory),
+        cmocka_unit_test(a_row_that_was_never_pushed_takes_no_memory),
         cmocka_unit_test(first_values_are_the_same_everywhere),
         cmocka_unit_test(a_full_table_refuses_new_rows_only),
     };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/ps/batch.h"
 #include "comm/ps/embedding_init.h"
 #include "comm/ps/ps.h"
@@ -81,7 +81,7 @@ static void rows_are_added_up_and_applied_once(void **state)
     assert_int_equal(ps_rows_push(client, 0, ids, 3, gradients, 0.3f, &err), 0);
     assert_int_equal(ps_flush(client, &err), 0);
     assert_int_equal(ps_rows_pull(client, 0, ids, 3, rows, &err), 0);
-    /* n = 0.5 + (1 + 1)²; the second value's gradients cancel out. */
+    /* n = 0.5 + (1 + 1)²; the gradients of the second value cancel out. */
     assert_float_equal(rows[0], first[0] - 0.3f * 2 / 2.1213203f, 1e-6);
     assert_float_equal(rows[1], first[1], 0);
     struct found found = {0};
@@ -92,7 +92,7 @@ static void rows_are_added_up_and_applied_once(void **state)
     assert_non_null(strstr(err.message, "table 1 has not been opened"));
 }
 
-/* What was taken of one client and put into another makes it go on the same way. */
+/* A client continues in the same way with the variables of another one. */
 static void variables_are_taken_with_their_state_and_put_back(void **state)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *one = open_local(), *two = open_local();
@@ -154,7 +154,7 @@ static void refuse(const char *text, const char *reason)
     ty_tf_config_free(config);
 }
 
-static void what_cannot_train_is_refused(void **state)
+static void clusters_that_cannot_train_are_refused(void **state)
 {
     refuse("{\"cluster\":{\"worker\":[\"a:1\",\"b:1\"]},"
            "\"task\":{\"type\":\"worker\",\"index\":0}}",
@@ -184,7 +184,7 @@ static void impossible_tables_are_refused(void **state)
     refuse_table(client, (struct ps_table){.dimensions = 1, .update = {.rule = 7}}, "SGD");
 }
 
-/* Every id once, with its server, and found again from where it was given. */
+/* Every id once, grouped by server, and found again from its given place. */
 static void a_batch_groups_by_server(void **state)
 {
     enum { COUNT = 5000 };
@@ -216,7 +216,7 @@ static void a_batch_groups_by_server(void **state)
     }
 }
 
-static void strided_ids_meet_on_no_single_server(void **state)
+static void strided_ids_spread_over_the_servers(void **state)
 {
     enum { SERVERS = 4, IDS = 40000 };
     size_t counts[SERVERS] = {0};
@@ -226,9 +226,9 @@ static void strided_ids_meet_on_no_single_server(void **state)
         assert_in_range(counts[i], IDS / SERVERS * 9 / 10, IDS / SERVERS * 11 / 10);
 }
 
-/* What a worker counted in an earlier life of its process stays counted; what it tells twice, or
- * again to a server that lost it, counts once. */
-static void counts_survive_lives(void **state)
+/* The counts of an earlier process of a worker stay; a total that is sent twice, or again to a
+ * server that lost it, counts once. */
+static void counts_survive_restarts(void **state)
 {
     _cleanup_(cleanup_ps_store) struct ps_store *store = ps_store_new(0);
     struct err err = ERR_INIT;
@@ -257,11 +257,11 @@ int main(void)
         cmocka_unit_test(rows_are_added_up_and_applied_once),
         cmocka_unit_test(variables_are_taken_with_their_state_and_put_back),
         cmocka_unit_test(counts_are_kept),
-        cmocka_unit_test(what_cannot_train_is_refused),
+        cmocka_unit_test(clusters_that_cannot_train_are_refused),
         cmocka_unit_test(impossible_tables_are_refused),
         cmocka_unit_test(a_batch_groups_by_server),
-        cmocka_unit_test(strided_ids_meet_on_no_single_server),
-        cmocka_unit_test(counts_survive_lives),
+        cmocka_unit_test(strided_ids_spread_over_the_servers),
+        cmocka_unit_test(counts_survive_restarts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Parameter servers as real processes on the loopback: whoever is killed or stopped comes back, and
- * training goes on. */
+/* Parameter servers as real processes on the loopback: a killed or stopped process restarts, and
+ * training continues. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void outlive_server(const struct members *members, int rank)
     if (ps_run.directory[0])
         CHECK_OK(ps_save(client, &err), &err);
     else
-        ps_members_check_values(client, 1, 1); /* which is what this worker sees last */
+        ps_members_check_values(client, 1, 1); /* this is what this worker sees last */
     ps_members_tell();
     char byte;
     CHECK(read(ps_run.go_on[0], &byte, 1) == 1);
@@ -38,8 +38,8 @@ static void outlive_server(const struct members *members, int rank)
     CHECK_TEXT(ps_run.lines.data, "is back");
     CHECK((strstr(ps_run.lines.data, "set to what this worker saw last") != NULL) ==
           !ps_run.directory[0]);
-    /* All that was saved or seen is there; pushes under way may have been applied twice. Rows that
-     * nobody saved began anew. */
+    /* All values that were saved or seen exist; pushes in flight may have been applied twice.
+     * Rows that were not saved start from their initial values. */
     ps_members_check_dense(client, STEPS, STEPS + 8);
     ps_members_check_rows(client, ps_run.directory[0] ? STEPS : STEPS - 1, STEPS + 8);
     uint64_t steps = 0;
@@ -79,13 +79,13 @@ static void a_killed_server_restores_its_snapshot(void **state)
     ps_members_remove_directory();
 }
 
-static void a_killed_server_without_snapshot_gets_what_was_seen(void **state)
+static void a_killed_server_without_snapshot_gets_the_values_seen_last(void **state)
 {
     kill_a_server();
 }
 
-/* A worker that is told to stop waits for no server, or all processes of a job could not be stopped
- * at once. */
+/* A worker that is told to stop does not wait for a server; otherwise the processes of a job
+ * could not be stopped all at once. */
 static void stop_without_server(const struct members *members, int rank)
 {
     struct err err = ERR_INIT;
@@ -168,7 +168,7 @@ static void a_killed_worker_joins_again(void **state)
     close(ps_run.told[1]);
 }
 
-/* ---- A run that is stopped goes on where it was */
+/* ---- A stopped run continues where it was */
 
 static void first_half(const struct members *members, int rank)
 {
@@ -198,7 +198,7 @@ static void second_half(const struct members *members, int rank)
     ps_members_finish(client);
 }
 
-static void a_stopped_run_goes_on(void **state)
+static void a_stopped_run_continues(void **state)
 {
     struct members members;
     ps_run.workers = 1;
@@ -225,10 +225,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_server_restores_its_snapshot),
-        cmocka_unit_test(a_killed_server_without_snapshot_gets_what_was_seen),
+        cmocka_unit_test(a_killed_server_without_snapshot_gets_the_values_seen_last),
         cmocka_unit_test(a_stopped_worker_waits_for_no_server),
         cmocka_unit_test(a_killed_worker_joins_again),
-        cmocka_unit_test(a_stopped_run_goes_on),
+        cmocka_unit_test(a_stopped_run_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Parameter servers as real processes on the loopback: what several workers push adds up, and who
- * does not belong is refused with the reason. */
+/* Parameter servers as real processes on the loopback: the pushes of several workers add up, and
+ * a process that does not belong to the job is refused with the reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,12 +9,12 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "ps_members.h"
 
 #include <unistd.h>
 
-/* ---- What several workers push adds up */
+/* ---- Pushes of several workers add up */
 
 static struct {
     size_t count;
@@ -55,7 +55,7 @@ static void pushes_of_all_workers_add_up(void **state)
     ps_members_run_all(2, 5, add_up);
 }
 
-/* ---- More than fits one message, and ids that come often */
+/* ---- More than fits into one message, and repeated ids */
 
 static void push_much(const struct members *members, int rank)
 {
@@ -90,7 +90,7 @@ static void large_calls_go_in_several_messages(void **state)
     ps_members_run_all(1, 2, push_much);
 }
 
-/* ---- Who does not belong */
+/* ---- Processes that do not belong to the job */
 
 static void try_to_join(const struct members *members, int rank)
 {
@@ -121,12 +121,12 @@ static void try_to_join(const struct members *members, int rank)
     ps_members_finish(client);
 }
 
-static void who_does_not_belong_is_refused(void **state)
+static void a_process_of_another_job_is_refused(void **state)
 {
     ps_members_run_all(1, 1, try_to_join);
 }
 
-/* Told to stop, if it has nothing else to wait for, when it has said whom it misses. */
+/* Sets `stop` once the missing servers are reported. */
 static void note_and_stop(void *context, const char *line)
 {
     ps_members_note(context, line);
@@ -158,11 +158,11 @@ static void find_nobody(const struct members *members, int rank)
     CHECK(open_in_vain(members, rank, 0, &err) == -ERR_CANCELED);
     err_clear(&err);
     CHECK(open_in_vain(members, rank, 1000, &err) == -ERR_TIMEOUT);
-    CHECK_TEXT(err.message, "2 of 2 tasks did not come");
+    CHECK_TEXT(err.message, "2 of 2 tasks did not connect");
     CHECK_TEXT(err.message, "ps 1 (127.0.0.1:");
 }
 
-static void a_server_that_does_not_come_is_named(void **state)
+static void a_missing_server_is_named(void **state)
 {
     struct members members;
     ps_run.workers = 1;
@@ -177,8 +177,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pushes_of_all_workers_add_up),
         cmocka_unit_test(large_calls_go_in_several_messages),
-        cmocka_unit_test(who_does_not_belong_is_refused),
-        cmocka_unit_test(a_server_that_does_not_come_is_named),
+        cmocka_unit_test(a_process_of_another_job_is_refused),
+        cmocka_unit_test(a_missing_server_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* One worker's connection at the server, over a pair of sockets: who floods it is not read from and
- * costs no more memory than one message, who sends in pieces is understood, and what means nothing
- * ends the connection. */
+/* The connection of one worker at the server, over a socket pair: a worker that floods it is not
+ * read from and costs no more memory than one message, messages may arrive in pieces, and an
+ * invalid message ends the connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum { DIMENSIONS = 64, IDS = 1000 };
 struct pair {
     struct ps_store *store;
     struct ps_session *session;
-    int worker; /* its end */
+    int worker; /* the worker's end */
 };
 
 static void pair_init(struct pair *pair)
@@ -90,7 +90,7 @@ static void a_flood_is_not_read(void **state)
     assert_int_equal(write(pair.worker, bytes, size), size);
     assert_int_equal(ps_session_progress(pair.session, &err), 0);
     assert_int_equal(read_all(pair.worker, bytes, PS_FRAME_HEAD_SIZE), PS_FRAME_HEAD_SIZE);
-    /* Ask and ask and take no answer, until nothing more can be sent. */
+    /* Sends requests without reading answers, until nothing more can be sent. */
     uint32_t asked = 0;
     size_t sent = 0;
     for (;;) {
@@ -115,7 +115,7 @@ static void a_flood_is_not_read(void **state)
     size_t answer = PS_FRAME_HEAD_SIZE + (size_t)IDS * DIMENSIONS * sizeof(float);
     assert_true(pair.session->out.size <= answer + (64 << 10));
     assert_true(pair.session->in.size <= 2 * (64 << 10));
-    /* When it takes them, it gets all, in order. */
+    /* When it reads them, it gets all answers, in order. */
     uint8_t *rows = mem_alloc(answer);
     size_t have = 0;
     for (uint32_t next = 1; next <= asked;) {
@@ -158,7 +158,7 @@ static void a_message_may_come_in_pieces(void **state)
     pair_release(&pair);
 }
 
-/* Longer than a part and than what the connection holds, behind an answer that is not sent yet. */
+/* An answer longer than a part and than the socket buffer, behind one that is not sent yet. */
 static void an_answer_in_parts_is_whole(void **state)
 {
     struct pair pair;
@@ -189,7 +189,7 @@ static void an_answer_in_parts_is_whole(void **state)
     pair_release(&pair);
 }
 
-static void what_must_wait_is_answered_later(void **state)
+static void a_request_that_must_wait_is_answered_later(void **state)
 {
     struct pair pair;
     struct err err = ERR_INIT;
@@ -216,7 +216,7 @@ static void what_must_wait_is_answered_later(void **state)
     pair_release(&pair);
 }
 
-static void nonsense_ends_the_connection(void **state)
+static void an_invalid_message_ends_the_connection(void **state)
 {
     struct pair pair;
     struct err err = ERR_INIT;
@@ -235,8 +235,8 @@ int main(void)
         cmocka_unit_test(a_flood_is_not_read),
         cmocka_unit_test(a_message_may_come_in_pieces),
         cmocka_unit_test(an_answer_in_parts_is_whole),
-        cmocka_unit_test(what_must_wait_is_answered_later),
-        cmocka_unit_test(nonsense_ends_the_connection),
+        cmocka_unit_test(a_request_that_must_wait_is_answered_later),
+        cmocka_unit_test(an_invalid_message_ends_the_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

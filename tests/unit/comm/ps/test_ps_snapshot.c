@@ -1,5 +1,5 @@
-/* Snapshots of a server's variables: what is read is what was written, the one before is kept, and
- * a damaged one is never believed. */
+/* Snapshots of the variables of a server: they are read back as they were written, the previous
+ * one is kept, and a damaged one is never restored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static struct ps_snapshot *open_snapshot(void)
     return snapshot;
 }
 
-/* A store whose values all come from the seed. */
+/* A store whose values all depend on the seed. */
 static struct ps_store *make_store(uint64_t seed)
 {
     struct err err = ERR_INIT;
@@ -116,7 +116,7 @@ static int restore(struct ps_snapshot *snapshot, struct ps_store *store, bool *r
     return ps_snapshot_restore(snapshot, store, ret_found, ret_info, note, err);
 }
 
-static void what_was_written_is_read(void **state)
+static void a_snapshot_is_read_back(void **state)
 {
     _cleanup_(cleanup_ps_snapshot) struct ps_snapshot *snapshot = open_snapshot();
     _cleanup_(cleanup_ps_store) struct ps_store *store = make_store(1), *other = ps_store_new(0);
@@ -134,8 +134,8 @@ static void what_was_written_is_read(void **state)
     assert_same(store, other);
 }
 
-/* The child sees what was there when it was made; the server goes on meanwhile. */
-static void a_child_writes_the_moment_of_its_birth(void **state)
+/* The child sees the variables at the fork; the server continues meanwhile. */
+static void a_child_writes_the_moment_of_the_fork(void **state)
 {
     _cleanup_(cleanup_ps_snapshot) struct ps_snapshot *snapshot = open_snapshot();
     _cleanup_(cleanup_ps_store) struct ps_store *store = make_store(2), *same = make_store(2),
@@ -166,7 +166,7 @@ static void change_byte(const char *path, off_t at)
     close(fd);
 }
 
-static void a_damaged_snapshot_gives_way_to_the_one_before(void **state)
+static void the_previous_snapshot_replaces_a_damaged_one(void **state)
 {
     _cleanup_(cleanup_ps_snapshot) struct ps_snapshot *snapshot = open_snapshot();
     _cleanup_(cleanup_ps_store) struct ps_store *first = make_store(3), *second = make_store(4),
@@ -186,7 +186,8 @@ static void a_damaged_snapshot_gives_way_to_the_one_before(void **state)
     assert_same(first, other);
     assert_false(file_exists(path));
 
-    /* Neither the damaged one nor a loss of both renames costs more than the last minute. */
+    /* Neither a damaged snapshot nor a crash between the renames costs more than the changes
+     * since the previous one. */
     ps_store_clear(other);
     assert_int_equal(restore(snapshot, other, &found, &info, note, &err), 0);
     assert_true(found && info.previous);
@@ -224,8 +225,8 @@ static void another_models_snapshot_is_refused(void **state)
     assert_non_null(strstr(err.message, "ps 1 of 3 and this is ps 1 of 4"));
 }
 
-/* Whatever byte is wrong and wherever it is cut. */
-static void no_damage_is_believed(void **state)
+/* Any wrong byte and any truncation. */
+static void every_damage_is_detected(void **state)
 {
     _cleanup_(cleanup_ps_snapshot) struct ps_snapshot *snapshot = open_snapshot();
     _cleanup_(cleanup_ps_store) struct ps_store *store = make_store(6), *other = ps_store_new(0);
@@ -248,7 +249,7 @@ static void no_damage_is_believed(void **state)
     }
 }
 
-static void a_failed_write_is_told(void **state)
+static void a_failed_write_is_reported(void **state)
 {
     struct err err = ERR_INIT;
     _cleanup_(cleanup_ps_snapshot) struct ps_snapshot *snapshot = open_snapshot();
@@ -264,13 +265,13 @@ static void a_failed_write_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_was_written_is_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_child_writes_the_moment_of_its_birth, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_snapshot_gives_way_to_the_one_before, set_up,
+        cmocka_unit_test_setup_teardown(a_snapshot_is_read_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_child_writes_the_moment_of_the_fork, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_previous_snapshot_replaces_a_damaged_one, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(another_models_snapshot_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_damage_is_believed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_failed_write_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_damage_is_detected, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_failed_write_is_reported, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

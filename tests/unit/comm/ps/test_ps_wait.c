@@ -1,5 +1,5 @@
-/* A parameter server that waits for workers says for whom, again and again, and ends if nobody
- * comes at all; time is what the test says. */
+/* A parameter server that waits for workers names them repeatedly, and ends if none connects. The
+ * test sets the time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,10 +36,10 @@ static struct ps_member member_of(int workers)
     for (int i = 0; i < WORKERS; i++)
         tasks[i] =
             (struct ty_task){.role = TY_ROLE_WORKER, .index = i, .host = "host", .port = 10 + i};
-    return (struct ps_member){.tasks = tasks, .workers = workers, .meeting = {.report = note}};
+    return (struct ps_member){.tasks = tasks, .workers = workers, .rendezvous = {.report = note}};
 }
 
-static void who_is_missing_is_said_again_and_again(void **state)
+static void missing_workers_are_reported_repeatedly(void **state)
 {
     struct ps_member member = member_of(2);
     struct ps_wait wait;
@@ -49,11 +49,11 @@ static void who_is_missing_is_said_again_and_again(void **state)
     assert_int_equal(ps_wait_check(&wait, START + 4999, &err), 0);
     assert_int_equal(lines, 0);
     assert_int_equal(ps_wait_check(&wait, START + 5000, &err), 0);
-    assert_string_equal(line, "waiting for worker 0 (host:10), worker 1 (host:11) since 5 s");
+    assert_string_equal(line, "waiting for worker 0 (host:10), worker 1 (host:11) for 5 s");
     assert_int_equal(ps_wait_due(&wait), START + 10000);
     ps_wait_came(&wait, 0);
     assert_int_equal(ps_wait_check(&wait, START + 10000, &err), 0);
-    assert_string_equal(line, "waiting for worker 1 (host:11) since 10 s");
+    assert_string_equal(line, "waiting for worker 1 (host:11) for 10 s");
     assert_int_equal(ps_wait_due(&wait), START + 70000); /* less often now */
     ps_wait_came(&wait, 1);
     assert_true(ps_wait_due(&wait) == INT64_MAX);
@@ -62,23 +62,23 @@ static void who_is_missing_is_said_again_and_again(void **state)
     ps_wait_release(&wait);
 }
 
-static void nobody_is_waited_for_until_the_deadline(void **state)
+static void the_wait_for_the_first_worker_has_a_deadline(void **state)
 {
     struct ps_member member = member_of(WORKERS);
     struct ps_wait wait;
     struct err err = ERR_INIT;
     ps_wait_init(&wait, &member, 1000, 2500, START);
-    ps_wait_excuse(&wait, 1); /* done in an earlier life: it will not come */
+    ps_wait_excuse(&wait, 1); /* finished before a restart: it will not connect */
     assert_int_equal(ps_wait_check(&wait, START + 2000, &err), 0);
     assert_int_equal(ps_wait_due(&wait), START + 2500);
     assert_int_equal(ps_wait_check(&wait, START + 2500, &err), -ERR_TIMEOUT);
     assert_string_equal(err.message,
-                        "no worker came within 2.5 s: worker 0 (host:10), worker 2 "
+                        "no worker connected within 2.5 s: worker 0 (host:10), worker 2 "
                         "(host:12), worker 3 (host:13), worker 4 (host:14) and 2 more");
     ps_wait_release(&wait);
 }
 
-static void one_that_came_lifts_the_deadline(void **state)
+static void the_first_worker_lifts_the_deadline(void **state)
 {
     struct ps_member member = member_of(2);
     struct ps_wait wait;
@@ -86,12 +86,12 @@ static void one_that_came_lifts_the_deadline(void **state)
     ps_wait_init(&wait, &member, 0, 2500, START);
     ps_wait_came(&wait, 1);
     assert_int_equal(ps_wait_check(&wait, START + 100000, &err), 0);
-    assert_string_equal(line, "waiting for worker 0 (host:10) since 100 s");
+    assert_string_equal(line, "waiting for worker 0 (host:10) for 100 s");
     ps_wait_release(&wait);
 }
 
-/* The server itself, with nobody to come. */
-static void a_server_ends_when_nobody_comes(void **state)
+/* The server itself, without any worker. */
+static void a_server_ends_when_no_worker_connects(void **state)
 {
     struct members members;
     members_init(&members, 2);
@@ -107,7 +107,7 @@ static void a_server_ends_when_nobody_comes(void **state)
     struct err err = ERR_INIT;
     bool stopped = false;
     assert_int_equal(ps_server_run(&options, &stopped, &err), -ERR_TIMEOUT);
-    assert_non_null(strstr(err.message, "no worker came within 0.1 s: worker 0 (127.0.0.1:"));
+    assert_non_null(strstr(err.message, "no worker connected within 0.1 s: worker 0 (127.0.0.1:"));
 }
 
 static void tell(void *context, const char *text)
@@ -116,8 +116,8 @@ static void tell(void *context, const char *text)
     fflush(context);
 }
 
-/* Two workers, of which one comes: from then on only the other is waited for. */
-static void a_server_waits_for_those_that_did_not_come(void **state)
+/* Two workers, of which one connects: from then on only the other is waited for. */
+static void a_server_waits_for_missing_workers(void **state)
 {
     struct members members;
     members_init(&members, 3);
@@ -159,11 +159,11 @@ static void a_server_waits_for_those_that_did_not_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_missing_is_said_again_and_again),
-        cmocka_unit_test(nobody_is_waited_for_until_the_deadline),
-        cmocka_unit_test(one_that_came_lifts_the_deadline),
-        cmocka_unit_test(a_server_ends_when_nobody_comes),
-        cmocka_unit_test(a_server_waits_for_those_that_did_not_come),
+        cmocka_unit_test(missing_workers_are_reported_repeatedly),
+        cmocka_unit_test(the_wait_for_the_first_worker_has_a_deadline),
+        cmocka_unit_test(the_first_worker_lifts_the_deadline),
+        cmocka_unit_test(a_server_ends_when_no_worker_connects),
+        cmocka_unit_test(a_server_waits_for_missing_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* A member that comes late is the one the others say they waited for, however sums are made. It
- * comes when all others have said that they wait, so nothing here depends on how fast a machine is.
- * A busy machine may stop another member after that, which is then late itself, or stop one that
- * waits until it is too late to ask; so what is meant must hold in most rounds, not in their sum.
- */
+/* The others count their wait against the member that comes late, with every algorithm. It comes
+ * when all others have reported that they wait, so the test does not depend on the speed of the
+ * machine. A busy machine may stop another member after that, which is then late itself, or stop
+ * a waiting one until it is too late for a ping; so the expectation must hold in most rounds. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "comm/collective/collective.h"
 #include "members.h"
 
 #include <setjmp.h>
@@ -16,12 +16,12 @@
 
 enum { FLOATS = 1 << 16, ROUNDS = 5, SAY_MS = 100 };
 
-/* What the test wants of the members it starts. */
+/* The configuration of the members that the test starts. */
 static struct {
     const char *hosts[MEMBERS_MAX]; /* pretended, by rank */
     const char *algorithm;          /* NULL: a barrier */
     int late;                       /* rank */
-    bool leaders_only;              /* others need not know */
+    bool leaders_only;              /* only leaders need to know */
     int waits[2];                   /* a pipe: a byte from each member that waits */
 } plan;
 
@@ -33,9 +33,9 @@ struct seen {
 static void tell_once(void *context, const char *line)
 {
     struct seen *seen = context;
-    if (!seen->told && strstr(line, " waits since "))
+    if (!seen->told && strstr(line, " has waited "))
         CHECK(write(plan.waits[1], "w", 1) == 1);
-    seen->told |= strstr(line, " waits since ") != NULL;
+    seen->told |= strstr(line, " has waited ") != NULL;
 }
 
 static void note_waited(void *context, const char *task, int64_t ns)
@@ -58,12 +58,14 @@ static void call(struct comm_group *group, int rank, int size)
     _cleanup_free_ float *data = mem_calloc(FLOATS, sizeof(float));
     for (int i = 0; i < FLOATS; i++)
         data[i] = (float)((rank + 1) * (i % 100));
-    CHECK_OK(comm_allreduce_by_name(group, plan.algorithm, data, FLOATS, &err), &err);
+    CHECK_OK(comm_allreduce_with(group, collective_allreduce_by_name(plan.algorithm), data, FLOATS,
+                                 &err),
+             &err);
     for (int i = 0; i < FLOATS; i++)
         CHECK((int)data[i] == size * (size + 1) / 2 * (i % 100));
 }
 
-/* Whether it was waited for longer than anybody else in this round. */
+/* Whether this member was waited for longer than every other in this round. */
 static bool was_latest(const struct seen *seen, int rank)
 {
     for (int i = 0; i < MEMBERS_MAX; i++)
@@ -74,7 +76,7 @@ static bool was_latest(const struct seen *seen, int rank)
 
 static void member(const struct members *members, int rank)
 {
-    struct seen seen = {.told = true}; /* the forming is not meant */
+    struct seen seen = {.told = true}; /* the forming does not count */
     int known = 0;
     struct ty_tf_config *config = members_config(members, false, rank);
     struct comm_options options = members_options(config);
@@ -125,26 +127,26 @@ static void run(int size, bool one_machine, const char *algorithm)
     }
 }
 
-static void the_late_one_is_known_in_shared_memory(void **state)
+static void the_late_member_is_found_in_shared_memory(void **state)
 {
     run(3, true, "shared");
     run(3, true, NULL);
 }
 
-static void the_late_one_is_known_around_a_ring(void **state)
+static void the_late_member_is_found_in_a_ring(void **state)
 {
     run(2, false, "ring");
     run(4, false, "ring");
 }
 
-static void the_late_one_is_known_between_pairs(void **state)
+static void the_late_member_is_found_between_pairs(void **state)
 {
     run(4, false, "doubling");
     run(4, false, "halving");
     run(3, false, NULL);
 }
 
-static void the_late_one_is_known_between_machines(void **state)
+static void the_late_member_is_found_between_machines(void **state)
 {
     run(4, false, "hierarchical");
 }
@@ -152,10 +154,10 @@ static void the_late_one_is_known_between_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_late_one_is_known_in_shared_memory),
-        cmocka_unit_test(the_late_one_is_known_around_a_ring),
-        cmocka_unit_test(the_late_one_is_known_between_pairs),
-        cmocka_unit_test(the_late_one_is_known_between_machines),
+        cmocka_unit_test(the_late_member_is_found_in_shared_memory),
+        cmocka_unit_test(the_late_member_is_found_in_a_ring),
+        cmocka_unit_test(the_late_member_is_found_between_pairs),
+        cmocka_unit_test(the_late_member_is_found_between_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

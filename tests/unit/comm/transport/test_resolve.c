@@ -1,5 +1,5 @@
-/* Looking hosts up: an address in numbers is its own answer, a name is answered later, and one who
- * no longer wants the answer may go. */
+/* Resolving hosts: a numeric address is resolved at once, a name later, and a caller may free the
+ * lookup before its end. */
 #include "comm/transport/resolve.h"
 
 #include <arpa/inet.h>

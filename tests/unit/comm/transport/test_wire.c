@@ -1,10 +1,10 @@
-/* The bytes of the protocol: what is written is read back, anything else is refused; and the walk
- * along a stream that several connections share. */
+/* The bytes of the protocol: encoded messages are read back, and everything else is refused; and
+ * the cursor of a stream that several connections share. */
 #include "base/mem.h"
-#include "comm/collective/ring.h"
-#include "comm/group/terms.h"
 #include "comm/ps/wire.h"
 #include "comm/transport/secret.h"
+#include "comm/transport/shape_text.h"
+#include "comm/transport/transfer.h"
 #include "comm/transport/wire.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static struct wire_hello example(void)
     return hello;
 }
 
-static void a_greeting_is_read_back(void **state)
+static void a_hello_is_read_back(void **state)
 {
     struct wire_hello hello = example(), back;
     uint8_t bytes[WIRE_HELLO_SIZE], again[WIRE_HELLO_SIZE];
@@ -41,7 +41,7 @@ static void a_greeting_is_read_back(void **state)
     assert_memory_equal(again, bytes, sizeof(bytes));
 }
 
-static void a_wrong_greeting_is_refused(void **state)
+static void a_wrong_hello_is_refused(void **state)
 {
     struct wire_hello hello = example(), back;
     uint8_t bytes[WIRE_HELLO_SIZE];
@@ -104,29 +104,30 @@ static void a_proof_depends_on_everything(void **state)
     assert_false(secret_mac_equal(a, b));
 }
 
-/* Every byte of the stream belongs to exactly one lane, in order, in runs that leave no piece. */
+/* Every byte of the stream belongs to exactly one lane, in order, in runs within one piece. */
 static void lanes_cover_a_stream_once(void **state)
 {
     static char memory[1 << 20];
-    const struct ring_piece pieces[] = {
-        {.at = memory, .size = 100000},      {.at = memory, .size = 0},
-        {.at = memory, .size = RING_STRIPE}, {.at = memory, .size = 4},
-        {.at = memory, .size = 3 * 131072},  {.at = memory, .size = 0},
+    const struct transfer_piece pieces[] = {
+        {.at = memory, .size = 100000},          {.at = memory, .size = 0},
+        {.at = memory, .size = TRANSFER_STRIPE}, {.at = memory, .size = 4},
+        {.at = memory, .size = 3 * 131072},      {.at = memory, .size = 0},
     };
     for (int round = 0; round < 16; round++) {
         bool narrow = round % 2;
         int channels = round / 2 + 1;
-        size_t total = (100000 + RING_STRIPE + 4 + 3 * 131072) >> narrow;
+        size_t total = (100000 + TRANSFER_STRIPE + 4 + 3 * 131072) >> narrow;
         unsigned char *owners = mem_zalloc(total);
         for (int channel = 0; channel < channels; channel++) {
-            struct ring_cursor cursor;
-            ring_cursor_init(&cursor, pieces, ARRAY_SIZE(pieces), narrow, channel, channels);
-            for (size_t run, part = 1; (run = ring_cursor_run(&cursor)); part = part * 7 % 1000) {
+            struct transfer_cursor cursor;
+            transfer_cursor_init(&cursor, pieces, ARRAY_SIZE(pieces), narrow, channel, channels);
+            for (size_t run, part = 1; (run = transfer_cursor_run(&cursor));
+                 part = part * 7 % 1000) {
                 size_t size = run < part ? run : part, in = cursor.position - cursor.start;
-                assert_ptr_equal(ring_cursor_at(&cursor), memory + (narrow ? 2 * in : in));
+                assert_ptr_equal(transfer_cursor_at(&cursor), memory + (narrow ? 2 * in : in));
                 for (size_t i = 0; i < size; i++)
                     owners[cursor.position + i]++;
-                ring_cursor_advance(&cursor, size);
+                transfer_cursor_advance(&cursor, size);
             }
             assert_int_equal(cursor.position, total);
         }
@@ -136,10 +137,10 @@ static void lanes_cover_a_stream_once(void **state)
     }
 }
 
-static void what_differs_is_named(void **state)
+static void the_differing_options_are_named(void **state)
 {
     static const struct {
-        const char *ours, *theirs, *text; /* NULL: nothing */
+        const char *ours, *peer_shape_text, *text; /* NULL: nothing */
     } ROWS[] = {
         {"--a 1\n--b 2\n", "--a 1\n--b 2\n", NULL},
         {"", "", NULL},
@@ -152,20 +153,21 @@ static void what_differs_is_named(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         char text[256];
-        bool differs = terms_difference(ROWS[i].ours, ROWS[i].theirs, text, sizeof(text));
+        bool differs =
+            shape_text_difference(ROWS[i].ours, ROWS[i].peer_shape_text, text, sizeof(text));
         assert_string_equal(text, ROWS[i].text ? ROWS[i].text : "");
         assert_int_equal(differs, ROWS[i].text != NULL);
     }
-    uint8_t bytes[WIRE_HEAD_SIZE + WIRE_TERMS_MAX];
+    uint8_t bytes[WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX];
     char *back = NULL;
-    size_t size = wire_terms_encode("--a 1\n\x1b[2J", bytes);
-    assert_int_equal(wire_terms_decode(bytes, size, &back, NULL), 0);
+    size_t size = wire_shape_text_encode("--a 1\n\x1b[2J", bytes);
+    assert_int_equal(wire_shape_text_decode(bytes, size, &back, NULL), 0);
     assert_string_equal(back, "--a 1\n?[2J");
     free(back);
-    assert_int_equal(wire_terms_decode(bytes, size - 1, &back, NULL), -ERR_BAD_REQUEST);
+    assert_int_equal(wire_shape_text_decode(bytes, size - 1, &back, NULL), -ERR_BAD_REQUEST);
 }
 
-/* What its sender says in a head is how much its reader makes room for. */
+/* The size in a head decides how much memory the reader reserves. */
 static void limits_hold_at_the_last_byte(void **state)
 {
     struct err err = ERR_INIT;
@@ -192,21 +194,21 @@ static void limits_hold_at_the_last_byte(void **state)
     assert_string_equal(err.message, "it announces a message of 294977 bytes");
 }
 
-static void terms_have_a_limit(void **state)
+static void the_shape_text_has_a_limit(void **state)
 {
     struct err err = ERR_INIT;
-    _cleanup_free_ char *terms = mem_zalloc(WIRE_TERMS_MAX + 2), *back = NULL;
-    _cleanup_free_ uint8_t *bytes = mem_zalloc(WIRE_HEAD_SIZE + WIRE_TERMS_MAX + 1);
-    memset(terms, 'x', WIRE_TERMS_MAX);
-    size_t whole = wire_terms_encode(terms, bytes);
-    assert_int_equal(whole, WIRE_HEAD_SIZE + WIRE_TERMS_MAX);
-    terms[WIRE_TERMS_MAX] = 'y'; /* is not sent any more */
-    assert_int_equal(wire_terms_encode(terms, bytes), whole);
-    assert_int_equal(wire_terms_decode(bytes, whole, &back, &err), 0);
-    assert_int_equal(strlen(back), WIRE_TERMS_MAX);
+    _cleanup_free_ char *shape_text = mem_zalloc(WIRE_SHAPE_TEXT_MAX + 2), *back = NULL;
+    _cleanup_free_ uint8_t *bytes = mem_zalloc(WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX + 1);
+    memset(shape_text, 'x', WIRE_SHAPE_TEXT_MAX);
+    size_t whole = wire_shape_text_encode(shape_text, bytes);
+    assert_int_equal(whole, WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX);
+    shape_text[WIRE_SHAPE_TEXT_MAX] = 'y'; /* beyond the limit: not sent */
+    assert_int_equal(wire_shape_text_encode(shape_text, bytes), whole);
+    assert_int_equal(wire_shape_text_decode(bytes, whole, &back, &err), 0);
+    assert_int_equal(strlen(back), WIRE_SHAPE_TEXT_MAX);
     assert_null(strchr(back, 'y'));
     char *none = NULL;
-    assert_int_equal(wire_terms_decode(bytes, whole + 1, &none, &err), -ERR_BAD_REQUEST);
+    assert_int_equal(wire_shape_text_decode(bytes, whole + 1, &none, &err), -ERR_BAD_REQUEST);
     assert_null(none);
 }
 
@@ -238,7 +240,7 @@ static void frames_of_parameter_servers_have_limits(void **state)
     }
 }
 
-/* Of what a frame or a snapshot may open. */
+/* The limits of the variables that a frame or a snapshot may open. */
 static void variables_of_parameter_servers_have_limits(void **state)
 {
     struct err err = ERR_INIT;
@@ -259,15 +261,15 @@ static void variables_of_parameter_servers_have_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_greeting_is_read_back),
-        cmocka_unit_test(a_wrong_greeting_is_refused),
+        cmocka_unit_test(a_hello_is_read_back),
+        cmocka_unit_test(a_wrong_hello_is_refused),
         cmocka_unit_test(another_version_is_recognised_whatever_follows),
         cmocka_unit_test(a_verdict_carries_addresses),
         cmocka_unit_test(a_proof_depends_on_everything),
         cmocka_unit_test(lanes_cover_a_stream_once),
-        cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(the_differing_options_are_named),
         cmocka_unit_test(limits_hold_at_the_last_byte),
-        cmocka_unit_test(terms_have_a_limit),
+        cmocka_unit_test(the_shape_text_has_a_limit),
         cmocka_unit_test(frames_of_parameter_servers_have_limits),
         cmocka_unit_test(variables_of_parameter_servers_have_limits),
     };

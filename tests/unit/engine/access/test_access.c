@@ -1,4 +1,4 @@
-/* Who may do what, as tables: a policy, a question, yes or no. */
+/* Authorization, as tables: a policy, a question, and whether it is allowed. */
 #include "base/mem.h"
 #include "engine/access/access.h"
 #include "tree.h"
@@ -64,20 +64,19 @@ static const char *const BINDINGS[] = {
 
 #define GROUPS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Who asks. */
-static const struct identity ROOT = {.name = "r", .groups = GROUPS("roots")},
-                             OWNER = {.name = "o", .groups = GROUPS("system:masters")},
-                             ANNA = {.name = "anna", .groups = GROUPS("system:authenticated")},
-                             BERTA = {.name = "berta", .groups = GROUPS("system:authenticated")},
-                             CARL = {.name = "carl", .groups = GROUPS("system:authenticated")},
-                             BUILDER = {.name = "system:serviceaccount:a:builder",
-                                        .groups = GROUPS("system:serviceaccounts",
-                                                         "system:serviceaccounts:a",
-                                                         "system:authenticated")},
-                             GUEST = {.name = "system:serviceaccount:b:guest",
-                                      .groups = GROUPS("system:serviceaccounts:b",
-                                                       "system:authenticated")},
-                             /* A user who took the name of an account is none by kind. */
+/* The users. */
+static const struct identity
+    ROOT = {.name = "r", .groups = GROUPS("roots")},
+    OWNER = {.name = "o", .groups = GROUPS("system:masters")},
+    ANNA = {.name = "anna", .groups = GROUPS("system:authenticated")},
+    BERTA = {.name = "berta", .groups = GROUPS("system:authenticated")},
+    CARL = {.name = "carl", .groups = GROUPS("system:authenticated")},
+    BUILDER = {.name = "system:serviceaccount:a:builder",
+               .groups = GROUPS("system:serviceaccounts", "system:serviceaccounts:a",
+                                "system:authenticated")},
+    GUEST = {.name = "system:serviceaccount:b:guest",
+             .groups = GROUPS("system:serviceaccounts:b", "system:authenticated")},
+    /* A user with the name of an account is no account: its kind differs. */
     ODD = {.name = "system:serviceaccount:a", .groups = GROUPS("system:authenticated")};
 
 static struct access_objects read_all(const char *const *texts, size_t count)
@@ -103,12 +102,12 @@ static const struct {
     const char *verb, *group, *resource, *sub, *namespace_, *name;
     bool allowed;
 } ROWS[] = {
-    /* The owner, and who has everything by a rule. */
+    /* The owner, and a user with all permissions by a rule. */
     {&OWNER, "delete", "", "nodes", "", "", "n", true},
     {&ROOT, "delete", "", "nodes", "", "", "n", true},
     {&ROOT, "create", "", "pods", "exec", "x", "p", true},
     {&ROOT, "*", "*", "*", "", "", "", true},
-    /* Verbs and resources are what they are and nothing near to it. */
+    /* Verbs and resources match exactly. */
     {&ANNA, "get", "", "pods", "", "a", "p", true},
     {&ANNA, "list", "", "pods", "", "", "", true},
     {&ANNA, "watch", "", "pods", "", "b", "", true},
@@ -123,20 +122,20 @@ static const struct {
     {&ANNA, "get", "", "secrets", "", "a", "s", false},
     {&ANNA, "*", "", "pods", "", "a", "", false},
     {&ANNA, "get", "*", "*", "", "", "", false},
-    /* One subresource of everything. */
+    /* One subresource of every resource. */
     {&ANNA, "update", "apps", "deployments", "scale", "a", "d", true},
     {&ANNA, "update", "", "x", "scale", "a", "d", true},
     {&ANNA, "update", "apps", "deployments", "", "a", "d", false},
     {&ANNA, "update", "apps", "deployments", "status", "a", "d", false},
     {&ANNA, "get", "apps", "deployments", "scale", "a", "d", false},
-    /* A ClusterRole bound in one namespace holds there only. */
+    /* A ClusterRole that is bound in one namespace holds only there. */
     {&BUILDER, "list", "", "pods", "", "a", "", true},
     {&BUILDER, "list", "", "pods", "", "b", "", false},
     {&BUILDER, "list", "", "pods", "", "", "", false},
     {&CARL, "delete", "", "secrets", "", "b", "s", true},
     {&CARL, "delete", "", "secrets", "", "a", "s", false},
     {&CARL, "delete", "", "nodes", "", "", "n", false},
-    /* Names: only the one, and never the collection. */
+    /* resourceNames allow one name, and never the collection. */
     {&BUILDER, "get", "", "configmaps", "", "a", "settings", true},
     {&BUILDER, "update", "", "configmaps", "", "a", "settings", true},
     {&BUILDER, "get", "", "configmaps", "", "a", "other", false},
@@ -155,7 +154,7 @@ static const struct {
     {&BUILDER, "create", "batch", "jobs", "", "a", "", true},
     {&BUILDER, "create", "", "jobs", "", "a", "", false},
     {&BUILDER, "create", "batch", "jobs", "status", "a", "j", false},
-    /* Rules a role gathers by label. */
+    /* Rules that a role aggregates by label. */
     {&BERTA, "get", "kubeflow.org", "tfjobs", "", "a", "t", true},
     {&BERTA, "list", "kubeflow.org", "tfjobs", "", "a", "", false},
 };
@@ -172,7 +171,7 @@ static void test_resources(void **state)
                                                  .name = ROWS[i].name};
         if (access_decide(arena, &rules, ROWS[i].who, &question).allowed != ROWS[i].allowed)
             fail_msg("row %zu: %s %s", i, ROWS[i].allowed ? "not allowed:" : "allowed:",
-                     access_refusal(arena, ROWS[i].who, &question, ""));
+                     access_forbidden_message(arena, ROWS[i].who, &question, ""));
     }
 }
 
@@ -188,7 +187,7 @@ static void test_paths(void **state)
         {&ANNA, "get", "/apis", false},     {&ANNA, "get", "/versions", false},
         {&ANNA, "post", "/version", false}, {&ANNA, "get", "/", false},
         {&ROOT, "get", "/anything", true},  {&OWNER, "get", "/anything", true},
-        {&CARL, "get", "/metrics", false}, /* all of a namespace is no path */
+        {&CARL, "get", "/metrics", false}, /* a role in a namespace allows no path */
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         const struct access_question question = {.verb = rows[i].verb, .path = rows[i].path};
@@ -215,7 +214,7 @@ static void test_words(void **state)
     assert_string_equal(access_decide(arena, &rules, &CARL, &question).reason, "");
     assert_string_equal(access_decide(arena, &rules, &BERTA, &question).reason,
                         "RBAC: clusterrole.rbac.authorization.k8s.io \"gone\" not found");
-    assert_string_equal(access_refusal(arena, &CARL, &question, ""),
+    assert_string_equal(access_forbidden_message(arena, &CARL, &question, ""),
                         "pods is forbidden: User \"carl\" cannot list resource \"pods\" in API "
                         "group \"\" in the namespace \"a\"");
     question = (struct access_question){.verb = "get",
@@ -225,15 +224,15 @@ static void test_words(void **state)
                                         .namespace_ = "",
                                         .name = "t"};
     assert_string_equal(
-        access_refusal(arena, &CARL, &question, "why"),
+        access_forbidden_message(arena, &CARL, &question, "why"),
         "tfjobs.kubeflow.org \"t\" is forbidden: User \"carl\" cannot get resource "
         "\"tfjobs/status\" in API group \"kubeflow.org\" at the cluster scope: why");
     question = (struct access_question){.verb = "get", .path = "/metrics"};
-    assert_string_equal(access_refusal(arena, &CARL, &question, ""),
+    assert_string_equal(access_forbidden_message(arena, &CARL, &question, ""),
                         "forbidden: User \"carl\" cannot get path \"/metrics\"");
 }
 
-/* What each may give away in namespace a. */
+/* Which rules each user may grant in namespace a. */
 static void test_cover(void **state)
 {
     const struct access_policy rules = policy();
@@ -281,7 +280,7 @@ static void test_cover(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         const struct json *given = tree(arena_printf(arena, "[%s]", rows[i].rule));
-        const char *missing = access_uncovered(arena, &rules, rows[i].who, "a", given);
+        const char *missing = access_missing_rules(arena, &rules, rows[i].who, "a", given);
         if (!str_eq(missing, rows[i].missing))
             fail_msg("row %zu: %s", i, missing ? missing : "covered");
     }

@@ -1,4 +1,4 @@
-/* Asking as somebody else: who may, who one is then, and what is refused. */
+/* Impersonation: who may, which identity results, and what is rejected. */
 #include "api.h"
 #include "base/mem.h"
 
@@ -46,7 +46,7 @@ static const struct {
     {{{"Impersonate-User", "system:serviceaccount:default:builder"}},
      "{\"username\":\"system:serviceaccount:default:builder\",\"groups\":[\"system:serviceaccounts"
      "\",\"system:serviceaccounts:default\",\"system:authenticated\"]}"},
-    /* Groups that are named are all there are. */
+    /* If groups are named, the identity has no others. */
     {{{"Impersonate-User", "system:serviceaccount:default:builder"}, {"Impersonate-Group", "x"}},
      "{\"username\":\"system:serviceaccount:default:builder\",\"groups\":[\"x\","
      "\"system:authenticated\"]}"},
@@ -55,7 +55,7 @@ static const struct {
      "{\"username\":\"system:serviceaccount:default\",\"groups\":[\"system:authenticated\"]}"},
 };
 
-static void test_who(void **state)
+static void test_identity(void **state)
 {
     struct api *api = *state;
     for (size_t i = 0; i < ARRAY_SIZE(PEOPLE); i++) {
@@ -67,8 +67,9 @@ static void test_who(void **state)
     }
 }
 
-/* What the roles give him he has, and nothing of what who asks has himself. */
-static void test_what(void **state)
+/* The impersonated user has the permissions of its own roles, and none of the user that sent the
+ * request. */
+static void test_permissions(void **state)
 {
     struct api *api = *state;
     assert_int_equal(api_post(api, RBAC "namespaces/default/roles",
@@ -113,7 +114,7 @@ static const struct {
      "impersonate resource \"serviceaccounts\" in API group \"\" in the namespace \"default\""},
 };
 
-/* Who may not ask as others is told so. */
+/* A user without the verb impersonate is rejected. */
 static void test_refused(void **state)
 {
     struct api *api = *state;
@@ -135,8 +136,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_who, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(test_what, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_identity, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_permissions, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(test_refused, api_setup, api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

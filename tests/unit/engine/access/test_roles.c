@@ -1,4 +1,4 @@
-/* Accounts, tokens and roles through the API: who is refused what, and in which words. */
+/* Accounts, tokens and roles through the API: what is denied, and with which message. */
 #include "api.h"
 
 #include "base/str.h"
@@ -41,7 +41,7 @@ static void let_read_pods(struct api *api)
         201);
 }
 
-/* Each namespace has an account and a certificate from its first moment. */
+/* Each namespace has an account and a certificate from the beginning. */
 static void test_namespace_content(void **state)
 {
     struct api own, *api = &own;
@@ -57,7 +57,7 @@ static void test_namespace_content(void **state)
                      201);
     assert_int_equal(api_get(api, "/api/v1/namespaces/n/serviceaccounts/default").status, 200);
     assert_int_equal(api_get(api, "/api/v1/namespaces/n/configmaps/kube-root-ca.crt").status, 200);
-    /* What pipelines of Kubeflow's SDK run as. */
+    /* The account of pipelines of Kubeflow's SDK. */
     assert_int_equal(api_get(api, "/api/v1/namespaces/kubeflow-user-example-com/serviceaccounts/"
                                   "pipeline-runner")
                          .status,
@@ -65,8 +65,8 @@ static void test_namespace_content(void **state)
     api_close(api);
 }
 
-/* What a server finds otherwise than it should be, it makes so, unless it is told not to. */
-static void test_start_anew(void **state)
+/* A server that starts restores its default roles, unless autoupdate is false. */
+static void test_restart(void **state)
 {
     struct api own, *api = &own;
     api_open_with_ca(api, 1, "CA\n");
@@ -132,7 +132,7 @@ static void test_allowed_and_refused(void **state)
                         "pods is forbidden: User \"system:serviceaccount:default:default\" cannot "
                         "list resource \"pods\" in API group \"\" in the namespace \"default\"");
     assert_string_equal(answer_at(api, &answer, "details.kind"), "pods");
-    /* Everybody who is known may look around and ask about himself. */
+    /* Every authenticated user may use discovery and ask about itself. */
     assert_int_equal(api_call_as(api, token, "GET", "/apis", NULL).status, 200);
     assert_int_equal(api_call_as(api, token, "GET", "/api/v1", NULL).status, 200);
     assert_int_equal(api_call_as(api, token, "GET", "/openapi/v2", NULL).status, 200);
@@ -157,12 +157,12 @@ static void test_allowed_and_refused(void **state)
     assert_string_equal(answer_message(&answer),
                         "nodes \"n\" is forbidden: User \"system:serviceaccount:default:default\" "
                         "cannot patch resource \"nodes\" in API group \"\" at the cluster scope");
-    /* What is taken away is gone with the next request. */
+    /* A deleted binding has no effect on the next request. */
     assert_int_equal(api_delete(api, RBAC_IN "rolebindings/read-pods", NULL).status, 200);
     assert_int_equal(api_call_as(api, token, "GET", DEFAULT "pods", NULL).status, 403);
 }
 
-/* A list that is narrowed to one name is a question about that one. */
+/* A list whose selector allows one name is a question about that name. */
 static void test_names(void **state)
 {
     struct api *api = *state;
@@ -186,7 +186,7 @@ static void test_names(void **state)
                      403);
 }
 
-/* A token ends with its account, and with its pod where it has one. */
+/* A token ends with its account, and with its pod if it is bound to one. */
 static void test_end_of_tokens(void **state)
 {
     struct api *api = *state;
@@ -198,7 +198,7 @@ static void test_end_of_tokens(void **state)
     struct answer answer = api_call_as(api, token, "GET", "/api", NULL);
     assert_int_equal(answer.status, 401);
     assert_string_equal(answer_message(&answer), "Unauthorized");
-    /* One of the same name is another one. */
+    /* An account of the same name is another account. */
     api_post(api, DEFAULT "serviceaccounts", "{\"metadata\":{\"name\":\"b\"}}");
     assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
 
@@ -241,7 +241,7 @@ static void test_token_request(void **state)
         assert_string_equal(answer_message(&answer), rows[i].message);
     }
     assert_int_equal(api_post(api, DEFAULT "serviceaccounts/none/token", "{}").status, 404);
-    /* Meant for somebody else: not for us. */
+    /* A token with another audience is rejected. */
     const char *token = token_of(api, "default", "\"audiences\":[\"vault\"]");
     assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
     token = token_of(api, "default", "\"expirationSeconds\":600");
@@ -278,7 +278,7 @@ static void test_can_i(void **state)
         "{\"verbs\":[\"get\",\"list\",\"watch\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}");
 }
 
-/* Who may write roles gives away what he has, and no more. */
+/* A user that may write roles can grant only what it has. */
 static void test_escalation(void **state)
 {
     struct api *api = *state;
@@ -409,7 +409,8 @@ static void test_pod_access(void **state)
     assert_string_equal(json_to_string(api->arena, mounts_of(&pod, "containers")), mount);
     assert_string_equal(json_to_string(api->arena, mounts_of(&pod, "initContainers")), mount);
 
-    /* Not wanted by the pod, not wanted by its account, wanted by the pod all the same. */
+    /* Disabled by the pod; disabled by its account; enabled by the pod although its account
+     * disables it. */
     pod = make_pod(api, "b", "\"automountServiceAccountToken\":false,");
     assert_null(json_at(pod.json, "spec", "volumes", NULL));
     api_post(api, DEFAULT "serviceaccounts",
@@ -422,7 +423,7 @@ static void test_pod_access(void **state)
     /* The old name of the field. */
     pod = make_pod(api, "e", "\"serviceAccount\":\"shy\",");
     assert_string_equal(answer_at(api, &pod, "spec.serviceAccountName"), "shy");
-    /* What the container has there itself stays. */
+    /* A mount that the container has at that path is kept. */
     pod = api_post(api, DEFAULT "pods",
                    "{\"metadata\":{\"name\":\"f\"},\"spec\":{\"volumes\":[{\"name\":\"own\","
                    "\"emptyDir\":{}}],\"containers\":[{\"name\":\"m\",\"image\":\"x\","
@@ -444,7 +445,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_namespace_content),
-        cmocka_unit_test(test_start_anew),
+        cmocka_unit_test(test_restart),
         TEST(test_the_pipeline_runner),
         TEST(test_allowed_and_refused),
         TEST(test_names),

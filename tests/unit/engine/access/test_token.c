@@ -1,4 +1,4 @@
-/* Tokens: what is issued is known again, and nothing else is. */
+/* Tokens: an issued token is accepted, and no other one is. */
 #include "api.h"
 
 #include "base/base64.h"
@@ -35,7 +35,7 @@ static const char *make(struct arena *arena, const struct token_claims *claims)
     return token;
 }
 
-/* A token of any header and payload, sealed as ours are. */
+/* A token with any header and payload, with a valid signature. */
 static const char *forge(struct arena *arena, const char *header, const char *payload)
 {
     unsigned char seal[ENGINE_SEAL_SIZE];
@@ -88,12 +88,12 @@ static void test_audience(void **state)
     json_append(audiences, json_string(arena, "vault"));
     claims.audiences = audiences;
     assert_string_equal(refusal(arena, make(arena, &claims), NOW_S),
-                        "the token is meant for somebody else");
+                        "the token has another audience");
     json_append(audiences, json_string(arena, TOKEN_ISSUER));
     assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S, &back, NULL), 0);
 }
 
-/* One letter changed anywhere, a piece cut off or added: refused. */
+/* One changed letter, a part that is cut off or added: rejected. */
 static void test_damage(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -128,7 +128,7 @@ static void test_forged(void **state)
     struct token_claims claims;
     assert_int_equal(
         token_verify(arena, &SEAL, forge(arena, header, payload), NOW_S, &claims, NULL), 0);
-    /* No algorithm at all, with and without a signature. */
+    /* Algorithm none, with and without a signature. */
     static const char none[] = "{\"alg\":\"none\"}";
     assert_string_equal(refusal(arena, forge(arena, none, payload), NOW_S),
                         "the token names another way of signing");
@@ -158,7 +158,7 @@ static void test_forged(void **state)
     }
 }
 
-/* The longest that is made is understood; one letter more is neither made nor understood. */
+/* The longest token is accepted; one with one letter more is neither issued nor accepted. */
 static void test_size(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,6 +1,6 @@
-/* The API behind a server's connection, request bytes in and answer bytes out: what the header
- * alone decides is decided before a byte of the body is kept, and the tree of a body and an answer
- * have their place in the memory for clients before they are made. */
+/* The API behind a server's connection, with request bytes in and response bytes out. What the
+ * headers decide is decided before a byte of the body is kept. The memory for the tree of a body
+ * and for a response is reserved before it is used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static char *make_account(struct api_server *server)
     return copy;
 }
 
-/* A POST that announces the largest body there may be, and sends a part of it. */
+/* A POST that announces the largest allowed body, and sends a part of it. */
 static char *unfinished_post(struct arena *arena, const char *path, const char *token)
 {
     return arena_printf(arena,
@@ -63,11 +63,11 @@ static char *unfinished_post(struct arena *arena, const char *path, const char *
 
 struct row {
     const char *path, *token;
-    int status; /* 0: the body is waited for */
+    int status; /* 0: the server waits for the body */
     const char *message;
 };
 
-static void a_body_is_read_of_those_who_may_send_it(void **state)
+static void a_body_is_read_only_from_permitted_clients(void **state)
 {
     struct api_server *server = *state;
     struct api_peer peer;
@@ -94,7 +94,8 @@ static void a_body_is_read_of_those_who_may_send_it(void **state)
         (void)sscanf(heard, "HTTP/1.1 %d", &status);
         if (status != rows[i].status)
             fail_msg("%s with %s: %s", rows[i].path, rows[i].token, heard);
-        size_t kept = server->service.connections->parse.body.size;
+        size_t kept =
+            LIST_FIRST(&server->service.connections, struct http_connection, link)->parse.body.size;
         assert_true(status ? kept == 0 : kept > 0);
         if (status) {
             assert_non_null(strstr(heard, "\r\nConnection: close\r\n"));
@@ -104,7 +105,7 @@ static void a_body_is_read_of_those_who_may_send_it(void **state)
     }
 }
 
-/* What the admission found out is what the handler goes by. */
+/* The handler uses the identity that was found at admission. */
 static void an_admitted_request_is_answered(void **state)
 {
     struct api_server *server = *state;
@@ -128,8 +129,8 @@ static void an_admitted_request_is_answered(void **state)
     api_peer_close(&peer, server);
 }
 
-/* /metrics shows a permitted client the memory that is kept for clients. */
-static void metrics_tell_what_is_kept(void **state)
+/* /metrics shows the memory that is kept for clients to a client that may read it. */
+static void metrics_show_kept_memory(void **state)
 {
     struct api_server *server = *state;
     struct api_peer peer;
@@ -146,7 +147,8 @@ static void metrics_tell_what_is_kept(void **state)
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static size_t held; /* for clients, when the handler has returned and the list is being made */
+/* bytes that are kept for clients when the handler has returned and the list is being made */
+static size_t held;
 
 static void handle(struct http_exchange *exchange, void *context)
 {
@@ -162,7 +164,7 @@ static void admit(struct http_exchange *exchange, void *context)
 
 static void a_list_is_counted_while_it_is_made(void **state)
 {
-    /* So many that they are chosen, but not all written, in the turn of the request. */
+    /* As many objects as can be filtered, but not all written, in the turn of the request. */
     enum { OBJECTS = 150, SIZE = 3000, MEMORY = OBJECTS * SIZE };
     struct api_server *server = *state;
     struct budget_group memory;
@@ -197,7 +199,7 @@ static void a_list_is_counted_while_it_is_made(void **state)
     budget_group_release(&memory);
 }
 
-/* A ConfigMap with so many keys, or with one text in which as many commas and brackets stand. */
+/* A ConfigMap with this many keys, or with one text that has as many commas and brackets. */
 static const char *make_map(struct api_server *server, const char *name, int count, bool as_keys)
 {
     struct buf body;
@@ -250,12 +252,13 @@ static void the_tree_of_a_body_is_counted_before_it_is_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_body_is_read_of_those_who_may_send_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_body_is_read_only_from_permitted_clients, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(an_admitted_request_is_answered, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_is_counted_while_it_is_made, setup, teardown),
         cmocka_unit_test_setup_teardown(the_tree_of_a_body_is_counted_before_it_is_made, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(metrics_tell_what_is_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(metrics_show_kept_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Priority and storage classes, and what pods and claims get from them; eviction. */
+/* Priority classes and storage classes, and what pods and claims get from them; eviction. */
 #include "api.h"
 
 #include "base/str.h"
@@ -72,7 +72,7 @@ static void gives_pods_the_default_class(void **state)
                    403,
                    "priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass usual "
                    "is already marked as default. Only one default can exist");
-    /* It may be written again as it is. */
+    /* The default class may be written again. */
     assert_int_equal(api_merge(api, PRIORITIES "/usual", "{\"description\":\"d\"}").status, 200);
 }
 
@@ -106,7 +106,7 @@ static void gives_claims_the_default_class(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.storageClassName"), "");
     answer = api_post(api, CLAIMS, CLAIM_OF("c", "\"storageClassName\":\"fast\","));
     assert_string_equal(answer_at(api, &answer, "spec.storageClassName"), "fast");
-    /* Nobody's is the default: the claim stays without one. */
+    /* No class is the default: the claim stays without one. */
     api_merge(api, CLASSES "/standard",
               "{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":"
               "\"false\"}}}");
@@ -130,8 +130,8 @@ static void refuses_storage_classes(void **state)
         "reclaimPolicy are forbidden.");
 }
 
-/* Volumes have the policy of their class; what is of somebody else's class waits for him a moment.
- */
+/* Volumes have the policy of their class. A claim of another provisioner's class waits a moment for
+ * it. */
 static void binds_by_class(void **state)
 {
     struct api *api = *state;
@@ -157,11 +157,12 @@ static void binds_by_class(void **state)
     assert_string_equal(api_at(api, path, "status.phase"), "Released");
 }
 
-/* A claim finds what somebody made for claims like it, and each volume is one claim's. */
+/* A claim takes a volume that a user created for such claims, and each volume is bound to one
+ * claim. */
 static void binds_what_is_there(void **state)
 {
     struct api *api = *state;
-    /* A class whose volumes are made by hand. */
+    /* A class whose volumes users create. */
     api_post(api, CLASSES,
              "{\"metadata\":{\"name\":\"manual\"},\"provisioner\":"
              "\"kubernetes.io/no-provisioner\"}");
@@ -181,7 +182,7 @@ static void binds_what_is_there(void **state)
     assert_string_equal(api_at(api, first ? CLAIMS "/a" : CLAIMS "/b", "status.capacity.storage"),
                         "5Gi");
     assert_string_equal(api_at(api, "/api/v1/persistentvolumes/v", "status.phase"), "Bound");
-    /* It cannot be taken away from who has it. */
+    /* A bound volume cannot be deleted. */
     api_delete(api, "/api/v1/persistentvolumes/v", NULL);
     api_run(api, 5000);
     assert_string_equal(api_at(api, "/api/v1/persistentvolumes/v", "status.phase"), "Bound");

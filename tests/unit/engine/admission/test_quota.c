@@ -1,4 +1,5 @@
-/* Quotas: what counts, what is refused and with which words, and that nobody slips through. */
+/* Quotas: what counts, what is rejected and with which message, and that concurrent writes cannot
+ * exceed them. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -162,7 +163,8 @@ static void test_refuses(void **state)
         answer_message(&answer),
         "pods \"c\" is forbidden: exceeded quota: q, requested: pods=1,requests.cpu=900m, used: "
         "pods=2,requests.cpu=700m, limited: pods=2,requests.cpu=1");
-    /* kube-root-ca.crt is not there without an authority: the namespace is empty of config maps. */
+    /* Without a certificate authority there is no kube-root-ca.crt, so the namespace has no config
+     * maps. */
     must(make(api, "configmaps", "{'metadata':{'name':'x'}}"));
     api_run(api, 1000);
     assert_string_equal(used(api),
@@ -175,7 +177,7 @@ static void test_refuses(void **state)
                        quoted(api->arena, "{'spec':{'ports':[{'name':'a','port':1},{'name':'b',"
                                           "'port':2}]}}"));
     assert_int_equal(answer.status, 403);
-    /* What ends, or goes, is counted no longer; nobody else can say what is used. */
+    /* A pod that has ended or is deleted no longer counts. A client cannot write the usage. */
     api_merge(api, CORE "pods/a/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
     api_merge(api, CORE "resourcequotas/q/status",
               quoted(api->arena, "{'status':{'used':{'pods':'99'}}}"));
@@ -192,8 +194,8 @@ static void count_answer(void *context, struct json *object, const struct err *e
     counts[err ? err->code == ERR_FORBIDDEN : 2]++;
 }
 
-/* A hundred at once, none waiting for another's answer, of which ten may be. */
-static void test_crowd(void **state)
+/* A hundred creates at once, none of which waits for another's response; ten are allowed. */
+static void test_concurrent_creates(void **state)
 {
     struct api *api = *state;
     struct kube_client *client = kube_client_new(api->loop, api->transport, "crowd");
@@ -216,7 +218,7 @@ static void test_crowd(void **state)
     assert_int_equal(answer.status, 403);
 }
 
-/* A quota that comes late has what is there. */
+/* A new quota counts the objects that exist. */
 static void test_late(void **state)
 {
     struct api *api = *state;
@@ -228,7 +230,7 @@ static void test_late(void **state)
     api_merge(api, CORE "resourcequotas/q", "{\"spec\":{\"hard\":{\"pods\":\"3\"}}}");
     must(make_pod(api, "c", ""));
     assert_string_equal(api_at(api, CORE "resourcequotas/q", "status.hard.pods"), "3");
-    /* Of another namespace it knows nothing. */
+    /* Objects of another namespace do not count. */
     struct answer elsewhere = api_post(api, "/api/v1/namespaces/kube-system/configmaps",
                                        "{\"metadata\":{\"name\":\"x\"}}");
     assert_int_equal(elsewhere.status, 201);
@@ -240,7 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_usage, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_scopes, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_refuses, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_crowd, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_concurrent_creates, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_late, setup, api_controlled_teardown),
     };
     int failed = 0;

@@ -1,11 +1,12 @@
-/* One rule: what a write accepts can be read, listed, watched, patched and deleted. First at the
- * limits, then with random objects of every kind, hostile ones among them; TRAINYARD_TEST_SCALE
+/* Every object that a write accepts can be read, listed, watched, patched and deleted. Tested at
+ * the limits, and with random objects of every kind, hostile ones among them; TRAINYARD_TEST_SCALE
  * times as many. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/kinds/stored.h"
+#include "engine/internal.h"
+#include "engine/stored/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
 #include "test_scale.h"
@@ -72,7 +73,7 @@ static void expect_watched(struct api *api, const struct place *place, const cha
     stream_close(stream);
 }
 
-/* Everything a client may do with an object that is there. */
+/* Everything that a client may do with an object. */
 static void expect_usable(struct api *api, const struct place *place)
 {
     const char *one = arena_printf(api->arena, "fieldSelector=metadata.name%%3D%s", place->name);
@@ -179,7 +180,7 @@ static struct answer write_deep(struct api *api, enum way way, const char *name,
     return (struct answer){0};
 }
 
-/* Around the limit, one level at a time: each is refused with the reason, or works. */
+/* Around the limit, one level at a time: each object is rejected with the reason, or works. */
 static void test_depth(void **state)
 {
     for (enum way way = 0; way < WAYS; way++) {
@@ -211,7 +212,7 @@ static void test_depth(void **state)
     }
 }
 
-/* The object that once ended the server. */
+/* An object that once crashed the server. */
 static void test_stored_form_counts(void **state)
 {
     struct api *api = *state;
@@ -226,7 +227,7 @@ static void test_stored_form_counts(void **state)
     assert_int_equal(answer.status, 422);
 }
 
-/* An object as large as may be can still be deleted, although deleting adds to it. */
+/* An object of the largest size can be deleted, although the deletion adds to it. */
 static void test_size(void **state)
 {
     struct api *api = *state;
@@ -257,7 +258,7 @@ static void test_size(void **state)
     assert_int_equal(api_get(api, DEEPS "/large").status, 404);
 }
 
-/* Large objects are listed in parts, whatever limit the client asks for. */
+/* Large objects are listed in pages, whatever limit the client asks for. */
 static void test_large_list(void **state)
 {
     struct api *api = *state;
@@ -283,7 +284,7 @@ static void test_large_list(void **state)
 
 /* ---- Random objects -------------------------------------------------------------------------- */
 
-/* What an object of the kind needs at the least, behind its metadata. */
+/* The fields that an object of the kind needs at least, after its metadata. */
 static const struct {
     const char *storage, *members;
 } BASES[] = {
@@ -419,7 +420,7 @@ static void append_value(struct buf *text, struct rand *rand, int levels)
     }
     case 6:
     case 7:
-    case 8: { /* names may stand twice */
+    case 8: { /* duplicate names */
         size_t count = rand_below(rand, 5);
         buf_append_char(text, '{');
         for (size_t i = 0; i < count; i++) {
@@ -434,7 +435,7 @@ static void append_value(struct buf *text, struct rand *rand, int levels)
     }
 }
 
-/* Put members into objects of the text, wherever they are. */
+/* Adds members to objects anywhere in the text. */
 static const char *with_members(struct api *api, struct rand *rand, const char *base)
 {
     static const char *const NAMES[] = {
@@ -541,7 +542,7 @@ static void try_one(struct api *api, struct rand *rand, const struct kube_kind *
     struct answer answer = write_random(api, rand, way, path, name, base, &text);
     place.story = text;
     bool taken = answer.status == 200 || answer.status == 201;
-    /* Upstream has no reason for what cannot be applied, either. */
+    /* Kubernetes has no reason for an object that cannot be applied, either. */
     bool refused = (answer.status >= 400 && answer.status < 500) ||
                    str_has_prefix(answer_message(&answer), "failed to create typed patch object");
     if (!taken && !refused)
@@ -553,15 +554,16 @@ static void try_one(struct api *api, struct rand *rand, const struct kube_kind *
     expect_deletable(api, &place);
 }
 
-/* ROUNDS writes to a server of their own: deleted namespaces stay Terminating here, so that with
- * one server for all rounds each list would be longer than the one before. */
+/* ROUNDS writes to a server of their own: deleted namespaces stay Terminating here, so with one
+ * server for all rounds each list would be longer than the one before. */
 static void try_rounds(struct rand *rand, size_t kinds, uint64_t first, size_t *accepted)
 {
     struct api api;
     api_open(&api, 1);
     define(&api);
     for (uint64_t round = first; round < first + ROUNDS; round++) {
-        size_t chosen = rand_below(rand, kinds + 8); /* what keeps all fields more often */
+        /* kinds that keep all fields are chosen more often */
+        size_t chosen = rand_below(rand, kinds + 8);
         const struct kube_kind *resource = every_kind_at(chosen);
         enum random_way way = (enum random_way)rand_below(rand, RANDOM_WAYS);
         if (!resource)

@@ -1,6 +1,6 @@
-/* Server-side apply and the owners of fields, as whole scenarios through the API: our answers are
- * held against those of Kubernetes 1.20.2, which tests/kubernetes/record-apply wrote down. Where
- * ours differ on purpose, apply_differences.json says how and why. */
+/* Server-side apply and field ownership, as whole scenarios through the API. The responses are
+ * compared with those of Kubernetes 1.20.2, which tests/kubernetes/record-apply recorded.
+ * apply_differences.json says where this server differs on purpose, and why. */
 #include "api.h"
 
 #include "base/str.h"
@@ -44,7 +44,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* As record-apply makes it: kind and name are said in objects, not in patches. */
+/* As record-apply does: objects have kind and name, patches have not. */
 static const char *body_of(struct arena *arena, const struct json *scenario,
                            const struct json *step)
 {
@@ -193,8 +193,8 @@ static const struct json *difference_of(const struct json *differences, const ch
     return NULL;
 }
 
-/* Real, and ours where that is said to differ: only the members that do are listed. What succeeds
- * says nothing of a failure. */
+/* The recorded response, with the members of apply_differences.json replaced. A success has no
+ * members of a failure. */
 static struct json *expected_of(struct arena *arena, const struct json *real,
                                 const struct json *difference)
 {
@@ -276,14 +276,14 @@ static void what_changes_nothing_is_no_write(void **state)
     assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"), before);
     answer = api_merge(api, MAPS "/c?fieldManager=n", "{\"data\":{\"a\":\"1\"}}");
     assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"), before);
-    /* Nothing of a dry run stays. */
+    /* A dry run changes nothing. */
     answer = api_call(api, "PATCH", MAPS "/d?fieldManager=m&dryRun=All", APPLY, NULL,
                       "{apiVersion: v1, kind: ConfigMap, metadata: {name: d}}");
     assert_int_equal(answer.status, 201);
     assert_int_equal(api_get(api, MAPS "/d").status, 404);
 }
 
-static void who_scales_owns_the_number(void **state)
+static void a_client_that_scales_owns_the_number(void **state)
 {
     struct api *api = *state;
     static const char job[] = "{apiVersion: kubeflow.org/v1, kind: TFJob, metadata: {name: j}, "
@@ -307,7 +307,8 @@ static void who_scales_owns_the_number(void **state)
     assert_int_equal(answer.status, 404);
 }
 
-/* A Scale can be applied, too: its number is the object's, and is fought over with the object. */
+/* A Scale can be applied, too. Its number is that of the object, and can conflict with other
+ * managers of the object. */
 static void a_scale_is_applied(void **state)
 {
     struct api *api = *state;
@@ -334,7 +335,7 @@ static void a_scale_is_applied(void **state)
     assert_string_equal(json_get_string(json_element(entries, 1), "subresource", ""), "scale");
     assert_string_equal(json_get_string(json_element(entries, 1), "operation", ""), "Apply");
     answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s", APPLY, NULL, scale);
-    assert_int_equal(answer.status, 200); /* its own */
+    assert_int_equal(answer.status, 200); /* its own field */
     answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s", APPLY, NULL, "{}");
     assert_int_equal(answer.status, 400);
     answer = api_call(api, "PATCH", JOBS "/j/scale", APPLY, NULL, scale);
@@ -346,7 +347,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answers_as_kubernetes_does, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(what_changes_nothing_is_no_write, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(who_scales_owns_the_number, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(a_client_that_scales_owns_the_number, api_setup,
+                                        api_teardown),
         cmocka_unit_test_setup_teardown(a_scale_is_applied, api_setup, api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

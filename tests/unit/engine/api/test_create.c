@@ -1,4 +1,4 @@
-/* CREATE and GET: what is filled in, what is refused, and in which words. */
+/* CREATE and GET: which fields are filled in, what is rejected, and with which message. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static void test_create_and_get(void **state)
     struct answer got = api_get(api, PODS "/x");
     assert_int_equal(got.status, 200);
     assert_string_equal(got.body, made.body);
-    /* The version told is the version stored. */
+    /* The response has the stored version. */
     struct store_object *stored = store_get(api->store, "/pods/default/x");
     assert_non_null(stored);
     assert_string_equal(answer_at(api, &got, "metadata.resourceVersion"),
@@ -134,7 +134,7 @@ static void test_namespaces(void **state)
     assert_int_equal(answer.status, 403);
 }
 
-/* What is wrong with a body is said in the words of Kubernetes' decoder, and about nothing else. */
+/* Errors about a body have the messages of Kubernetes' decoder, and name no object. */
 static const struct {
     const char *type, *body;
     int status;
@@ -221,7 +221,8 @@ static void test_yaml_bodies(void **state)
     }
 }
 
-/* Lists whose elements must differ: with each compared with each this would take minutes. */
+/* Lists whose elements must be unique: comparing each element with each other would take minutes.
+ */
 static void test_long_lists(void **state)
 {
     enum { COUNT = 50 * 1000 };
@@ -307,11 +308,11 @@ static void never(void *context, const struct err *err)
     fail_msg("a canceled call ended");
 }
 
-/* The client is gone before the disk answers: the write stands. */
+/* The client disconnects before the write is on disk: the write stands. */
 static void test_client_leaves(void **state)
 {
     struct api *api = *state;
-    static const struct http_listener listener = {.on_end = never};
+    static const struct http_callbacks listener = {.on_end = never};
     struct leaver leaver = {.api = api};
     leaver.transport = http_local_new(api->loop, handle_and_leave, &leaver, API_TOKEN);
     struct http_request request = {

@@ -1,4 +1,4 @@
-/* DELETE: at once, with grace, with finalizers, with conditions, and of many. */
+/* DELETE: at once, with a grace period, with finalizers, with preconditions, and of collections. */
 #include "api.h"
 
 #include "base/moment.h"
@@ -31,7 +31,7 @@ static void test_at_once(void **state)
                         answer_at(api, &made, "metadata.uid"));
     assert_int_equal(api_get(api, MAPS "/c").status, 404);
     assert_int_equal(api_delete(api, MAPS "/c", NULL).status, 404);
-    /* A pod that no node runs has nothing to end. */
+    /* A pod that no node runs has no processes to end. */
     api_post(api, PODS, POD_X);
     api_delete(api, PODS "/x", NULL);
     assert_int_equal(api_get(api, PODS "/x").status, 404);
@@ -47,7 +47,7 @@ static void test_grace(void **state)
     assert_string_equal(answer_at(api, &answer, "metadata.deletionGracePeriodSeconds"), "30");
     const char *first = answer_at(api, &answer, "metadata.deletionTimestamp");
     assert_string_not_equal(first, "");
-    /* Asked again it stays; asked for less it is less; the node confirms with none. */
+    /* A second request keeps the period; a shorter period replaces it; the node confirms with 0. */
     answer = api_delete(api, PODS "/x", NULL);
     assert_string_equal(answer_at(api, &answer, "metadata.deletionTimestamp"), first);
     answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":60}");
@@ -55,7 +55,7 @@ static void test_grace(void **state)
     answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":5}");
     assert_string_equal(answer_at(api, &answer, "metadata.deletionGracePeriodSeconds"), "5");
     assert_string_not_equal(answer_at(api, &answer, "metadata.deletionTimestamp"), first);
-    /* A status written meanwhile does not end it. */
+    /* A status that is written meanwhile does not remove it. */
     assert_int_equal(
         api_merge(api, PODS "/x/status", "{\"status\":{\"phase\":\"Running\"}}").status, 200);
     answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":0}");
@@ -63,7 +63,7 @@ static void test_grace(void **state)
     assert_int_equal(api_get(api, PODS "/x").status, 404);
 }
 
-/* A number that asks for ever: the end is far, and can still be brought nearer. */
+/* A period that means for ever: the end is far away, and can still be moved forward. */
 static void test_grace_without_end(void **state)
 {
     struct api *api = *state;
@@ -170,7 +170,7 @@ static void test_collection(void **state)
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"t\":\"1\"}}}");
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"b\",\"labels\":{\"t\":\"1\"}}}");
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"}}");
-    /* The answer is the list of what was there. */
+    /* The response is the list of the deleted objects. */
     struct answer answer = api_delete(api, MAPS "?labelSelector=t%3D1", NULL);
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer_at(api, &answer, "kind"), "ConfigMapList");

@@ -1,4 +1,4 @@
-/* Fields that are misspelt or have no effect are told to who wrote them. */
+/* The client is warned of fields that are unknown or have no effect. */
 #include "api.h"
 
 #include "base/str.h"
@@ -25,12 +25,12 @@ static void test_warns(void **state)
     assert_string_equal(answer.warning,
                         "299 - \"unknown field \\\"spec.containers[0].comand\\\"\"");
     assert_string_equal(answer_at(api, &answer, "spec.containers.0.comand"), ""); /* dropped */
-    /* Said once: who changes something else did not write it. */
+    /* Warned once: a later writer of other fields did not write it. */
     answer = api_merge(api, PODS "/t", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.warning, "");
     answer = api_merge(api, PODS "/t", "{\"spec\":{\"activeDeadlineSecond\":5}}");
-    assert_int_equal(answer.status, 200); /* what is left of it changes nothing */
+    assert_int_equal(answer.status, 200); /* the rest of it changes nothing */
     assert_true(str_has_prefix(answer.warning, "299 - \"unknown field"));
 }
 
@@ -42,8 +42,8 @@ static void test_modes(void **state)
     assert_string_equal(answer_message(&answer),
                         "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: "
                         "unknown field \"spec.containers[0].comand\"");
-    /* The words are upstream's; a guess at what was meant stands where kubectl does not print it.
-     */
+    /* The message is that of Kubernetes; the suggested field stands where kubectl does not print
+     * it. */
     assert_string_equal(answer_at(api, &answer, "details.causes.0.field"),
                         "spec.containers[0].comand");
     assert_string_equal(answer_at(api, &answer, "details.causes.0.message"),
@@ -63,7 +63,8 @@ static void test_modes(void **state)
     assert_string_equal(answer.warning, "");
 }
 
-/* All of them are named, also where they do not fit an error; SCHEMA_COMPLAINTS_MAX of them. */
+/* All unknown fields are named, even if they do not fit into a struct err; up to
+ * SCHEMA_COMPLAINTS_MAX. */
 static void test_many(void **state)
 {
     struct api *api = *state;
@@ -73,9 +74,9 @@ static void test_many(void **state)
     buf_append_str(&body, "{\"metadata\":{\"name\":\"t\"},\"spec\":{");
     buf_append_str(&expected,
                    "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: ");
-    for (int i = 0; i < SCHEMA_COMPLAINTS_MAX + 1; i++) {
+    for (int i = 0; i < SCHEMA_MESSAGES_MAX + 1; i++) {
         buf_printf(&body, "%s\"a-field-that-no-pod-has-and-never-had-%d\":1", i ? "," : "", i);
-        if (i < SCHEMA_COMPLAINTS_MAX)
+        if (i < SCHEMA_MESSAGES_MAX)
             buf_printf(&expected,
                        "%sunknown field \"spec.a-field-that-no-pod-has-and-never-had-%d\"",
                        i ? ", " : "", i);
@@ -90,7 +91,7 @@ static void test_many(void **state)
 #define TWICE(name)                                                                                \
     "{\"metadata\":{\"name\":\"" name "\"},\"data\":{\"k\":\"1\",\"l\":\"1\",\"k\":\"2\"}}"
 
-/* A name that stands twice in the text: the last counts, and it is told as the client asks. */
+/* A duplicate field: the last one counts, and fieldValidation decides how it is reported. */
 static void test_repeated(void **state)
 {
     struct api *api = *state;
@@ -126,7 +127,7 @@ static struct answer send_yaml(struct api *api, const char *method, const char *
     return api_call(api, method, path, type, NULL, body);
 }
 
-/* Of YAML it is told where it stands. */
+/* For YAML the message says where it stands. */
 static void test_repeated_in_yaml(void **state)
 {
     static const char warning[] = "299 - \"line 7: key \\\"k\\\" already set in map\"";
@@ -162,7 +163,7 @@ static void test_repeated_in_yaml(void **state)
                         "error strict decoding YAML: error converting YAML to JSON: yaml: "
                         "unmarshal errors:\n  " REPEATED_LINE);
     assert_int_equal(api_get(api, MAPS "/f").status, 404);
-    /* What is no YAML at all stays so. */
+    /* Text that is no YAML is reported as such. */
     answer = send_yaml(api, "POST", MAPS "?fieldValidation=Ignore", "a: 1\na: [\n");
     assert_int_equal(answer.status, 400);
 }
@@ -186,8 +187,8 @@ static void test_in_a_template(void **state)
     "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"hostIPC\":false,\"runtimeClassName\":\"own\","     \
     "\"containers\":[{\"name\":\"m\",\"image\":\"i\"}]}}"
 
-/* Also where the client asks for strictness: it is spelt right. Nothing is said of what asks for
- * nothing, nor twice. */
+/* With fieldValidation=Strict, too: the field is known. There is no warning for a field without a
+ * value, and none twice. */
 static void test_without_effect(void **state)
 {
     struct api *api = *state;

@@ -1,7 +1,8 @@
-/* Objects in the store that no client could have written: without a spec, or with one of another
- * type, as a restored backup or an older version may leave them. The controllers act on them, or
- * leave them alone; the server and all other objects go on. */
+/* Objects in the store that no client could have written: without a spec, or with a spec of another
+ * type, as a restored backup or an older version may leave them. The controllers act on them or
+ * ignore them; the server and all other objects keep working. */
 #include "base/mem.h"
+#include "engine/stored/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
 
@@ -13,7 +14,7 @@
 
 enum { SETTLE_MS = 120 * 1000 };
 
-/* What stands behind the metadata. */
+/* The fields after the metadata. */
 static const char *const BODIES[] = {
     "",
     ",\"spec\":null,\"status\":null",
@@ -42,12 +43,12 @@ static void store_incomplete(struct api *api, const struct kube_kind *resource, 
                      resource->api_version, resource->id.kind, name, namespace_,
                      resource->id.plural, number, BODIES[number]);
     struct err err = ERR_INIT;
-    if (store_put(api->store, registry_key(api->arena, resource, namespace_, name), text,
+    if (store_put(api->store, stored_key(api->arena, resource, namespace_, name), text,
                   strlen(text), 0, stored, NULL, &err) < 0)
         fail_msg("%s", err.message);
 }
 
-/* A pod is still made and shown. */
+/* A pod can still be created and read. */
 static void expect_served(struct api *api)
 {
     struct answer answer = api_post(api, "/api/v1/namespaces/default/pods",

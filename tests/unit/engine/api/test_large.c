@@ -1,9 +1,9 @@
-/* Bodies that are so large that a thread of the pool reads them: rest_large.c. */
+/* Bodies that are so large that a pool thread parses them: large.c. */
 #include "api.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
-/* A ConfigMap whose body is so large that a thread of the pool reads it. */
+/* A ConfigMap whose body is so large that a pool thread parses it. */
 static const char *large_map(struct api *api, const char *meta, const char *last_key)
 {
     _cleanup_buf_ struct buf body;
@@ -40,7 +40,7 @@ static void test_create(void **state)
     assert_int_equal(strlen(answer_at(api, &made, "metadata.uid")), 36);
     struct answer got = api_get(api, MAPS "/a");
     assert_string_equal(got.body, made.body);
-    /* The revision was not known when the bytes were written. */
+    /* The revision was not known when the bytes were encoded. */
     struct answer listed = api_get(api, MAPS);
     assert_string_equal(answer_at(api, &listed, "metadata.resourceVersion"),
                         answer_at(api, &made, "metadata.resourceVersion"));
@@ -87,7 +87,7 @@ static void test_definition(void **state)
     "\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","       \
     "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}"
 
-/* The definition goes while a thread of the pool has the object. */
+/* The definition is removed while a pool thread has the object. */
 static void handle_without_definition(struct http_exchange *exchange, void *context)
 {
     static const char key[] = "/customresourcedefinitions.apiextensions.k8s.io/wagons.x.io";
@@ -119,7 +119,8 @@ static void on_asked_end(void *context, const struct err *err)
 static void test_of_a_kind_that_goes(void **state)
 {
     struct api *api = *state;
-    static const struct http_listener listener = {.on_head = on_asked_head, .on_end = on_asked_end};
+    static const struct http_callbacks listener = {.on_head = on_asked_head,
+                                                   .on_end = on_asked_end};
     const char *body = large_map(api, "\"name\":\"a\"", "z");
     struct http_request request = {.method = "POST",
                                    .path = "/apis/x.io/v1/wagons",
@@ -151,7 +152,7 @@ static void test_update(void **state)
     assert_string_equal(answer_at(api, &put, "metadata.uid"),
                         answer_at(api, &made, "metadata.uid"));
     assert_string_equal(api_get(api, MAPS "/a").body, put.body);
-    /* What changes nothing is not written. */
+    /* An update that changes nothing is not written. */
     struct answer same = api_put(api, MAPS "/a", large_map(api, "\"name\":\"a\"", "z"));
     assert_int_equal(same.status, 200);
     assert_string_equal(answer_at(api, &same, "metadata.resourceVersion"),
@@ -196,11 +197,12 @@ static void never(void *context, const struct err *err)
     fail_msg("a canceled call ended");
 }
 
-/* Of two at once one is made: the store is asked on the loop, after the pool. */
+/* Of two creates at once one succeeds: the store is asked on the loop, after the pool. */
 static void test_twice_at_once(void **state)
 {
     struct api *api = *state;
-    static const struct http_listener listener = {.on_head = on_asked_head, .on_end = on_asked_end};
+    static const struct http_callbacks listener = {.on_head = on_asked_head,
+                                                   .on_end = on_asked_end};
     const char *body = large_map(api, "\"name\":\"a\"", "z");
     struct http_request request = {
         .method = "POST", .path = MAPS, .query = "", .body = body, .body_size = strlen(body)};
@@ -209,7 +211,7 @@ static void test_twice_at_once(void **state)
         http_start(api->transport, &request, 0, &listener, &asked[i]);
     api_run(api, 1000);
     assert_int_equal(asked[0].status + asked[1].status, 201 + 409);
-    /* Of two updates at once one is refused: the other was written in between. */
+    /* Of two updates at once one fails: the other one was written in between. */
     request.method = "PUT";
     request.path = MAPS "/a";
     const char *bodies[2] = {large_map(api, "\"name\":\"a\"", "p"),
@@ -224,11 +226,11 @@ static void test_twice_at_once(void **state)
     assert_int_equal(asked[0].status + asked[1].status, 200 + 409);
     request.method = "POST";
     request.path = MAPS;
-    /* A client that leaves meanwhile does not take the write with it. */
+    /* If the client disconnects, the write goes on. */
     const char *other = large_map(api, "\"name\":\"b\"", "z");
     request.body = other;
     request.body_size = strlen(other);
-    static const struct http_listener deaf = {.on_end = never};
+    static const struct http_callbacks deaf = {.on_end = never};
     struct http_call *call = http_start(api->transport, &request, 0, &deaf, NULL);
     api_run(api, 0);
     http_cancel(api->transport, call);

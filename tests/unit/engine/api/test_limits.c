@@ -1,5 +1,5 @@
-/* LimitRanges and ResourceQuotas through the API: what pods and claims get from them and are
- * refused for, and what of themselves is refused beyond what was recorded from a real server. */
+/* LimitRanges and ResourceQuotas through the API: what they set in pods and claims, what they
+ * reject, and which of them are rejected beyond the cases that were recorded from a real server. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -49,7 +49,8 @@ static void fills_in(void **state)
                                       "{'type':'Container','max':{'cpu':'2'},'min':{'cpu':'100m',"
                                       "'memory':'1Mi'},'default':{'memory':'1Gi'}}");
     assert_int_equal(answer.status, 201);
-    /* Of itself first: the limit is the most, the request the limit, or else the least. */
+    /* The defaults of the range itself: the limit is the maximum, the request is the limit, or else
+     * the minimum. */
     assert_string_equal(answer_at(api, &answer, "spec.limits.0.default.cpu"), "2");
     assert_string_equal(answer_at(api, &answer, "spec.limits.0.defaultRequest.cpu"), "2");
     assert_string_equal(answer_at(api, &answer, "spec.limits.0.defaultRequest.memory"), "1Gi");
@@ -67,7 +68,7 @@ static void fills_in(void **state)
         json_get_string(annotations, "kubernetes.io/limit-ranger", ""),
         "LimitRanger plugin set: memory request for container c; cpu, memory limit for container "
         "c; memory request for init container d; cpu, memory limit for init container d");
-    /* Other namespaces have their own. */
+    /* Other namespaces have their own ranges. */
     answer = api_post(api, "/api/v1/namespaces/kube-public/pods",
                       quoted(api->arena, "{'metadata':{'name':'p'},'spec':{'containers':[{'name':"
                                          "'c','image':'i'}]}}"));
@@ -86,7 +87,7 @@ static void refuses_pods(void **state)
     assert_says(&answer, 403,
                 "pods \"p\" is forbidden: [maximum cpu usage per Container is 1, but limit is "
                 "1500m, maximum cpu usage per Container is 1, but limit is 1500m]");
-    /* A default below what is asked for. */
+    /* A default limit below the request. */
     answer = make_pod(api, "p", "{'requests':{'cpu':'1500m'}}");
     assert_int_not_equal(answer.status, 201);
     api_delete(api, DEFAULT "limitranges/a", NULL);

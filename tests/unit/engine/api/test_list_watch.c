@@ -1,4 +1,5 @@
-/* LIST and WATCH: selectors, versions, what enters and leaves, bookmarks, and Tables. */
+/* LIST and WATCH: selectors, versions, objects that enter and leave a set, bookmarks, and Tables.
+ */
 #include "api.h"
 
 #include "base/mem.h"
@@ -59,7 +60,7 @@ static void test_list(void **state)
     assert_int_equal(api_get(api, MAPS "?labelSelector=%3D%3D").status, 400);
 }
 
-/* A typed list says once what its items are, whatever the order in which each was written. */
+/* A typed list has the kind of its items once, whatever the order of the members in each item. */
 static void test_items_do_not_repeat_their_kind(void **state)
 {
     static const char *const bodies[] = {
@@ -83,7 +84,7 @@ static void test_items_do_not_repeat_their_kind(void **state)
     assert_int_equal(count, 4);
     assert_string_equal(names(api, MAPS), "a b c d");
     assert_string_equal(answer_at(api, &answer, "items.3.data.kind"), "kept");
-    /* One alone, an event, and an object in a Table have no list that says it for them. */
+    /* A single object, an event, and an object in a Table have their kind themselves. */
     assert_string_equal(api_at(api, MAPS "/a", "kind"), "ConfigMap");
     struct stream *stream = stream_open(api, MAPS "?watch=true", NULL);
     for (size_t i = 0; i < stream_count(stream); i++)
@@ -93,7 +94,7 @@ static void test_items_do_not_repeat_their_kind(void **state)
     stream_close(stream);
     answer = api_call(api, "GET", MAPS "?includeObject=Object", NULL, TABLE, NULL);
     assert_string_equal(answer_at(api, &answer, "rows.2.object.kind"), "ConfigMap");
-    /* Custom resources are what they are everywhere. */
+    /* Custom resources always have their kind. */
     assert_int_equal(
         api_post(api, "/apis/argoproj.io/v1alpha1/namespaces/default/workflows", WORKFLOW_X).status,
         201);
@@ -102,7 +103,7 @@ static void test_items_do_not_repeat_their_kind(void **state)
     assert_string_equal(answer_at(api, &answer, "items.0.apiVersion"), "argoproj.io/v1alpha1");
 }
 
-/* The names of a list taken in parts, with a bar between the parts. */
+/* The names of a list in pages, with a bar between the pages. */
 static const char *names_in_parts(struct api *api, const char *path)
 {
     static int made;
@@ -118,7 +119,8 @@ static const char *names_in_parts(struct api *api, const char *path)
             text = arena_printf(api->arena, "%s%s", text, kube_meta_name(item));
         token = answer_at(api, &answer, "metadata.continue");
         text = arena_printf(api->arena, "%s%s", text, token[0] ? "|" : "");
-        make(api, arena_printf(api->arena, "z%d", made++), "9"); /* life goes on */
+        /* other objects are created meanwhile */
+        make(api, arena_printf(api->arena, "z%d", made++), "9");
     } while (token[0]);
     return text;
 }
@@ -151,7 +153,7 @@ static void test_list_in_parts(void **state)
         api_get(api, arena_printf(api->arena, "%s?continue=%s&resourceVersion=1", MAPS, token))
             .status,
         400);
-    /* What changed since the first part must be known. */
+    /* The changes since the first page must be kept. */
     assert_int_equal(api_get(api, arena_printf(api->arena, "%s?continue=%s", MAPS, token)).status,
                      200);
     for (int i = 0; i < 10 * 1000; i++)
@@ -177,7 +179,7 @@ static void test_list_versions(void **state)
     assert_string_equal(answer_reason(&answer), "");
 }
 
-/* Clients of a store that came after theirs know by the cause that asking again is in vain. */
+/* Clients that know a later store see by the cause that asking again does not help. */
 static void assert_too_new(struct api *api, struct json *status)
 {
     struct answer answer = {.json = status};
@@ -219,7 +221,8 @@ static void test_versions_to_come(void **state)
     assert_int_equal(api_get(api, MAPS "/a?resourceVersion=0").status, 200);
     assert_int_equal(api_get(api, MAPS "/a?resourceVersion=x").status, 500);
 
-    /* A watch that begins with the state of then; asked for without a state it is expired. */
+    /* A watch that begins with the present state. Without sendInitialEvents the same revision is
+     * expired. */
     struct stream *stream =
         stream_open(api,
                     MAPS "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
@@ -243,8 +246,8 @@ static void test_versions_to_come(void **state)
                      500);
 }
 
-/* Options that would be ignored are refused instead: who asks for an exact list must not take
- * another for it. */
+/* Options that would be ignored are rejected: a client that asks for an exact list must not get
+ * another one. */
 static void test_list_options(void **state)
 {
     struct api *api = *state;
@@ -286,7 +289,7 @@ static void test_list_options(void **state)
 
 #define PARTIAL(list) "application/json;as=PartialObjectMetadata" list ";v=v1;g=meta.k8s.io"
 
-/* Metadata alone, for who watches over everything. */
+/* Metadata alone, for clients that watch all resources. */
 static void test_partial(void **state)
 {
     struct api *api = *state;
@@ -303,7 +306,7 @@ static void test_partial(void **state)
     answer = api_call(api, "GET", MAPS "/a", NULL, PARTIAL(""), NULL);
     assert_string_equal(answer_at(api, &answer, "kind"), "PartialObjectMetadata");
     assert_string_equal(answer_at(api, &answer, "metadata.name"), "a");
-    /* The one of many is no answer about one, and the other way round. */
+    /* The list form does not fit a single object, and the other way round. */
     assert_int_equal(api_call(api, "GET", MAPS "/a", NULL, PARTIAL("List"), NULL).status, 406);
     assert_int_equal(api_call(api, "GET", MAPS, NULL, PARTIAL(""), NULL).status, 406);
     answer = api_call(api, "GET", MAPS "/missing", NULL, PARTIAL(""), NULL);
@@ -349,7 +352,7 @@ static void test_watch_from_version(void **state)
     api_merge(api, MAPS "/a", "{\"data\":{\"k\":\"v\"}}");
     api_delete(api, MAPS "/b", NULL);
     assert_string_equal(stream_text(stream, 1), "MODIFIED a, DELETED b");
-    /* Every event carries the version that made it. */
+    /* Every event has the revision of its change. */
     const char *last = kube_meta_resource_version(json_get(stream_event(stream, 2), "object"));
     assert_string_equal(last,
                         arena_printf(api->arena, "%lld", (long long)store_revision(api->store)));
@@ -381,7 +384,7 @@ static void test_watch_selector(void **state)
     api_delete(api, MAPS "/a", NULL);
     api_delete(api, MAPS "/b", NULL);
     assert_string_equal(stream_text(stream, 1), "ADDED b, MODIFIED b, DELETED a, DELETED b");
-    /* Who left is shown as it was inside. */
+    /* An object that left the set is shown as it was in the set. */
     struct json *left = json_get(stream_event(stream, 3), "object");
     assert_string_equal(kube_meta_label(left, "t"), "1");
     stream_close(stream);
@@ -392,7 +395,7 @@ static const char *told_version(struct stream *stream, size_t position)
     return kube_meta_resource_version(json_get(stream_event(stream, position), "object"));
 }
 
-/* Watches of many kinds look at one change, and each sees it in its own way. */
+/* Watches with different options get the same change, each in its own form. */
 static void test_watch_same_change(void **state)
 {
     struct api *api = *state;
@@ -416,7 +419,7 @@ static void test_watch_same_change(void **state)
     assert_string_equal(stream_text(both, 0), "ADDED a, MODIFIED a");
     assert_int_equal(stream_count(table), 2);
     assert_string_equal(json_get_string(stream_event(table, 1), "type", ""), "DELETED");
-    /* The version that some were shown as their last is still what it was. */
+    /* The version that was shown last to some watches has not changed. */
     struct stream *past =
         stream_open(api,
                     arena_printf(api->arena, MAPS "?watch=true&resourceVersion=%s",
@@ -479,7 +482,7 @@ static void test_watch_expired(void **state)
     assert_int_equal(json_get_int(json_get(event, "object"), "code", 0), 410);
     assert_string_equal(json_get_string(json_get(event, "object"), "reason", ""), "Expired");
     stream_close(stream);
-    /* What the server wrote before it listened is nobody's past. */
+    /* No client can have seen what the server wrote before it listened. */
     stream = stream_open(api, MAPS "?watch=true&resourceVersion=1", NULL);
     assert_true(stream_ended(stream));
     event = stream_event(stream, 0);
@@ -487,7 +490,7 @@ static void test_watch_expired(void **state)
     stream_close(stream);
 }
 
-/* Watches that are open when the engine goes are ended, not leaked. */
+/* Watches that are open when the engine is freed are ended and not leaked. */
 static void test_watch_at_close(void **state)
 {
     struct api *api = *state;

@@ -1,4 +1,4 @@
-/* Following a log before there is one: who waits, for how long, and what he hears. */
+/* Following a log that has not begun: which requests wait, for how long, and what they get. */
 #include "api.h"
 
 #include "base/str.h"
@@ -18,7 +18,7 @@
 
 enum { PATIENCE_MS = 20000 };
 
-/* Whoever runs the pods: it tells what it was asked. */
+/* The backend that runs the pods: responds with what it was asked for. */
 static void tell(void *context, struct http_exchange *exchange, const struct json *pod,
                  const struct engine_pod_logs *options)
 {
@@ -86,11 +86,11 @@ static void a_pod_whose_name_begins_alike_is_another(void **state)
     set_status(api, "x-1", RUNNING);
     assert_int_equal(api_delete(api, PODS "/x-1?gracePeriodSeconds=0", NULL).status, 200);
     assert_false(stream_ended(stream));
-    stream_close(stream); /* who goes away while he waits */
+    stream_close(stream); /* the client disconnects while it waits */
     set_status(api, "x", RUNNING);
 }
 
-static void what_somebody_must_change_is_told_at_once(void **state)
+static void a_permanent_reason_is_reported_at_once(void **state)
 {
     struct api *api = *state;
     struct stream *stream = stream_open(api, FOLLOW, NULL);
@@ -103,11 +103,11 @@ static void what_somebody_must_change_is_told_at_once(void **state)
     stream = stream_open(api, FOLLOW, NULL);
     bind(api, "x");
     set_status(api, "x", WAITING("ErrImageNeverPull"));
-    end_with(stream, "main on n\n"); /* the node knows why it waits */
+    end_with(stream, "main on n\n"); /* the node knows why the container waits */
     end_with(stream_open(api, FOLLOW, NULL), "main on n\n");
 }
 
-static void only_who_follows_the_present_run_waits(void **state)
+static void only_a_follow_of_the_present_run_waits(void **state)
 {
     struct api *api = *state;
     end_with(stream_open(api, PODS "/x/log", NULL), "no node is chosen yet");
@@ -118,10 +118,10 @@ static void only_who_follows_the_present_run_waits(void **state)
                "\"ContainerCreating\"}},\"lastState\":{\"terminated\":{\"exitCode\":1}}}]}");
     end_with(stream_open(api, FOLLOW, NULL), "main on n\n"); /* it has run before */
     set_status(api, "x", "{\"phase\":\"Failed\",\"containerStatuses\":null}");
-    end_with(stream_open(api, FOLLOW, NULL), "main on n\n"); /* it never will */
+    end_with(stream_open(api, FOLLOW, NULL), "main on n\n"); /* it will never run */
 }
 
-static void patience_ends(void **state)
+static void the_wait_times_out(void **state)
 {
     struct api *api = *state;
     struct stream *stream = stream_open(api, FOLLOW, NULL);
@@ -145,7 +145,7 @@ static void the_server_goes_away(void **state)
     struct stream *stream = stream_open(api, FOLLOW, NULL);
     api->engine = engine_free(api->engine);
     api_run(api, 100);
-    end_with(stream, "ask again when it is up");
+    end_with(stream, "try again when it is up");
 }
 
 int main(void)
@@ -154,11 +154,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_log_comes_with_the_container, setup, api_teardown),
         cmocka_unit_test_setup_teardown(a_pod_whose_name_begins_alike_is_another, setup,
                                         api_teardown),
-        cmocka_unit_test_setup_teardown(what_somebody_must_change_is_told_at_once, setup,
+        cmocka_unit_test_setup_teardown(a_permanent_reason_is_reported_at_once, setup,
                                         api_teardown),
-        cmocka_unit_test_setup_teardown(only_who_follows_the_present_run_waits, setup,
+        cmocka_unit_test_setup_teardown(only_a_follow_of_the_present_run_waits, setup,
                                         api_teardown),
-        cmocka_unit_test_setup_teardown(patience_ends, setup, api_teardown),
+        cmocka_unit_test_setup_teardown(the_wait_times_out, setup, api_teardown),
         cmocka_unit_test_setup_teardown(a_pod_that_goes_away_has_no_log, setup, api_teardown),
         cmocka_unit_test_setup_teardown(the_server_goes_away, setup, api_teardown),
     };

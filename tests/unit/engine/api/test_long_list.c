@@ -1,5 +1,5 @@
-/* Lists that take more than one turn of the loop: they show the state of one revision, and the
- * server may end, or their kind go, before they are answered. */
+/* Lists that take more than one turn of the loop: they show the state of one revision. The server
+ * may end, or their kind be removed, before the response is complete. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -82,10 +82,10 @@ static void on_end(void *context, const struct err *err)
 {
 }
 
-/* Ask for a list, and stop the loop after the turn in which the server begins with it. */
+/* Requests a list, and stops the loop after the turn in which the server begins with it. */
 static void begin_list(struct api *api, const char *path, struct asked *asked)
 {
-    static const struct http_listener LISTENER = {.on_head = on_head, .on_end = on_end};
+    static const struct http_callbacks LISTENER = {.on_head = on_head, .on_end = on_end};
     struct http_header accept = {"Accept", "application/json", NULL};
     struct http_header token = {"Authorization", "Bearer " API_TOKEN, &accept};
     struct http_request request = {.method = "GET", .path = path, .headers = &token};
@@ -101,7 +101,7 @@ static void test_server_ends(void **state)
     struct api *api = *state;
     struct asked asked;
     begin_list(api, MAPS, &asked);
-    /* The teardown frees the server: nothing may leak, and nothing be used after that. */
+    /* The teardown frees the server: nothing may leak or be used afterwards. */
 }
 
 static void test_one_revision(void **state)

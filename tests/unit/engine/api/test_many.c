@@ -1,6 +1,6 @@
-/* One object with tens of thousands of elements. The API answers on one thread: work that grows
- * with the square of the elements keeps all other clients waiting for minutes. The time limit of
- * the test fails then. */
+/* Objects with tens of thousands of elements. The API runs on one thread: work that grows with the
+ * square of the elements would block all other clients for minutes. Then the time limit of this
+ * test fails. */
 #include "api.h"
 
 #include "base/buf.h"
@@ -25,13 +25,14 @@
 static const struct row {
     const char *path;
     int count;
-    /* ' stands for ". What stands between < and > is repeated, separated by commas, and # in it
-     * counts from 1. */
+    /* ' stands for ". The text between < and > is repeated, separated by commas, and # in it counts
+     * from 1. */
     const char *body;
     int status;
-    const char *message;            /* a part of the answer's; NULL: not looked at */
-    const char *at, *is;            /* a field of the answer, where `at` is not NULL */
-    const char *given_path, *given; /* an object that is made before, or NULL; as `body` */
+    const char *message; /* a part of the response's message; NULL: not checked */
+    const char *at, *is; /* a field of the response, if `at` is not NULL */
+    /* an object that is created before, in the form of `body`; or NULL */
+    const char *given_path, *given;
 } rows[] = {
     {CORE "secrets", 150000,
      "{'metadata':{'name':'many'},'data':{'k7':'YQ==','old':'YQ=='},"
@@ -165,7 +166,7 @@ static const struct row {
                 "'required':['p0',<'p#'>]}}}]}}"},
 };
 
-/* Returns the text with its parts repeated; the caller's `body` holds it. */
+/* Returns the text with its parts repeated, in the caller's `body`. */
 static const char *grow(struct buf *body, const char *text, int count)
 {
     buf_clear(body);
@@ -196,7 +197,7 @@ static void test_rows(void **state)
         _cleanup_buf_ struct buf body;
         print_message("%s: %.100s\n", row->path, row->body);
         buf_init(&body, 16 << 20);
-        assert_int_equal(api_controlled_setup(&fixture), 0); /* the scheduler looks at pods, too */
+        assert_int_equal(api_controlled_setup(&fixture), 0); /* the scheduler reads pods, too */
         struct api *api = fixture;
         if (row->given)
             assert_int_equal(

@@ -1,4 +1,4 @@
-/* metrics.k8s.io: what is asked of whoever runs the pods, and the forms in which it is answered. */
+/* metrics.k8s.io: what the backend is asked for, and the forms of the response. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -16,14 +16,14 @@
 #define PODS    "/api/v1/namespaces/default/pods"
 #define TABLE   "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-/* A node that answers in the next turn. */
+/* A backend that responds in the next turn. */
 struct meter {
     struct loop_timer timer;
     engine_usage_done *done;
     void *context;
-    const char *uid; /* of the one pod that runs */
-    bool is_slow;    /* takes longer than anybody waits */
-    bool ends;       /* it cannot tell any more */
+    const char *uid; /* of the one running pod */
+    bool is_slow;    /* takes longer than the client waits */
+    bool ends;       /* it is shutting down */
     int cancelled;
 };
 
@@ -83,7 +83,7 @@ static void test_pods(void **state)
 {
     struct api *api = *state;
     struct meter meter;
-    assert_int_equal(api_get(api, METRICS "pods").status, 503); /* nobody to ask */
+    assert_int_equal(api_get(api, METRICS "pods").status, 503); /* no backend */
     open_meter(api, &meter);
     struct answer answer = api_get(api, METRICS "namespaces/default/pods");
     assert_int_equal(answer.status, 200);
@@ -155,7 +155,7 @@ static void test_nodes_and_tables(void **state)
     assert_int_equal(api_delete(api, METRICS "nodes/n", NULL).status, 405);
 }
 
-/* Who asked may leave, and so may who is asked. */
+/* The client may disconnect, and the backend may shut down. */
 static void test_ends(void **state)
 {
     struct api *api = *state;

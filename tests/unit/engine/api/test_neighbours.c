@@ -1,5 +1,5 @@
-/* Where a pod goes because of the pods that are there, and what it prefers: affinity, spreading,
- * taints. Each case is a pod among others on four nodes in two zones. */
+/* The node of a pod by the pods that are placed already, and by its preferences: affinity,
+ * spreading, taints. Each case is a pod among others on four nodes in two zones. */
 #include "engine/scheduler/overcommit.h"
 #include "engine/scheduler/scheduler.h"
 
@@ -39,7 +39,7 @@ static struct json *make_pod(const char *labels, const char *spec)
                                          namespace_, labels, spec));
 }
 
-/* `others` are "NODE|LABELS|SPEC" each, in an array that ends with NULL. */
+/* Each element of `others` is "NODE|LABELS|SPEC"; the array ends with NULL. */
 static const char *place(const char *labels, const char *spec, const char *const *others)
 {
     struct scheduler_node nodes[NODES];
@@ -88,7 +88,7 @@ static void test_table(void **state)
     static const struct {
         const char *labels, *spec, *others[PODS_MAX], *outcome;
     } rows[] = {
-        /* Near to others: in their zone, and where there are fewer pods in it. */
+        /* Near other pods: in their zone, on the node with fewer pods. */
         {"'app': 'web'", NEAR("podAffinity", "zone", ""), {"a1|'app': 'db'"}, "a2"},
         {"'app': 'web'", NEAR("podAffinity", "host", ""), {"b1|'app': 'db'"}, "b1"},
         {"'app': 'web'",
@@ -96,13 +96,13 @@ static void test_table(void **state)
          {NULL},
          "0/4 nodes are available: 4 node(s) didn't match pod affinity rules."},
         {"'app': 'db'", NEAR("podAffinity", "zone", ""), {"b1|'app': 'db'", "b1|"}, "b1"},
-        /* The first of its like. It still needs the label. */
+        /* The first pod of its kind. It still needs a node with the label. */
         {"'app': 'db'", NEAR("podAffinity", "zone", ""), {NULL}, "a1"},
         {"'app': 'db'",
          NEAR("podAffinity", "rack", ""),
          {NULL},
          "0/4 nodes are available: 4 node(s) didn't match pod affinity rules."},
-        /* Pods of other namespaces count where it says so. */
+        /* Pods of other namespaces count if the term names them. */
         {"'app': 'web'",
          NEAR("podAffinity", "zone", ""),
          {"a1|'app': 'db', 'other': 'y'"},
@@ -119,7 +119,7 @@ static void test_table(void **state)
          NEAR("podAffinity", "host", ", 'namespaceSelector': {}"),
          {"b1|'app': 'db', 'other': 'y'"},
          "b1"},
-        /* Of the same revision, or of another. */
+        /* Pods of the same revision, or of another. */
         {"'app': 'web', 'rev': '2'",
          NEAR("podAffinity", "host", ", 'matchLabelKeys': ['rev']"),
          {"a1|'app': 'db', 'rev': '1'", "b1|'app': 'db', 'rev': '2'"},
@@ -128,13 +128,13 @@ static void test_table(void **state)
          NEAR("podAffinity", "host", ", 'mismatchLabelKeys': ['rev']"),
          {"b1|'app': 'db', 'rev': '1'", "a1|'app': 'db', 'rev': '2'"},
          "b1"},
-        /* Away from others. */
+        /* Away from other pods. */
         {"'app': 'web'", NEAR("podAntiAffinity", "zone", ""), {"a1|'app': 'db'", "lone|"}, "b1"},
         {"'app': 'db'",
          NEAR("podAntiAffinity", "host", ""),
          {"a1|'app': 'db'", "a2|'app': 'db'", "b1|'app': 'db'", "lone|'app': 'db'"},
          "0/4 nodes are available: 4 node(s) didn't match pod anti-affinity rules."},
-        /* Who is there may want to be alone, too. */
+        /* The anti-affinity of placed pods counts, too. */
         {"'app': 'db'", "", {"a1|'app': 'x'|" NEAR("podAntiAffinity", "zone", ""), "lone|"}, "b1"},
         {"'app': 'db'",
          "'nodeSelector': {'zone': 'a'}",
@@ -146,7 +146,7 @@ static void test_table(void **state)
          "",
          {"a1|'app': 'x', 'other': 'y'|" NEAR("podAntiAffinity", "zone", "")},
          "a2"},
-        /* Rather near, rather away: of both sides. */
+        /* Preferred affinity and anti-affinity, of both sides. */
         {"'app': 'web'", RATHER("podAffinity", "zone", "10"), {"b1|'app': 'db'"}, "b1"},
         {"'app': 'web'",
          RATHER("podAntiAffinity", "zone", "10"),
@@ -157,7 +157,7 @@ static void test_table(void **state)
          {"a1|'app': 'x'|" RATHER("podAntiAffinity", "zone", "1"), "lone|"},
          "b1"},
         {"'app': 'db'", "", {"b1|'app': 'x'|" RATHER("podAffinity", "host", "5")}, "b1"},
-        /* Evenly over zones; where there is no zone it does not go. */
+        /* Evenly over zones; a node without a zone is rejected. */
         {"'app': 'web'",
          SPREAD("zone", "DoNotSchedule", ""),
          {"a1|'app': 'web'", "b1|", "b1|", "b1|"},
@@ -178,7 +178,7 @@ static void test_table(void **state)
          {"a1|'app': 'web'", "b1|'app': 'web'"},
          "0/4 nodes are available: 1 node(s) didn't match pod topology spread constraints "
          "(missing required label), 3 node(s) didn't match pod topology spread constraints."},
-        /* Pods that are not like it do not count, nor those of elsewhere. */
+        /* Pods that the selector does not match do not count, nor those of other namespaces. */
         {"'app': 'web'",
          SPREAD("zone", "DoNotSchedule", ""),
          {"b1|'app': 'web'", "a1|'app': 'db'", "a1|'app': 'web', 'other': 'y'"},
@@ -188,7 +188,7 @@ static void test_table(void **state)
          {"a1|'app': 'web'", "a2|'app': 'web'", "b1|", "b1|", "b1|", "lone|'app': 'web'"},
          "b1"},
         {"'app': 'web'", SPREAD("rack", "ScheduleAnyway", ""), {"a1|"}, "a2"},
-        /* Preferred nodes, by weight; numbers. */
+        /* Preferred nodes, by weight; numeric operators. */
         {"",
          LABELS("{'weight': 1, 'preference': {'matchExpressions': [{'key': 'host', 'operator': "
                 "'In', 'values': ['a1']}]}}, {'weight': 5, 'preference': {'matchExpressions': "
@@ -206,7 +206,7 @@ static void test_table(void **state)
         assert_string_equal(place(rows[i].labels, rows[i].spec, rows[i].others), rows[i].outcome);
 }
 
-/* A pod that is leaving makes no zone full. */
+/* A pod that is being deleted does not count for its zone. */
 static void test_leaving(void **state)
 {
     struct scheduler_node nodes[] = {make_node(0), make_node(2)};
@@ -223,7 +223,7 @@ static void test_leaving(void **state)
 
 /* ---- Taints ---------------------------------------------------------------------------------- */
 
-static void test_disliked(void **state)
+static void test_prefer_no_schedule(void **state)
 {
     struct json *tainted = read_json(arena, "{'spec': {'taints': [{'key': 'k', 'value': 'v', "
                                             "'effect': 'PreferNoSchedule'}]}}");
@@ -240,7 +240,7 @@ static void test_disliked(void **state)
     assert_string_equal(choice.node, "a1");
 }
 
-static void test_patience(void **state)
+static void test_toleration_seconds(void **state)
 {
     static const struct {
         const char *taints, *tolerations;
@@ -269,7 +269,7 @@ static void test_patience(void **state)
             read_json(arena, arena_printf(arena, "{'spec': {'taints': [%s]}}", rows[i].taints));
         struct json *pod = read_json(
             arena, arena_printf(arena, "{'spec': {'tolerations': [%s]}}", rows[i].tolerations));
-        assert_int_equal(taints_patience_s(pod, node), rows[i].seconds);
+        assert_int_equal(taints_toleration_s(pod, node), rows[i].seconds);
     }
 }
 
@@ -290,26 +290,27 @@ static void test_overcommit(void **state)
                             large = {.memory_bytes = (int64_t)9 << 30};
     assert_true(overcommit_is_one_machine(machine, same));
     assert_false(overcommit_is_one_machine(machine, other));
-    assert_null(overcommit_tell(arena, &view, 0, &none));
-    assert_string_equal(overcommit_tell(arena, &view, 1, &little),
+    assert_null(overcommit_message(arena, &view, 0, &none));
+    assert_string_equal(overcommit_message(arena, &view, 1, &little),
                         "the nodes of this machine share it: their pods ask for 4001m of cpu, and "
                         "it has 4");
-    assert_string_equal(overcommit_tell(arena, &view, 0, &large),
+    assert_string_equal(overcommit_message(arena, &view, 0, &large),
                         "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
                         "it has 8Gi");
-    /* A node may offer another amount than its machine has, and then says what that is. */
+    /* A node may offer another amount than its machine has, and then has the machine's amount in
+     * annotations. */
     json_set(arena, machine, "metadata",
              read_json(arena, "{'annotations': {'trainyard.dev/machine-cpu': '5',"
                               "'trainyard.dev/machine-memory': '2Gi'}}"));
-    assert_null(overcommit_tell(arena, &view, 0, &little));
-    assert_string_equal(overcommit_tell(arena, &view, 0, &large),
+    assert_null(overcommit_message(arena, &view, 0, &little));
+    assert_string_equal(overcommit_message(arena, &view, 0, &large),
                         "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
                         "it has 2Gi");
     json_remove(machine, "metadata");
-    /* Nodes that do not say which machine they are each are one. */
+    /* A node without a machineID is a machine of its own. */
     json_remove(json_get(machine, "status"), "nodeInfo");
     json_remove(json_get(same, "status"), "nodeInfo");
-    assert_null(overcommit_tell(arena, &view, 1, &little));
+    assert_null(overcommit_message(arena, &view, 1, &little));
 }
 
 /* ---- Resources by name ----------------------------------------------------------------------- */
@@ -329,9 +330,9 @@ static void test_extras(void **state)
     node_usage_add(&used, &asked);
     scheduler_pick(arena, make_pod("", GPUS("2")), &view, &choice);
     assert_string_equal(choice.message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
-    assert_false(choice.objections[0].lasting);
+    assert_false(choice.rejections[0].permanent);
     scheduler_pick(arena, make_pod("", GPUS("3")), &view, &choice);
-    assert_true(choice.objections[0].lasting);
+    assert_true(choice.rejections[0].permanent);
     node_usage_subtract(&used, &asked);
     assert_int_equal(node_usage_extra(&used, "nvidia.com/gpu"), 0);
     scheduler_pick(arena,
@@ -345,9 +346,12 @@ static void test_extras(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_leaving),
-        cmocka_unit_test(test_disliked),   cmocka_unit_test(test_patience),
-        cmocka_unit_test(test_overcommit), cmocka_unit_test(test_extras),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_prefer_no_schedule),
+        cmocka_unit_test(test_toleration_seconds),
+        cmocka_unit_test(test_overcommit),
+        cmocka_unit_test(test_extras),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

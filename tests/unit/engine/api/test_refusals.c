@@ -1,6 +1,5 @@
-/* What is refused, beside what Kubernetes says to the same: every case of tests/refusals/cases.yaml
- * against the answers that were recorded there. The causes are compared as sets, since two rules
- * may be asked in another order. */
+/* Rejected objects: every case of tests/refusals/cases.yaml, compared with the recorded responses
+ * of Kubernetes. The causes are compared as sets, because rules may be checked in another order. */
 #include "every_kind.h"
 
 #include "base/json/yaml.h"
@@ -82,7 +81,7 @@ static const char *collection_of(struct api *api, const struct json *object)
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
-/* "…" in what is wanted stands for anything. */
+/* "…" in `wanted` stands for any text. */
 static bool matches(const char *wanted, const char *is)
 {
     const char *gap = strstr(wanted, "…");
@@ -111,7 +110,7 @@ static struct json *causes_of(struct api *api, const struct answer *answer)
     return list;
 }
 
-/* What is not as it is wanted is printed; true if nothing was. */
+/* Prints each difference. Returns true if there is none. */
 static bool compare(struct api *api, const struct json *case_, const struct json *recorded,
                     const struct answer *answer)
 {
@@ -205,7 +204,7 @@ static struct json *in_tfjob(struct api *api, const struct json *pod)
     return job;
 }
 
-/* The causes of a pod's refusal, as a template's. */
+/* The causes of a rejected pod, with the paths of a template. */
 static struct json *template_causes(struct api *api, const struct json *causes)
 {
     struct json *list = json_array(api->arena);
@@ -214,8 +213,8 @@ static struct json *template_causes(struct api *api, const struct json *causes)
     return list;
 }
 
-/* Requests that follow from limits are a default of pods, which templates have not; and a field
- * that a table requires is missed before it is judged. */
+/* Pods get requests from their limits by default, and templates do not. A missing required field is
+ * reported before it is validated. */
 static bool is_of_pods_alone(const struct json *causes)
 {
     JSON_EACH (cause, causes)
@@ -228,8 +227,8 @@ static bool is_of_pods_alone(const struct json *causes)
     return false;
 }
 
-/* A pod that is refused for its spec is refused as well where a job has it as a template: at once,
- * at its place, in the same words. */
+/* A template in a job is rejected for the same reasons as a pod, at its own path and with the same
+ * messages. */
 static void refuses_templates_as_pods(void **state)
 {
     struct api *api = *state;

@@ -1,4 +1,4 @@
-/* Paths and methods become questions. */
+/* From paths and methods to routes. */
 #include "base/str.h"
 #include "engine/api/route.h"
 #include "served_kinds.h"
@@ -16,14 +16,14 @@ struct row {
     const char *plural; /* of the resource */
     const char *text;   /* "verb namespace/name" */
     enum kube_subresource_id sub;
-    const char *rest; /* behind a proxy; NULL: "" */
+    const char *rest; /* the path after a proxy; NULL: "" */
 };
 
 static const struct row ROWS[] = {
     {"GET", "/api/v1/pods", "", 0, "pods", "list /-"},
     {"GET", "/api/v1/pods", "watch=true", 0, "pods", "watch /-"},
     {"GET", "/api/v1/pods", "watch=1", 0, "pods", "watch /-"},
-    {"GET", "/api/v1/pods", "watch=True", 0, "pods", "watch /-"}, /* as clients in Python say it */
+    {"GET", "/api/v1/pods", "watch=True", 0, "pods", "watch /-"}, /* as Python clients write it */
     {"GET", "/api/v1/pods", "watch=false", 0, "pods", "list /-"},
     {"GET", "/api/v1/namespaces/a/pods", "", 0, "pods", "list a/-"},
     {"POST", "/api/v1/namespaces/a/pods", "", 0, "pods", "create a/-"},
@@ -42,7 +42,7 @@ static const struct row ROWS[] = {
     {"GET", "/apis/kubeflow.org/v1/tfjobs", "", 0, "tfjobs", "list /-"},
     {"GET", "/apis/kubeflow.org/v1/namespaces/a/tfjobs/j/status", "", 0, "tfjobs", "get a/j",
      SUB_STATUS},
-    /* What follows a proxy is another server's. */
+    /* The path after a proxy belongs to another server. */
     {"GET", "/api/v1/namespaces/a/pods/b/proxy", "", 0, "pods", "get a/b", SUB_PROXY, ""},
     {"HEAD", "/api/v1/namespaces/a/services/http:b:80/proxy//x/..//y/", "", 0, "services",
      "get a/http:b:80", SUB_PROXY, "//x/..//y/"},
@@ -51,7 +51,7 @@ static const struct row ROWS[] = {
     {"POST", "/api/v1/namespaces/a/pods/proxy/proxy/proxy", "", 0, "pods", "create a/proxy",
      SUB_PROXY, "/proxy"},
     {"GET", "/api/v1/namespaces/a/pods/proxy", "", 0, "pods", "get a/proxy"},
-    /* Not there. */
+    /* Not found. */
     {"GET", "/api/v1/namespaces/a/pods/b/proxyx", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/pods//proxy/x", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces//pods/b/proxy/x", "", -ERR_NOT_FOUND},
@@ -74,7 +74,7 @@ static const struct row ROWS[] = {
     {"GET", "/api/v1/namespaces/a/pods/b/log/x", "", -ERR_NOT_FOUND},
     {"GET", "/apis/kubeflow.org/v1/pods", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/pods/b/log/x/y/z", "", -ERR_NOT_FOUND},
-    /* There, but not so. */
+    /* Found, but without this verb. */
     {"POST", "/api/v1/pods", "", -ERR_METHOD},
     {"DELETE", "/api/v1/pods", "", -ERR_METHOD},
     {"DELETE", "/api/v1/namespaces", "", -ERR_METHOD},
@@ -114,7 +114,7 @@ static void test_long_segment(void **state)
 {
     struct arena *arena = arena_new();
     struct registry *registry = registry_new(SERVED_KINDS, NULL);
-    /* At the limit, and one past it. */
+    /* At the limit, and one above it. */
     for (size_t size = ROUTE_SEGMENT_MAX; size <= ROUTE_SEGMENT_MAX + 1; size++) {
         char name[ROUTE_SEGMENT_MAX + 2] = "";
         memset(name, 'a', size);

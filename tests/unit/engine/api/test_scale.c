@@ -1,4 +1,4 @@
-/* The scale subresource: what it shows of a job, what a write of it changes and what it refuses. */
+/* The scale subresource: what it shows of a job, what a write changes, and what is rejected. */
 #include "api.h"
 
 #include "base/str.h"
@@ -69,7 +69,7 @@ static void test_shows(void **state)
     assert_int_equal(api_get(api, TFJOBS "/none/scale").status, 404);
 }
 
-/* Only the number changes, where it stood; the rest of the object survives. */
+/* Only the number changes; the rest of the object stays. */
 static void test_writes(void **state)
 {
     static const char *const keys[] = {"Worker", "worker"};
@@ -87,18 +87,18 @@ static void test_writes(void **state)
         assert_string_equal(api_at(api, TFJOBS "/j", "metadata.generation"), "2");
         assert_int_equal(
             json_count(json_at(api_get(api, TFJOBS "/j").json, "spec", "tfReplicaSpecs", NULL)), 1);
-        /* A client in Go leaves out a number that is 0. */
+        /* Go clients leave out a number that is 0. */
         answer = put(api, TFJOBS "/j/scale",
                      "{'kind': 'Scale', 'apiVersion': 'autoscaling/v1', 'metadata': {'name': 'j',"
                      "'namespace': 'default'}, 'spec': {}}");
         assert_int_equal(answer.status, 200);
         assert_string_equal(api_at(api, TFJOBS "/j", at), "0");
-        /* Nothing changed, nothing written. */
+        /* No change, no write. */
         const char *version = api_at(api, TFJOBS "/j", "metadata.resourceVersion");
         answer = merge(api, TFJOBS "/j/scale", "{'spec': {'replicas': 0}}");
         assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"), version);
         assert_string_equal(api_at(api, TFJOBS "/j", "metadata.resourceVersion"), version);
-        /* Nor by a rehearsal. */
+        /* A dry run writes nothing. */
         answer = merge(api, TFJOBS "/j/scale?dryRun=All", "{'spec': {'replicas': 9}}");
         assert_int_equal(answer.status, 200);
         assert_string_equal(answer_at(api, &answer, "spec.replicas"), "9");
@@ -121,7 +121,7 @@ static void test_other_patches(void **state)
                       NULL, quoted(api->arena, "{'spec': {'replicas': 5}}"));
     assert_int_equal(answer.status, 200);
     assert_string_equal(api_at(api, TORCH "/j", "spec.pytorchReplicaSpecs.Worker.replicas"), "5");
-    /* Also in the older version of a kind: the Scale is the same. */
+    /* In the older version of a kind the Scale is the same. */
     make_job(api, TFJOBS, "{'Worker': {'replicas': 1}}");
     answer = merge(api, OLD "/j/scale", "{'spec': {'replicas': 2}}");
     assert_string_equal(answer_at(api, &answer, "apiVersion"), "autoscaling/v1");
@@ -179,7 +179,8 @@ static void test_refuses(void **state)
     assert_string_equal(answer_message(&answer), message);
 }
 
-/* kubectl asks discovery which kind it gets there; `get --subresource scale` asks for a table. */
+/* kubectl asks discovery for the kind of the subresource; `get --subresource scale` asks for a
+ * Table. */
 static void test_kubectl(void **state)
 {
     struct api *api = *state;
@@ -202,7 +203,7 @@ static void test_kubectl(void **state)
     assert_string_equal(answer_at(api, &answer, "rows.0.cells.1"), "2");
 }
 
-/* 'tfjobs/scale' is a right of its own. */
+/* 'tfjobs/scale' is a permission of its own. */
 static void test_rights(void **state)
 {
     struct api *api = *state;

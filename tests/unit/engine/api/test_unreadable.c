@@ -1,9 +1,10 @@
-/* An object in the store that cannot be read costs only itself: the server starts, lists and
- * watches go on without it and say so, and it can be deleted. */
+/* An object in the store that cannot be read: the server starts, lists and watches leave it out and
+ * say so, and it can be deleted. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/internal.h"
+#include "engine/stored/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
 #include "served_kinds.h"
@@ -22,7 +23,7 @@
 
 enum { DEEP = 200, SETTLE_MS = 60 * 1000 };
 
-/* What is wrong with an object. */
+/* The kinds of damage. */
 enum damage {
     TOO_DEEP,
     GARBAGE,
@@ -98,7 +99,7 @@ static void store_broken(struct api *api, const struct kube_kind *resource, cons
     case DAMAGES:
         break;
     }
-    store_bytes(api, registry_key(api->arena, resource, namespace_, name), data.data, data.size);
+    store_bytes(api, stored_key(api->arena, resource, namespace_, name), data.data, data.size);
 }
 
 static void store_fine(struct api *api, const struct kube_kind *resource, const char *name)
@@ -108,7 +109,7 @@ static void store_fine(struct api *api, const struct kube_kind *resource, const 
     json_set_string(api->arena, json_get(object, "metadata"), "uid", "u-1");
     kube_meta_set_label(api->arena, object, "a", "b");
     const char *text = json_to_string(api->arena, object);
-    store_bytes(api, registry_key(api->arena, resource, "default", name), text, strlen(text));
+    store_bytes(api, stored_key(api->arena, resource, "default", name), text, strlen(text));
 }
 
 static const struct kube_kind *kind(const char *group, const char *plural)
@@ -120,7 +121,7 @@ static const struct kube_kind *kind(const char *group, const char *plural)
     return NULL;
 }
 
-/* The custom kind, as its definition makes it. */
+/* The custom kind of the definition. */
 static const struct kube_kind *deeps(struct api *api)
 {
     return registry_find(engine_registry(api->engine), "x.io", "v1", "deeps");
@@ -134,7 +135,7 @@ static void define(struct api *api)
 
 /* ---- One kind -------------------------------------------------------------------------------- */
 
-/* Made again by the cluster itself, so what is unreadable is removed at the start. */
+/* Created again by the server at each start, so unreadable ones are removed then. */
 static bool is_renewed(const struct kube_kind *resource)
 {
     static const char *const storages[] = {"nodes", "endpoints", "events",
@@ -231,8 +232,8 @@ static const char *const DAMAGE_NAMES[] = {
     [OTHER_NAME] = "other name",
 };
 
-/* With every kind damaged at once, a new server starts, serves and deletes; and its controllers
- * live with it. */
+/* With every kind damaged at once, a new server starts, serves and deletes, and its controllers
+ * run. */
 static void test_every_kind(void **state)
 {
     const struct kube_kind *resource;
@@ -251,9 +252,9 @@ static void test_every_kind(void **state)
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
             expect_served(&api, resource);
         expect_served(&api, deeps(&api));
-        /* They have a name and nothing else, which no write would have accepted. */
+        /* They have only a name, which no write would have accepted. */
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
-            remove_bytes(&api, registry_key(api.arena, resource, "default", "fine"));
+            remove_bytes(&api, stored_key(api.arena, resource, "default", "fine"));
         struct engine_controllers *controllers =
             engine_controllers_new(api.loop, api.transport, SERVED_KINDS);
         api_run(&api, SETTLE_MS);
@@ -268,7 +269,8 @@ static void test_every_kind(void **state)
 
 /* ---- What holds others ----------------------------------------------------------------------- */
 
-/* A namespace and a definition go with the objects that no list shows. */
+/* A namespace and a definition are removed together with their unreadable objects, which no list
+ * shows. */
 static void test_goes_with_its_namespace(void **state)
 {
     struct api_controlled *fixture = *state;
@@ -295,7 +297,7 @@ static void test_goes_with_its_namespace(void **state)
     assert_null(store_get(api->store, "/deeps.x.io/default/broken"));
 }
 
-/* A namespace that cannot be read itself takes its content along all the same. */
+/* The content of a namespace that cannot be read is deleted, too. */
 static void test_namespace_itself(void **state)
 {
     struct api_controlled *fixture = *state;
@@ -316,7 +318,8 @@ static void test_namespace_itself(void **state)
 
 #define SERVICES "/api/v1/namespaces/default/services/"
 
-/* What the server makes at every start is made again, or removed so that a node can make it. */
+/* Objects that the server creates at every start are created again, or removed so that a node can
+ * create them. */
 static void test_own_objects_are_made_again(void **state)
 {
     static const struct {
@@ -350,7 +353,7 @@ static void test_own_objects_are_made_again(void **state)
     }
 }
 
-/* Quotas, ranges and classes that cannot be read hold up no pod; its author is warned. */
+/* Quotas, ranges and classes that cannot be read reject no pod; the client is warned. */
 static void test_policies(void **state)
 {
     struct api *api = *state;
@@ -367,7 +370,7 @@ static void test_policies(void **state)
     assert_non_null(strstr(answer.warning, "resourcequotas"));
 }
 
-/* An object whose owner cannot be read stays: nobody knows that the owner is gone. */
+/* An object whose owner cannot be read stays: the owner is not known to be gone. */
 static void test_garbage(void **state)
 {
     struct api_controlled *fixture = *state;
@@ -407,7 +410,7 @@ static void test_delete_options(void **state)
     assert_int_equal(answer.status, 409);
     assert_non_null(strstr(answer_message(&answer), "kubectl delete"));
     assert_int_equal(api_get(api, PODS "/broken").status, 500);
-    /* By a selector nothing is deleted that may not be meant. */
+    /* A deletion with a selector does not delete unreadable objects. */
     answer = api_delete(api, PODS "?labelSelector=a%3Db", NULL);
     assert_int_equal(answer.status, 200);
     assert_non_null(strstr(answer.warning, "broken"));
@@ -416,7 +419,7 @@ static void test_delete_options(void **state)
     assert_int_equal(api_get(api, PODS "/broken").status, 404);
 }
 
-/* Many are named in the log, a few in the answer. */
+/* All are named in the log, a few in the response. */
 static void test_many(void **state)
 {
     struct api *api = *state;
@@ -439,7 +442,7 @@ static char *captured(FILE *file)
     return text;
 }
 
-/* Once for each object, however often it is met. */
+/* Once per object, however often it is read. */
 static void test_log(void **state)
 {
     struct api *api = *state;

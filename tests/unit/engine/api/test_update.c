@@ -1,4 +1,5 @@
-/* UPDATE, PATCH and the subresources: what may change, who may change it, and what is counted. */
+/* UPDATE, PATCH and the subresources: what may change, which client may change it, and when the
+ * generation grows. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -37,7 +38,7 @@ static void test_optimistic_lock(void **state)
     assert_string_equal(answer_message(&answer),
                         "Operation cannot be fulfilled on configmaps \"c\": the object has been "
                         "modified; please apply your changes to the latest version and try again");
-    /* Without a version the last one wins. */
+    /* Without a version the last write wins. */
     answer = api_put(api, MAPS "/c", "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"2\"}}");
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer_at(api, &answer, "data.a"), "2");
@@ -47,7 +48,7 @@ static void test_optimistic_lock(void **state)
     assert_int_equal(api_put(api, MAPS "/none", "{\"metadata\":{\"name\":\"none\"}}").status, 404);
 }
 
-/* What is written says itself what it is called, and no patch takes that away. */
+/* An object must have a name, and no patch can remove it. */
 static void test_without_a_name(void **state)
 {
     static const char message[] =
@@ -82,14 +83,14 @@ static void test_generation_and_status(void **state)
     struct answer answer = api_post(api, JOBS, JOB);
     assert_int_equal(answer.status, 201);
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
-    /* The main resource does not write the status, … */
+    /* The main resource does not write the status. */
     answer =
         api_merge(api, JOBS "/j",
                   "{\"status\":{\"startTime\":\"1\"},\"metadata\":{\"labels\":{\"l\":\"1\"}}}");
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
     assert_string_equal(answer_at(api, &answer, "metadata.labels.l"), "1");
     assert_string_equal(answer_at(api, &answer, "status"), "");
-    /* … the subresource nothing else, … */
+    /* The subresource writes nothing else. */
     answer = api_merge(api, JOBS "/j/status",
                        "{\"status\":{\"startTime\":\"1\"},\"metadata\":{\"labels\":{\"l\":\"2\"}},"
                        "\"spec\":{\"b\":1}}");
@@ -98,7 +99,7 @@ static void test_generation_and_status(void **state)
     assert_string_equal(answer_at(api, &answer, "metadata.labels.l"), "1");
     assert_string_equal(answer_at(api, &answer, "spec.b"), "");
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
-    /* … and only the rest is counted. */
+    /* Only changes of the main resource increase the generation. */
     answer = api_merge(api, JOBS "/j", "{\"spec\":{\"successPolicy\":\"AllWorkers\"}}");
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "2");
     assert_string_equal(answer_at(api, &answer, "status.startTime"), "1");
@@ -135,7 +136,7 @@ static void test_patch_types(void **state)
 #define STRATEGIC "application/strategic-merge-patch+json"
 #define JSON      "application/json-patch+json"
 
-/* A patch that cannot be read, or what it makes. Neither is about the object. */
+/* A patch that cannot be read, or with such a result. The error names no object. */
 static const struct {
     const char *type, *patch;
     int status;
@@ -182,7 +183,7 @@ static void test_wrong_patches(void **state)
         assert_int_equal(answer.status, WRONG_PATCHES[i].status);
         assert_string_equal(answer_at(api, &answer, "details.kind"), "");
     }
-    /* What a merge patch made is shown in the order in which Go writes it. */
+    /* The result of a merge patch is shown in Go's order. */
     struct answer answer = api_merge(api, MAPS "/c", "{\"kind\":\"Secret\"}");
     assert_int_equal(answer.status, 422);
     assert_true(str_has_prefix(answer_message(&answer),
@@ -193,7 +194,7 @@ static void test_wrong_patches(void **state)
                                "converting (v1.Secret) to (core.ConfigMap): unknown conversion"));
 }
 
-/* What is wrong with the request is told before the object is looked for. */
+/* Errors of the request are reported before a missing object. */
 static void test_update_of_nothing(void **state)
 {
     struct api *api = *state;

@@ -1,4 +1,5 @@
-/* A kind served in an older version too: written and read in it, stored in the newer one. */
+/* A kind that is also served in an older version: written and read in it, and stored in the newer
+ * one. */
 #include "api.h"
 
 #include <setjmp.h>
@@ -38,7 +39,7 @@ static void test_write_and_read(void **state)
     assert_string_equal(answer_at(api, &answer, "items.0.apiVersion"), "kubeflow.org/v1");
 }
 
-/* Each version keeps its own default of what becomes of the pods; v1's is the operator's. */
+/* Each version has its own default of cleanPodPolicy; v1 has that of the operator. */
 static void test_clean_pod_policy(void **state)
 {
     static const struct {
@@ -91,8 +92,8 @@ static void test_refused(void **state)
                      404);
 }
 
-/* The list of v1alpha1 is refused in every version, also where unknown fields are only warned of,
- * with the job as it is written today. */
+/* The replica list of v1alpha1 is rejected in every version, even if unknown fields are only
+ * warnings. The message shows the job in today's form. */
 static void test_list_of_replicas(void **state)
 {
     static const char *const versions[] = {"v1alpha1", "v1beta1", "v1"};
@@ -141,7 +142,7 @@ static void test_list_of_replicas(void **state)
     }
 }
 
-/* Elements that are none, roles that do not exist, and more than is shown. */
+/* Invalid elements, unknown roles, and more elements than the message shows. */
 static void test_odd_lists(void **state)
 {
     struct api *api = *state;

@@ -1,4 +1,4 @@
-/* How a claim gets its volume, step by step, and how both go. */
+/* How a claim gets its volume, step by step, and how both are deleted. */
 #include "engine/controllers/claim_binder.h"
 
 #include "kube/object.h"
@@ -70,7 +70,7 @@ static void test_made_for_it(void **state)
                         "1Gi");
     assert_int_equal(next(claim, class_, volume), CLAIM_DONE);
     assert_null(event.message);
-    /* Without it there is nothing left. */
+    /* Without its volume the claim is lost. */
     assert_int_equal(next(claim, class_, NULL), CLAIM_LOSE);
     assert_string_equal(event.reason, "ClaimLost");
     claim = kube_patch_merge(arena, claim, patch);
@@ -123,20 +123,21 @@ static void test_waits(void **state)
     }
 }
 
-/* A class that nobody serves is served like ours, but not before somebody else could have. */
+/* A class without a provisioner here gets a directory, but not before another provisioner had time.
+ */
 static void test_other_classes(void **state)
 {
     overdue = true;
     assert_int_equal(next(claim_of("{'storageClassName':'gp2'}"), NULL, NULL), CLAIM_MAKE_VOLUME);
     assert_string_equal(event.reason, "ProvisionedHere");
     assert_string_equal(event.message,
-                        "nobody here makes volumes of class \"gp2\": it gets a directory of this "
-                        "machine, as those of class \"standard\" do");
+                        "class \"gp2\" has no provisioner here: the claim gets a directory of this "
+                        "machine, as with class \"standard\"");
     assert_int_equal(next(claim_of("{}"), parse("{'provisioner':'example.com/nfs'}"), NULL),
                      CLAIM_MAKE_VOLUME);
     assert_int_equal(next(claim_of("{}"), ours(), NULL), CLAIM_MAKE_VOLUME);
     assert_null(event.message);
-    /* These are made by hand, and no class is no class. */
+    /* Users create the volumes of these classes, and "" is no class. */
     assert_int_equal(
         next(claim_of("{}"), parse("{'provisioner':'kubernetes.io/no-provisioner'}"), NULL),
         CLAIM_WAIT);
@@ -156,7 +157,7 @@ static void test_first_consumer(void **state)
     assert_int_equal(next(claim, class_, volume_of("free", "1Gi")), CLAIM_PATCH_VOLUME);
     assert_int_equal(next(claim, class_, NULL), CLAIM_MAKE_VOLUME);
     struct json *volume = claim_make_volume(arena, claim, class_);
-    used = false; /* what was begun is ended */
+    used = false; /* a step that was begun is completed */
     assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_CLAIM);
     assert_string_equal(event.reason, "ProvisioningSucceeded");
     assert_string_equal(event.message, "Successfully provisioned volume pvc-u");
@@ -170,7 +171,7 @@ static void test_prefers(void **state)
     assert_true(claim_prefers(arena, claim, small, large));
     assert_false(claim_prefers(arena, claim, large, small));
     assert_false(claim_prefers(arena, claim, volume_of("tiny", "1Mi"), NULL));
-    /* One that was kept for it is taken before all others, by nobody else. */
+    /* A volume that is reserved for the claim is taken before all others, and by no other claim. */
     struct json *kept = with(large, "{'spec':{'claimRef':{'namespace':'d','name':'c'}}}");
     assert_true(claim_prefers(arena, claim, kept, small));
     assert_false(claim_prefers(arena, claim, small, kept));
@@ -203,14 +204,14 @@ static void test_claim_goes(void **state)
 
     struct json *pod = parse("{'spec':{'volumes':[{'persistentVolumeClaim':{'claimName':'c'}}]}}");
     const struct json *other = parse("{'metadata':{'name':'b','namespace':'d'}}");
-    assert_false(claim_is_used_by(view.claim, pod)); /* no node has seen it */
+    assert_false(claim_is_used_by(view.claim, pod)); /* no node has the pod */
     pod = with(pod, "{'spec':{'nodeName':'n'},'status':{'phase':'Succeeded'}}");
     assert_true(claim_is_used_by(view.claim, pod));
     assert_false(claim_is_used_by(other, pod));
 }
 
-/* A claim of a pod's own is kept by it, not by one that only has the name, until the pod has ended.
- */
+/* A pod keeps its ephemeral claim until it has ended; a pod that only has the same name does not
+ * keep it. */
 static void test_of_a_pod(void **state)
 {
     struct json *pod = parse("{'metadata':{'name':'p','namespace':'d','uid':'1'},'spec':{"
@@ -241,7 +242,7 @@ static void test_volume_goes(void **state)
                                "{'metadata':{'finalizers':['" CLAIM_VOLUME_PROTECTION "']},"
                                "'status':{'phase':'Bound'}}");
     assert_int_equal(volume_next(volume, claim), VOLUME_DONE);
-    /* Who deletes it waits for its claim. */
+    /* A pod that is deleted in the foreground waits for its claim. */
     struct json *deleted =
         with(volume, "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z'}}");
     assert_int_equal(volume_next(deleted, claim), VOLUME_DONE);
@@ -265,7 +266,7 @@ static void test_volume_kept(void **state)
     assert_int_equal(volume_next(volume, NULL), VOLUME_PATCH_STATUS);
     volume = kube_patch_merge(arena, volume, patch);
     assert_int_equal(volume_next(volume, NULL), VOLUME_DONE);
-    /* Somebody gives it free. */
+    /* A user makes the volume free. */
     volume = with(volume, "{'spec':{'claimRef':null}}");
     assert_int_equal(volume_next(volume, NULL), VOLUME_PATCH_STATUS);
     volume = kube_patch_merge(arena, volume, patch);

@@ -79,14 +79,14 @@ static void test_says_why_not(void **state)
     struct answer events =
         api_get(api, "/api/v1/namespaces/default/events?fieldSelector=reason%3DFailedScheduling");
     assert_string_equal(answer_at(api, &events, "items.0.type"), "Warning");
-    /* The node that was missing comes. */
+    /* The missing node is created. */
     make_node(api, "n2");
     api_run(api, 1000);
     assert_string_equal(api_at(api, PODS "/a", "spec.nodeName"), "n2");
     assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.status"), "True");
 }
 
-/* One pod fills the node; the other gets its place when it has ended. */
+/* One pod fills the node; the other one gets its resources when it has ended. */
 static void test_waits_for_room(void **state)
 {
     struct api *api = *state;
@@ -109,8 +109,8 @@ static void test_waits_for_room(void **state)
     assert_string_equal(api_at(api, PODS "/b", "spec.nodeName"), "n");
 }
 
-/* A node is made with a taint that keeps pods away, and loses it when it says that it is ready; a
- * cordon is a taint, too. What people set stays. */
+/* A node is created with a taint that rejects pods, and loses it when it reports that it is ready.
+ * A cordon is a taint, too. Taints that users set stay. */
 static void test_node_taints(void **state)
 {
     static const char node[] = "/api/v1/nodes/n";
@@ -153,7 +153,7 @@ static void test_node_gone(void **state)
     api_delete(api, "/api/v1/nodes/n1", NULL);
     api_run(api, 20 * 1000);
     assert_int_equal(api_get(api, PODS "/a").status, 200);
-    make_node(api, "n1"); /* late, but back */
+    make_node(api, "n1"); /* it registers late */
     api_run(api, 60 * 1000);
     assert_int_equal(api_get(api, PODS "/a").status, 200);
     api_delete(api, "/api/v1/nodes/n1", NULL);
@@ -206,7 +206,7 @@ static void test_foreground(void **state)
 {
     struct api *api = *state;
     make_family(api);
-    /* The grandchild holds everybody up until its own finalizer goes. */
+    /* The grandchild blocks all deletions until its own finalizer is removed. */
     api_merge(api, MAPS "/grandchild", "{\"metadata\":{\"finalizers\":[\"example.org/x\"]}}");
     api_delete(api, MAPS "/owner", "{\"propagationPolicy\":\"Foreground\"}");
     api_run(api, 1000);
@@ -230,7 +230,7 @@ static void test_orphan(void **state)
     assert_int_equal(api_get(api, MAPS "/grandchild").status, 200);
 }
 
-/* An owner that never was, one of another life, and one of a kind nobody serves. */
+/* An owner that never existed, one with another uid, and one of a kind that is not served. */
 static void test_absent_owner(void **state)
 {
     struct api *api = *state;
@@ -246,7 +246,7 @@ static void test_absent_owner(void **state)
     assert_int_equal(api_get(api, MAPS "/c").status, 200);
 }
 
-/* Whether somebody was told this of the object. */
+/* Whether there is an event with this reason about the object. */
 static bool told(struct api *api, const char *namespace_, const char *reason, const char *text)
 {
     struct answer answer = api_get(
@@ -255,7 +255,7 @@ static bool told(struct api *api, const char *namespace_, const char *reason, co
     return strstr(answer.body, text) != NULL;
 }
 
-/* Owners that own each other wait for nobody, however many of them are deleted. */
+/* Owners that own each other do not wait for each other, however many of them are deleted. */
 static void test_circle_of_owners(void **state)
 {
     struct api *api = *state;
@@ -268,7 +268,7 @@ static void test_circle_of_owners(void **state)
         "\"name\":\"grandchild\",\"uid\":%s,\"blockOwnerDeletion\":true}]}}",
         closing);
     assert_int_equal(api_merge(api, MAPS "/owner", closing).status, 200);
-    /* This one is outside and waited for as ever. */
+    /* This dependent is outside of the circle and blocks as usual. */
     api_post(api, MAPS, owned(api, "leaf", "child", api_at(api, MAPS "/child", "metadata.uid")));
     api_merge(api, MAPS "/leaf", "{\"metadata\":{\"finalizers\":[\"example.org/x\"]}}");
     api_run(api, 1000);
@@ -282,8 +282,8 @@ static void test_circle_of_owners(void **state)
     assert_family_is_gone(api);
 }
 
-/* Owners are looked for in the namespace of what they own; what has none is never taken for garbage
- * because of one that has. */
+/* Owners are looked up in the namespace of their dependents. A cluster-wide object is never garbage
+ * because of an owner in a namespace. */
 static void test_owner_elsewhere(void **state)
 {
     struct api *api = *state;
@@ -308,7 +308,8 @@ static void test_owner_elsewhere(void **state)
     assert_true(told(api, "default", "OwnerRefInvalidNamespace", "is of a kind in namespaces"));
 }
 
-/* A namespace whose account or certificate was deleted gets them again, as kube-system has them. */
+/* A namespace whose account or certificate was deleted gets them again, with the content of
+ * kube-system. */
 static void test_namespace_content_is_made_again(void **state)
 {
     static const char account[] = "/api/v1/namespaces/team/serviceaccounts/default";
@@ -388,7 +389,7 @@ static void test_claim(void **state)
                                       api_at(api, path, "spec.volumeName"));
     assert_string_equal(api_at(api, volume, "status.phase"), "Bound");
     assert_string_equal(api_at(api, volume, "spec.claimRef.name"), "data");
-    /* As long as a pod has it, it stays, and the volume with it. */
+    /* As long as a pod uses the claim, it stays, and so does its volume. */
     make_node(api, "n1");
     make_pod(api, "user",
              ",\"nodeName\":\"n1\",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{"
@@ -404,7 +405,7 @@ static void test_claim(void **state)
     assert_int_equal(api_get(api, volume).status, 404);
 }
 
-/* One class waits for a pod, of another there is nothing but the name. */
+/* One class waits for a pod; another one does not exist. */
 static void test_claims_of_other_classes(void **state)
 {
 #define CLAIMS "/api/v1/namespaces/default/persistentvolumeclaims"

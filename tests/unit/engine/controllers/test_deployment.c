@@ -1,8 +1,9 @@
 /* Deployments, ReplicaSets and EndpointSlices on a whole API with its controllers, in virtual time.
- * The nodes are played: pods become ready, and end, when the test says so. */
+ * The test plays the nodes: pods become ready, and end, when the test says so. */
 #include "api.h"
 
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <setjmp.h>
@@ -62,7 +63,7 @@ static void make_ready(struct api *api, const struct json *pod, int number)
     assert_int_equal(answer.status, 200);
 }
 
-/* Pods that are on their way out end, and up to `most` others become ready. */
+/* Ends the pods that are being deleted, and makes up to `most` others ready. */
 static void tick(struct api *api, size_t most)
 {
     static int addresses;
@@ -191,7 +192,7 @@ static void heals(void **state)
     settle(api);
     assert_int_equal(json_count(items(api, PODS)), 2);
     assert_string_equal(status_of(api, "web", "availableReplicas"), "2");
-    /* A pod that is relabelled is let go and replaced, and taken back when it matches again. */
+    /* A pod that is relabelled is released and replaced, and adopted when it matches again. */
     pod = json_element(items(api, PODS), 0);
     const char *path = text(api, PODS "/%s", kube_meta_name(pod));
     const char *hash = kube_meta_label(pod, "pod-template-hash");
@@ -231,7 +232,7 @@ static void rolls(void **state)
             json_get_string(json_element(json_at(pod, "spec", "containers", NULL), 0), "image", ""),
             "two");
     }
-    /* Back: the old set is the newest again, under a new number. */
+    /* A rollback: the old set is the newest again, with a new revision. */
     set_image(api, "web", "one");
     settle(api);
     assert_string_equal(sets(api), "3=4 2=0");
@@ -297,7 +298,7 @@ static void says_that_it_hangs(void **state)
     deploy(api, "web", 1, "\"progressDeadlineSeconds\":30,");
     settle(api);
     set_image(api, "web", "broken");
-    api_run(api, 60 * 1000); /* nobody makes the pod ready */
+    api_run(api, 60 * 1000); /* no node makes the pod ready */
     const char *text_ = condition(api, "web", "Progressing");
     assert_true(str_has_prefix(text_, "False ProgressDeadlineExceeded: ReplicaSet \"web-"));
     assert_true(str_has_suffix(text_, "\" has timed out progressing."));
@@ -388,7 +389,7 @@ static void leaves_all_it_made(void **state)
     assert_string_equal(sets(api), "1=2");
     assert_int_equal(json_count(items(api, PODS)), 2);
     const char *name = kube_meta_name(json_element(items(api, SETS), 0));
-    /* Another of its name takes the set over, and goes on with it. */
+    /* Another deployment of the same name adopts the set and continues with it. */
     deploy(api, "web", 2, "");
     settle(api);
     assert_int_equal(json_count(items(api, SETS)), 1);
@@ -452,7 +453,7 @@ static void slices_follow_pods(void **state)
     const struct json *endpoint = json_element(json_get(slice, "endpoints"), 0);
     assert_true(json_get_bool(json_get(endpoint, "conditions"), "ready", false));
     assert_string_equal(json_get_string(json_get(endpoint, "targetRef"), "kind", ""), "Pod");
-    /* One that ends is still there, and said to be ending. */
+    /* An endpoint whose pod is being deleted is still listed, as terminating. */
     const char *name = json_get_string(json_get(endpoint, "targetRef"), "name", "");
     api_delete(api, text(api, PODS "/%s", name), NULL);
     api_run(api, 1000);

@@ -1,7 +1,7 @@
-/* Rollouts against dice: templates change in the middle of a rollout, deployments are scaled, pods
- * become available late, break or never start, and what sets say of themselves is old news. At
- * every step the sum of the sizes stays within replicas + maxSurge, and no step takes away pods
- * that are needed for replicas - maxUnavailable; and in the end the newest template has it all. */
+/* Rollouts with random faults: templates change in the middle of a rollout, deployments are scaled,
+ * pods become available late, break or never start, and the statuses of sets are old. At every step
+ * the sum of the sizes stays within replicas + maxSurge, and no step removes pods that are needed
+ * for replicas - maxUnavailable. In the end the newest template has all replicas. */
 #include "tree.h"
 
 #include "base/rand.h"
@@ -15,7 +15,7 @@
 
 enum { SEEDS = 600, STEPS = 300, SETTLE = 2000, SETS_MAX = 64, PODS_MAX = 256 };
 
-/* A set as it is in the API, and the pods it really has. */
+/* A set in the API, and the pods that it really has. */
 struct thing {
     struct json *json;
     int64_t total, available;
@@ -112,7 +112,7 @@ static void change_mind(struct world *world)
 {
     struct json *spec = json_get(world->deployment, "spec");
     if (chance(world, 50))
-        set_template(world, (int)rand_below(&world->rand, 5)); /* an old one again, at times */
+        set_template(world, (int)rand_below(&world->rand, 5)); /* sometimes an old template again */
     if (chance(world, 30)) {
         json_set_int(arena, spec, "replicas", (int64_t)rand_below(&world->rand, 10));
         bump(world);
@@ -132,7 +132,7 @@ static void tell_status(struct thing *thing)
     json_set_int(arena, status, "observedGeneration", kube_meta_generation(thing->json));
 }
 
-/* Pods that are not available go first, as the set's own controller has it. */
+/* Pods that are not available are deleted first, as the set's own controller does. */
 static void work_on(struct world *world, struct thing *thing, bool calm)
 {
     int64_t size = spec_number(thing->json, "replicas");
@@ -178,7 +178,7 @@ static int64_t sum_of_sizes(const struct world *world)
     return sum;
 }
 
-/* What is known to be available, and stays so whichever pods the sets choose to delete. */
+/* The pods that are known to be available, and stay so whichever pods the sets choose to delete. */
 static int64_t sure_to_serve(const struct world *world)
 {
     int64_t sum = 0;
@@ -220,7 +220,7 @@ static void act(struct world *world, const struct deployment_action *action)
     }
 }
 
-/* The pods there are, of all sets. */
+/* The pods of all sets. */
 static const struct json **pods_of(const struct world *world, size_t *ret_count)
 {
     const struct json **pods = ARENA_ARRAY(arena, const struct json *, PODS_MAX);
@@ -236,7 +236,7 @@ static const struct json **pods_of(const struct world *world, size_t *ret_count)
     return pods;
 }
 
-/* True if there was something to do. */
+/* Returns true if there was an action. */
 static bool reconcile(struct world *world)
 {
     const struct json *sets[SETS_MAX];
@@ -274,7 +274,7 @@ static bool reconcile(struct world *world)
     return plan.action_count > 0;
 }
 
-/* Old pods end before new ones begin. */
+/* All old pods end before new ones start. */
 static void expect_no_mixture(struct world *world)
 {
     const struct thing *running = NULL;

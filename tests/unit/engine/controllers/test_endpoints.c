@@ -1,4 +1,4 @@
-/* Which addresses stand behind a service. */
+/* The addresses of a service. */
 #include "engine/controllers/endpoints.h"
 #include "tree.h"
 
@@ -15,7 +15,7 @@ static const struct json *pod(const char *name, const char *ip, bool ready, cons
         name, name, port, ip, phase, ready ? "True" : "False"));
 }
 
-/* "ports: ready | not ready" of each subset, names only. */
+/* "ports: ready | not ready" per subset, names only. */
 static const char *shape(const struct json *subsets)
 {
     const char *text = "";

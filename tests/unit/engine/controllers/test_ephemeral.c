@@ -1,4 +1,4 @@
-/* Ephemeral volumes: the claim that is made with a pod and goes with it, in virtual time. */
+/* Ephemeral volumes: the claim that is created and deleted with a pod, in virtual time. */
 #include "api.h"
 
 #include "base/str.h"
@@ -73,7 +73,7 @@ static void test_comes_and_goes_with_its_pod(void **state)
         assert_string_equal(answer_at(api, &claim, expected[i][0]), expected[i][1]);
     assert_string_equal(answer_at(api, &claim, "metadata.ownerReferences.0.uid"), pod_uid);
     assert_int_equal(api_get(api, CLAIMS "/p-other").status, 404);
-    /* It is kept as long as the pod is there. */
+    /* The claim stays as long as the pod exists. */
     api_delete(api, CLAIMS "/p-v", NULL);
     api_run(api, 1000);
     assert_string_not_equal(api_at(api, CLAIMS "/p-v", "metadata.deletionTimestamp"), "");
@@ -86,7 +86,8 @@ static void test_comes_and_goes_with_its_pod(void **state)
     assert_int_equal(api_get(api, volume).status, 404);
 }
 
-/* The pod waits for the claim, and the claim for the pod to have ended, not to be gone. */
+/* The pod waits for the claim, and the claim waits until the pod has ended, not until it is
+ * removed. */
 static void test_foreground(void **state)
 {
     struct api *api = *state;
@@ -99,8 +100,9 @@ static void test_foreground(void **state)
     assert_int_equal(api_get(api, PODS "/p").status, 404);
 }
 
-/* What has the name already is somebody's: it is not taken, and the pod gets its own after it. */
-static void test_claim_of_somebody_else(void **state)
+/* A claim that has the name already is not taken. The pod gets its own claim after that one is
+ * gone. */
+static void test_claim_of_another_owner(void **state)
 {
     struct api *api = *state;
     struct answer made =
@@ -157,7 +159,7 @@ static void test_refused(void **state)
     }
 }
 
-/* Of the pod's name and the volume's one is made, which must not be too long either. */
+/* The name of the claim, made from the pod's and the volume's, must not be too long. */
 static void test_too_long_together(void **state)
 {
     struct api *api = *state;
@@ -184,7 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_comes_and_goes_with_its_pod),
         FIXTURE_TEST(test_foreground),
-        FIXTURE_TEST(test_claim_of_somebody_else),
+        FIXTURE_TEST(test_claim_of_another_owner),
         FIXTURE_TEST(test_class_that_waits),
         FIXTURE_TEST(test_refused),
         FIXTURE_TEST(test_too_long_together),

@@ -1,4 +1,4 @@
-/* The Job reconcile, rule by rule: a job and its pods in, a plan out. */
+/* The Job reconcile, rule by rule: the input is a job and its pods, the output a plan. */
 #include "tree.h"
 
 #include "base/moment.h"
@@ -13,7 +13,7 @@
 
 #define START "2026-01-01T00:00:00Z"
 
-static int64_t at(int64_t seconds) /* after START */
+static int64_t at(int64_t seconds) /* seconds after START */
 {
     int64_t start = 0;
     assert_int_equal(moment_parse(START, &start, NULL), 0);
@@ -132,7 +132,7 @@ static const char *number(const struct job_plan *plan, const char *name)
 
 #define RUNNING "\"startTime\":\"" START "\",\"ready\":0,\"uncountedTerminatedPods\":{}"
 
-/* What is done, given what is there. */
+/* The actions for a given state. */
 static void test_actions(void **state)
 {
     static const struct {
@@ -203,14 +203,15 @@ static void test_counts_once(void **state)
     const char *books = "\"startTime\":\"" START
                         "\",\"ready\":0,\"active\":1,\"uncountedTerminatedPods\":{\"succeeded\":["
                         "\"uid-a\"],\"failed\":[\"uid-b\"]}";
-    /* Nothing new while the finalizers are there; one gone with its pod, one without. */
+    /* Nothing changes while the finalizers are there; one pod is gone with its finalizer, one has
+     * lost it. */
     plan = plan_at(1, job(spec, books), "a Succeeded;b Failed;c Running");
     assert_null(plan.status);
     plan = plan_at(1, job(spec, books), "b Failed free;c Running");
     assert_string_equal(number(&plan, "uncountedTerminatedPods"), "{}");
     assert_string_equal(number(&plan, "succeeded"), "1");
     assert_string_equal(number(&plan, "failed"), "1");
-    /* Counted: the pod that stays is not looked at again. */
+    /* Counted: the remaining pod is not looked at again. */
     plan = plan_at(1,
                    job(spec, "\"startTime\":\"" START
                              "\",\"ready\":0,\"active\":1,\"succeeded\":1,\"failed\":1,"
@@ -228,7 +229,7 @@ static void test_what_counts(void **state)
         {"a Failed stopped", "{}"},
         {"a Succeeded stopped leaving", "{\"succeeded\":[\"uid-a\"]}"},
         {"a Pending forced", "{\"failed\":[\"uid-a\"]}"}, /* never started */
-        {"a Running forced", "{}"},                       /* may still be ended by its node */
+        {"a Running forced", "{}"},                       /* its node may still end it */
         {"a Running leaving", "{}"},
         {"a Failed free", "{}"},
     };
@@ -236,7 +237,7 @@ static void test_what_counts(void **state)
         struct job_plan plan = plan_at(5, job("\"completions\":2", ""), rows[i].pod);
         assert_string_equal(number(&plan, "uncountedTerminatedPods"), rows[i].uncounted);
     }
-    /* Nobody ever reported the end of the one deleted by force. */
+    /* The end of the pod that was deleted by force was never reported. */
     struct job_plan plan = plan_at(11, job("\"completions\":2", ""), "a Running forced");
     assert_string_equal(number(&plan, "uncountedTerminatedPods"), "{\"failed\":[\"uid-a\"]}");
     plan = plan_at(4, job("\"completions\":2", ""), "a Running forced");
@@ -247,7 +248,7 @@ static void test_backoff(void **state)
 {
     static const struct {
         const char *pods;
-        int64_t left_s; /* at 100; 0: a pod is made */
+        int64_t left_s; /* seconds left at 100; 0: a pod is created */
     } rows[] = {
         {"a Failed@95 free", 5},
         {"a Failed@90 free", 0},
@@ -289,13 +290,13 @@ static void test_completes(void **state)
     assert_string_equal(condition(&plan, "Complete"), "True CompletionsReached");
     assert_string_equal(json_get_string(plan.status, "completionTime", ""), text_at(7));
     assert_string_equal(plan.events[0].reason, "Completed");
-    /* Not before all is in the books and nothing runs. */
+    /* Not before all pods are counted and none runs. */
     plan = plan_at(7, job("\"completions\":1", RUNNING), "a Succeeded");
     assert_string_equal(condition(&plan, "Complete"), "");
     plan = plan_at(7, job("\"completions\":1", RUNNING ",\"succeeded\":1"), "a Running");
     assert_string_equal(condition(&plan, "Complete"), "");
     assert_string_equal(actions(&plan), "mark a, delete a");
-    /* Nothing wanted is had at once; a work queue is done when its last hand is. */
+    /* No completions are reached at once; a work queue is complete when its last pod is. */
     plan = plan_at(7, job("\"completions\":0", ""), "");
     assert_string_equal(condition(&plan, "Complete"), "True CompletionsReached");
     plan = plan_at(7, job("\"parallelism\":2", RUNNING ",\"succeeded\":1"), "a Running");
@@ -320,7 +321,7 @@ static void test_fails(void **state)
     assert_true(plan.events[0].warning);
     plan = plan_at(7, job("\"completions\":1,\"backoffLimit\":2", RUNNING ",\"failed\":2"), "");
     assert_string_equal(condition(&plan, "Failed"), "");
-    /* First the word, then the end of what runs, then the end of the job. */
+    /* First the verdict, then the end of the running pods, then the condition of the job. */
     plan = plan_at(60, job("\"completions\":1,\"activeDeadlineSeconds\":60", RUNNING), "a Running");
     assert_string_equal(condition(&plan, "FailureTarget"), "True DeadlineExceeded");
     assert_string_equal(condition(&plan, "Failed"), "");
@@ -328,13 +329,13 @@ static void test_fails(void **state)
     plan = plan_at(59, job("\"completions\":1,\"activeDeadlineSeconds\":60", RUNNING), "a Running");
     assert_string_equal(condition(&plan, "FailureTarget"), "");
     assert_int_equal(plan.requeue_ms, 1000);
-    /* One that is for ever does not come around to the past. */
+    /* A very long TTL does not overflow into the past. */
     plan =
         plan_at(59, job("\"completions\":1,\"activeDeadlineSeconds\":9223372036854775807", RUNNING),
                 "a Running");
     assert_string_equal(condition(&plan, "FailureTarget"), "");
     assert_true(plan.requeue_ms > 0);
-    /* A word given stands, also if the pods succeed while they end. */
+    /* A verdict stays, even if the pods succeed while they end. */
     plan = plan_at(61,
                    job("\"completions\":1", RUNNING
                        ",\"succeeded\":1,\"conditions\":[{\"type\":\"FailureTarget\",\"status\":"

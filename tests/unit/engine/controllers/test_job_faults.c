@@ -1,7 +1,7 @@
-/* Jobs against dice: pods start, end well or badly, are deleted gently and by force, and lose their
- * node, while whoever carries out the plans dies after any of his steps. Whatever happens, there
- * are never more pods than may run, no index runs twice at a time or again after it succeeded, and
- * in the end every pod has been counted once. */
+/* Jobs with random faults: pods start, succeed or fail, are deleted gracefully and by force, and
+ * lose their node, while the controller dies after any of its steps. There are never more pods than
+ * may run, no index runs twice at a time or again after it succeeded, and in the end every pod has
+ * been counted once. */
 #include "test_scale.h"
 #include "tree.h"
 
@@ -10,6 +10,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "engine/controllers/job/job.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@
 
 enum { SEEDS = 3000, STEPS_MAX = 20000, PODS_MAX = 1024, INDEXES_MAX = 16 };
 
-/* A pod as it really is, next to what the API says. */
+/* A pod as it really is, and what the API shows. */
 struct thing {
     struct json *json;
     bool alive;  /* its processes may run */
@@ -36,7 +37,7 @@ struct world {
     bool done[INDEXES_MAX]; /* indexes that succeeded */
     int64_t succeeded, failed;
     uint64_t version;
-    unsigned luck; /* of a hundred ends, the good ones */
+    unsigned luck; /* how many of a hundred pods succeed */
 };
 
 static uint64_t below(struct world *world, uint64_t limit)
@@ -86,7 +87,7 @@ static void set_phase(struct thing *thing, const char *phase)
     json_set_string(arena, json_ensure_object(arena, thing->json, "status"), "phase", phase);
 }
 
-/* Its processes have ended; this is what must be in the books one day. */
+/* Its processes have ended; this must be counted some day. */
 static void end(struct world *world, struct thing *thing, bool well)
 {
     EXPECT(world, thing->alive, "it ended twice");
@@ -113,7 +114,7 @@ static void mark_deleted(struct world *world, struct thing *thing, int64_t grace
     struct json *meta = json_get(thing->json, "metadata");
     bool started = str_eq(phase_of(thing), "Running");
     if (!started)
-        grace = 0; /* nothing runs that would need time */
+        grace = 0; /* no process needs time to end */
     if (kube_meta_is_deleting(thing->json)) {
         if (grace < json_get_int(meta, "deletionGracePeriodSeconds", 0))
             json_set_int(arena, meta, "deletionGracePeriodSeconds", grace);
@@ -141,7 +142,7 @@ static void finish(struct world *world, struct thing *thing, bool well)
     }
 }
 
-/* One deleted by force is ended by its node within seconds, or its node is gone. */
+/* A pod that was deleted by force is ended by its node within seconds, or its node is gone. */
 static void end_forced(struct world *world)
 {
     for (size_t i = 0; i < world->count; i++) {
@@ -231,13 +232,13 @@ static struct thing *find(struct world *world, const struct json *pod)
     return NULL;
 }
 
-/* A patch of a pod that has changed since it was seen is refused. */
+/* A patch of a pod that has changed since it was read is rejected. */
 static bool is_current(const struct thing *thing, const struct json *seen)
 {
     return str_eq(kube_meta_resource_version(thing->json), kube_meta_resource_version(seen));
 }
 
-/* False: the plan must be given up. */
+/* Returns false if the plan must be given up. */
 static bool act(struct world *world, const struct job_action *action)
 {
     struct thing *thing = action->type == JOB_CREATE_POD ? NULL : find(world, action->object);
@@ -258,8 +259,8 @@ static bool act(struct world *world, const struct job_action *action)
     return true;
 }
 
-/* One pass over a fresh view, while life goes on; with `crash`, it ends after any of its steps.
- * Returns how long nothing is to be done. */
+/* One pass over a fresh view, while pods change; with `crash`, it ends after any of its steps.
+ * Returns how long the controller may wait. */
 static int64_t pass(struct world *world, bool crash)
 {
     const struct json *pods[PODS_MAX];
@@ -312,7 +313,7 @@ static struct json *draw_job(struct world *world)
         1 + below(world, 6), below(world, 12), indexed ? "Indexed" : "NonIndexed"));
 }
 
-/* What a person does to a job that runs. */
+/* A user's changes to a running job. */
 static void meddle(struct world *world)
 {
     struct json *spec = json_get(world->job, "spec");
@@ -360,7 +361,7 @@ static void run(uint64_t seed)
         world.now_ms += (int64_t)below(&world, 500);
         if (chance(&world, 1))
             meddle(&world);
-        /* In the end it may run. */
+        /* In the end it is not suspended. */
         if (step > STEPS_MAX / 2)
             json_set_bool(arena, json_get(world.job, "spec"), "suspend", false);
     }

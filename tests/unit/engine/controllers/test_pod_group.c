@@ -1,5 +1,5 @@
-/* PodGroups on a whole API, in virtual time: what starts when, what is told meanwhile, and what
- * becomes of a group when the scheduler dies in the middle of it. */
+/* PodGroups on a whole API, in virtual time: what starts when, which messages are written, and what
+ * happens to a group when the scheduler dies in the middle of it. */
 #include "api.h"
 
 #include "base/str.h"
@@ -42,7 +42,7 @@ static void make_group(struct api *api, const char *name, const char *spec)
          arena_printf(api->arena, "{'metadata': {'name': '%s'}, 'spec': {%s}}", name, spec));
 }
 
-/* `group` NULL: a pod of its own. */
+/* `group` NULL: a single pod. */
 static void make_pod(struct api *api, const char *name, const char *group, const char *cpu)
 {
     const char *label =
@@ -89,8 +89,8 @@ static size_t count_events(struct api *api, const char *reason)
     return json_count(json_get(answer.json, "items"));
 }
 
-/* From nothing to the whole group, with what is said on the way. */
-static void test_story(void **state)
+/* From no pods to the whole group, with the messages on the way. */
+static void test_whole_group_starts(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "1");
@@ -130,15 +130,15 @@ static void ignore(void *context, struct json *object, const struct err *err)
 {
 }
 
-/* A group in the making is not told of once for every pod of it. */
-static void test_says_it_once(void **state)
+/* While a group is being created, its message is not written once per pod. */
+static void test_reason_is_written_once(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "1");
     make_group(api, "g", "'minMember': 30");
     struct kube_client *client = kube_client_new(api->loop, api->transport, "test");
     for (int i = 0; i < 29; i++) {
-        /* A call of the api's own would let a second pass. */
+        /* A call of the test's API would let a second pass. */
         struct json *pod =
             kube_object_make(api->arena, &KUBE_PODS, "default", arena_printf(api->arena, "p%d", i));
         struct json *container = json_object(api->arena);
@@ -157,7 +157,8 @@ static void test_says_it_once(void **state)
     assert_int_equal(count_events(api, "FailedScheduling"), 29);
 }
 
-/* Room for one group of two: one of them starts, whole, and the other when that has ended. */
+/* Resources for one group of two: one group starts as a whole, and the other one when it has ended.
+ */
 static void test_two_groups(void **state)
 {
     struct api *api = *state;
@@ -186,7 +187,7 @@ static void test_two_groups(void **state)
     assert_string_equal(phase_of(api, waiting), "Scheduled");
 }
 
-/* A member that is replaced joins the others; so do more than must start. */
+/* A replaced member joins the others; so do members beyond minMember. */
 static void test_replaced_and_more(void **state)
 {
     struct api *api = *state;
@@ -214,8 +215,8 @@ static void test_replaced_and_more(void **state)
     assert_string_equal(phase_of(api, "g"), "Finished");
 }
 
-/* All of a group failed: what replaces them starts together again. */
-static void test_started_anew(void **state)
+/* All pods of a group failed: their replacements start together again. */
+static void test_restarts_together(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "2");
@@ -235,14 +236,14 @@ static void test_started_anew(void **state)
     assert_string_equal(node_of(api, "d"), "n1");
 }
 
-/* The scheduler died between two bindings. The next one gives the rest its room before anything
- * else gets it, also where others have waited longer. */
+/* The scheduler died between two bindings. The next one reserves resources for the rest before any
+ * other pod gets them, even if others have waited longer. */
 static void test_resumes(void **state)
 {
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
     make_node(api, "n1", "4");
-    api_run(api, 1000); /* it is no longer tainted as not ready */
+    api_run(api, 1000); /* the taint not-ready is gone */
     engine_controllers_free(fixture->controllers);
     make_pod(api, "single1", NULL, "1");
     make_pod(api, "single2", NULL, "1");
@@ -287,8 +288,8 @@ static void test_timeout(void **state)
     assert_string_equal(node_of(api, "b"), "n2");
 }
 
-/* A pod of a group that names another scheduler is not ours to bind or to count. */
-static void test_not_ours(void **state)
+/* A pod of a group that names another scheduler is neither bound nor counted. */
+static void test_other_scheduler(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "4");
@@ -301,7 +302,7 @@ static void test_not_ours(void **state)
     assert_string_equal(api_at(api, PODS "/v", "status.conditions"), "");
 }
 
-/* A binding for a pod of another life is refused. */
+/* A binding with the uid of another pod is rejected. */
 static void test_binding_uid(void **state)
 {
     struct api_controlled *fixture = *state;
@@ -317,7 +318,7 @@ static void test_binding_uid(void **state)
 
 static void test_phases(void **state)
 {
-    /* Of each pod a letter: w waits, b bound, r runs, s succeeded, f failed, d runs and is being
+    /* One letter per pod: w waits, b bound, r runs, s succeeded, f failed, d runs and is being
      * deleted. */
     static const struct {
         const char *pods;
@@ -371,11 +372,16 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, api_controlled_setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_story),        FIXTURE_TEST(test_says_it_once),
-        FIXTURE_TEST(test_two_groups),   FIXTURE_TEST(test_replaced_and_more),
-        FIXTURE_TEST(test_started_anew), FIXTURE_TEST(test_resumes),
-        FIXTURE_TEST(test_timeout),      FIXTURE_TEST(test_not_ours),
-        FIXTURE_TEST(test_binding_uid),  cmocka_unit_test(test_phases),
+        FIXTURE_TEST(test_whole_group_starts),
+        FIXTURE_TEST(test_reason_is_written_once),
+        FIXTURE_TEST(test_two_groups),
+        FIXTURE_TEST(test_replaced_and_more),
+        FIXTURE_TEST(test_restarts_together),
+        FIXTURE_TEST(test_resumes),
+        FIXTURE_TEST(test_timeout),
+        FIXTURE_TEST(test_other_scheduler),
+        FIXTURE_TEST(test_binding_uid),
+        cmocka_unit_test(test_phases),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)

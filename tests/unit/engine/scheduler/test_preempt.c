@@ -1,4 +1,4 @@
-/* Who must go for a more important pod, as a table. */
+/* The victims of preemption, as a table. */
 #include "engine/scheduler/preempt.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static struct json *make_pod(const struct json *row)
     return pod;
 }
 
-/* "node: victim victim", or the message. Nodes are n1 …, of so many cpus each. */
+/* "node: victim victim", or the message. Nodes are n1 …, with these cpus. */
 static const char *preempt(const char *cpus, const char *pods, const char *pod)
 {
     struct scheduler_node nodes[NODES_MAX];
@@ -66,7 +66,7 @@ static const char *preempt(const char *cpus, const char *pods, const char *pod)
     struct json *incoming = make_pod(read_json(arena, pod));
     scheduler_pick(arena, incoming, &view, &choice);
     assert_null(choice.node);
-    scheduler_preempt(arena, incoming, &view, choice.objections, &preemption);
+    scheduler_preempt(arena, incoming, &view, choice.rejections, &preemption);
     if (!preemption.node)
         return preemption.message;
     const char *text = arena_printf(arena, "%s:", preemption.node);
@@ -83,29 +83,29 @@ static void test_table(void **state)
         const char *cpus, *pods, *pod, *outcome;
     } rows[] = {
         {"[2]", "[{'name': 'a', 'cpu': 2}]", "{'priority': 5}", "n1: a"},
-        /* As few as possible, and the least important of them. */
+        /* As few victims as possible, with the lowest priority. */
         {"[2]", "[{'name': 'a'}, {'name': 'b', 'priority': 1}]", "{'priority': 5}", "n1: a"},
         {"[3]", "[{'name': 'a', 'priority': 2}, {'name': 'b'}, {'name': 'c', 'priority': 1}]",
          "{'priority': 5, 'cpu': 2}", "n1: c b"},
-        /* Of equals, who began last. */
+        /* Of equal pods, the youngest. */
         {"[2]",
          "[{'name': 'a', 'start': '2026-01-01T01:00:00Z'}, {'name': 'b', 'start': "
          "'2026-01-01T00:00:00Z'}]",
          "{'priority': 5}", "n1: a"},
-        /* The node whose victims matter least; then the fewest. */
+        /* The node whose victims have the lowest priority, then the one with the fewest. */
         {"[1, 1]", "[{'name': 'a', 'priority': 3}, {'name': 'b', 'priority': 2, 'node': 2}]",
          "{'priority': 5}", "n2: b"},
         {"[2, 2]", "[{'name': 'a'}, {'name': 'b'}, {'name': 'c', 'cpu': 2, 'node': 2}]",
          "{'priority': 5, 'cpu': 2}", "n2: c"},
-        /* Who is leaving is waited for. */
+        /* A pod that is being deleted is waited for. */
         {"[1, 1]", "[{'name': 'a', 'node': 1}, {'name': 'b', 'node': 2, 'leaving': 1}]",
          "{'priority': 5}", "n2:"},
-        /* Nobody of the same importance goes. */
+        /* No pod of the same priority is a victim. */
         {"[1]", "[{'name': 'a', 'priority': 5}]", "{'priority': 5}",
          "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."},
         {"[2]", "[{'name': 'a', 'priority': 9}, {'name': 'b', 'priority': 1}]",
          "{'priority': 5, 'cpu': 2}", "preemption: 0/1 nodes are available: 1 Insufficient cpu."},
-        /* Where it could not go anyway nobody is sent away. */
+        /* No victims on a node that does not fit anyway. */
         {"[-1, 1, 1]",
          "[{'name': 'a', 'node': 1}, {'name': 'b', 'node': 2, 'priority': 7}, {'name': 'c', "
          "'node': "
@@ -117,7 +117,7 @@ static void test_table(void **state)
          "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."},
         {"[1]", "[{'name': 'a'}]", "{'priority': 5, 'policy': 'Never'}",
          "preemption: not eligible due to preemptionPolicy=Never."},
-        /* A neighbour it cannot be with. */
+        /* A pod that its anti-affinity excludes. */
         {"[9]", "[{'name': 'a', 'label': 1}, {'name': 'b'}]", "{'priority': 5, 'alone': 1}",
          "n1: a"},
     };

@@ -1,4 +1,4 @@
-/* The choice of a node, and the words when there is none. */
+/* The choice of a node, and the message if there is none. */
 #include "engine/scheduler/scheduler.h"
 
 #include "base/str.h"
@@ -20,7 +20,7 @@ static void set_pods(struct scheduler_node *target, size_t pods)
     target->used = used;
 }
 
-/* The node chosen, or the message. */
+/* The chosen node, or the message. */
 static const char *pick(const char *spec, const struct scheduler_node *nodes, size_t count)
 {
     struct scheduler_choice choice;
@@ -107,7 +107,7 @@ static void test_cordon_taints_ready(void **state)
                         "b");
     assert_true(str_has_prefix(
         pick("{\"tolerations\":[{\"key\":\"k\",\"value\":\"other\"}]}", nodes, 3), "0/3"));
-    /* One that tolerates everything goes to a cordoned node too. */
+    /* A pod that tolerates everything fits on a cordoned node, too. */
     assert_string_equal(pick("{\"tolerations\":[{\"operator\":\"Exists\"}]}", nodes, 3), "a");
 }
 
@@ -146,7 +146,7 @@ static void test_room(void **state)
                         "0/1 nodes are available: 1 Insufficient cpu.");
     assert_string_equal(pick(ASKS("\"memory\":\"1025Mi\""), nodes, 1),
                         "0/1 nodes are available: 1 Insufficient memory.");
-    /* Sums of what nobody has are still too much. */
+    /* Huge sums are still too large and do not overflow. */
 #define HUGE "{\"resources\":{\"requests\":{\"memory\":\"8Ei\",\"cpu\":\"9E\"}}}"
     assert_string_equal(pick("{\"containers\":[" HUGE "," HUGE "]}", nodes, 1),
                         "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.");
@@ -173,25 +173,25 @@ static void test_room(void **state)
     node_usage_release(&used);
 }
 
-static void test_wants(void **state)
+static void test_is_responsible(void **state)
 {
-    assert_true(scheduler_wants(tree("{\"spec\":{}}")));
-    assert_false(scheduler_wants(tree("{\"spec\":{\"nodeName\":\"a\"}}")));
-    assert_true(
-        scheduler_wants(tree("{\"spec\":{\"schedulerName\":\"scheduler-plugins-scheduler\"}}")));
-    assert_false(scheduler_wants(tree("{\"spec\":{\"schedulerName\":\"volcano\"}}")));
-    assert_false(scheduler_wants(tree("{\"spec\":{},\"status\":{\"phase\":\"Failed\"}}")));
-    assert_false(scheduler_wants(
+    assert_true(scheduler_is_responsible(tree("{\"spec\":{}}")));
+    assert_false(scheduler_is_responsible(tree("{\"spec\":{\"nodeName\":\"a\"}}")));
+    assert_true(scheduler_is_responsible(
+        tree("{\"spec\":{\"schedulerName\":\"scheduler-plugins-scheduler\"}}")));
+    assert_false(scheduler_is_responsible(tree("{\"spec\":{\"schedulerName\":\"volcano\"}}")));
+    assert_false(scheduler_is_responsible(tree("{\"spec\":{},\"status\":{\"phase\":\"Failed\"}}")));
+    assert_false(scheduler_is_responsible(
         tree("{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"spec\":{}}")));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spreads),      cmocka_unit_test(test_selector),
-        cmocka_unit_test(test_affinity),     cmocka_unit_test(test_cordon_taints_ready),
-        cmocka_unit_test(test_shared_ports), cmocka_unit_test(test_room),
-        cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_spreads),        cmocka_unit_test(test_selector),
+        cmocka_unit_test(test_affinity),       cmocka_unit_test(test_cordon_taints_ready),
+        cmocka_unit_test(test_shared_ports),   cmocka_unit_test(test_room),
+        cmocka_unit_test(test_is_responsible),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

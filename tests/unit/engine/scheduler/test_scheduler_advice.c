@@ -1,11 +1,11 @@
-/* Which options of `up` give pods room that do not fit even on empty nodes, as a table. */
+/* The options of `up` that give room to pods that do not fit even on empty nodes, as a table. */
 #include "engine/scheduler/advice.h"
 
 #include "base/mem.h"
 #include "read_json.h"
 #include "tree.h"
 
-/* From "node-1: 'cpu': 2": an empty node that offers it. */
+/* "node-1: 'cpu': 2": an empty node that offers it. */
 static struct scheduler_node make_node(const char *name, const char *offers, bool ready)
 {
     static const struct node_usage nothing = {0};
@@ -35,17 +35,17 @@ static struct node_usage usage_of(const struct json *requests)
 static void test_table(void **state)
 {
     static const struct {
-        const char *name; /* of the one node that is ready */
-        const char *pods; /* what each asks for */
+        const char *name; /* the one node that is ready */
+        const char *pods; /* the requests of each */
         const char *advice;
     } rows[] = {
         {"node-1", "[{}, {}]", NULL},
         {"node-1", "[{'cpu': 2, 'memory': '4Gi'}]", NULL},
         {"node-1", "[{'cpu': 1}, {'cpu': 1}]", NULL},
-        /* One that is larger than a node. */
+        /* A pod that is larger than a node. */
         {"node-1", "[{'cpu': '2001m'}]", TOO_SMALL "--cpus 2001m'"},
         {"node-1", "[{'cpu': 4, 'memory': '5Gi'}]", TOO_SMALL "--cpus 4 --memory 5Gi'"},
-        /* Together they are larger: more nodes, unless these have names of their own. */
+        /* Together they are larger: more nodes, unless the nodes have names of their own. */
         {"node-1", "[{'cpu': 1}, {'cpu': 1}, {'cpu': 1}, {'cpu': 1}]", TOO_SMALL "--nodes 2'"},
         {"node-1", "[{'cpu': 1}, {'cpu': 2}, {'cpu': 1}]", TOO_SMALL "--nodes 2'"},
         {"node-1", "[{'memory': '3Gi'}, {'memory': '3Gi'}, {'memory': '3Gi'}]",
@@ -58,7 +58,7 @@ static void test_table(void **state)
         {"node-1", "[{'cpu': 4, 'nvidia.com/gpu': 1}]",
          "The cluster is too small for this even when it is empty, and has no GPU: run 'trainyard "
          "down', then 'trainyard up --cpus 4 --fake-gpus 1'" PRETENDED},
-        {"node-1", "[{'nvidia.com/gpu': 17}]", NULL}, /* more than up would count */
+        {"node-1", "[{'nvidia.com/gpu': 17}]", NULL}, /* more than `up` allows */
         {"node-1", "[{'example.com/thing': 1}]", NULL},
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -81,7 +81,7 @@ static void test_table(void **state)
     }
 }
 
-/* Nodes that have GPUs, or that do not count their cpus, and no nodes at all. */
+/* Nodes that have GPUs, nodes without an amount of cpu, and no nodes. */
 static void test_others(void **state)
 {
     const struct scheduler_node node = make_node("node-1", "'nvidia.com/gpu': 1", true);
@@ -92,7 +92,7 @@ static void test_others(void **state)
     node_usage_release(&asked);
 }
 
-/* A group that would need more nodes than there can be. */
+/* A group that would need more nodes than `up` allows. */
 static void test_many(void **state)
 {
     enum { PODS = 3000 };

@@ -1,5 +1,5 @@
-/* All of a group or none: layouts as a table, what is said of a group that waits, and against dice:
- * what is laid out fits, and where anything fits, something is laid out. */
+/* A group as a whole or not at all: layouts as a table, the messages of a waiting group, and random
+ * cases: every layout fits, and if any layout fits, one is found. */
 #include "engine/scheduler/gang.h"
 
 #include "base/mem.h"
@@ -61,7 +61,7 @@ static struct json *make_pod(const struct json *row)
     return pod;
 }
 
-/* "a b -": the node of each; the messages of those that wait behind it, each once. */
+/* "a b -": the node of each pod, then the messages of those that wait, each once. */
 static const char *outcome(const struct scheduler_gang *gang)
 {
     const char *text = "", *said = "";
@@ -111,7 +111,7 @@ static void test_table(void **state)
         size_t placed;
         const char *nodes, *pods, *outcome;
     } rows[] = {
-        /* What must be there first. */
+        /* What must exist first. */
         {NULL, 0, TWO, "[{}]", "pod group \"g\" does not exist"},
         {"{'minMember': 4}", 0, TWO, "[{}, {}]", "pod group \"g\": 2 of 4 members exist"},
         {"{'minMember': 4}", 1, TWO, "[{}, {}]", "pod group \"g\": 3 of 4 members exist"},
@@ -121,7 +121,7 @@ static void test_table(void **state)
         {"{}", 0, TWO, "[{}]", "a"},
         {"{'minMember': 0}", 0, TWO, "[{}]", "a"},
         {"{'minMember': 2}", 0, TWO, "[]", ""},
-        /* Room. */
+        /* Free resources. */
         {"{'minMember': 2}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}]", "a b"},
         {"{'minMember': 4}", 0, TWO, "[{'cpu': 1}, {'cpu': 1}, {'cpu': 1}, {'cpu': 1}]", "a b a b"},
         {"{'minMember': 3}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 1}]",
@@ -140,11 +140,11 @@ static void test_table(void **state)
         {"{'minMember': 3}", 0, "[{'name': 'a', 'pods': 2}]", "[{}, {}, {}]",
          "pod group \"g\" needs 3 pods at once, but only 2 fit: for the next one 0/1 nodes are "
          "available: 1 Too many pods."},
-        /* Spread as single pods are, these would not fit. */
+        /* Spread like single pods, these would not fit. */
         {"{'minMember': 3}", 0, TWO, "[{'cpu': 1}, {'cpu': 1}, {'cpu': 2}]", "b b a"},
         {"{'minMember': 4}", 0, "[{'name': 'a', 'cpu': 3}, {'name': 'b', 'cpu': 6}]",
          "[{'cpu': 3}, {'cpu': 2}, {'cpu': 2}, {'cpu': 2}]", "a b b b"},
-        /* Neither spread nor packed: only the small one off the node it would go to makes room. */
+        /* Neither spread nor packed: it fits only if the small pod is not on its preferred node. */
         {"{'minMember': 3}", 0,
          "[{'name': 'a', 'cpu': 2, 'gpu': 1}, {'name': 'b', 'cpu': 1},"
          "{'name': 'c', 'cpu': 3, 'gpu': 1}]",
@@ -166,19 +166,20 @@ static void test_table(void **state)
          "had untolerated taint {k: v}, 1 node(s) were unschedulable."},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'taint': 1}, {'name': 'b', 'pods': 1}]",
          "[{'tolerates': 1}, {}]", "a b"},
-        /* Ports of the machine. */
+        /* Host ports. */
         {"{'minMember': 2}", 0, TWO, "[{'port': 80}, {'port': 80}]", "a b"},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'port': 80}, {'name': 'b'}]",
          "[{'port': 81}, {'port': 80}]", "a b"},
         {"{'minMember': 3}", 0, TWO, "[{'port': 80}, {'port': 80}, {'port': 80}]",
          "pod group \"g\" needs 3 pods at once, but only 2 fit: for the next one 0/2 nodes are "
          "available: 2 node(s) didn't have free ports for the requested pod ports."},
-        /* More members than must start: those that fit go, as long as they are enough. */
+        /* More members than minMember: those that fit start, if they are enough. */
         {"{'minMember': 2}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 2}]",
          "a b -: 0/2 nodes are available: 2 Insufficient cpu."},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 2}]", "[{'cpu': 2}, {'cpu': 1}, {'cpu': 1}]",
          "- a a: 0/1 nodes are available: 1 Insufficient cpu."},
-        /* Of a group that has started, the rest follows; whoever comes beyond goes alone. */
+        /* The rest of a started group follows; pods beyond minMember are scheduled like single
+         * pods. */
         {"{'minMember': 4}", 2, TWO, "[{'cpu': 2}, {'cpu': 2}]", "a b"},
         {"{'minMember': 4}", 3, TWO, "[{'cpu': 3}]",
          "pod group \"g\" needs 4 pods at once, but only 3 fit: for the next one 0/2 nodes are "
@@ -187,7 +188,7 @@ static void test_table(void **state)
          "- a: 0/2 nodes are available: 2 Insufficient cpu."},
         {"{'minMember': 2}", 5, TWO, "[{'cpu': 3}]",
          "0/2 nodes are available: 2 Insufficient cpu."},
-        /* minResources, of a group that has not started. */
+        /* minResources of a group that has not started. */
         {"{'minMember': 1, 'minResources': {'cpu': 4}}", 0, TWO, "[{'cpu': 1}]", "a"},
         {"{'minMember': 1, 'minResources': {'cpu': '4500m'}}", 0, TWO, "[{'cpu': 1}]",
          "pod group \"g\" needs 4500m cpu at once; 4 is free"},
@@ -219,7 +220,7 @@ struct draw {
     size_t pods, min_member;
 };
 
-/* How many fit at most, by trying everything. */
+/* The largest number that fits, by trying everything. */
 static size_t most_that_fit(struct draw *draw, size_t pod)
 {
     if (pod == draw->pods)
@@ -272,7 +273,7 @@ static void check_case(const struct draw *draw, const struct scheduler_gang *gan
         assert_int_equal(placed, 0);
 }
 
-static void test_dice(void **state)
+static void test_random(void **state)
 {
     struct rand rand;
     rand_init(&rand, 1);
@@ -303,10 +304,10 @@ static void test_dice(void **state)
         check_case(&draw, &gang, most, round);
         started += most >= draw.min_member;
     }
-    assert_true(started > ROUNDS / 10 && started < ROUNDS * 9 / 10); /* both kinds were drawn */
+    assert_true(started > ROUNDS / 10 && started < ROUNDS * 9 / 10); /* both outcomes occurred */
 }
 
-/* A large group is laid out, or not, in a time one does not notice: no search there. */
+/* A large group is decided on in a short time: there is no search. */
 static void test_large(void **state)
 {
     enum { MEMBERS = 2000 };
@@ -335,7 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
-        cmocka_unit_test(test_dice),
+        cmocka_unit_test(test_random),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

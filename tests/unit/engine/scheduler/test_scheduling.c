@@ -1,5 +1,5 @@
-/* Pods and nodes on a whole API with its controllers, in virtual time: who goes first, who has to
- * leave, and what is told of it. */
+/* Pods and nodes on a whole API with its controllers, in virtual time: the order of pods,
+ * preemption, and the events about it. */
 #include "api.h"
 
 #include "base/str.h"
@@ -68,7 +68,7 @@ static void remove_pod(struct api *api, const char *name)
     api_delete(api, arena_printf(api->arena, PODS "/%s", name), "{\"gracePeriodSeconds\":0}");
 }
 
-/* The message of the first event of the reason. */
+/* The message of the first event with this reason. */
 static const char *event(struct api *api, const char *reason)
 {
     struct answer events =
@@ -106,8 +106,8 @@ static void test_preemption(void **state)
     assert_string_equal(pod_at(api, "low", "status.conditions.1.reason"), "PreemptionByScheduler");
     assert_string_equal(event(api, "Preempted"), "Preempted by default/high on node n1");
     assert_string_equal(pod_at(api, "high", "status.nominatedNodeName"), "n1");
-    /* The room is kept for it: one that came before and matters less does not get it, nor the
-     * one that matters as much. */
+    /* The resources are kept for the pod: an earlier pod of lower priority does not get them, nor
+     * one of the same priority. */
     make_pod(api, "small", 1, "");
     remove_pod(api, "low");
     api_run(api, 1000);
@@ -117,7 +117,7 @@ static void test_preemption(void **state)
     assert_string_equal(pod_at(api, "high", "status.nominatedNodeName"), "");
 }
 
-/* Who matters most gets what is free first, then who has waited for longest. */
+/* The pod with the highest priority gets free resources first, then the oldest one. */
 static void test_order(void **state)
 {
     struct api *api = *state;
@@ -162,7 +162,7 @@ static void test_no_execute(void **state)
     assert_false(is_leaving(api, "stays"));
     api_run(api, 50 * 1000);
     assert_false(is_leaving(api, "later"));
-    /* The taint goes in time; when it comes again the time begins anew. */
+    /* The taint is removed in time; when it is set again, the time begins again. */
     taint(api, "null");
     api_run(api, 20 * 1000);
     assert_false(is_leaving(api, "later"));
@@ -196,7 +196,8 @@ static void test_gates(void **state)
     assert_string_equal(pod_at(api, "held", "status.conditions.0.status"), "True");
 }
 
-/* Each node has what the machine has; what the machine has not is told and not waited for. */
+/* Each node offers the whole machine. Overcommitment of the machine is reported and delays no pod.
+ */
 static void test_overcommitment(void **state)
 {
     struct api *api = *state;
@@ -212,14 +213,15 @@ static void test_overcommitment(void **state)
                         "the nodes of this machine share it: their pods ask for 4 of cpu, and it "
                         "has 2");
     struct answer events = api_get(api, "/api/v1/events?fieldSelector=reason%3DOverCommitted");
-    assert_int_equal(json_count(json_get(events.json, "items")), 2); /* the pod's, and the node's */
-    /* A node that is full is full. */
+    /* that of the pod, and that of the node */
+    assert_int_equal(json_count(json_get(events.json, "items")), 2);
+    /* A full node rejects pods. */
     make_pod(api, "c", 1, "");
     api_run(api, 1000);
     assert_string_equal(node_of(api, "c"), "");
 }
 
-/* A pod that waits for a neighbour goes when that comes. */
+/* A pod that waits for another pod near it is scheduled when that one arrives. */
 static void test_neighbour_comes(void **state)
 {
     struct api *api = *state;
@@ -234,7 +236,7 @@ static void test_neighbour_comes(void **state)
     assert_string_equal(node_of(api, "a"), "n1");
 }
 
-/* Of a burst none is decided on without those before it. */
+/* Each pod of a burst is decided on with those before it in place. */
 static void test_burst_keeps_apart(void **state)
 {
     struct api *api = *state;
@@ -258,7 +260,7 @@ static void test_burst_keeps_apart(void **state)
                         "victims found for incoming pod.");
 }
 
-/* A pod that fits on no node even when it is empty is told which options of `up` would help. */
+/* A pod that fits on no empty node gets a message with the options of `up` that would help. */
 static void test_advice(void **state)
 {
     struct api *api = *state;
@@ -280,7 +282,7 @@ static void test_advice(void **state)
                         "(--fake-gpus counts GPUs that are not there, to try jobs out)");
 }
 
-/* Of two nodes that are one machine with two devices. */
+/* Two nodes that are one machine with two devices. */
 static void test_gpus(void **state)
 {
     struct api *api = *state;
@@ -314,8 +316,8 @@ static void test_gpus(void **state)
     assert_string_equal(pod_at(api, "c", "status.conditions.0.message"),
                         "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. preemption: 0/2 "
                         "nodes are available: 2 No preemption victims found for incoming pod.");
-    /* What is free again is what the next one gets, also of a scheduler that knows of the others
-     * only from what is written. */
+    /* The next pod gets the free devices, also from a scheduler that knows the others only from
+     * their annotations. */
     remove_pod(api, "a");
     api_run(api, 1000);
     assert_string_equal(

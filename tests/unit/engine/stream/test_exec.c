@@ -1,5 +1,5 @@
-/* Exec and attach from the request to the command's lines: the test is kubectl on one side and the
- * pod on the other, both on streams in memory and in virtual time. */
+/* Exec and attach from the request to the streams of the command. The test is kubectl on one side
+ * and the pod on the other, both on streams in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void say(struct world *world, int line, const char *text)
     run(world);
 }
 
-/* With the peer held up, what it is told lasts to be looked at. */
+/* Holds the peer back, so that what was sent to it can be checked. */
 static void end_with(struct world *world, int code, const char *message, const struct err *err)
 {
     memory_stream_hold(world->line.peer, true);
@@ -160,7 +160,7 @@ static void send_text(struct world *world, const char *text)
 }
 #define SEND(world, literal) send_message(world, literal, sizeof(literal) - 1)
 
-/* "1:text 3:status close " of what came. */
+/* What arrived: "1:text 3:status close ". */
 static const char *heard(struct world *world)
 {
     static char text[8192];
@@ -324,7 +324,7 @@ static void over_websocket(void **state)
     say(world, OUT, "out");
     say(world, ERRORS, "complaint");
     assert_string_equal(heard(world), "1:out 2:complaint ");
-    /* What it said before its end comes before the end. */
+    /* Its last output arrives before its end. */
     memory_stream_send(world->lines[OUT], "last", 4);
     end_command(world, 3);
     assert_string_equal(
@@ -336,7 +336,7 @@ static void over_websocket(void **state)
         " close 1000 ");
 }
 
-/* Kubernetes' client for Python sends what is a string to it as text. */
+/* Kubernetes' Python client sends strings as text messages. */
 static void input_may_come_as_text(void **state)
 {
     struct world *world = *state;
@@ -352,7 +352,7 @@ static void input_may_come_as_text(void **state)
     assert_string_equal(heard(world), "1:out ");
 }
 
-/* For clients that have no bytes: the channel is a digit and what is behind it base64. */
+/* For clients without binary messages: the digit of the channel, then base64. */
 static void over_websocket_in_base64(void **state)
 {
     struct world *world = *state;
@@ -394,7 +394,7 @@ static void a_message_in_base64_has_a_limit(void **state)
             WEBSOCKET "v4.base64.channel.k8s.io\r\n");
     start_lines(world, true, true, false);
     text[0] = '0';
-    memset(text + 1, 'A', MOST - 4); /* as much as groups of four allow */
+    memset(text + 1, 'A', MOST - 4); /* the most that groups of four allow */
     send_text(world, text);
     assert_int_equal(world->lines[IN]->out.size, (MOST - 4) / 4 * 3);
     memset(text + 1, 'A', MOST);
@@ -420,7 +420,7 @@ static void over_spdy(void **state)
     upgrade(world, "POST", "exec?command=cat&stdin=1&stdout=1", SPDY V4);
     open_stream(world, 1, "error");
     open_stream(world, 3, "stdin");
-    assert_false(world->ran); /* not before all streams are there */
+    assert_false(world->ran); /* not before all streams have arrived */
     open_stream(world, 5, "stdout");
     assert_true(world->ran);
     start_lines(world, true, true, false);
@@ -445,12 +445,13 @@ static void a_terminal(void **state)
     send_data(world, 7, "{\"Width\":80,\"Hei", false);
     send_data(world, 7, "ght\":24}\n", false);
     start_lines(world, true, false, false);
-    assert_int_equal(world->columns, 80); /* also where it was told before there was one */
+    assert_int_equal(world->columns, 80); /* also if it arrived before there was a terminal */
     send_data(world, 7, "{\"Width\":99,\"Height\":70000}\n{\"Width\":99,\"Height\":33}\n", false);
     assert_int_equal(world->columns * 100 + world->rows, 9933);
     say(world, IN, "prompt");
     end_command(world, 0);
-    assert_string_equal(heard_spdy(world), "5:prompt "); /* its end is the terminal's */
+    /* the end of the terminal is the end of the command */
+    assert_string_equal(heard_spdy(world), "5:prompt ");
     memory_stream_send(world->lines[IN], "!", 1);
     memory_stream_send_end(world->lines[IN]);
     run(world);
@@ -467,10 +468,10 @@ static void attaching(void **state)
     start_lines(world, true, true, false);
     SEND(world, "\4{\"Width\":10,\"Height\":20}");
     assert_int_equal(world->columns, 10);
-    SEND(world, "\xff\0"); /* v4 knows no such thing */
+    SEND(world, "\xff\0"); /* v4 has no such message */
     assert_false(world->lines[IN]->shut);
     say(world, OUT, "x");
-    end_command(world, 5); /* the container's own end is no failure of attaching */
+    end_command(world, 5); /* the exit code of the container is no failure of attach */
     assert_string_equal(heard(world), "1:x 3:{\"metadata\":{},\"status\":\"Success\"} close 1000 ");
 }
 
@@ -508,7 +509,7 @@ static void the_oldest_read_sentences(void **state)
                                            "executing command [ls], exit code 2 goaway ");
 }
 
-static void who_leaves_takes_the_command_along(void **state)
+static void a_caller_that_disconnects_ends_the_command(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=cat&stdin=1&stdout=1", WEBSOCKET "v5.channel.k8s.io\r\n");
@@ -551,7 +552,7 @@ static void the_server_ends(void **state)
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=cat&stdout=1", WEBSOCKET "v5.channel.k8s.io\r\n");
     start_lines(world, false, true, false);
-    /* teardown frees the engine with the session open */
+    /* the teardown frees the engine while the session is open */
 }
 
 int main(void)
@@ -571,7 +572,7 @@ int main(void)
         TEST(what_never_ran_says_why),
         TEST(what_is_refused_is_an_internal_error),
         TEST(the_oldest_read_sentences),
-        TEST(who_leaves_takes_the_command_along),
+        TEST(a_caller_that_disconnects_ends_the_command),
         TEST(a_slow_side_slows_the_other),
         TEST(the_server_ends),
     };

@@ -1,4 +1,4 @@
-/* Port forwarding over SPDY, also within WebSocket, from the request to the pod's bytes: the test
+/* Port forwarding over SPDY, also within WebSocket, from the request to the pod's bytes. The test
  * is kubectl on one side and the pod on the other, both on streams in memory and in virtual time.
  */
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static void upgrade(struct world *world)
     api_line_clear(&world->line);
 }
 
-/* In a tunnel: in messages of a few bytes, cut where nothing begins. */
+/* In a tunnel: in messages of a few bytes, cut at arbitrary positions. */
 static void send_bytes(struct world *world, const char *data, size_t size)
 {
     enum { CUT = 5 };
@@ -43,7 +43,7 @@ static void send_bytes(struct world *world, const char *data, size_t size)
     }
 }
 
-/* What came, in a tunnel or not. */
+/* The bytes that arrived, in a tunnel or not. */
 static void receive_bytes(struct world *world, struct buf *ret)
 {
     const struct buf *out = &world->line.peer->out;
@@ -81,7 +81,7 @@ static void send_data(struct world *world, uint32_t id, const char *text, bool f
     run(world);
 }
 
-/* As kubectl opens a connection: the error stream, ended at once, then the data stream. */
+/* Opens a connection as kubectl does: the error stream, ended at once, then the data stream. */
 static void open_pair(struct world *world, uint32_t id, const char *port, const char *request_id)
 {
     open_stream(world, id, "error", port, request_id);
@@ -127,7 +127,7 @@ static void what_is_no_upgrade_is_refused(void **state)
     assert_int_equal(ask(world, "GET", PATH, ""), 400);
     assert_non_null(
         strstr(world->line.peer->out.data, "'Upgrade: SPDY/3.1' or 'Upgrade: websocket'"));
-    /* So kubectl comes again with SPDY. */
+    /* kubectl then tries SPDY. */
     assert_int_equal(ask(world, "GET", PATH, WEBSOCKET "Sec-WebSocket-Protocol: v4.test\r\n"), 400);
     assert_non_null(
         strstr(world->line.peer->out.data, "server accepts [SPDY/3.1+portforward.k8s.io v5"));
@@ -147,7 +147,7 @@ static void bytes_go_both_ways_and_each_side_ends(void **state)
     open_pair(world, 1, "8987", "0");
     assert_int_equal(world->connect_count, 1);
     assert_int_equal(world->connects[0].port, 8987);
-    send_data(world, 3, "early ", false); /* before there is a connection */
+    send_data(world, 3, "early ", false); /* before the pod is connected */
     connected(world, 0);
     send_data(world, 3, "question", true);
     assert_string_equal(world->pod->out.data, "early question");
@@ -162,7 +162,7 @@ static void bytes_go_both_ways_and_each_side_ends(void **state)
     assert_false(world->line.peer_closed); /* for the next connection */
 }
 
-/* As kubectl asks since 1.31: the same frames of SPDY, in messages cut where they will. */
+/* As kubectl since 1.31: the same SPDY frames, in messages cut anywhere. */
 static void spdy_is_spoken_within_websocket(void **state)
 {
     struct world *world = *state;
@@ -191,7 +191,7 @@ static void spdy_is_spoken_within_websocket(void **state)
     memory_stream_send(line, head, websocket_write_head(head, WEBSOCKET_CLOSE, true, 0, MASK));
     run(world);
     assert_true(world->pod_closed);
-    assert_memory_equal(line->out.data, "\x88", 2); /* a goodbye without a code */
+    assert_memory_equal(line->out.data, "\x88", 2); /* a close message without a code */
     memory_stream_hold(line, false);
     run(world);
     assert_true(world->line.peer_closed);
@@ -258,12 +258,12 @@ static void streams_that_are_none_are_refused(void **state)
     open_stream(world, 5, "data", "65536", "0");
     run(world);
     assert_string_equal(heard(world), "reset 1 reset 3 reset 5 ");
-    /* Half a pair does not wait for ever. */
+    /* A single stream of a pair does not wait for ever. */
     open_stream(world, 7, "data", "80", "0");
     sim_loop_run_for(world->line.loop, 40 * 1000);
     assert_string_equal(heard(world), "reset 7 ");
     assert_int_equal(world->connect_count, 0);
-    /* Clients older than the header. */
+    /* Clients that do not send the header. */
     open_stream(world, 9, "error", "80", NULL);
     open_stream(world, 11, "data", "80", NULL);
     run(world);
@@ -316,7 +316,7 @@ static void the_session_ends_with_the_pod(void **state)
     connected(world, 0);
     heard(world);
     end_pod(world);
-    memory_stream_send(world->pod, "last words", 10); /* were on their way */
+    memory_stream_send(world->pod, "last words", 10); /* bytes in flight */
     run(world);
     assert_string_equal(heard(world), "3:last words ");
     assert_false(*line_closed);
@@ -336,7 +336,8 @@ static void everything_ends_with_the_server(void **state)
     open_pair(world, 1, "80", "0");
     open_pair(world, 5, "80", "1");
     connected(world, 0);
-    http_connection_close(world->line.service.connections);
+    http_connection_close(
+        LIST_FIRST(&world->line.service.connections, struct http_connection, link));
     assert_true(world->connects[1].canceled);
     run(world);
     assert_true(world->pod_closed);

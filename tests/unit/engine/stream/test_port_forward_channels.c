@@ -1,5 +1,5 @@
-/* Port forwarding in channels of WebSocket, as Python's client asks for it: from the request to the
- * pod's bytes, on streams in memory and in virtual time. */
+/* Port forwarding in channels of WebSocket, as Kubernetes' Python client uses it: from the request
+ * to the pod's bytes, on streams in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void send_message(struct world *world, const char *data, size_t size)
 }
 #define SEND(world, literal) send_message(world, literal, sizeof(literal) - 1)
 
-/* "0:bytes 1:error close " of what came. */
+/* What arrived: "0:bytes 1:error close ". */
 static const char *heard_channels(struct world *world)
 {
     static char text[4096];
@@ -99,7 +99,7 @@ static void channels_are_pairs_for_ports_that_were_asked_for(void **state)
     assert_non_null(strstr(text, "3:error forwarding port 17475 to pod x, uid "));
     SEND(world, "\2to nobody");
     assert_false(world->line.peer_closed);
-    /* With the last connection the session ends. */
+    /* The session ends with its last connection. */
     memory_stream_hold(line, true);
     memory_stream_send_end(world->pod);
     run(world);
@@ -141,7 +141,7 @@ static void a_client_of_channels_may_leave(void **state)
 
 enum { PIECE_SIZE = 60000 };
 
-/* Sends so many pieces to a pod that does not read. */
+/* Sends this many pieces to a pod that does not read. */
 static void fill_held_pod(struct world *world, int count)
 {
     _cleanup_free_ char *piece = mem_zalloc(PIECE_SIZE + 1);
@@ -163,8 +163,8 @@ static void a_pod_that_does_not_read_holds_the_channels(void **state)
     assert_int_equal(world->pod->out.size, COUNT * PIECE_SIZE);
 }
 
-/* The server closes the session: its connections to the pod, one of them held and one not made yet,
- * outlive the client's. */
+/* The server closes the session. Its connections to the pod, one of them held back and one not
+ * connected yet, outlive the client's connection. */
 static void a_pod_that_ends_takes_its_channels_along(void **state)
 {
     struct world *world = *state;

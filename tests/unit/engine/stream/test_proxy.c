@@ -1,4 +1,4 @@
-/* The proxies of pods and services, from the client's request to the pod's bytes and back: the test
+/* The proxies of pods and services, from the client's request to the pod's bytes and back. The test
  * is the client on one side and the pod on the other, both on streams in memory and in virtual
  * time. */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 
@@ -22,11 +22,11 @@
 
 struct world {
     struct api_line line;
-    int port; /* that was asked for; 0: none */
+    int port; /* the requested port; 0: none */
     engine_connect_done *done;
     void *context;
     bool canceled;
-    struct memory_stream *pod; /* the pod's line, once there */
+    struct memory_stream *pod; /* the pod's stream once it is connected */
     bool pod_closed;
 };
 
@@ -148,14 +148,14 @@ static void a_request_goes_to_the_pod_and_its_answer_comes_back(void **state)
     expect(out, "\r\nLocation: /api/v1/namespaces/default/pods/x/proxy/there?q\r\n");
     expect(out, "\r\nX-Theirs: 3\r\n");
     assert_null(strstr(out, "Keep-Alive"));
-    assert_true(str_has_suffix(out, "\r\n\r\n5\r\nhello\r\n")); /* as it comes */
+    assert_true(str_has_suffix(out, "\r\n\r\n5\r\nhello\r\n")); /* as it arrives */
     answer(world, "6\r\n world\r\n0\r\n\r\n");
     assert_true(str_has_suffix(world->line.peer->out.data, "6\r\n world\r\n0\r\n\r\n"));
     assert_true(world->pod_closed);
     assert_false(world->line.peer_closed);
 }
 
-/* Byte by byte, so that each line comes in pieces. */
+/* Byte by byte, so that each line arrives in pieces. */
 static void a_header_line_may_be_empty(void **state)
 {
     static const char TEXT[] = "HTTP/1.1 200 OK\r\nX-Empty:\r\nX-Blank: \r\nContent-Type: a/b\r\n"
@@ -203,7 +203,7 @@ static void the_head_of_an_answer_has_no_body(void **state)
     expect(world->line.peer->out.data, "\r\nContent-Length: 5\r\n");
     assert_true(str_has_suffix(world->line.peer->out.data, "\r\n\r\n"));
     assert_true(world->pod_closed);
-    assert_int_equal(ask(world, "GET", "/version"), 200); /* the connection goes on */
+    assert_int_equal(ask(world, "GET", "/version"), 200); /* the connection stays open */
 }
 
 static void a_protocol_is_changed(void **state)
@@ -280,13 +280,13 @@ static void what_does_not_answer_is_unavailable(void **state)
     expect(world->line.peer->out.data, "error trying to reach service: connection refused");
 }
 
-/* A part must not be taken for the whole, however its end is told. */
+/* A part must not look like the whole response, however its end is signalled. */
 static void an_answer_that_breaks_off_breaks_the_connection(void **state)
 {
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "");
     answer(world, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
-    memory_stream_hold(world->line.peer, true); /* so that what was sent can be looked at */
+    memory_stream_hold(world->line.peer, true); /* so that the sent bytes can be checked */
     memory_stream_send_end(world->pod);
     run(world);
     assert_true(world->pod_closed);
@@ -337,7 +337,8 @@ static void everything_ends_with_the_server(void **state)
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "Connection: Upgrade\r\nUpgrade: websocket\r\n");
     answer(world, "HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
-    http_connection_close(world->line.service.connections);
+    http_connection_close(
+        LIST_FIRST(&world->line.service.connections, struct http_connection, link));
     run(world);
     assert_true(world->pod_closed);
 }
@@ -381,14 +382,14 @@ static void on_nothing(void *context, int status, const struct http_header *head
 {
 }
 
-/* At the limit, and one past it. */
+/* At the limit, and one above it. */
 static void a_header_has_limits(void **state)
 {
     enum { LINES = 256, BYTES = 64 * 1024 };
-    static const struct rest_proxy_answer_handler handler = {.on_head = on_nothing};
+    static const struct http_proxy_answer_handler handler = {.on_head = on_nothing};
     for (int extra = 0; extra < 2; extra++) {
         for (int long_line = 0; long_line < 2; long_line++) {
-            struct rest_proxy_answer answer;
+            struct http_proxy_answer answer;
             struct err err = ERR_INIT;
             size_t used;
             _cleanup_buf_ struct buf text;
@@ -401,16 +402,16 @@ static void a_header_has_limits(void **state)
             for (int i = 0; long_line && i < BYTES - 3 + extra; i++)
                 buf_append_char(&text, 'x');
             buf_append_str(&text, long_line ? "\r\n\r\n" : "\r\n");
-            rest_proxy_answer_init(&answer, false, &handler, NULL);
-            int result = rest_proxy_answer_feed(&answer, text.data, text.size, &used, &err);
+            http_proxy_answer_init(&answer, false, &handler, NULL);
+            int result = http_proxy_answer_feed(&answer, text.data, text.size, &used, &err);
             assert_int_equal(result, extra ? -ERR_TOO_LARGE : 0);
             assert_int_equal(answer.whole, !extra);
-            rest_proxy_answer_release(&answer);
+            http_proxy_answer_release(&answer);
         }
     }
 }
 
-/* Whichever address the search begins with, only those that have the port are found. */
+/* Wherever the search begins, only addresses with the port are found. */
 static void addresses_are_picked_in_turn(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -424,7 +425,8 @@ static void addresses_are_picked_in_turn(void **state)
     for (uint64_t seed = 0; seed < 12; seed++) {
         const struct json *address;
         int port;
-        assert_int_equal(rest_proxy_pick(subsets, "s", "b", seed, &address, &port, NULL), 0);
+        assert_int_equal(http_proxy_pick_endpoint(subsets, "s", "b", seed, &address, &port, NULL),
+                         0);
         assert_int_equal(port, 3);
         seen[atoi(json_get_string(address, "ip", "0"))] = true;
     }

@@ -1,5 +1,5 @@
-/* Watches that do not read, behind connections in memory: what waits for them is bounded, what they
- * read is whole, and they are told to list again. */
+/* Watches that do not read, behind connections in memory: their backlogs are bounded, they read
+ * only whole events, and they are told to list again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 
 #include "api_server.h"
 #include "base/mem.h"
-#include "engine/api/rest.h"
+#include "engine/api/open_calls.h"
+#include "engine/internal.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 #include "net/http/http.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Create (0) or replace the map "large" with FILL bytes. */
+/* Creates (0) or replaces the map "large" with FILL bytes. */
 static void write_large(struct api_server *server, int number)
 {
     struct api_peer peer;
@@ -62,13 +62,12 @@ static void open_watch(struct api_peer *peer, struct api_server *server, const c
 static size_t count_watches(struct api_server *server)
 {
     size_t count = 0;
-    const struct watcher_link *head = engine_watchers(server->engine);
-    for (const struct watcher_link *link = head->next; link != head; link = link->next)
+    LIST_EACH (const struct open_call, each, engine_open_calls(server->engine), link)
         count++;
     return count;
 }
 
-/* Let the peer read, and join the chunks of its answer as far as it goes. */
+/* Lets the peer read, and joins the chunks of its response so far. */
 static char *read_body(struct api_peer *peer, struct api_server *server, size_t *ret_size)
 {
     memory_stream_hold(peer->stream, false);
@@ -88,7 +87,7 @@ static char *read_body(struct api_peer *peer, struct api_server *server, size_t 
     return body;
 }
 
-/* The types of all events, each of which must be whole JSON: "ADDED MODIFIED ERROR ". */
+/* The types of all events, each of which must be complete JSON: "ADDED MODIFIED ERROR ". */
 static const char *event_types(struct api_peer *peer, struct api_server *server)
 {
     struct buf types;
@@ -137,7 +136,7 @@ static void watches_share_what_waits(void **state)
     enum { WATCHES = 40 };
     struct api_server *server = *state;
     struct api_peer watches[WATCHES];
-    /* A selector changes who gets an event, not its bytes. */
+    /* A selector changes which watches get an event, not its bytes. */
     for (int i = 0; i < WATCHES; i++)
         open_watch(&watches[i], server, i % 2 ? "&labelSelector=a!%3Db" : "");
     for (int number = 0; number < 8; number++)
@@ -164,7 +163,8 @@ static void a_watch_that_falls_behind_is_told_to_list_again(void **state)
     for (int number = 0; number < 30; number++)
         write_large(server, number);
     assert_true(watch_events_budget(engine_watch_events(server->engine))->used <= EVENTS_MAX);
-    /* The slow one has the event that it had begun, and then its end; the other one all. */
+    /* The slow watch gets the event that it had begun, and then its end; the other watch gets all.
+     */
     assert_string_equal(event_types(&slow, server), "ADDED ERROR ");
     const char *types = event_types(&quick, server);
     assert_int_equal(strlen(types), 6 + 29 * 9);
@@ -172,13 +172,13 @@ static void a_watch_that_falls_behind_is_told_to_list_again(void **state)
     assert_int_equal(count_watches(server), 1);
     api_peer_close(&slow, server);
     api_peer_close(&quick, server);
-    /* A new list and watch go on as if nothing had been. */
+    /* A new list and watch work as before. */
     open_watch(&again, server, "");
     assert_string_equal(event_types(&again, server), "ADDED ");
     api_peer_close(&again, server);
 }
 
-/* A watch that began at another time shares less: memory decides, and all that were slow go. */
+/* Watches with different options share less: memory decides, and all slow watches end. */
 static void watches_end_until_there_is_room(void **state)
 {
     enum { WATCHES = 12 };
@@ -222,7 +222,7 @@ static void watches_of_this_process_are_never_ended(void **state)
     struct http_transport *transport =
         http_local_new(server->loop, engine_handle, server->engine, API_SERVER_TOKEN);
     const struct http_request request = {.method = "GET", .path = MAPS, .query = "watch=true"};
-    const struct http_listener listener = {.on_data = on_data, .on_end = on_end};
+    const struct http_callbacks listener = {.on_data = on_data, .on_end = on_end};
     http_start(transport, &request, 0, &listener, &heard);
     open_watch(&slow, server, "");
     for (int number = 0; number < 30; number++)
@@ -233,7 +233,7 @@ static void watches_of_this_process_are_never_ended(void **state)
     http_transport_free(transport);
 }
 
-/* The time of a watch is over while its client is in the middle of an event. */
+/* A watch times out in the middle of an event. */
 static void a_timeout_ends_behind_a_whole_event(void **state)
 {
     struct api_server *server = *state;

@@ -1,6 +1,5 @@
-/* A thousand watches on real sockets, whose clients vanish: half of them close, the other half are
- * killed. Their watches and their descriptors are given back. The clients are processes of their
- * own. */
+/* A thousand watches on real sockets whose clients vanish: half of them close, the other half are
+ * killed. Their watches and descriptors are released. The clients are processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +8,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "engine/api/open_calls.h"
 #include "engine/engine.h"
-#include "engine/watch/watchers.h"
+#include "engine/internal.h"
 #include "loop/loop.h"
 #include "net/http/server.h"
 #include "served_kinds.h"
@@ -31,7 +31,7 @@ enum {
     CLIENTS = 2,
     WATCHES = 500, /* of each */
     LOOK_MS = 5,
-    GUARD_MS = 60 * 1000, /* only a defect reaches it */
+    GUARD_MS = 60 * 1000, /* reached only by a defect */
     OTHERS = 10,          /* descriptors that the loop may open for itself */
 };
 
@@ -47,10 +47,10 @@ struct world {
     struct engine *engine;
     struct http_server *server;
     struct client clients[CLIENTS];
-    struct loop_timer look, guard;
+    struct loop_timer options, guard;
     size_t descriptors; /* before the first connection */
     size_t watches_seen;
-    bool told; /* to vanish */
+    bool told; /* it was told to vanish */
 };
 
 /* ---- a client: a process --------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ static void be_client(int from, int to)
         _exit(1);
     for (int i = 0; i < WATCHES; i++)
         close(fds[i]);
-    while (read(from, &byte, 1) > 0) /* that the process ends must not be what closes them */
+    while (read(from, &byte, 1) > 0) /* the end of the process must not be what closes them */
         continue;
     _exit(0);
 }
@@ -110,8 +110,7 @@ static void start_client(struct client *client)
 static size_t count_watches(struct world *world)
 {
     size_t count = 0;
-    const struct watcher_link *head = engine_watchers(world->engine);
-    for (const struct watcher_link *link = head->next; link != head; link = link->next)
+    LIST_EACH (const struct open_call, each, engine_open_calls(world->engine), link)
         count++;
     return count;
 }
@@ -128,12 +127,12 @@ static size_t count_descriptors(void)
 
 static void on_look(struct loop_timer *timer)
 {
-    struct world *world = CONTAINER_OF(timer, struct world, look);
+    struct world *world = CONTAINER_OF(timer, struct world, options);
     bool ready = true;
     for (int i = 0; i < CLIENTS; i++) {
         char byte;
         ssize_t size = world->clients[i].ready ? 1 : read(world->clients[i].from, &byte, 1);
-        assert_int_not_equal(size, 0); /* it ended: a watch was refused */
+        assert_int_not_equal(size, 0); /* 0: a watch was rejected and the client ended */
         world->clients[i].ready = size == 1;
         ready = ready && size == 1;
     }
@@ -183,8 +182,8 @@ static void watches_end_with_their_clients(void **state)
     assert_int_equal(http_listen("127.0.0.1", 0, &server.listen_fd, &port, NULL), 0);
     assert_int_equal(
         http_server_new(world.loop, &server, engine_handle, world.engine, &world.server, NULL), 0);
-    loop_timer_init(world.loop, &world.look, on_look);
-    loop_timer_start(&world.look, LOOK_MS);
+    loop_timer_init(world.loop, &world.options, on_look);
+    loop_timer_start(&world.options, LOOK_MS);
     loop_timer_init(world.loop, &world.guard, on_guard);
     loop_timer_start(&world.guard, GUARD_MS);
     world.descriptors = count_descriptors();

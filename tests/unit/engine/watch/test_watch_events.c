@@ -1,5 +1,5 @@
-/* Events that watches share: encoded once, counted once, freed with the last that has them; and who
- * is ended when they take too much. */
+/* Events that watches share: encoded once, counted once, freed with the last reference; and which
+ * backlog ends when they take too much memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,46 +59,46 @@ static size_t bytes_kept(const struct world *world)
     return watch_events_budget(world->events)->used;
 }
 
-/* An event of `size` bytes of the change `revision`. */
+/* An event of `size` bytes for the change `revision`. */
 static struct watch_event *add(struct world *world, int64_t revision, size_t size)
 {
     static const char data[MAX] = "{}";
-    const struct watch_form form = {.revision = revision, .type = "ADDED", .look = "v1"};
-    struct watch_event *event = watch_events_find(world->events, &form);
-    return event ? event : watch_events_add(world->events, &form, data, size);
+    const struct watch_event_key key = {.revision = revision, .type = "ADDED", .options = "v1"};
+    struct watch_event *event = watch_events_find(world->events, &key);
+    return event ? event : watch_events_add(world->events, &key, data, size);
 }
 
 static void an_event_is_found_in_its_form_only(void **state)
 {
     struct world *world = *state;
-    char look[] = "v1 table";
-    struct watch_form form = {.revision = 7, .type = "ADDED", .look = look};
-    assert_null(watch_events_find(world->events, &form));
-    struct watch_event *event = watch_events_add(world->events, &form, "abc", 3);
-    look[0] = 'w'; /* the form is copied */
-    assert_null(watch_events_find(world->events, &form));
-    look[0] = 'v';
-    assert_ptr_equal(watch_events_find(world->events, &form), event);
+    char options[] = "v1 table";
+    struct watch_event_key key = {.revision = 7, .type = "ADDED", .options = options};
+    assert_null(watch_events_find(world->events, &key));
+    struct watch_event *event = watch_events_add(world->events, &key, "abc", 3);
+    options[0] = 'w'; /* the key is copied */
+    assert_null(watch_events_find(world->events, &key));
+    options[0] = 'v';
+    assert_ptr_equal(watch_events_find(world->events, &key), event);
     assert_memory_equal(event->data, "abc", 3);
     assert_int_equal(bytes_kept(world), 3);
-    const struct watch_form others[] = {
-        {.revision = 8, .type = "ADDED", .look = look},
-        {.revision = 7, .type = "MODIFIED", .look = look},
-        {.revision = 7, .type = "ADDED", .look = look, .columns = true},
-        {.revision = 7, .type = "ADDED", .look = look, .second = 1},
-        {.revision = 7, .type = "ADDED", .look = "v1"},
-        {.revision = 7 + 256, .type = "ADDED", .look = look}, /* of the same bucket */
+    const struct watch_event_key others[] = {
+        {.revision = 8, .type = "ADDED", .options = options},
+        {.revision = 7, .type = "MODIFIED", .options = options},
+        {.revision = 7, .type = "ADDED", .options = options, .columns = true},
+        {.revision = 7, .type = "ADDED", .options = options, .second = 1},
+        {.revision = 7, .type = "ADDED", .options = "v1"},
+        {.revision = 7 + 256, .type = "ADDED", .options = options}, /* of the same bucket */
     };
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         assert_null(watch_events_find(world->events, &others[i]));
     watch_event_unref(event);
     watch_event_unref(event);
     /* Kept for the next watch until the turn of the loop ends. */
-    event = watch_events_find(world->events, &form);
+    event = watch_events_find(world->events, &key);
     assert_non_null(event);
     watch_event_unref(event);
     loop_run(world->loop);
-    assert_null(watch_events_find(world->events, &form));
+    assert_null(watch_events_find(world->events, &key));
     assert_int_equal(bytes_kept(world), 0);
 }
 
@@ -127,7 +127,7 @@ static void a_backlog_is_sent_in_order_and_in_pieces(void **state)
     assert_int_equal(watch.ended, 0);
 }
 
-/* Many watches that are as far behind keep what one would keep. */
+/* Many watches that are equally far behind keep as much as one. */
 static void shared_events_are_counted_once(void **state)
 {
     enum { WATCHES = 50 };
@@ -153,7 +153,7 @@ static void the_slowest_watch_of_the_largest_user_is_ended(void **state)
     watch_backlog_init(&slow.backlog, world->events, "ann", end);
     watch_backlog_init(&slower.backlog, world->events, "ann", end);
     watch_backlog_init(&other.backlog, world->events, "bob", end);
-    watch_backlog_init(&inside.backlog, world->events, NULL, end); /* of this process */
+    watch_backlog_init(&inside.backlog, world->events, NULL, end); /* a watch of this process */
     const char *data;
     watch_backlog_push(&slower.backlog, add(world, 1, 300));
     watch_backlog_peek(&slower.backlog, &data);
@@ -164,14 +164,15 @@ static void the_slowest_watch_of_the_largest_user_is_ended(void **state)
     watch_backlog_push(&inside.backlog, add(world, 2, 250));
     watch_backlog_push(&inside.backlog, add(world, 5, 100));
     assert_int_equal(bytes_kept(world), 1000);
-    /* No room for a byte more: its end frees nothing that others have, so it is asked twice. */
+    /* No room for another byte: its end frees no shared event, so it is asked twice. */
     loop_run(world->loop);
     watch_backlog_push(&other.backlog, add(world, 6, 50));
     assert_int_equal(slower.ended, 2);
     assert_int_equal(slower.backlog.bytes.used, 0);
     assert_int_equal(slow.ended + other.ended + inside.ended, 0);
     assert_int_equal(watch_events_ended(world->events), 1);
-    /* What nobody but this process has cannot be freed, and is kept past the limit. */
+    /* An event that only watches of this process have cannot be freed, and is kept above the limit.
+     */
     loop_run(world->loop);
     watch_backlog_push(&inside.backlog, add(world, 7, 900));
     assert_int_equal(inside.ended, 0);

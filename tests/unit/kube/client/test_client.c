@@ -89,7 +89,7 @@ static void asks_as_the_api_wants(void **state)
                                              "fieldManager=tester {\"a\":1}");
     assert_string_equal(world->text, "{\"a\":1}");
     assert_string_equal(world->api.accept, "application/json");
-    kube_create_brief(client, &KUBE_PODS, "n", object, true, on_done, world);
+    kube_create_metadata_only(client, &KUBE_PODS, "n", object, true, on_done, world);
     loop_run(world->loop);
     assert_string_equal(
         last_request(world),

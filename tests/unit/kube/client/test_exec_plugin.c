@@ -273,11 +273,11 @@ static void a_refusal_runs_it_again_but_not_in_a_circle(void **state)
     begin(world, "", 0);
     run_to(world, 1000); /* it never expires */
     assert_int_equal(world->renewed, 0);
-    exec_renewal_doubt(world->renewal);
-    exec_renewal_doubt(world->renewal);
+    exec_renewal_rejected(world->renewal);
+    exec_renewal_rejected(world->renewal);
     run_to(world, 1001);
     assert_int_equal(world->renewed, 1);
-    exec_renewal_doubt(world->renewal); /* the new one, too: not at once */
+    exec_renewal_rejected(world->renewal); /* the new one, too: not at once */
     run_to(world, 1004);
     assert_int_equal(world->renewed, 1);
     run_to(world, 1006);
@@ -288,7 +288,7 @@ static void it_may_be_freed_while_it_waits(void **state)
 {
     struct world *world = *state;
     begin(world, "", 0);
-    exec_renewal_doubt(world->renewal);
+    exec_renewal_rejected(world->renewal);
     world->renewal = exec_renewal_free(world->renewal);
     run_to(world, 100);
     assert_int_equal(world->renewed + world->failed, 0);

@@ -186,8 +186,8 @@ static void begins_a_doubted_watch_anew(void **state)
     struct world *world = *state;
     start(world);
     sim_loop_run_for(world->loop, 2000);
-    kube_informer_doubt(world->informer);
-    kube_informer_doubt(world->informer); /* was just done */
+    kube_informer_resync(world->informer);
+    kube_informer_resync(world->informer); /* was just done */
     sim_loop_run_for(world->loop, 10);
     assert_int_equal(fake_api_count(&world->api, "watch=true"), 2);
     fake_api_put(&world->api, "a", "1");

@@ -349,7 +349,7 @@ static void reads_the_whole_of_a_plugin(void **state)
         "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\",\"spec\":{"
         "\"cluster\":{\"server\":\"https://a\",\"tls-server-name\":\"b\","
         "\"certificate-authority-data\":\"Q0E=\",\"config\":{\"zone\":7}},\"interactive\":false}}");
-    assert_non_null(strstr(kubeconfig_refusal_text(world->arena, &config), "bin/login"));
+    assert_non_null(strstr(kubeconfig_rejection_text(world->arena, &config), "bin/login"));
     /* A name without a slash is $PATH's; a token of the kubeconfig itself goes before a plugin. */
     put(world, "config", REST("{server: 'https://a'}", "{exec: {command: login, " V1B "}}"));
     assert_int_equal(kubeconfig_read(world->arena, path_of(world, "config"), NULL, &config, NULL),
@@ -495,7 +495,7 @@ static void tells_the_way_out_of_a_refusal(void **state)
             put(world, "config",
                 arena_printf(world->arena, REST("{server: 'https://a'}", "%s"), CASES[i].user));
         assert_int_equal(kubeconfig_read(world->arena, path, NULL, &config, NULL), 0);
-        const char *text = kubeconfig_refusal_text(world->arena, &config);
+        const char *text = kubeconfig_rejection_text(world->arena, &config);
         for (size_t j = 0; j < 2; j++)
             if (!strstr(text, CASES[i].words[j]) || !strstr(text, path))
                 fail_msg("%s: %s", CASES[i].user, text);
@@ -504,7 +504,7 @@ static void tells_the_way_out_of_a_refusal(void **state)
     assert_int_equal(
         kubeconfig_read_service_account(world->arena, world->directory, "h", "1", &config, NULL),
         0);
-    const char *text = kubeconfig_refusal_text(world->arena, &config);
+    const char *text = kubeconfig_rejection_text(world->arena, &config);
     assert_non_null(strstr(text, path_of(world, "token")));
     assert_non_null(strstr(text, "delete this pod"));
 }

@@ -83,7 +83,7 @@ static void writes_what_client_go_reads(void **state)
     assert_string_equal(json_get_string(json_get(taken, "spec"), "acquireTime", ""),
                         "2001-09-09T01:46:43.000000Z");
 
-    struct json *free_again = kube_lease_give_away(arena, taken, 1000000004000);
+    struct json *free_again = kube_lease_release(arena, taken, 1000000004000);
     assert_string_equal(kube_lease_holder(free_again), "");
     assert_string_equal(kube_meta_resource_version(free_again), "7");
     assert_int_equal(json_get_int(json_get(free_again, "spec"), "leaseDurationSeconds", -1), 1);

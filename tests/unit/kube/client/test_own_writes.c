@@ -21,12 +21,12 @@ static void test_waits_until_seen(void **state)
     struct kube_own_writes writes;
     kube_own_writes_init(&writes);
     assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100), 0);
-    kube_own_writes_made(&writes, "a", 100);
-    kube_own_writes_wrote(&writes, job(arena, "10"), 100);
+    kube_own_writes_add_created(&writes, "a", 100);
+    kube_own_writes_add_updated(&writes, job(arena, "10"), 100);
     assert_true(kube_own_writes_wait_ms(&writes, job(arena, "10"), 100) > 0);
-    kube_own_writes_saw(&writes, "stranger");
+    kube_own_writes_observe(&writes, "stranger");
     assert_true(kube_own_writes_wait_ms(&writes, job(arena, "10"), 100) > 0);
-    kube_own_writes_saw(&writes, "a");
+    kube_own_writes_observe(&writes, "a");
     assert_true(kube_own_writes_wait_ms(&writes, job(arena, "9"), 100) > 0);
     assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "10"), 100), 0);
     assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "no number"), 100), 0);
@@ -39,8 +39,8 @@ static void test_takes_the_newest_version(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_own_writes writes;
     kube_own_writes_init(&writes);
-    kube_own_writes_wrote(&writes, job(arena, "10"), 100);
-    kube_own_writes_wrote(&writes, job(arena, "9"), 100);
+    kube_own_writes_add_updated(&writes, job(arena, "10"), 100);
+    kube_own_writes_add_updated(&writes, job(arena, "9"), 100);
     assert_true(kube_own_writes_wait_ms(&writes, job(arena, "9"), 100) > 0);
     kube_own_writes_release(&writes);
 }
@@ -51,13 +51,13 @@ static void test_doubts_once(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_own_writes writes;
     kube_own_writes_init(&writes);
-    assert_false(kube_own_writes_are_late(&writes, job(arena, "1"), 100000));
-    kube_own_writes_made(&writes, "a", 100);
+    assert_false(kube_own_writes_are_overdue(&writes, job(arena, "1"), 100000));
+    kube_own_writes_add_created(&writes, "a", 100);
     int64_t wait_ms = kube_own_writes_wait_ms(&writes, job(arena, "1"), 100);
-    assert_false(kube_own_writes_are_late(&writes, job(arena, "1"), 100 + wait_ms - 1));
-    assert_true(kube_own_writes_are_late(&writes, job(arena, "1"), 100 + wait_ms));
+    assert_false(kube_own_writes_are_overdue(&writes, job(arena, "1"), 100 + wait_ms - 1));
+    assert_true(kube_own_writes_are_overdue(&writes, job(arena, "1"), 100 + wait_ms));
     assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100 + wait_ms), wait_ms);
-    assert_false(kube_own_writes_are_late(&writes, job(arena, "1"), 100 + 2 * wait_ms));
+    assert_false(kube_own_writes_are_overdue(&writes, job(arena, "1"), 100 + 2 * wait_ms));
     assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100 + 2 * wait_ms), 0);
     kube_own_writes_release(&writes);
 }
@@ -68,8 +68,8 @@ static void test_gives_up(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_own_writes writes;
     kube_own_writes_init(&writes);
-    kube_own_writes_made(&writes, "a", 100);
-    kube_own_writes_wrote(&writes, job(arena, "10"), 100);
+    kube_own_writes_add_created(&writes, "a", 100);
+    kube_own_writes_add_updated(&writes, job(arena, "10"), 100);
     int64_t wait_ms = kube_own_writes_wait_ms(&writes, job(arena, "1"), 100);
     assert_true(wait_ms > 0);
     assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100 + wait_ms), 0);

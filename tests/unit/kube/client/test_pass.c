@@ -23,7 +23,7 @@ struct world {
     struct fake_api api;
     struct kube_client *client;
     struct kube_object *job;
-    struct kube_pass *list;
+    struct list_head list; /* struct kube_pass */
     struct kube_pass pass;
     bool is_released;
     struct kube_own_writes writes;
@@ -110,7 +110,7 @@ static int teardown(void **state)
     kube_client_free(world->client);
     if (!world->is_released)
         release(world);
-    assert_null(world->list);
+    assert_true(list_is_empty(&world->list));
     assert_int_equal(world->job->references, 1);
     kube_object_unref(world->job);
     kube_own_writes_release(&world->writes);
@@ -194,7 +194,7 @@ static void gives_up(struct world *world, enum err_code code, const char *log)
     world->calls[0] = 3;
     world->calls[1] = 1;
     kube_pass_start(&world->pass);
-    kube_pass_give_up(&world->pass, &err);
+    kube_pass_abort(&world->pass, &err);
     kube_pass_answered(&world->pass);
     loop_run(world->loop);
     assert_string_equal(world->log, "0.0 0.1 "); /* an answer is still to come */
@@ -224,7 +224,7 @@ static void waits_for_what_it_wrote(void **state)
     struct world *world = *state;
     struct kube_object *newer =
         make_object("{'kind': 'Job', 'metadata': {'name': 'j', 'resourceVersion': '9'}}");
-    kube_pass_wrote(&world->pass, newer->json);
+    kube_pass_add_write(&world->pass, newer->json);
     assert_true(kube_own_writes_wait_ms(&world->writes, world->job->json, 0) > 0);
     assert_int_equal(kube_own_writes_wait_ms(&world->writes, newer->json, 0), 0);
     kube_object_unref(newer);
@@ -284,17 +284,17 @@ static void is_in_the_list_of_its_owner(void **state)
         kube_pass_init(&others[i], &world->list, world->job);
         others[i].loop = world->loop;
     }
-    assert_ptr_equal(world->list, &others[1]);
+    assert_ptr_equal(LIST_FIRST(&world->list, struct kube_pass, link), &others[1]);
     kube_pass_release(&others[0]); /* from the middle */
-    assert_ptr_equal(world->list->next, &world->pass);
+    assert_ptr_equal(others[1].link.next, &world->pass.link);
     kube_pass_release(&others[1]);
-    assert_ptr_equal(world->list, &world->pass);
+    assert_ptr_equal(LIST_FIRST(&world->list, struct kube_pass, link), &world->pass);
 }
 
 static void tells_of_the_workload(void **state)
 {
     struct world *world = *state;
-    kube_pass_tell(&world->pass, true, "Late", "by %d s", 7);
+    kube_pass_event(&world->pass, true, "Late", "by %d s", 7);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "POST /api/v1/namespaces/n/events"), 1);
     assert_int_equal(fake_api_count(&world->api, "\"message\":\"by 7 s\""), 1);

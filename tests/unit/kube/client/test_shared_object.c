@@ -26,10 +26,11 @@ static struct json *pod(struct arena *arena, const char *name, const char *phase
     return json;
 }
 
-static struct kube_object *add(struct kube_siblings *siblings, const char *name, const char *phase)
+static struct kube_object *add(struct kube_object_families *siblings, const char *name,
+                               const char *phase)
 {
     struct arena *arena = arena_new();
-    struct kube_object *object = kube_siblings_add(siblings, pod(arena, name, phase));
+    struct kube_object *object = kube_object_families_add(siblings, pod(arena, name, phase));
     arena_free(arena);
     return object;
 }
@@ -47,7 +48,7 @@ static void expect(const struct kube_object *object, const char *name, const cha
 
 static void test_family(void **state)
 {
-    struct kube_siblings siblings = {0};
+    struct kube_object_families siblings = {0};
     struct kube_object *first = add(&siblings, "mnist-worker-0", "Pending");
     struct kube_object *second = add(&siblings, "mnist-worker-1", "Pending");
     struct kube_object *third = add(&siblings, "mnist-worker-2", "Running");
@@ -59,11 +60,11 @@ static void test_family(void **state)
     assert_true(arena_used(second->arena) < arena_used(first->arena) / 2);
     assert_null(other->base); /* another family */
     kube_object_unref(first);
-    kube_siblings_tidy(&siblings);
+    kube_object_families_drop_unused(&siblings);
     expect(second, "mnist-worker-1", "Pending");
     expect(third, "mnist-worker-2", "Running");
     expect(other, "mnist-ps-0", "Pending");
-    kube_siblings_release(&siblings);
+    kube_object_families_release(&siblings);
     expect(second, "mnist-worker-1", "Pending");
     kube_object_unref(second);
     kube_object_unref(third);
@@ -73,37 +74,37 @@ static void test_family(void **state)
 /* Nothing is held for a family that is gone. */
 static void test_tidy(void **state)
 {
-    struct kube_siblings siblings = {0};
+    struct kube_object_families siblings = {0};
     struct kube_object *object = add(&siblings, "a-0", "Pending"), *kept = kube_object_ref(object);
     kube_object_unref(object);
-    kube_siblings_tidy(&siblings);
+    kube_object_families_drop_unused(&siblings);
     assert_int_equal(kept->references, 2);
     kube_object_unref(kept);
-    kube_siblings_tidy(&siblings);
-    for (size_t i = 0; i < KUBE_FAMILIES; i++)
+    kube_object_families_drop_unused(&siblings);
+    for (size_t i = 0; i < KUBE_OBJECT_FAMILIES_MAX; i++)
         assert_null(siblings.bases[i]);
 }
 
 /* The same slot for what is not alike: the newest is the one to share with. */
 static void test_strangers(void **state)
 {
-    struct kube_siblings siblings = {0};
+    struct kube_object_families siblings = {0};
     struct arena *arena = arena_new();
     struct json *json = NULL;
     static const char TEXT[] = "{\"metadata\":{\"name\":\"a-1\"},\"status\":{\"x\":\"y\"}}";
     assert_int_equal(json_parse(arena, TEXT, strlen(TEXT), NULL, &json, NULL), 0);
     struct kube_object *first = add(&siblings, "a-0", "Pending");
     json_set_string(arena, json_get(json, "metadata"), "namespace", "default");
-    struct kube_object *second = kube_siblings_add(&siblings, json);
+    struct kube_object *second = kube_object_families_add(&siblings, json);
     assert_null(second->base);
-    struct kube_object *third = kube_siblings_add(&siblings, json);
+    struct kube_object *third = kube_object_families_add(&siblings, json);
     assert_ptr_equal(third->base, second);
     assert_true(json_equal(third->json, json));
     assert_int_equal(first->references, 1);
     kube_object_unref(first);
     kube_object_unref(second);
     kube_object_unref(third);
-    kube_siblings_release(&siblings);
+    kube_object_families_release(&siblings);
     arena_free(arena);
 }
 
@@ -112,7 +113,7 @@ static void test_random(void **state)
 {
     enum { OBJECTS = 40 };
     static const char *const PHASES[] = {"Pending", "Running", "Succeeded"};
-    struct kube_siblings siblings = {0};
+    struct kube_object_families siblings = {0};
     struct kube_object *objects[OBJECTS] = {NULL};
     const char *phases[OBJECTS] = {NULL};
     struct arena *arena = arena_new();
@@ -127,7 +128,7 @@ static void test_random(void **state)
             phases[i] = PHASES[rand_below(&rand, 3)];
             objects[i] = add(&siblings, name, phases[i]);
         } else {
-            kube_siblings_tidy(&siblings);
+            kube_object_families_drop_unused(&siblings);
         }
         size_t k = rand_below(&rand, OBJECTS);
         if (objects[k])
@@ -137,7 +138,7 @@ static void test_random(void **state)
     }
     for (size_t i = 0; i < OBJECTS; i++)
         kube_object_unref(objects[i]);
-    kube_siblings_release(&siblings);
+    kube_object_families_release(&siblings);
     arena_free(arena);
 }
 

@@ -132,12 +132,12 @@ static void puts_off(void **state)
     world->finish = false;
     workqueue_add(world->queue, "a");
     loop_run(world->loop);
-    workqueue_put_off(world->queue, "a", 40);
+    workqueue_defer(world->queue, "a", 40);
     assert_int_equal(workqueue_length(world->queue), 0);
     loop_run(world->loop);
     assert_string_equal(world->log, "a@0 a@40 ");
     /* News do not wait for the appointment. */
-    workqueue_put_off(world->queue, "a", 40);
+    workqueue_defer(world->queue, "a", 40);
     workqueue_add(world->queue, "a");
     world->finish = true;
     loop_run(world->loop);

@@ -284,10 +284,10 @@ static void knows_what_is_there_before_anybody_wrote(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
-    assert_string_equal(json_to_string(arena, typed_nought(arena, &TYPE_POD)),
+    assert_string_equal(json_to_string(arena, typed_zero(arena, &TYPE_POD)),
                         "{\"metadata\":{\"creationTimestamp\":null},\"spec\":{\"containers\":null},"
                         "\"status\":{}}");
-    assert_string_equal(json_to_string(arena, typed_nought(arena, &TYPE_CONFIG_MAP)),
+    assert_string_equal(json_to_string(arena, typed_zero(arena, &TYPE_CONFIG_MAP)),
                         "{\"metadata\":{\"creationTimestamp\":null}}");
 }
 

@@ -161,11 +161,11 @@ static void test_report_is_bounded(void **state)
 {
     (void)state;
     struct json *pod = json_object(arena);
-    for (int i = 0; i < 3 * SCHEMA_COMPLAINTS_MAX; i++)
+    for (int i = 0; i < 3 * SCHEMA_MESSAGES_MAX; i++)
         json_set_int(arena, pod, arena_printf(arena, "u%d", i), i);
     struct schema_report report;
     assert_int_equal(schema_decode(arena, &TYPE_POD, SCHEMA_FORM_TYPED, pod, &report, NULL), 0);
-    assert_int_equal(report.unknown_count, SCHEMA_COMPLAINTS_MAX);
+    assert_int_equal(report.unknown_count, SCHEMA_MESSAGES_MAX);
     expect(pod, "{" META ",'spec':{'containers':null},'status':{}}");
 }
 

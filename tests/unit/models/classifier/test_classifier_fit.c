@@ -1,11 +1,10 @@
-/* Training a classifier from beginning to end on drawn pictures: it learns, N workers equal one, it
- * stops and goes on, workers with common variables learn together, and what was learned is
- * exported. */
+/* Trains a classifier on drawn pictures: it learns, N workers give the result of one, a stopped run
+ * is resumed, workers with parameter servers learn together, and the model is exported. */
 #include "thread_reducer.h"
 
 #include "base/rand.h"
 #include "base/system/file.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "models/classifier/fit.h"
 #include "train/run/checkpoint.h"
 #include "train/run/model_versions.h"
@@ -40,7 +39,7 @@ static void put_file(const char *name, const struct buf *buf)
     assert_int_equal(file_write_atomic(path, buf->data, buf->size, 0644, NULL), 0);
 }
 
-/* A bright quarter that says the class, under noise. */
+/* The class is a bright quarter of the picture, under noise. */
 static void put_part(const char *part, uint32_t count)
 {
     _cleanup_buf_ struct buf images, labels;
@@ -115,12 +114,12 @@ static struct idx *opened(enum idx_part part)
     return data;
 }
 
-/* Nobody trains for hours to learn it: no step is made, no log begun. */
+/* The error comes before the first step, and no log is begun. */
 static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
 {
     struct classifier_fit_options options = small_run(20);
     _cleanup_free_ char *model_dir = mem_printf("%s/model", directory);
-    options.model_dir = model_dir;
+    options.fit.model_dir = model_dir;
     _cleanup_(cleanup_idx) struct idx *test = opened(IDX_TEST);
     test->labels[0] = 7;
     assert_int_equal(idx_write(test, directory, IDX_TEST, NULL), 0);
@@ -157,7 +156,7 @@ static void both_kinds_learn_with_each_optimizer(void **state)
         options.rate = CASES[i].rate;
         options.precision = CASES[i].precision;
         struct classifier_fit_result result = fit_alone(&options);
-        assert_true(result.judged);
+        assert_true(result.evaluated);
         assert_int_equal(result.eval.pictures, TEST);
         if (result.eval.accuracy < 0.9)
             fail_msg("case %zu: test accuracy %.3f", i, result.eval.accuracy);
@@ -199,8 +198,8 @@ static struct checkpoint *fit_together(int workers, int threads, enum precision 
     for (int i = 0; i < workers; i++) {
         worker[i] = (struct worker){.reducer = thread_reducer(&group, i), .options = small_run(3)};
         worker[i].options.batch = batch;
-        worker[i].options.model_dir = path;
-        worker[i].options.threads = threads;
+        worker[i].options.fit.model_dir = path;
+        worker[i].options.fit.threads = threads;
         worker[i].options.precision = precision;
         assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
     }
@@ -222,7 +221,7 @@ static void check_any_number_of_workers(enum precision precision)
     struct checkpoint *first = NULL;
     for (size_t i = 0; i < ARRAY_SIZE(WORKERS); i++) {
         char name[32];
-        snprintf(name, sizeof(name), "run-%s-%zu", precision_name(precision), i);
+        snprintf(name, sizeof(name), "run-%s-%zu", kernels_precision_name(precision), i);
         /* shares of whole parts: 192 = 6 · 32 */
         struct checkpoint *other = fit_together(WORKERS[i], THREADS[i], precision, 192, name);
         if (first) {
@@ -248,19 +247,20 @@ static void it_goes_on_where_it_was_stopped(void **state)
     snprintf(whole, sizeof(whole), "%s/whole", directory);
     snprintf(broken, sizeof(broken), "%s/broken", directory);
     struct classifier_fit_options options = small_run(9);
-    options.optimizer = OPTIMIZER_SGD; /* the others make much of small differences at first */
+    options.optimizer =
+        OPTIMIZER_SGD; /* other optimizers amplify small differences in the first steps */
     options.rate = 0.05f;
-    options.model_dir = whole;
+    options.fit.model_dir = whole;
     struct classifier_fit_result result = fit_alone(&options);
     classifier_fit_result_release(&result);
 
     static const volatile sig_atomic_t asked = 1;
-    options.model_dir = broken;
-    options.stop = &asked;
+    options.fit.model_dir = broken;
+    options.fit.stop = &asked;
     for (int i = 1; i < 9; i++) {
         result = fit_alone(&options);
         assert_true(result.stopped);
-        assert_false(result.judged);
+        assert_false(result.evaluated);
         assert_int_equal(result.last, i);
     }
     result = fit_alone(&options);
@@ -272,7 +272,7 @@ static void it_goes_on_where_it_was_stopped(void **state)
         classifier_fit_model_path(i ? broken : whole, file[i], sizeof(file[i]));
         assert_int_equal(classifier_model_load(file[i], &model[i], NULL), 0);
     }
-    /* the first step after a resumption adds as usual: equal within rounding */
+    /* The first step after a resume adds without known quanta: equal within rounding. */
     const struct params *a = classifier_model_params(model[0]),
                         *b = classifier_model_params(model[1]);
     float largest = 0;
@@ -330,13 +330,13 @@ static void common_variables_are_learned(void **state)
     struct err err = ERR_INIT;
     struct ps_client *client = local_client(&config);
     char text[4096] = "";
-    options.log.stream = fmemopen(text, sizeof(text), "w");
-    options.log.style = PROGRESS_PLAIN;
+    options.fit.log.stream = fmemopen(text, sizeof(text), "w");
+    options.fit.log.style = PROGRESS_PLAIN;
     if (classifier_fit_async(&options, client, true, 1, &result, &err) < 0)
         fail_msg("%s", err.message);
-    fclose(options.log.stream);
+    fclose(options.fit.log.stream);
     assert_int_equal(result.last, 20);
-    assert_true(result.judged);
+    assert_true(result.evaluated);
     if (result.eval.accuracy < 0.9)
         fail_msg("test accuracy %.3f", result.eval.accuracy);
     assert_non_null(strstr(text, "step 20/20"));
@@ -371,6 +371,12 @@ static void what_cannot_be_trained_is_refused(void **state)
     ty_tf_config_free(config);
 }
 
+static uint64_t hash_of(const struct classifier_fit_options *options, const struct idx *train)
+{
+    uint64_t numbers[MODEL_NUMBERS_MAX];
+    return model_hash(numbers, classifier_fit_numbers_data(options, train, numbers));
+}
+
 static void workers_with_other_data_have_another_hash(void **state)
 {
     struct classifier_fit_options options = small_run(1);
@@ -379,12 +385,12 @@ static void workers_with_other_data_have_another_hash(void **state)
     more.count = 61;
     larger.height = larger.width = 9;
     finer.classes = 5;
-    uint64_t hash = classifier_fit_hash_data(&options, &idx);
-    assert_true(classifier_fit_hash_data(&options, &more) != hash);
-    assert_true(classifier_fit_hash_data(&options, &larger) != hash);
-    assert_true(classifier_fit_hash_data(&options, &finer) != hash);
-    options.seed++;
-    assert_true(classifier_fit_hash_data(&options, &idx) != hash);
+    uint64_t hash = hash_of(&options, &idx);
+    assert_true(hash_of(&options, &more) != hash);
+    assert_true(hash_of(&options, &larger) != hash);
+    assert_true(hash_of(&options, &finer) != hash);
+    options.fit.seed++;
+    assert_true(hash_of(&options, &idx) != hash);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)

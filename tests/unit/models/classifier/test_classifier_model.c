@@ -1,5 +1,5 @@
-/* The classifier's shape, and a model file: what is loaded predicts as what was saved, and any
- * other file is refused. */
+/* The shape of the classifier, and its model file: a loaded model predicts like the saved one, and
+ * any other file is refused. */
 #include "base/rand.h"
 #include "base/system/file.h"
 #include "models/classifier/model.h"
@@ -89,7 +89,7 @@ static void what_is_loaded_predicts_as_what_was_saved(void **state)
             sum += (double)one[i * 10 + c];
         assert_true(fabs(sum - 1) < 1e-5);
     }
-    /* a picture's answer does not depend on its neighbours, nor on chance */
+    /* A prediction depends neither on the other pictures nor on chance. */
     assert_int_equal(classifier_model_predict(loaded, pixels + 36 * 144, 1, other, NULL), 0);
     for (int c = 0; c < 10; c++)
         assert_true(fabsf(other[c] - one[360 + c]) < 1e-6f);
@@ -114,7 +114,7 @@ static void any_other_file_is_refused(void **state)
     info.model = "classifier";
     assert_int_equal(checkpoint_write(path, face_model_params(face), NULL, &info, NULL), 0);
     assert_int_equal(classifier_model_load(path, &model, &err), -ERR_INVALID);
-    assert_non_null(strstr(err.message, "no right 'kind'"));
+    assert_non_null(strstr(err.message, "no valid 'kind'"));
     arena_free(arena);
     face_model_free(face);
 }

@@ -1,4 +1,4 @@
-/* The face model: its shape, its files, and embeddings of odd pictures. */
+/* The face model: its shape, its files, and embeddings of unusual pictures. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/system/file.h"
@@ -74,7 +74,7 @@ static void a_configuration_keeps_how_pictures_were_cut(void **state)
     struct json *json = face_config_to_json(arena, &config);
     assert_int_equal(face_config_from_json(json, &read, &err), 0);
     assert_int_equal(read.crop, FACE_CROP_CASCADE);
-    json_remove(json, "crop"); /* a model from before */
+    json_remove(json, "crop"); /* an older model */
     assert_int_equal(face_config_from_json(json, &read, &err), 0);
     assert_int_equal(read.crop, FACE_CROP_OFF);
     json_set_string(arena, json, "crop", "sideways");
@@ -91,14 +91,14 @@ static void a_configuration_keeps_the_number_of_views(void **state)
     struct json *json = face_config_to_json(arena, &config);
     assert_int_equal(face_config_from_json(json, &read, &err), 0);
     assert_true(read.five_views);
-    json_remove(json, "views"); /* a model from before */
+    json_remove(json, "views"); /* an older model */
     assert_int_equal(face_config_from_json(json, &read, &err), 0);
     assert_false(read.five_views);
     json_set_int(arena, json, "views", 3);
     assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
 }
 
-/* The picture moved by whole pixels, its edge repeated. */
+/* The picture moved by whole pixels, with its edge repeated. */
 static void moved(const float *from, int side, int right, int down, float *to)
 {
     for (int y = 0; y < side; y++)
@@ -144,7 +144,7 @@ static void five_views_are_the_mean_direction_of_five_pictures(void **state)
         }
         for (int k = 0; k < DIM; k++)
             assert_float_equal(got[picture][k], sum[k] / sqrt(square), 1e-5);
-        /* And that is another point than the picture's own. */
+        /* The mean of five views differs from the embedding of the picture alone. */
         double apart = 0;
         for (int k = 0; k < DIM; k++)
             apart += fabs((double)(got[picture][k] - single[0][k]));
@@ -186,7 +186,7 @@ static void write_model(const char *path, struct face_model *model, const char *
 
 static void a_saved_model_embeds_as_before(void **state)
 {
-    enum { PICTURES = 11 }; /* more than one part, and a rest */
+    enum { PICTURES = 11 }; /* several passes, the last one not full */
     char path[] = "/tmp/test_face.XXXXXX";
     close(mkstemp(path));
     struct face_model *model = model_with_values(), *loaded = NULL;

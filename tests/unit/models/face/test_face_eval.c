@@ -1,4 +1,4 @@
-/* The judgement of a model: what is counted, what is said, and what cannot be compared. */
+/* The evaluation of a face model: its counts, its sentence, and data that cannot be compared. */
 #include "models/face/eval.h"
 
 #include <setjmp.h>

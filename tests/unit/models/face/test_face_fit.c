@@ -1,5 +1,5 @@
-/* Training from beginning to end: it learns, N workers equal one, it stops and goes on, it passes
- * over a damaged checkpoint and refuses one that is of another run. */
+/* Trains a face model: it learns, N workers give the result of one, a stopped run is resumed, a
+ * damaged checkpoint is skipped, and one of another run is refused. */
 #include "thread_reducer.h"
 
 #include "base/system/file.h"
@@ -16,6 +16,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+static uint64_t hash_of(const struct face_fit_options *options, const struct dataset *dataset)
+{
+    uint64_t numbers[MODEL_NUMBERS_MAX];
+    return model_hash(numbers, face_fit_numbers(options, dataset, numbers));
+}
 
 static char directory[64];
 
@@ -68,7 +74,7 @@ static void it_learns_people_it_never_saw(void **state)
         options.held_out = 12;
         options.model.norm = norm;
         struct face_fit_result result = fit_alone(&options, dataset);
-        assert_true(result.judged);
+        assert_true(result.evaluated);
         assert_int_equal(result.eval.persons, 12);
         assert_int_equal(result.eval.pictures, 72);
         if (result.eval.model.auc < result.eval.pixels.auc + 0.05)
@@ -90,8 +96,9 @@ static void bf16_learns_about_as_well(void **state)
         options.model.precision = precision;
         struct face_fit_result result = fit_alone(&options, dataset);
         auc[precision] = result.eval.model.auc;
-        print_message("%s: pair AUC %.4f, raw pixels %.4f, loss %.4f\n", precision_name(precision),
-                      auc[precision], result.eval.pixels.auc, result.loss);
+        print_message("%s: pair AUC %.4f, raw pixels %.4f, loss %.4f\n",
+                      kernels_precision_name(precision), auc[precision], result.eval.pixels.auc,
+                      result.loss);
         assert_true(auc[precision] > result.eval.pixels.auc + 0.05);
         face_fit_result_release(&result);
     }
@@ -99,7 +106,7 @@ static void bf16_learns_about_as_well(void **state)
     dataset_free(dataset);
 }
 
-/* What is kept is float32 in any case. */
+/* Checkpoints hold float32 for every precision. */
 static void a_run_goes_on_in_another_precision(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -108,12 +115,12 @@ static void a_run_goes_on_in_another_precision(void **state)
     uint64_t hash[2];
     for (int precision = PRECISION_FP32; precision <= PRECISION_BF16; precision++) {
         struct face_fit_options options = small_run(precision ? 6 : 4);
-        options.model_dir = path;
+        options.fit.model_dir = path;
         options.model.precision = precision;
         struct face_fit_result result = fit_alone(&options, dataset);
         assert_int_equal(result.first, precision ? 4 : 0);
         options.steps = 6;
-        hash[precision] = face_fit_hash(&options, dataset);
+        hash[precision] = hash_of(&options, dataset);
         face_fit_result_release(&result);
     }
     assert_int_not_equal(hash[0], hash[1]); /* but workers of one run must agree */
@@ -149,8 +156,8 @@ static void fit_together(int workers, int threads, const struct face_config *mod
     for (int i = 0; i < workers; i++) {
         worker[i] = (struct worker){
             .reducer = thread_reducer(&group, i), .options = small_run(8), .dataset = dataset};
-        worker[i].options.model_dir = path;
-        worker[i].options.threads = threads;
+        worker[i].options.fit.model_dir = path;
+        worker[i].options.fit.threads = threads;
         worker[i].options.model = *model;
         assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
     }
@@ -195,8 +202,8 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
     dataset_free(dataset);
 }
 
-/* Shares that are no whole parts: equal within rounding, and what another choice of triplets makes
- * of it in eight steps. */
+/* Shares that are not whole parts: equal within rounding, amplified over eight steps by another
+ * choice of triplets. */
 static void an_odd_number_of_workers_comes_close(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -224,7 +231,7 @@ static void a_run_can_start_from_another_model(void **state)
     struct face_fit_options options = small_run(10);
     char first[128], path[256], missing[256];
     snprintf(first, sizeof(first), "%s/first", directory);
-    options.model_dir = first;
+    options.fit.model_dir = first;
     fit_alone(&options, dataset);
     face_fit_model_path(first, path, sizeof(path));
     struct face_fit_options next = small_run(1);
@@ -256,8 +263,8 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     face_fit_model_path(path, file, sizeof(file));
     volatile sig_atomic_t stop = 1;
     struct face_fit_options options = small_run(6);
-    options.model_dir = path;
-    options.stop = &stop;
+    options.fit.model_dir = path;
+    options.fit.stop = &stop;
     struct face_fit_result result = fit_alone(&options, dataset);
     assert_true(result.stopped);
     assert_int_equal(result.last, 1);
@@ -269,14 +276,14 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     assert_int_equal(result.last, 6);
     assert_true(file_exists(file));
     double loss = result.loss;
-    result = fit_alone(&options, dataset); /* nothing left to do */
+    result = fit_alone(&options, dataset); /* all steps were done before */
     assert_int_equal(result.first, 6);
 
-    /* The same bits as of a run that nobody stopped. */
+    /* The same bits as an uninterrupted run. */
     char whole[128], other[256];
     snprintf(whole, sizeof(whole), "%s/whole", directory);
     face_fit_model_path(whole, other, sizeof(other));
-    options.model_dir = whole;
+    options.fit.model_dir = whole;
     result = fit_alone(&options, dataset);
     assert_true(result.loss == loss);
     struct checkpoint *a = NULL, *b = NULL;
@@ -288,7 +295,7 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     dataset_free(dataset);
 }
 
-/* A worker alone whose links break in the sum of a given step. The first step needs two sums. */
+/* A single worker whose links break in the sum of a given step. The first step needs two sums. */
 enum { STEPS_BEFORE = 4 };
 
 struct breaking_reducer {
@@ -301,7 +308,7 @@ static int breaking_allreduce(struct reducer *reducer, float *data, size_t count
     struct breaking_reducer *self = CONTAINER_OF(reducer, struct breaking_reducer, reducer);
     if (self->sums_left-- > 0)
         return 0;
-    data[0] = 12345; /* half a sum is worth nothing */
+    data[0] = 12345; /* half a sum is unusable */
     return err_set(err, ERR_UNAVAILABLE, "lost worker 2");
 }
 
@@ -317,7 +324,7 @@ static void a_lost_worker_costs_one_step(void **state)
     char path[128];
     snprintf(path, sizeof(path), "%s/lost", directory);
     struct face_fit_options options = small_run(9);
-    options.model_dir = path;
+    options.fit.model_dir = path;
     struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = STEPS_BEFORE + 1};
     broken.reducer.allreduce = breaking_allreduce;
     struct face_fit_result result = {0};
@@ -335,8 +342,8 @@ static void workers_that_find_together_go_on(void **state)
     struct face_fit_options options = small_run(9);
     char *text = NULL;
     size_t size = 0;
-    options.log.stream = open_memstream(&text, &size);
-    options.log.style = PROGRESS_PLAIN;
+    options.fit.log.stream = open_memstream(&text, &size);
+    options.fit.log.style = PROGRESS_PLAIN;
     struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = STEPS_BEFORE + 1};
     broken.reducer.allreduce = breaking_allreduce;
     broken.reducer.reform = breaking_reform;
@@ -345,8 +352,8 @@ static void workers_that_find_together_go_on(void **state)
     if (face_fit(&options, dataset, &broken.reducer, &result, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(result.last, 9);
-    fclose(options.log.stream);
-    const char *lost = strstr(text, "lost worker 2; waiting for all workers to be there again\n");
+    fclose(options.fit.log.stream);
+    const char *lost = strstr(text, "lost worker 2; waiting until all workers are back\n");
     assert_non_null(lost);
     assert_non_null(strstr(lost, "going on after step 4 with all workers\nstep 5/9 loss "));
     free(text);
@@ -359,18 +366,18 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     char path[128], newest[CHECKPOINT_PATH_MAX];
     snprintf(path, sizeof(path), "%s/damage", directory);
     struct face_fit_options options = small_run(4);
-    options.model_dir = path;
-    options.checkpoint_every = 2;
+    options.fit.model_dir = path;
+    options.fit.checkpoint_every = 2;
     fit_alone(&options, dataset);
     checkpoint_path(path, 4, newest);
     assert_int_equal(truncate(newest, 1000), 0);
     char *text = NULL;
     size_t size = 0;
-    options.log.stream = open_memstream(&text, &size);
-    options.log.style = PROGRESS_PLAIN;
+    options.fit.log.stream = open_memstream(&text, &size);
+    options.fit.log.style = PROGRESS_PLAIN;
     struct face_fit_result result = fit_alone(&options, dataset);
     assert_int_equal(result.first, 2);
-    fclose(options.log.stream);
+    fclose(options.fit.log.stream);
     assert_non_null(strstr(text, "is damaged: its checksum is wrong; looking for an older one\n"));
     assert_non_null(strstr(text, "resumed after step 2\n"));
     assert_non_null(strstr(text, "step 4/4 loss "));
@@ -378,7 +385,7 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     dataset_free(dataset);
 }
 
-/* Held-out people, or where they are too few those trained on. */
+/* Measured on held-out people, or if they are too few on those trained on. */
 static void the_model_file_says_how_near_strangers_come(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -387,7 +394,7 @@ static void the_model_file_says_how_near_strangers_come(void **state)
         char path[128], file[256];
         struct face_fit_options options = small_run(4);
         snprintf(path, sizeof(path), "%s/strangers-%zu", directory, HELD_OUT[i]);
-        options.model_dir = path;
+        options.fit.model_dir = path;
         options.held_out = HELD_OUT[i];
         struct face_fit_result result = fit_alone(&options, dataset);
         face_fit_result_release(&result);
@@ -437,31 +444,31 @@ static void what_cannot_be_trained_is_refused(void **state)
     char path[128];
     snprintf(path, sizeof(path), "%s/seeds", directory);
     options = small_run(2);
-    options.model_dir = path;
+    options.fit.model_dir = path;
     fit_alone(&options, dataset);
-    options.seed = 77;
+    options.fit.seed = 77;
     assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
     assert_non_null(strstr(err.message, "was made with seed 1, this run has 77"));
     options = small_run(2);
-    options.model_dir = path;
+    options.fit.model_dir = path;
     options.model.embedding = 16;
     assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
     assert_non_null(strstr(err.message, "'embedding.weights' has shape"));
     struct face_fit_options other = options;
     other.triplet.margin = 0.3f;
-    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    assert_true(hash_of(&options, dataset) != hash_of(&other, dataset));
     other = options;
     other.augment.mirror = !options.augment.mirror;
-    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    assert_true(hash_of(&options, dataset) != hash_of(&other, dataset));
     other = options;
     other.augment.turn += 0.01f;
-    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    assert_true(hash_of(&options, dataset) != hash_of(&other, dataset));
     other = options;
     other.start_from = path;
-    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    assert_true(hash_of(&options, dataset) != hash_of(&other, dataset));
     other = options;
     other.model.norm = FACE_NORM_BATCH;
-    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    assert_true(hash_of(&options, dataset) != hash_of(&other, dataset));
     dataset_free(dataset);
 }
 

@@ -1,5 +1,5 @@
-/* Probes against a gallery: who is compared with whom, who counts as a stranger, and what is drawn
- * of it. The model has learned nothing: a picture that is in both is still at distance 0. */
+/* Probes compared with a gallery: the pairs, the strangers, and the drawings. The model is not
+ * trained: a picture that is in both still has distance 0. */
 #include "models/face/probe.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* When a face is nobody's: thresholds of distributions that are known, tiny galleries, and what a
- * model file keeps. */
+/* When a face belongs to no person of a gallery: thresholds of known distributions, tiny galleries,
+ * and the JSON of the model file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

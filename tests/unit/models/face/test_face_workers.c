@@ -1,6 +1,6 @@
-/* The face model as it is shipped, trained by 1, 2, 3, 4, 5 and 8 processes that form a real group:
- * the same losses, with either norm; the same bits on all workers, from run to run, and whatever
- * the number of workers where their shares are whole parts. */
+/* The face model with default settings, trained by 1, 2, 3, 4, 5 and 8 processes that form a real
+ * group: the same losses, with either norm; the same bits on all workers and from run to run, and
+ * for any number of workers whose shares are whole parts. */
 #include "../comm/members.h"
 
 #include "base/hash.h"
@@ -21,10 +21,10 @@
 
 enum { PERSONS = 24, PICTURES = 4, BATCH = PERSONS * PICTURES, STEPS = 4, SEED = 5 };
 
-/* What the processes leave to the test. */
+/* The results that the processes leave for the test. */
 struct outcome {
     double loss[STEPS];
-    uint64_t values[MEMBERS_MAX]; /* hashes of all parameters in the end */
+    uint64_t values[MEMBERS_MAX]; /* hashes of all parameters at the end */
 };
 
 /* Set before the processes are started. */
@@ -47,10 +47,10 @@ static void train(struct reducer *reducer)
         .batch = BATCH,
         .threads = 1 + reducer->rank % 2,
         .triplet = {.mining = TRIPLET_SEMI_HARD, .margin = 0.4f},
-        /* Adam would make a full step of a gradient that is nothing but rounding. */
+        /* Adam would make a full step from a gradient that is only rounding error. */
         .optimizer = OPTIMIZER_SGD,
         .weight_decay = 1e-3f,
-        .clip = 0.5f, /* short enough to count */
+        .clip = 0.5f, /* small enough to take effect */
         .schedule = {.kind = SCHEDULE_CONSTANT, .rate = 0.05f, .steps = STEPS},
         .reducer = reducer,
     };

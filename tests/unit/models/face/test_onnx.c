@@ -177,8 +177,8 @@ static void every_layer_has_a_form(void **state)
     assert_int_equal(network_finish(network, &err), 0);
     shake(params, 6);
     network_pack(network);
-    struct tape *tape = tape_new(network, PICTURES);
-    struct workspace *workspace = workspace_new(network, PICTURES);
+    struct network_tape *tape = network_tape_new(network, PICTURES);
+    struct network_workspace *workspace = network_workspace_new(network, PICTURES);
     float *pictures = random_pictures((size_t)PICTURES * SIDE * SIDE * CHANNELS, 7);
     const float *expected = network_forward(network, tape, workspace, pictures, PICTURES);
 
@@ -193,8 +193,8 @@ static void every_layer_has_a_form(void **state)
     check_file(expected, PICTURES * OUT);
     onnx_free(onnx);
     free(pictures);
-    tape_free(tape);
-    workspace_free(workspace);
+    network_tape_free(tape);
+    network_workspace_free(workspace);
     network_free(network);
     params_free(params);
 }

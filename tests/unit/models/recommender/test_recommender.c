@@ -1,5 +1,5 @@
-/* The recommender's parts: ids and their rows, configuration, and the gradients of both models with
- * both labels against finite differences. */
+/* The parts of the recommender: ids and their rows, configuration, and the gradients of both models
+ * with both labels, compared with finite differences. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/recommender/batch.h"
@@ -58,7 +58,7 @@ static void a_configuration_survives_its_json(void **state)
     struct err err = ERR_INIT;
     json_set_string(arena, json, "kind", "transformer");
     assert_int_equal(recommender_config_from_json(json, &back, &err), -ERR_INVALID);
-    assert_string_equal(err.message, "the configuration of the recommender has no right 'kind'");
+    assert_string_equal(err.message, "the configuration of the recommender has no valid 'kind'");
     config.dimensions = 0;
     assert_int_equal(recommender_config_check(&config, &err), -ERR_INVALID);
     config.dimensions = 1;

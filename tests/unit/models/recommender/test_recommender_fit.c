@@ -1,6 +1,6 @@
-/* Training the recommender from beginning to end in one process: it learns a taste, the same way
- * each time; rows of their own learn more than shared ones; it stops when asked; and its file gives
- * back the model. */
+/* Trains the recommender in one process: it learns the preferences of the users, the same way each
+ * time; separate rows learn more than shared ones; it stops on request; and a loaded model scores
+ * like the trained one. */
 #include "recommender_run.h"
 
 #include "models/recommender/top.h"
@@ -13,7 +13,7 @@ static void both_models_learn_a_taste(void **state)
     for (int kind = 0; kind < 2; kind++) {
         struct recommender_fit_options options = small_run(kind);
         struct recommender_fit_result result = fit(&options, ratings);
-        assert_true(result.judged && result.own == result.steps);
+        assert_true(result.evaluated && result.own == result.steps);
         assert_in_range(result.eval.count, RATINGS / 5 - 100, RATINGS / 5 + 100);
         if (result.eval.auc < 0.9)
             fail_msg("%s: AUC %.3f", recommender_kind_name(kind), result.eval.auc);
@@ -29,7 +29,7 @@ static void the_same_seed_gives_the_same_model(void **state)
     options.epochs = 2;
     struct recommender_fit_result one = fit(&options, ratings), two = fit(&options, ratings);
     assert_true(one.eval.auc == two.eval.auc && one.eval.loss == two.eval.loss);
-    options.seed = 2;
+    options.fit.seed = 2;
     struct recommender_fit_result other = fit(&options, ratings);
     assert_true(other.eval.loss != one.eval.loss);
 }
@@ -50,10 +50,10 @@ static void it_ends_when_asked(void **state)
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 4);
     struct recommender_fit_options options = small_run(RECOMMENDER_MLP);
     volatile sig_atomic_t stop = 1;
-    options.stop = &stop;
-    options.model_dir = directory;
+    options.fit.stop = &stop;
+    options.fit.model_dir = directory;
     struct recommender_fit_result result = fit(&options, ratings);
-    assert_true(result.stopped && !result.judged && result.own == 1);
+    assert_true(result.stopped && !result.evaluated && result.own == 1);
     char path[128];
     recommender_fit_model_path(directory, path, sizeof(path));
     assert_false(file_exists(path));
@@ -65,26 +65,26 @@ static void what_cannot_be_is_refused(void **state)
     struct ratings ratings = {&one, 1};
     struct recommender_fit_options options = small_run(RECOMMENDER_MLP);
     struct recommender_fit_result result;
-    struct recommender_fit_place place = {0};
+    struct recommender_fit_cluster cluster = {0};
     struct err err = ERR_INIT;
     options.rate = 0;
-    assert_int_equal(recommender_fit(&options, &ratings, &place, &result, &err), -ERR_INVALID);
+    assert_int_equal(recommender_fit(&options, &ratings, &cluster, &result, &err), -ERR_INVALID);
     assert_non_null(strstr(err.message, "learning rate 0"));
     options = small_run(RECOMMENDER_MLP);
     options.test_percent = 100;
-    assert_int_equal(recommender_fit(&options, &ratings, &place, &result, &err), -ERR_INVALID);
+    assert_int_equal(recommender_fit(&options, &ratings, &cluster, &result, &err), -ERR_INVALID);
     assert_string_equal(err.message, "none of 1 ratings is left to train on");
 }
 
 static void runs_that_differ_have_another_hash(void **state)
 {
     struct recommender_fit_options a = small_run(RECOMMENDER_MLP), b = a;
-    assert_true(recommender_fit_hash(&a) == recommender_fit_hash(&b));
+    assert_true(hash_of(&a) == hash_of(&b));
     b.rate = 0.06f;
-    assert_true(recommender_fit_hash(&a) != recommender_fit_hash(&b));
+    assert_true(hash_of(&a) != hash_of(&b));
     b = a;
     b.model.buckets = 1;
-    assert_true(recommender_fit_hash(&a) != recommender_fit_hash(&b));
+    assert_true(hash_of(&a) != hash_of(&b));
 }
 
 static void the_file_gives_back_the_model(void **state)
@@ -93,7 +93,7 @@ static void the_file_gives_back_the_model(void **state)
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
     struct err err = ERR_INIT;
     char path[128];
-    options.model_dir = directory;
+    options.fit.model_dir = directory;
     struct recommender_fit_result result = fit(&options, ratings);
     assert_int_equal(result.rows, USERS + ITEMS);
     recommender_fit_model_path(directory, path, sizeof(path));
@@ -126,7 +126,7 @@ static void the_best_items_are_new_to_the_user(void **state)
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
     struct err err = ERR_INIT;
     char path[128];
-    options.model_dir = directory;
+    options.fit.model_dir = directory;
     (void)fit(&options, ratings);
     recommender_fit_model_path(directory, path, sizeof(path));
     _cleanup_(cleanup_recommender_model) struct recommender_model *model = NULL;

@@ -1,5 +1,5 @@
-/* A run of the recommender that was broken off goes on with the same bits; what cannot be gone on
- * from is passed over or refused, and what was finished is not trained again. */
+/* An interrupted run of the recommender is resumed with the same bits; unusable checkpoints are
+ * skipped or refused; a finished run is not trained again. */
 #include "recommender_run.h"
 
 #include "train/run/checkpoint.h"
@@ -8,21 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Two epochs, 76 or so batches, in a directory of their own below the test's. */
+/* Two epochs, about 76 batches, in a separate directory. */
 static struct recommender_fit_options kept_run(const char *name, char path[128])
 {
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
     snprintf(path, 128, "%s/%s", directory, name);
     options.epochs = 2;
-    options.model_dir = path;
-    options.checkpoint_every = 7;
+    options.fit.model_dir = path;
+    options.fit.checkpoint_every = 7;
     return options;
 }
 
 static void read_model(const struct recommender_fit_options *options, struct buf *ret)
 {
     char path[256];
-    recommender_fit_model_path(options->model_dir, path, sizeof(path));
+    recommender_fit_model_path(options->fit.model_dir, path, sizeof(path));
     buf_init(ret, 1 << 24);
     assert_int_equal(file_read(path, ret, NULL), 0);
 }
@@ -41,7 +41,7 @@ static size_t checkpoints(const struct recommender_fit_options *options, uint64_
 {
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
-    assert_int_equal(checkpoint_list(options->model_dir, &steps, &count, NULL), 0);
+    assert_int_equal(checkpoint_list(options->fit.model_dir, &steps, &count, NULL), 0);
     *ret_newest = count ? steps[0] : 0;
     return count;
 }
@@ -52,7 +52,7 @@ static void fit_in_steps(const struct recommender_fit_options *options,
 {
     struct recommender_fit_options asked = *options;
     const volatile sig_atomic_t stop = 1;
-    asked.stop = &stop;
+    asked.fit.stop = &stop;
     for (int i = 0; i < times; i++) {
         struct recommender_fit_result part = fit(&asked, ratings);
         assert_true(part.stopped && part.own == 1);
@@ -75,7 +75,7 @@ static void a_run_that_was_broken_off_gives_the_same_bits(void **state)
     assert_same_model(&whole, &parts);
 }
 
-/* What kill -9 leaves: the newest checkpoint is older than the last batch. */
+/* After kill -9 the newest checkpoint is older than the last batch. */
 static void batches_since_the_last_checkpoint_are_done_again(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 8);
@@ -84,7 +84,7 @@ static void batches_since_the_last_checkpoint_are_done_again(void **state)
                                    killed = kept_run("killed", other);
     struct recommender_fit_result one = fit(&whole, ratings);
     fit_in_steps(&killed, ratings, 5);
-    checkpoint_path(killed.model_dir, 5, newest);
+    checkpoint_path(killed.fit.model_dir, 5, newest);
     assert_int_equal(unlink(newest), 0);
     struct recommender_fit_result two = fit(&killed, ratings);
     assert_int_equal(two.own, one.steps - 4);
@@ -99,7 +99,7 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
                                    damaged = kept_run("damaged", other);
     struct recommender_fit_result one = fit(&whole, ratings);
     fit_in_steps(&damaged, ratings, 5);
-    checkpoint_path(damaged.model_dir, 5, newest);
+    checkpoint_path(damaged.fit.model_dir, 5, newest);
     assert_int_equal(truncate(newest, 5000), 0);
     struct recommender_fit_result two = fit(&damaged, ratings);
     assert_int_equal(two.own, one.steps - 4);
@@ -115,18 +115,18 @@ static void a_finished_run_is_not_trained_again(void **state)
     char path[128], text[4096] = "";
     struct recommender_fit_options options = kept_run("finished", path);
     uint64_t newest;
-    options.keep = 2;
+    options.fit.keep = 2;
     fit_in_steps(&options, ratings, 4);
     assert_int_equal(checkpoints(&options, &newest), 2);
     assert_int_equal(newest, 4);
     struct recommender_fit_result one = fit(&options, ratings);
     assert_int_equal(checkpoints(&options, &newest), 2);
     assert_int_equal(newest, one.steps);
-    options.log = (struct run_log_options){.style = PROGRESS_PLAIN, .stream = said};
+    options.fit.log = (struct run_log_options){.style = PROGRESS_PLAIN, .stream = said};
     struct recommender_fit_result two = fit(&options, ratings);
     assert_int_equal(two.own, 0);
     assert_int_equal(two.steps, one.steps);
-    assert_true(two.judged && two.eval.loss == one.eval.loss && two.rows == one.rows);
+    assert_true(two.evaluated && two.eval.loss == one.eval.loss && two.rows == one.rows);
     rewind(said);
     assert_true(fread(text, 1, sizeof(text) - 1, said) > 0);
     fclose(said);
@@ -145,14 +145,14 @@ static void a_run_goes_on_as_it_began_and_alone(void **state)
     struct recommender_fit_options options = kept_run("began", path);
     options.epochs = 1;
     json_set_int(arena, kept, "test-percent", 20);
-    options.kept = kept;
+    options.fit.kept = kept;
     (void)fit(&options, ratings);
     json_set_int(arena, kept, "test-percent", 30);
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_USAGE);
     assert_non_null(strstr(err.message, "was trained with --test-percent 20, this run has 30"));
 
     _cleanup_fd_ int claim = -1;
-    options.kept = NULL;
+    options.fit.kept = NULL;
     assert_int_equal(model_dir_claim(path, 0, &claim, &err), 0);
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_CONFLICT);
 }
@@ -167,9 +167,9 @@ static void what_runs_away_is_not_kept(void **state)
     struct recommender_fit_options options = kept_run("away", path);
     ratings->items[RATINGS / 2].value = NAN;
     options.model.label = RECOMMENDER_RATING;
-    options.checkpoint_every = 0;
+    options.fit.checkpoint_every = 0;
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_INVALID);
-    if (!strstr(err.message, "not numbers any more: begin anew with a lower --learning-rate") ||
+    if (!strstr(err.message, "not numbers any more: start again with a lower --learning-rate") ||
         strstr(err.message, "--clip"))
         fail_msg("%s", err.message);
     assert_int_equal(checkpoints(&options, &newest), 0);

@@ -1,4 +1,4 @@
-/* Queries, answers and what others answered, as bytes. */
+/* DNS queries, answers and replies of other servers, as bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

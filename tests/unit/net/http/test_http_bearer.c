@@ -1,4 +1,4 @@
-/* Tokens that change under their reader. */
+/* Bearer tokens whose file changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void a_refusal_makes_it_look_at_once(void **state)
     http_bearer_init(&world->bearer, NULL, world->path);
     assert_string_equal(http_bearer_get(&world->bearer, 1000), "one");
     write_token(world, "two");
-    http_bearer_doubt(&world->bearer);
+    http_bearer_mark_rejected(&world->bearer);
     assert_string_equal(http_bearer_get(&world->bearer, 1001), "two");
 }
 

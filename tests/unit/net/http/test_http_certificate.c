@@ -1,4 +1,4 @@
-/* Certificates of a client that are renewed under it. */
+/* Client certificates whose files are renewed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void a_refusal_makes_it_look_at_once(void **state)
     http_certificate_init(&world->certificate, &world->one, world->cert_path, world->key_path);
     expect(world, 1000, &world->one);
     write_pair(world, &world->two);
-    http_certificate_doubt(&world->certificate);
+    http_certificate_mark_rejected(&world->certificate);
     expect(world, 1001, &world->two);
 }
 

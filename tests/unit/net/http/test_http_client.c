@@ -1,4 +1,4 @@
-/* The https transport against our own server: requests, answers, streams and their ends. */
+/* The https transport with our own server: requests, responses, streams and their ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +135,7 @@ static void a_timeout_ends_the_call_on_both_sides(void **state)
         while (!answer.ended)
             loop_run(world->loop);
         assert_int_equal(answer.err.code, ERR_TIMEOUT);
-        snprintf(expected, sizeof(expected), "/hold?a=b%%20c: no whole answer within %lld ms",
+        snprintf(expected, sizeof(expected), "/hold?a=b%%20c: no complete response within %lld ms",
                  (long long)timeout_ms);
         assert_non_null(strstr(answer.err.message, expected));
     }

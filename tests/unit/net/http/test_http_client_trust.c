@@ -1,4 +1,5 @@
-/* The https transport: who it says it is, whom it believes, and what a proxy in between hears. */
+/* The https transport: its credentials, the certificates that it accepts, and what a proxy in
+ * between sees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

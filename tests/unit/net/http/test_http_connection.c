@@ -1,4 +1,4 @@
-/* A server's connection on a stream in memory and in virtual time: requests and their answers,
+/* A server's connection on a stream in memory and in virtual time: requests and their responses,
  * without a socket. */
 #include <setjmp.h>
 #include <stdarg.h>

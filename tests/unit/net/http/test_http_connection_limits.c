@@ -1,5 +1,5 @@
-/* What a server's connection does not take: requests that are refused by their header, and bytes
- * beyond the memory of all connections or of one user. On streams in memory and in virtual time. */
+/* Input that a server's connection refuses: requests refused by their header, and bytes beyond the
+ * memory of all connections or of one user. On streams in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,9 @@ static void what_is_refused_by_its_header_is_never_read(void **state)
         say(world, heads[i]);
         say(world, "more of a body that nobody reads");
         assert_false(world->closed);
-        assert_int_equal(world->service.connections->parse.body.capacity, 0);
+        assert_int_equal(LIST_FIRST(&world->service.connections, struct http_connection, link)
+                             ->parse.body.capacity,
+                         0);
         assert_string_equal(heard(world), REFUSED("Connection: close\r\n"));
         memory_stream_hold(world->peer, false);
         run(world);

@@ -1,4 +1,4 @@
-/* One small document over a line: what a server may answer, and what it may not. */
+/* Fetching one small document: accepted and refused responses. */
 #include "memory_stream.h"
 
 #include "base/mem.h"
@@ -93,14 +93,15 @@ static const struct row ROWS[] = {
      "2\r\n\r\nhi",
      false, 200, "hi", ""},
     {"cut", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", true, 0, "",
-     "the answer is no HTTP (stream ended at an unexpected time)"},
-    {"nothing at all", "", true, 0, "", "the line was closed before the answer was whole"},
+     "the response is not HTTP (stream ended at an unexpected time)"},
+    {"nothing at all", "", true, 0, "",
+     "the connection was closed before the response was complete"},
     {"no HTTP", "SSH-2.0-OpenSSH_9.2\r\n", false, 0, "",
-     "the answer is no HTTP (invalid constant string)"},
+     "the response is not HTTP (invalid constant string)"},
     {"another protocol",
      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: "
      "upgrade\r\n\r\n",
-     false, 0, "", "the answer changes the protocol"},
+     false, 0, "", "the response changes the protocol"},
     {"as large as allowed",
      "HTTP/1.0 200 OK\r\n\r\n"
      "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012"
@@ -116,7 +117,7 @@ static const struct row ROWS[] = {
      "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012"
      "3"
      "4567890",
-     true, 0, "", "the answer is larger than 100 bytes"},
+     true, 0, "", "the response is larger than 100 bytes"},
 };
 
 static void test_row(void **state)
@@ -177,7 +178,7 @@ static void test_a_header_without_end(void **state)
         memory_stream_send(world.server, "X-Long: 0123456789\r\n", 20);
     sim_loop_run_for(world.loop, 1000);
     assert_true(world.done);
-    assert_string_equal(world.err.message, "the header of the answer is longer than 16384 bytes");
+    assert_string_equal(world.err.message, "the header of the response is longer than 16384 bytes");
     end(&world);
 }
 

@@ -1,5 +1,5 @@
-/* The in-process transport, in virtual time under many seeds: answers come whole and in order, each
- * end hears of the other's going, and nothing is left. */
+/* The in-process transport in virtual time with many seeds: responses arrive whole and in order,
+ * each end learns when the other ends, and no memory leaks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,7 +120,7 @@ static void on_end(void *context, const struct err *err)
         world->err = *err;
 }
 
-static const struct http_listener LISTENER = {on_head, on_data, on_end};
+static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
 
 static void world_init(struct world *world, uint64_t seed)
 {
@@ -270,7 +270,7 @@ static void a_timeout_ends_both(void **state)
         loop_run(world.loop);
         assert_int_equal(world.ended, 1);
         assert_int_equal(world.err.code, ERR_TIMEOUT);
-        assert_string_equal(world.err.message, "GET /hold: no whole answer within 250 ms");
+        assert_string_equal(world.err.message, "GET /hold: no complete response within 250 ms");
         assert_int_equal(world.cancelled, 1);
         assert_int_equal(loop_now_ms(world.loop), 250);
     }

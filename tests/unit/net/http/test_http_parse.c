@@ -1,5 +1,5 @@
-/* The grammar of requests: what is accepted gives the same whatever pieces it comes in; what could
- * be read in two ways is refused. */
+/* The grammar of requests: the result is the same for any split into pieces, and ambiguous requests
+ * are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,7 +129,7 @@ static void what_is_not_is_refused_with_a_sentence(void **state)
         {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n", 400, NULL},
         {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
          "chunked\r\n\r\n",
-         400, "the request tells its length more than once"},
+         400, "the request gives its length more than once"},
         {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501,
          "no transfer encoding but 'chunked' is supported"},
         {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", 0, NULL},
@@ -337,11 +337,11 @@ static const struct refused AMBIGUOUS[] = {
      "a header line is not a name, a colon and a value"},
     {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1,1\r\n\r\nab", 400, NULL},
     {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\ncontent-length: 2\r\n\r\nab", 400,
-     "the request tells its length more than once"},
+     "the request gives its length more than once"},
     {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n", 400, NULL},
     {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0000000000000000001\r\n\r\na", 400, NULL},
     {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400,
-     "the request tells its length more than once"},
+     "the request gives its length more than once"},
     {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n\r\n", 501, NULL},
     {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\n\r\n", 501, NULL},
     {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, chunked\r\n\r\n", 501, NULL},

@@ -1,5 +1,5 @@
-/* Peers that stall or fall silent, on real sockets: a loop that waits for them does not turn, and
- * one whose machine is cut off is noticed without a word from it. */
+/* Peers that stall or fall silent, on real sockets: the loop does not spin while it waits for them,
+ * and a peer whose machine is cut off is noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

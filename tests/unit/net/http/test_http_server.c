@@ -1,4 +1,4 @@
-/* The server on real sockets, plain and TLS: what is asked is answered, whole and in order. */
+/* The server on real sockets, plain and TLS: every request gets its whole response, in order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

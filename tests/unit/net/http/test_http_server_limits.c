@@ -1,5 +1,5 @@
-/* The server's clocks and limits on real sockets: who is slow, takes nothing or comes too often is
- * ended, and nobody else. */
+/* Timeouts and limits of the server on real sockets: connections that are slow, do not read or are
+ * too many are closed, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The polite transport in virtual time: when each call reaches the server, and in what order. */
+/* The throttling transport in virtual time: when each call reaches the server, and in which order.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,7 +137,7 @@ static void on_end(void *context, const struct err *err)
 
 static void start(struct world *world, int number, const char *method, const char *query)
 {
-    static const struct http_listener LISTENER = {.on_end = on_end};
+    static const struct http_callbacks LISTENER = {.on_end = on_end};
     char path[16], body[8] = "body"; /* not there any more when the call is let go */
     snprintf(path, sizeof(path), "/%d", number);
     struct http_request request = {

@@ -1,5 +1,5 @@
-/* A connection that changes its protocol: what was sent ahead is not lost, both ends are told of
- * each other's, and the server can end it. On a stream in memory and in virtual time. */
+/* A connection that changes its protocol: bytes that were sent ahead are not lost, both ends learn
+ * of each other's end, and the server can close it. On a stream in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,8 +124,9 @@ static void run(struct world *world)
 static int teardown(void **state)
 {
     struct world *world = *state;
-    if (world->service.connections)
-        http_connection_close(world->service.connections);
+    if (!list_is_empty(&world->service.connections))
+        http_connection_close(
+            LIST_FIRST(&world->service.connections, struct http_connection, link));
     run(world);
     assert_true(world->closed);
     assert_int_equal(world->closed_count, 1);
@@ -160,7 +161,8 @@ static void the_answer_is_101_and_then_it_is_the_upgraders(void **state)
     for (int later = 0; later < 2; later++) {
         world->later = later;
         if (later) { /* a second connection */
-            http_connection_close(world->service.connections);
+            http_connection_close(
+                LIST_FIRST(&world->service.connections, struct http_connection, link));
             run(world);
             world->closed_count = 0;
             buf_clear(&world->log);
@@ -222,7 +224,7 @@ static void the_server_ends_it(void **state)
     struct world *world = *state;
     say(world, ASK);
     buf_clear(&world->log);
-    http_connection_close(world->service.connections);
+    http_connection_close(LIST_FIRST(&world->service.connections, struct http_connection, link));
     assert_log(world, "end: the server ends ");
     run(world);
     assert_log(world, "closed ");

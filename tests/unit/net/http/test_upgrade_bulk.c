@@ -1,6 +1,6 @@
-/* Much through an upgraded TLS connection, each way, with SPDY and with SPDY within WebSocket:
- * every byte arrives, and while one side is slow the other waits instead of memory growing. 5 MB a
- * way; times TRAINYARD_TEST_SCALE. The client is a thread that blocks. */
+/* Bulk data through an upgraded TLS connection in each direction, with SPDY and with SPDY inside
+ * WebSocket: every byte arrives, and while one side is slow the other waits instead of using more
+ * memory. 5 MB per direction, times TRAINYARD_TEST_SCALE. The client is a thread that blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "net/http/server.h"
+#include "net/http/websocket_handshake.h"
 #include "net/stream/spdy.h"
 #include "net/stream/spdy_session.h"
 #include "net/stream/websocket.h"
-#include "net/stream/websocket_handshake.h"
 #include "net/stream/websocket_stream.h"
 #include "test_scale.h"
 #include "tls/tls.h"

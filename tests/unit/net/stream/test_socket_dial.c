@@ -1,4 +1,4 @@
-/* Connecting to an address, for real. */
+/* Connecting to an address, on real sockets. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "loop/loop.h"

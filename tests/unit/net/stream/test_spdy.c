@@ -1,5 +1,5 @@
-/* SPDY frames: against bytes that Python's zlib made, against what was just written, and against
- * those who do not keep to the protocol. */
+/* SPDY frames: bytes that Python's zlib made, frames that were just written, and input that breaks
+ * the protocol. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -211,7 +211,7 @@ static void what_breaks_the_protocol_is_refused(void **state)
     static const struct {
         const char *hex, *why;
     } rows[] = {
-        {"8002000100000000", "version 3 is spoken here, not 2"},
+        {"8002000100000000", "only version 3 is supported, not 2"},
         {"8003000101000001", NULL},
         {"8003000100010001", "a control frame of 65537 bytes is too long"},
         {"800300010000000300000000", "a frame of type 1 is cut off"},

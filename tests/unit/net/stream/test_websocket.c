@@ -1,5 +1,5 @@
-/* WebSocket frames: the examples of RFC 6455, what it writes it reads, however the bytes are cut,
- * and everything past a limit or against the rules is refused with the code for it. */
+/* WebSocket frames: the examples of RFC 6455, written frames are parsed back for any split of the
+ * bytes, and input beyond a limit or against the rules is refused with the right code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

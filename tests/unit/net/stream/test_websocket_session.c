@@ -1,4 +1,4 @@
-/* The server's side of a WebSocket session, and the stream inside one, on a line in memory: the
+/* The server's side of a WebSocket session, and the stream inside one, on a stream in memory: the
  * test is the client, and writes frames with the same codec. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +109,7 @@ static int setup_stream(void **state)
 {
     struct world *world = new_world();
     world->stream = websocket_stream_new(world->loop, &world->peer->stream);
-    stream_set_patience(world->stream, 1000);
+    stream_set_stall_timeout(world->stream, 1000);
     stream_start(world->stream, &STREAM_HANDLER, world);
     *state = world;
     return 0;

@@ -5,8 +5,8 @@
 #include "node/image/store.h"
 #include "node/image/table.h"
 #include "node/node.h"
-#include "node/pod/spec.h"
-#include "node/pod/state.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/state.h"
 #include "tar_write.h"
 #include "tls/tls.h"
 
@@ -175,7 +175,7 @@ static void broken_ones_leave_nothing(void **state)
         {{.other_config = true}, NULL, "is damaged"},
         {{.other_blob = true}, NULL, "digest is not what the image says"},
         {{.other_blob = true, .gzip = true}, NULL, "digest is not what the image says"},
-        {{0}, "no name!", "is no name of an image"},
+        {{0}, "no name!", "is not a valid image name"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();

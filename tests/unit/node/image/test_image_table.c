@@ -2,8 +2,8 @@
 #include "node_test.h"
 
 #include "base/system/file.h"
-#include "node/image/handed.h"
 #include "node/image/table.h"
+#include "node/image/tmp_program.h"
 #include "node/image/user.h"
 #include "node/node.h"
 
@@ -185,16 +185,16 @@ static void files_below_tmp(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(files); i++)
         assert_int_equal(file_write_atomic(files[i], "x", 1, i == 0 ? 0755 : 0644, NULL), 0);
 
-    assert_string_equal(image_handed_entry(arena, program, 0), scratch);
-    assert_string_equal(image_handed_entry(arena, data, 0), scratch); /* it may be a program */
-    assert_string_equal(image_handed_entry(arena, script, 1), scratch);
-    assert_string_equal(image_handed_entry(arena, program, 2), scratch);
-    assert_null(image_handed_entry(arena, data, 1));
-    assert_null(image_handed_entry(arena, scratch, 0)); /* not a file */
-    assert_null(image_handed_entry(arena, arena_printf(arena, "%s/none", scratch), 0));
-    assert_null(image_handed_entry(arena, "/bin/sh", 0));
-    assert_null(image_handed_entry(arena, "/tmp/", 0));
-    assert_null(image_handed_entry(arena, arena_printf(arena, "/tmp/..%s", program), 0));
+    assert_string_equal(image_tmp_program_entry(arena, program, 0), scratch);
+    assert_string_equal(image_tmp_program_entry(arena, data, 0), scratch); /* it may be a program */
+    assert_string_equal(image_tmp_program_entry(arena, script, 1), scratch);
+    assert_string_equal(image_tmp_program_entry(arena, program, 2), scratch);
+    assert_null(image_tmp_program_entry(arena, data, 1));
+    assert_null(image_tmp_program_entry(arena, scratch, 0)); /* not a file */
+    assert_null(image_tmp_program_entry(arena, arena_printf(arena, "%s/none", scratch), 0));
+    assert_null(image_tmp_program_entry(arena, "/bin/sh", 0));
+    assert_null(image_tmp_program_entry(arena, "/tmp/", 0));
+    assert_null(image_tmp_program_entry(arena, arena_printf(arena, "/tmp/..%s", program), 0));
 
     const char *const commands[][2] = {{program, script}, {"sh", script}, {"sh", data}};
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {

@@ -171,7 +171,7 @@ static void what_is_refused(void **state)
     buf_clear(&memory.buf);
     for (int i = 0; i < 2 * TAR_BLOCK; i++)
         buf_append_char(&memory.buf, 'x');
-    expect_error("no tar archive");
+    expect_error("not a tar archive");
 }
 
 static void too_long_names(void **state)

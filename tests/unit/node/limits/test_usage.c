@@ -4,8 +4,8 @@
 #include "loop/sim/sim_loop.h"
 #include "node/limits/usage.h"
 #include "node/limits/usage_read.h"
-#include "node/pod/spent.h"
-#include "node/process/strays.h"
+#include "node/pod/cpu_time.h"
+#include "node/process/orphans.h"
 
 #include "base/mem.h"
 #include "base/system/file.h"
@@ -155,7 +155,7 @@ static pid_t start_command(const int line[2], const char *mark)
     }
     char number[16], variable[64];
     snprintf(number, sizeof(number), "%d", line[1]);
-    snprintf(variable, sizeof(variable), "%s=%s", STRAYS_MARK, mark);
+    snprintf(variable, sizeof(variable), "%s=%s", ORPHANS_MARK, mark);
     execle("/proc/self/exe", "test", number, NULL, (char *[]){mark[0] ? variable : NULL, NULL});
     _exit(1);
 }
@@ -285,19 +285,19 @@ static void test_spent(void **state)
 {
     char directory[] = "/tmp/trainyard-spent-XXXXXX";
     assert_non_null(mkdtemp(directory));
-    assert_int_equal(pod_spent_load(directory, "main", 0), 0);
-    pod_spent_store(directory, "main", 0, 123456789012);
-    assert_int_equal(pod_spent_load(directory, "main", 0), 123456789012);
-    assert_int_equal(pod_spent_load(directory, "other", 0), 0);
-    pod_spent_store(directory, "main", 1, 5);
-    assert_int_equal(pod_spent_load(directory, "main", 1), 5);
-    assert_int_equal(pod_spent_load(directory, "main", 0), 0);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 0), 0);
+    pod_cpu_time_store(directory, "main", 0, 123456789012);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 0), 123456789012);
+    assert_int_equal(pod_cpu_time_load(directory, "other", 0), 0);
+    pod_cpu_time_store(directory, "main", 1, 5);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 1), 5);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 0), 0);
 
     /* Who watches the pod's directory hears nothing of it. */
     char event[4096];
     int watch = inotify_init1(IN_NONBLOCK);
     assert_true(inotify_add_watch(watch, directory, IN_ALL_EVENTS & ~(IN_ACCESS | IN_OPEN)) >= 0);
-    pod_spent_store(directory, "main", 1, 6);
+    pod_cpu_time_store(directory, "main", 1, 6);
     assert_int_equal(read(watch, event, sizeof(event)), -1);
     close(watch);
     assert_int_equal(file_remove_tree(directory, NULL), 0);

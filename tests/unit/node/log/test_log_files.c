@@ -6,7 +6,7 @@
 #include "node/log/container_log.h"
 #include "node/log/files.h"
 #include "node/log/read.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 #include "node/step/log.h"
 
 #include <fcntl.h>

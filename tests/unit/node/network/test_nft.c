@@ -2,8 +2,8 @@
  * whether the kernel takes them is tried by the integration test of the way out. */
 #include "node_test.h"
 
+#include "node/network/egress.h"
 #include "node/network/nft.h"
-#include "node/network/way_out.h"
 
 #include <arpa/inet.h>
 #include <linux/netfilter.h>
@@ -204,7 +204,7 @@ static const char *choose(const char *routes, uint32_t seed)
 {
     static char text[INET_ADDRSTRLEN];
     struct in_addr address;
-    if (!way_out_choose(routes, seed, &address))
+    if (!egress_choose(routes, seed, &address))
         return "none";
     return inet_ntop(AF_INET, &address, text, sizeof(text));
 }

@@ -16,7 +16,7 @@
 
 enum { OTHER_USER = 65534, STRANGER = 65533 };
 
-static struct pod_kubeconfig make(struct arena *arena, int64_t user)
+static struct plan_kubeconfig make(struct arena *arena, int64_t user)
 {
     static const char CA[] = "-----CERT-----\n", TOKEN[] = "a.b.c";
     const char *files = arena_printf(arena, "%s/files", directory);
@@ -26,7 +26,7 @@ static struct pod_kubeconfig make(struct arena *arena, int64_t user)
         file_replace(arena_printf(arena, "%s/ca.crt", files), CA, strlen(CA), 0644, NULL), 0);
     assert_int_equal(
         file_replace(arena_printf(arena, "%s/token", files), TOKEN, strlen(TOKEN), 0644, NULL), 0);
-    return (struct pod_kubeconfig){
+    return (struct plan_kubeconfig){
         .pod_dir = directory,
         .uid = "u",
         .namespace_ = "here",
@@ -48,9 +48,9 @@ static const char *read_text(struct arena *arena, const char *path)
 static void who_runs_us_finds_the_files(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct pod_kubeconfig kubeconfig = make(arena, -1);
+    const struct plan_kubeconfig kubeconfig = make(arena, -1);
     const char *path;
-    assert_int_equal(pod_kubeconfig_write(arena, &kubeconfig, &path, NULL), 0);
+    assert_int_equal(plan_kubeconfig_write(arena, &kubeconfig, &path, NULL), 0);
     assert_string_equal(path, arena_printf(arena, "%s/kubeconfig", directory));
     const char *text = read_text(arena, path);
     assert_non_null(strstr(text, "server: https://127.0.0.1:7443\n"));
@@ -78,13 +78,13 @@ static void another_user_reads_it_and_nobody_else(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     uid_t user = geteuid() ? geteuid() : OTHER_USER;
-    const struct pod_kubeconfig kubeconfig = make(arena, user);
+    const struct plan_kubeconfig kubeconfig = make(arena, user);
     const char *path;
     struct stat info;
     struct err err = ERR_INIT;
     mode_t mask = umask(077);
     for (int i = 0; i < 2; i++) /* a pod may be planned again */
-        if (pod_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0)
+        if (plan_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0)
             fail_msg("%s", err.message);
     umask(mask);
     assert_string_equal(path,
@@ -103,35 +103,35 @@ static void another_user_reads_it_and_nobody_else(void **state)
         assert_int_equal(try_as(STRANGER, path), EACCES);
         assert_int_equal(try_as(STRANGER, kubeconfig.handout_dir), EACCES);
     }
-    assert_int_equal(pod_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
+    assert_int_equal(plan_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
     assert_false(file_exists(path));
-    assert_int_equal(pod_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
+    assert_int_equal(plan_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
 }
 
 static void what_is_missing_is_told(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_kubeconfig kubeconfig = make(arena, geteuid() ? geteuid() : OTHER_USER);
+    struct plan_kubeconfig kubeconfig = make(arena, geteuid() ? geteuid() : OTHER_USER);
     struct err err = ERR_INIT;
     const char *path;
     kubeconfig.handout_dir = "/proc/nowhere";
-    assert_true(pod_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
+    assert_true(plan_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
     assert_non_null(strstr(err.message, "gets no KUBECONFIG (a pod that needs none says "
                                         "automountServiceAccountToken: false): "));
     assert_non_null(strstr(err.message, "/proc/nowhere"));
     kubeconfig = make(arena, kubeconfig.user);
     assert_int_equal(unlink(arena_printf(arena, "%s/token", kubeconfig.files)), 0);
-    assert_true(pod_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
+    assert_true(plan_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
     assert_non_null(strstr(err.message, "/files/token"));
 }
 
 static void clusters_have_places_of_their_own(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *one = pod_handout_dir(arena, directory);
+    const char *one = plan_handout_dir(arena, directory);
     assert_true(str_has_prefix(one, "/run/trainyard-"));
-    assert_string_equal(one, pod_handout_dir(arena, arena_printf(arena, "%s/.", directory)));
-    assert_string_not_equal(one, pod_handout_dir(arena, "/"));
+    assert_string_equal(one, plan_handout_dir(arena, arena_printf(arena, "%s/.", directory)));
+    assert_string_not_equal(one, plan_handout_dir(arena, "/"));
 }
 
 int main(void)

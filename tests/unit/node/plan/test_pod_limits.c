@@ -38,7 +38,7 @@ static void test_pods(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct cgroup_limits limits;
-        assert_int_equal(pod_limits_of_pod(read_json(arena, CASES[i].pod), &limits, NULL), 0);
+        assert_int_equal(plan_limits_of_pod(read_json(arena, CASES[i].pod), &limits, NULL), 0);
         assert_int_equal(limits.cpu_shares, CASES[i].limits.cpu_shares);
         assert_int_equal(limits.cpu_quota_us, CASES[i].limits.cpu_quota_us);
         assert_int_equal(limits.memory_bytes, CASES[i].limits.memory_bytes);
@@ -55,7 +55,7 @@ static void test_wrong_annotation(void **state)
         struct err err = ERR_INIT;
         const char *text = arena_printf(
             arena, "{'metadata':{'annotations':{'trainyard.dev/pids-limit':'%s'}}}", WRONG[i]);
-        assert_true(pod_limits_of_pod(read_json(arena, text), &limits, &err) < 0);
+        assert_true(plan_limits_of_pod(read_json(arena, text), &limits, &err) < 0);
         assert_non_null(strstr(err.message, "trainyard.dev/pids-limit"));
     }
 }
@@ -65,8 +65,8 @@ static void test_container(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct cgroup_limits limits;
     /* Who gives a limit only weighs as much. */
-    pod_limits_of_container(read_json(arena, "{'resources':{'limits':{'cpu':'2','memory':'1Gi'}}}"),
-                            &limits);
+    plan_limits_of_container(
+        read_json(arena, "{'resources':{'limits':{'cpu':'2','memory':'1Gi'}}}"), &limits);
     assert_int_equal(limits.cpu_shares, 2048);
     assert_int_equal(limits.cpu_quota_us, 200000);
     assert_int_equal(limits.memory_bytes, 1 << 30);
@@ -81,11 +81,11 @@ static void test_not_held(void **state)
                          "'initContainers':[{'resources':{'limits':{'memory':1}}}]}}");
     const struct json *none =
         read_json(arena, "{'spec':{'containers':[{'resources':{'requests':{'cpu':1}}}]}}");
-    assert_string_equal(pod_limits_not_held(both, 0), "cpu and memory");
-    assert_string_equal(pod_limits_not_held(both, CGROUP_MEMORY), "cpu");
-    assert_string_equal(pod_limits_not_held(both, CGROUP_CPU), "memory");
-    assert_null(pod_limits_not_held(both, CGROUP_CPU | CGROUP_MEMORY));
-    assert_null(pod_limits_not_held(none, 0));
+    assert_string_equal(plan_limits_not_enforced(both, 0), "cpu and memory");
+    assert_string_equal(plan_limits_not_enforced(both, CGROUP_MEMORY), "cpu");
+    assert_string_equal(plan_limits_not_enforced(both, CGROUP_CPU), "memory");
+    assert_null(plan_limits_not_enforced(both, CGROUP_CPU | CGROUP_MEMORY));
+    assert_null(plan_limits_not_enforced(none, 0));
 }
 
 int main(void)

@@ -23,11 +23,11 @@ static const struct json *get_object(void *context, const struct kube_resource *
 static bool is_plain;
 static const char *const *shares;
 
-static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec *ret,
-                    struct pod_plan_refusal *refusal, struct err *err)
+static int plan_json(struct arena *arena, const struct json *pod, struct pod_spec *ret,
+                     struct plan_refusal *refusal, struct err *err)
 {
     const struct node_objects objects = {get_object, NULL};
-    const struct pod_plan_input input = {
+    const struct plan_input input = {
         .pod = pod,
         .state_dir = root,
         .pod_dir = arena_printf(arena, "%s/pod", root),
@@ -54,21 +54,21 @@ static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec
                                 root, root, root)),
         .objects = &objects,
     };
-    return pod_plan(arena, &input, ret, refusal, err);
+    return plan_pod(arena, &input, ret, refusal, err);
 }
 
 static int plan(struct arena *arena, const char *spec, struct pod_spec *ret,
-                struct pod_plan_refusal *refusal, struct err *err)
+                struct plan_refusal *refusal, struct err *err)
 {
     struct json *pod = read_json(arena, "{'metadata':{'name':'w-0','namespace':'n','uid':'u'}}");
     json_set(arena, pod, "spec", read_json(arena, spec));
-    return plan_pod(arena, pod, ret, refusal, err);
+    return plan_json(arena, pod, ret, refusal, err);
 }
 
 static struct pod_spec must_plan(struct arena *arena, const char *spec)
 {
     struct pod_spec planned;
-    struct pod_plan_refusal refusal;
+    struct plan_refusal refusal;
     struct err err = ERR_INIT;
     if (plan(arena, spec, &planned, &refusal, &err) < 0)
         fail_msg("%s", err.message);
@@ -259,7 +259,7 @@ static void images_that_do_not_run(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         struct pod_spec spec;
-        struct pod_plan_refusal refusal;
+        struct plan_refusal refusal;
         struct err err = ERR_INIT;
         assert_true(
             plan(arena, arena_printf(arena, "{'containers':[{'name':'m',%s}]}", CASES[i].container),
@@ -292,7 +292,7 @@ static void peers_of_a_job(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec;
-    struct pod_plan_refusal refusal;
+    struct plan_refusal refusal;
     struct err err = ERR_INIT;
     struct json *pod = read_json(
         arena,
@@ -302,7 +302,7 @@ static void peers_of_a_job(void **state)
         "'initContainers':[{'name':'first','command':['true']}],"
         "'containers':[{'name':'main','command':['true']},{'name':'own','command':['true'],"
         "'volumeMounts':[{'name':'v','mountPath':'/run/trainyard/peers'}]}]}}");
-    if (plan_pod(arena, pod, &spec, &refusal, &err) < 0)
+    if (plan_json(arena, pod, &spec, &refusal, &err) < 0)
         fail_msg("%s", err.message);
     for (size_t i = 0; i < 2; i++) {
         const struct pod_mount *mount = mount_at(&spec.containers[i], PEERS_MOUNT);
@@ -354,13 +354,14 @@ static void refusals(void **state)
          false},
         {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'env':[{'name':'UP',"
          "'value':'..'}],'volumeMounts':[{'name':'v','mountPath':'/x','subPathExpr':'$(UP)/y'}]}]}",
-         "CreateContainerConfigError", "m", "subPath '../y' is no path inside the volume", false},
+         "CreateContainerConfigError", "m", "subPath '../y' is not a path inside the volume",
+         false},
         {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
          "'name':'v','mountPath':'/proc/'}]}]}",
          "CreateContainerConfigError", "m", "belongs to the sandbox", false},
         {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
          "'name':'v','mountPath':'/x/../etc'}]}]}",
-         "CreateContainerConfigError", "m", "is no path below '/'", false},
+         "CreateContainerConfigError", "m", "is not a path below '/'", false},
         {"{'containers':[{'name':'m','command':['a'],'workingDir':'src'}]}",
          "CreateContainerConfigError", "m", "workingDir 'src' must be an absolute path", false},
         {"{'securityContext':{'sysctls':[{'name':'kernel.core_pattern','value':'x'}]},'containers':"
@@ -379,7 +380,7 @@ static void refusals(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct pod_spec spec;
-        struct pod_plan_refusal refusal = {0};
+        struct plan_refusal refusal = {0};
         struct err err = ERR_INIT;
         assert_true(plan(arena, CASES[i].spec, &spec, &refusal, &err) < 0);
         assert_string_equal(refusal.reason, CASES[i].reason);
@@ -410,8 +411,8 @@ static void securities(void **state)
     assert_int_equal(spec.memory_count, 1);
     assert_int_equal(spec.memories[0].size, 4096);
     const struct pod_container *a = &spec.containers[0], *b = &spec.containers[1];
-    assert_int_equal(a->capabilities, pod_capabilities_named("CHOWN"));
-    assert_int_equal(b->capabilities, pod_capabilities_default() & ~pod_capabilities_named("KILL"));
+    assert_int_equal(a->capabilities, capabilities_named("CHOWN"));
+    assert_int_equal(b->capabilities, capabilities_default() & ~capabilities_named("KILL"));
     assert_true(a->unconfined && a->read_only);
     assert_false(b->unconfined || b->read_only);
     assert_string_equal(a->mounts[0].target, "/m");
@@ -420,7 +421,7 @@ static void securities(void **state)
 }
 
 static int plan_plain(struct arena *arena, const char *spec, struct pod_spec *ret,
-                      struct pod_plan_refusal *refusal, struct err *err)
+                      struct plan_refusal *refusal, struct err *err)
 {
     is_plain = true;
     int result = plan(arena, spec, ret, refusal, err);
@@ -486,7 +487,7 @@ static void without_namespaces_nothing_is_mounted(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct pod_spec spec;
-        struct pod_plan_refusal refusal;
+        struct plan_refusal refusal;
         struct err err = ERR_INIT;
         int result = plan_plain(arena, ROWS[i].spec, &spec, &refusal, &err);
         assert_true(result < 0);
@@ -542,7 +543,7 @@ static void without_namespaces_non_root_is_who_we_are(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct pod_spec spec;
-        struct pod_plan_refusal refusal;
+        struct plan_refusal refusal;
         struct err err = ERR_INIT;
         int result = plan_plain(arena, ROWS[i].spec, &spec, &refusal, &err);
         assert_int_equal(result == 0, ROWS[i].may_run && geteuid() != 0);
@@ -560,7 +561,7 @@ static void long_names_are_cut(void **state)
     name[62] = '-';
     name[sizeof(name) - 1] = '\0';
     json_set_string(arena, json_get(pod, "metadata"), "name", name);
-    assert_int_equal(strlen(pod_hostname(arena, pod)), 62);
+    assert_int_equal(strlen(plan_pod_hostname(arena, pod)), 62);
 }
 
 /* A container that was given GPUs hears which; one that asked for none hears nothing. */
@@ -568,7 +569,7 @@ static void gpus_are_told(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec;
-    struct pod_plan_refusal refusal;
+    struct plan_refusal refusal;
     struct err err = ERR_INIT;
     struct json *pod = read_json(
         arena, "{'metadata':{'name':'w-0','namespace':'n','uid':'u','annotations':{"
@@ -576,11 +577,11 @@ static void gpus_are_told(void **state)
                "{'name':'main','image':'known','resources':{'requests':{'nvidia.com/gpu':'2'}}},"
                "{'name':'side','image':'known'}]}}");
     struct json *annotations = json_at(pod, "metadata", "annotations", NULL);
-    assert_true(plan_pod(arena, pod, &spec, &refusal, &err) < 0);
+    assert_true(plan_json(arena, pod, &spec, &refusal, &err) < 0);
     assert_int_equal(err.code, ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "put on its node by hand"));
     json_set_string(arena, annotations, "trainyard.dev/gpus", "{\"main\":[1,3]}");
-    if (plan_pod(arena, pod, &spec, &refusal, &err) < 0)
+    if (plan_json(arena, pod, &spec, &refusal, &err) < 0)
         fail_msg("%s", err.message);
     const struct pod_strings *main = &spec.containers[0].environment;
     const struct pod_strings *side = &spec.containers[1].environment;

@@ -34,7 +34,7 @@ struct outcome {
     const char *reason;
 };
 
-static void on_done(void *context, struct pod_prepared *prepared)
+static void on_done(void *context, struct plan_prepared *prepared)
 {
     struct outcome *outcome = context;
     outcome->is_done = true;
@@ -62,7 +62,7 @@ static struct kube_object *make_pod(int number)
 }
 
 /* The host's memory goes as soon as the preparation has begun. */
-static struct pod_preparation *start(struct loop *loop, int number, struct outcome *outcome)
+static struct plan_preparation *start(struct loop *loop, int number, struct outcome *outcome)
 {
     static struct cgroup_base groups = {.earlier = ""};
     static struct pod_host host;
@@ -79,7 +79,7 @@ static struct pod_preparation *start(struct loop *loop, int number, struct outco
         .resolv_conf = "",
         .source = {find_object, next_service, NULL},
     };
-    const struct pod_preparation_order order = {
+    const struct plan_preparation_order order = {
         .pod = pod,
         .directory = arena_printf(arena, "%s/pods/u%d", directory, number),
         .address = "10.244.1.2",
@@ -87,7 +87,7 @@ static struct pod_preparation *start(struct loop *loop, int number, struct outco
         .tokens = &tokens,
     };
     *outcome = (struct outcome){0};
-    struct pod_preparation *preparation = pod_preparation_start(&host, &order, on_done, outcome);
+    struct plan_preparation *preparation = plan_preparation_start(&host, &order, on_done, outcome);
     kube_object_unref(pod);
     return preparation;
 }
@@ -152,8 +152,8 @@ static void an_abandoned_one_is_not_told(void **state)
 {
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
-    pod_preparation_abandon(start(loop, 1, &outcome));
-    pod_preparation_abandon(NULL);
+    plan_preparation_abandon(start(loop, 1, &outcome));
+    plan_preparation_abandon(NULL);
     sim_loop_run_for(loop, 1000);
     assert_false(outcome.is_done);
     loop_free(loop);
@@ -168,9 +168,9 @@ static void many_are_prepared_side_by_side(void **state)
     assert_int_equal(loop_new(&loop, NULL), 0);
     config = object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
     for (int i = 0; i < PODS; i++) {
-        struct pod_preparation *preparation = start(loop, 100 + i, &outcomes[i]);
+        struct plan_preparation *preparation = start(loop, 100 + i, &outcomes[i]);
         if (i % 4 == 0)
-            pod_preparation_abandon(preparation);
+            plan_preparation_abandon(preparation);
     }
     loop_run(loop); /* until nothing is left to do */
     for (int i = 0; i < PODS; i++) {

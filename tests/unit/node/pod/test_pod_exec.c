@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "net/stream/stream.h"
 #include "node/pod/exec.h"
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 
 #include <fcntl.h>
@@ -264,7 +264,7 @@ static void nonsense_is_an_error(void **context)
     take_request(world);
     answer(world, "kind dance\n", -1);
     assert_int_equal(world->ends, 1);
-    assert_string_equal(world->err.message, "line 1: 'dance' is no kind of message known here");
+    assert_string_equal(world->err.message, "line 1: unknown kind 'dance'");
 }
 
 static void a_supervisor_that_dies_is_noticed(void **context)

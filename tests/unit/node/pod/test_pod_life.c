@@ -18,8 +18,8 @@ static int plan(struct arena *arena, const char *more, const char *own, struct p
                 struct err *err)
 {
     const struct node_objects objects = {get_object, NULL};
-    struct pod_plan_refusal refusal;
-    const struct pod_plan_input input = {
+    struct plan_refusal refusal;
+    const struct plan_input input = {
         .pod = read_json(arena, arena_printf(arena,
                                              "{'metadata':{'name':'p','namespace':'n','uid':'u'},"
                                              "'spec':{%s'containers':[{'name':'m','image':'i',"
@@ -37,7 +37,7 @@ static int plan(struct arena *arena, const char *more, const char *own, struct p
         .objects = &objects,
     };
     struct pod_spec planned;
-    int result = pod_plan(arena, &input, &planned, &refusal, err);
+    int result = plan_pod(arena, &input, &planned, &refusal, err);
     if (result < 0)
         return result;
     _cleanup_buf_ struct buf text;

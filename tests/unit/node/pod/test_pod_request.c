@@ -2,7 +2,7 @@
  * too long is refused. */
 #include "node_test.h"
 
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 
 #include <fcntl.h>
@@ -58,8 +58,8 @@ static void broken_requests_are_refused(void **state)
     } cases[] = {
         {"", "no container is named"},
         {"kind exec\ncontainer main\n", "no command is given"},
-        {"kind dance\n", "line 1: 'dance' is no kind of message known here"},
-        {"kind attach\ncontainer main\nstdin 2\n", "line 3: '2' is not between 0 and 1"},
+        {"kind dance\n", "line 1: unknown kind 'dance'"},
+        {"kind attach\ncontainer main\nstdin 2\n", "line 3: stdin: '2' is not between 0 and 1"},
         {"volume 1\n", "line 1: unknown key 'volume'"},
         {"kind attach", "line 1: line 1 is cut short"},
     };

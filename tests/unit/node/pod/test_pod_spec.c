@@ -1,9 +1,9 @@
 /* Specs and states survive being written and read; what is broken is refused with its line. */
 #include "node_test.h"
 
-#include "node/pod/record.h"
-#include "node/pod/spec.h"
-#include "node/pod/state.h"
+#include "node/pod/record/record.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/state.h"
 #include "scratch_directory.h"
 
 static int parse(struct arena *arena, const char *text, struct pod_spec *spec, struct err *err)
@@ -124,18 +124,18 @@ static void broken_specs(void **state)
         {"", "no hostname"},
         {"hostname a\n", "no container"},
         {"hostname a\ncontainer m\n", "'m' has no command"},
-        {"hostname a\ncontainer ../m\narg x\n", "no name of a container"},
+        {"hostname a\ncontainer ../m\narg x\n", "not a valid container name"},
         {"hostname a\nnetwork /x\ncontainer m\narg x\n", "no address"},
         {"hostname a\npids-limit -1\n", "line 2: pids-limit"},
         {"hostname a\nwhat x\n", "line 2: unknown key 'what'"},
         {"hostname a", "line 1 is cut short"},
-        {"hostname\n", "line 1 is no 'key value'"},
+        {"hostname\n", "line 1 is not 'key value'"},
         {"hostname a\\t\n", "line 1 has an unknown escape"},
         {"hostname a\\", "cut short"},
         {"arg x\n", "unknown key 'arg'"},
         {"hostname a\nnested maybe\n", "nested"},
-        {"hostname a\nrestart x\n", "restart policy 'x'"},
-        {"hostname a\ncontainer m\narg x\ninit i\narg x\n", "behind a main one"},
+        {"hostname a\nrestart x\n", "unknown restart 'x'"},
+        {"hostname a\ncontainer m\narg x\ninit i\narg x\n", "after a main container"},
         {"hostname a\ncontainer m\narg x\nmount relative\nsource /x\n", "unknown key 'source'"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
@@ -182,8 +182,8 @@ static void state_round_trip(void **state)
     strcpy(first->last.message, "two\nlines \\n");
     wrote.containers[1].phase = CONTAINER_TERMINATED;
     wrote.containers[1].end.known = true;
-    pod_state_tell(&wrote, "main", true, "BackOff", "for %d s", 10);
-    pod_state_tell(&wrote, NULL, false, "Evicted", "too much");
+    pod_state_record_event(&wrote, "main", true, "BackOff", "for %d s", 10);
+    pod_state_record_event(&wrote, NULL, false, "Evicted", "too much");
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_STATE_MAX);
     pod_state_write(&wrote, &text);
@@ -196,8 +196,8 @@ static void state_round_trip(void **state)
     assert_ptr_equal(pod_state_find(&read, "side"), &read.containers[1]);
     assert_null(pod_state_find(&read, "none"));
     for (int64_t number = 1; number <= 2; number++)
-        assert_memory_equal(pod_state_news(&read, number), pod_state_news(&wrote, number),
-                            sizeof(struct pod_news));
+        assert_memory_equal(pod_state_event(&read, number), pod_state_event(&wrote, number),
+                            sizeof(struct pod_event));
 }
 
 static void broken_states(void **state)

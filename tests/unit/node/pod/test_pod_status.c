@@ -1,7 +1,7 @@
 /* The status of a pod for every state its supervisor may write. */
 #include "node_test.h"
 
-#include "kube/object.h"
+#include "kube/condition.h"
 #include "node/pod/status.h"
 
 static struct pod_state pod_state_now;

@@ -79,7 +79,7 @@ static void what_does_not_start_says_why(void **state)
     _cleanup_free_ char *dying = write_step("kill -9 $$");
     heard = start_with(dying);
     assert_string_equal(heard.err.message,
-                        "cannot start the pod's supervisor: it ended without a word");
+                        "cannot start the pod's supervisor: it ended without a message");
     _cleanup_free_ char *quick = write_step("exit 0");
     heard = start_with(quick); /* its supervisor is over before anybody could look */
     assert_int_equal(heard.err.code, 0);

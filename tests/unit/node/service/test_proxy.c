@@ -26,8 +26,8 @@ struct fixture {
     char news_owner[64];
 };
 
-static void on_news(void *context, const char *owner, const struct proxy_place *listen, int type,
-                    const struct err *err)
+static void on_leader_message(void *context, const char *owner, const struct proxy_place *listen,
+                              int type, const struct err *err)
 {
     struct fixture *fixture = context;
     (void)listen;
@@ -40,7 +40,7 @@ static int set_up(void **state)
 {
     struct fixture *fixture = mem_zalloc(sizeof(*fixture));
     struct err err = ERR_INIT;
-    const struct proxy_options options = {.news = on_news, .context = fixture};
+    const struct proxy_options options = {.news = on_leader_message, .context = fixture};
     fixture->arena = arena_new();
     assert_int_equal(proxy_new(&options, &fixture->proxy, &err), 0);
     *state = fixture;

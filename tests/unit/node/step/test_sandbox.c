@@ -229,7 +229,7 @@ static void second_control_finds_the_pod(void)
     int fd;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(2222)};
     inet_pton(AF_INET, "10.244.1.1", &address.sin_addr);
-    if (node_space_socket(space, AF_INET, SOCK_STREAM, 0, &fd, &err) < 0)
+    if (node_namespaces_socket(space, AF_INET, SOCK_STREAM, 0, &fd, &err) < 0)
         _exit(2);
     (void)connect(fd, (struct sockaddr *)&address, sizeof(address));
     struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -265,7 +265,7 @@ static int survive(void)
     _cleanup_free_ char *holder = mem_printf("%s/run/holder", state_dir);
     int pidfd;
     pid_t pid;
-    if (node_space_destroy(state_dir, &err) < 0)
+    if (node_namespaces_destroy(state_dir, &err) < 0)
         return fprintf(stderr, "%s\n", err.message), 1;
     if (process_lock_holder(holder, &pidfd, &pid, NULL) == 0)
         return fprintf(stderr, "the holder lives on\n"), 1;
@@ -390,7 +390,7 @@ int main(int argc, char **argv)
         return 2;
     int status = run_child(run_sandbox_tests);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    node_space_destroy(state_dir, NULL);
+    node_namespaces_destroy(state_dir, NULL);
     if (code == 0)
         code = survive();
     file_remove_tree(scratch, NULL);

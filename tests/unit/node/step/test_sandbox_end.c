@@ -203,10 +203,10 @@ void an_eviction_is_final(void **state)
         assert_string_equal(ended->message, message);
         assert_int_equal(ended->containers[0].end.exit_code, 0);
         bool told = false;
-        const struct pod_news *news;
-        for (int64_t number = ended->told; (news = pod_state_news(ended, number)); number--)
-            told = told || (news->is_warning && str_eq(news->reason, "Evicted") &&
-                            str_eq(news->message, message));
+        const struct pod_event *event;
+        for (int64_t number = ended->last_event; (event = pod_state_event(ended, number)); number--)
+            told = told || (event->is_warning && str_eq(event->reason, "Evicted") &&
+                            str_eq(event->message, message));
         assert_true(told);
         pod_drop(&pod);
     }

@@ -63,7 +63,7 @@ void a_root_without_room(void **state)
  * Only root can make one here. */
 void a_root_on_an_overlay(void **state)
 {
-    if (node_space_is_nested(space))
+    if (node_namespaces_are_nested(space))
         skip();
     struct pod pod = pod_make("stacked", "10.244.1.1", "echo words >/out; cat out");
     char *top = arena_printf(pod.arena, "%s/layers", pod.directory);

@@ -305,8 +305,8 @@ void groups_and_capabilities(void **state)
                                  "&& echo BAD; test -e /sys/class/net && cat "
                                  "/proc/sys/net/core/somaxconn /proc/sys/kernel/msgmni";
     struct pod pod = pod_make("drop", "10.244.1.1", script);
-    pod.main->capabilities = pod_capabilities_default() & ~pod_capabilities_named("CHOWN");
-    pod.main->capabilities |= pod_capabilities_named("SYS_ADMIN"); /* never given */
+    pod.main->capabilities = capabilities_default() & ~capabilities_named("CHOWN");
+    pod.main->capabilities |= capabilities_named("SYS_ADMIN"); /* never given */
     pod_strings_add(pod.arena, &pod.spec.sysctls, "net.core.somaxconn=123");
     pod_strings_add(pod.arena, &pod.spec.sysctls, "kernel.msgmni=45");
     pod.spec.extra_groups[0] = 4242;
@@ -318,7 +318,7 @@ void groups_and_capabilities(void **state)
         fail_msg("%s: %s", end->message, pod_log(&pod, 0));
     char *wanted = arena_printf(
         pod.arena, "%s\nCapBnd:\t%016llx\n123\n45\n", pod.spec.nested ? "0" : "0 4242 4343",
-        (unsigned long long)(pod_capabilities_default() & ~pod_capabilities_named("cap_chown")));
+        (unsigned long long)(capabilities_default() & ~capabilities_named("cap_chown")));
     pod_expect_log(&pod, wanted);
     pod_drop(&pod);
 

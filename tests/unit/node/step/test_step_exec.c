@@ -10,8 +10,8 @@
 
 #include "base/system/file.h"
 #include "node/limits/cgroup_base.h"
-#include "node/network/space.h"
-#include "node/pod/request.h"
+#include "node/network/namespaces.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/exec.h"
 #include "node/step/server.h"
@@ -485,7 +485,7 @@ static int enter_space(struct err *err)
 {
     static const char *const names[] = {"node", NULL};
     const char *const directories[] = {"logs", "messages", "root", "shm", "state"};
-    struct node_space *space;
+    struct node_namespaces *space;
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
         _cleanup_free_ char *path = mem_printf("%s/%s", scratch, directories[i]);
         if (file_make_dirs(path, 0700, err) < 0)
@@ -493,7 +493,7 @@ static int enter_space(struct err *err)
     }
     const struct node_options options = {
         .state_dir = mem_printf("%s/state", scratch), .node_names = names, .step_path = step_path};
-    return node_space_enter(&options, &space, err);
+    return node_namespaces_enter(&options, &space, err);
 }
 
 static int make_spec(bool nested, struct err *err)
@@ -567,7 +567,7 @@ int main(int argc, char **argv)
     waitpid(pid, &status, 0);
     struct err err = ERR_INIT;
     _cleanup_free_ char *state_dir = mem_printf("%s/state", scratch);
-    if (node_space_destroy(state_dir, &err) < 0)
+    if (node_namespaces_destroy(state_dir, &err) < 0)
         return fprintf(stderr, "%s\n", err.message), 1;
     (void)file_remove_tree(scratch, NULL);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -5,8 +5,8 @@
 #include "scratch_directory.h"
 
 #include "base/cleanup.h"
-#include "node/pod/request.h"
-#include "node/pod/spent.h"
+#include "node/pod/cpu_time.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/server.h"
 
@@ -158,7 +158,7 @@ static void say(char letter, size_t size)
 static void bad_requests_get_a_sentence(void **context)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    expect_refusal("kind dance\n", -1, "line 1: 'dance' is no kind of message known here");
+    expect_refusal("kind dance\n", -1, "line 1: unknown kind 'dance'");
     expect_refusal("kind exec\nstdout 1\n", -1, "no container is named");
     expect_refusal("kind exec\ncontainer main\n", -1, "no command is given");
     expect_refusal("kind exec\ncontainer other\narg true\n", -1,
@@ -301,6 +301,7 @@ static void the_end_comes_after_the_last_words(void **context)
     int out, fd = attach(&out);
     say('c', LARGE);
     step_server_run_ended(&server, &run);
+    state.end.exit_code = 0; /* the container is started again */
     size_t heard = 0;
     for (int i = 0; i < LARGE / PIPE_SIZE; i++) {
         assert_false(hears(fd, &answer, NULL));
@@ -311,6 +312,7 @@ static void the_end_comes_after_the_last_words(void **context)
     step_server_serve(&server, NOW);
     assert_true(hears(fd, &answer, NULL));
     assert_int_equal(answer.kind, POD_ENDED);
+    assert_int_equal(answer.exit_code, 7);
     close(fd);
     close(out);
 }
@@ -397,13 +399,13 @@ static void time_counts_for_the_run_that_is_on(void **context)
 {
     const struct rusage used = {.ru_utime.tv_sec = 2, .ru_stime.tv_usec = 5};
     container_run_spend(&run, &used);
-    assert_int_equal(pod_spent_load(directory, "main", 0), 2000005000);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 0), 2000005000);
     container_run_spend(&run, &used);
-    assert_int_equal(pod_spent_load(directory, "main", 0), 4000010000);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 0), 4000010000);
     run.pid = 0; /* the container has ended, and is to start again */
     state.restarts++;
     container_run_spend(&run, &used);
-    assert_int_equal(pod_spent_load(directory, "main", 1), 0);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 1), 0);
 }
 
 static void write_counter(const char *name, const char *text)
@@ -424,7 +426,7 @@ static void time_that_a_group_counts_is_not_written(void **context)
         .count = 1};
     state.restarts = 2;
     container_run_spend(&run, &(struct rusage){.ru_utime.tv_sec = 2});
-    assert_int_equal(pod_spent_load(directory, "main", 2), 0);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 2), 0);
 }
 
 int main(void)

@@ -344,12 +344,14 @@ static void refusals(void **state)
          "MountVolume.SetUp failed for volume \"x\" : persistentvolume \"later\" not found",
          -ERR_NOT_FOUND},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'remote'}}",
-         "MountVolume.SetUp failed for volume \"x\" : persistentvolume \"far\" is no directory of "
+         "MountVolume.SetUp failed for volume \"x\" : persistentvolume \"far\" is not a directory "
+         "of "
          "this machine: only hostPath and "
          "local are supported",
          -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'../up'}}",
-         "MountVolume.SetUp failed for volume \"x\" : '../up' is no name of a claim", -ERR_INVALID},
+         "MountVolume.SetUp failed for volume \"x\" : '../up' is not a valid claim name",
+         -ERR_INVALID},
         {"{'name':'theirs','ephemeral':{}}",
          "MountVolume.SetUp failed for volume \"theirs\" : PVC n/p-theirs was not created for pod "
          "n/p (pod is not owner)",
@@ -393,7 +395,7 @@ static void refusals(void **state)
         {"{'name':'x','configMap':{'name':'c','items':[{'key':'a.txt','path':'..data'}]}}",
          "MountVolume.SetUp failed for volume \"x\" : '..data' is no path inside a volume",
          -ERR_INVALID},
-        {"{'name':'../x','emptyDir':{}}", "'../x' is no name of a volume", -ERR_INVALID},
+        {"{'name':'../x','emptyDir':{}}", "'../x' is not a valid volume name", -ERR_INVALID},
         {"{'name':'x','configMap':{'name':'c','items':[{'key':'a.txt','path':'../out'}]}}",
          "MountVolume.SetUp failed for volume \"x\" : '../out' is no path inside a volume",
          -ERR_INVALID},

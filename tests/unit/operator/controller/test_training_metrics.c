@@ -123,7 +123,7 @@ static void remember(struct world *world, const char *before, const char *after)
             json_ensure_object(world->arena, json_get(object, "metadata"), "annotations"),
             "trainyard.dev/restarts", before);
     json_set_string(world->arena, annotations, "trainyard.dev/restarts", after);
-    training_metrics_count_memory(&world->metrics, object, annotations);
+    training_metrics_count_restarts(&world->metrics, object, annotations);
 }
 
 static void replicas_that_go_down_together_are_one_restart(void **state)
@@ -138,7 +138,7 @@ static void replicas_that_go_down_together_are_one_restart(void **state)
     remember(world, "{\"worker-0\":{\"count\":1}}", "{\"worker-0\":{\"count\":2}}");
     assert_count(world, "restarted", 2);
     remember(world, "what somebody wrote", "[1]");
-    training_metrics_count_memory(&world->metrics, job(world, ""), NULL);
+    training_metrics_count_restarts(&world->metrics, job(world, ""), NULL);
     assert_count(world, "restarted", 2);
 }
 

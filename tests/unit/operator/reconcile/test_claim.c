@@ -185,7 +185,7 @@ static void make_stray(struct job_fixture *fixture, const char *job)
 
     memmove(fixture->pods, fixture->pods + 1, --fixture->pod_count * sizeof(fixture->pods[0]));
     kube_meta_set_label(fixture->arena, pod, TRAINING_NAME_LABEL, job);
-    fixture->strays[fixture->stray_count++] = pod;
+    fixture->unmatched[fixture->unmatched_count++] = pod;
 }
 
 /* Taken out by its label: let go of, not lost, and replaced when its name is free. */
@@ -209,8 +209,8 @@ static void test_a_stray_is_released(void **state)
         assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
         assert_string_equal(fixture_events(&fixture), "");
         fixture_apply(&fixture);
-        assert_null(kube_meta_controller(fixture.strays[0]));
-        fixture.stray_count = 0;
+        assert_null(kube_meta_controller(fixture.unmatched[0]));
+        fixture.unmatched_count = 0;
         fixture_reconcile(&fixture);
         assert_string_equal(fixture_actions(&fixture), "+pod mnist-worker-0");
         fixture_release(&fixture);
@@ -230,8 +230,8 @@ static void test_a_release_takes_one_owner_away(void **state)
     make_stray(&fixture, "other");
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
-    assert_true(kube_meta_is_owned_by(fixture.strays[0], "x-uid"));
-    assert_false(kube_meta_is_owned_by(fixture.strays[0], "job-uid"));
+    assert_true(kube_meta_is_owned_by(fixture.unmatched[0], "x-uid"));
+    assert_false(kube_meta_is_owned_by(fixture.unmatched[0], "job-uid"));
     fixture_release(&fixture);
 }
 

@@ -2,7 +2,7 @@
 #include "job_fixture.h"
 
 #include "operator/reconcile/progress_text.h"
-#include "operator/reconcile/report_place.h"
+#include "operator/reconcile/report_location.h"
 
 #include "base/mem.h"
 #include "kube/object.h"

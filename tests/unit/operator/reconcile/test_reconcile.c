@@ -66,7 +66,7 @@ static void test_refused_pods_fail_the_job(void **state)
 
     fixture_init(&fixture, "Worker 2, PS 1", NULL);
     fixture_pods(&fixture, "ps-0=Running");
-    fixture.refusal = "spec.tfReplicaSpecs[Worker].template: refused";
+    fixture.rejection = "spec.tfReplicaSpecs[Worker].template: refused";
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_conditions(&fixture), "Created Failed");
@@ -87,7 +87,7 @@ static void test_refused_pods_of_a_suspended_job(void **state)
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 1", "{'suspend': true}");
-    fixture.refusal = "refused";
+    fixture.rejection = "refused";
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Suspended");
     fixture_release(&fixture);

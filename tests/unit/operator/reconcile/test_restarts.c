@@ -193,7 +193,7 @@ static void test_exact_words_of_restart(void **state)
         "Warning TFJobRestarting: job mnist is restarting because PS replica(s) failed.");
     /* Once of this pod, and again of the next that bears its name. */
     assert_true(fixture.plan.events[0].once);
-    assert_string_equal(fixture.plan.events[0].of, kube_meta_uid(fixture.pods[2]));
+    assert_string_equal(fixture.plan.events[0].pod_uid, kube_meta_uid(fixture.pods[2]));
     fixture_release(&fixture);
 }
 

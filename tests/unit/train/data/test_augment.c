@@ -1,4 +1,5 @@
-/* Changed pictures: the same draws give the same picture, no change gives the picture itself. */
+/* Random variations of pictures: the same draws give the same picture, and no variation gives the
+ * picture itself. */
 #include "random_floats.h"
 
 #include "train/data/augment.h"

@@ -1,6 +1,6 @@
-/* Batches made ahead: the same bits with any number of loaders, in any share; a share that changes,
- * a step taken again, a jump, and a failure that comes with its step. Best run with a thread
- * sanitizer. */
+/* Batches prepared in advance: the same bits with any number of loaders and any share; a share that
+ * changes, a step taken again, a jump, and a failure that is reported at its step. Best run with a
+ * thread sanitizer. */
 #include "train/data/batch_feed.h"
 
 #include "base/mem.h"

@@ -72,7 +72,7 @@ static void a_folder_without_pictures_is_refused(void **state)
     char root[] = "/tmp/trainyard-dataset.XXXXXX";
     assert_non_null(mkdtemp(root));
     assert_int_equal(dataset_open_folder(root, &dataset, &err), -ERR_NOT_FOUND);
-    assert_non_null(strstr(err.message, "one folder a person"));
+    assert_non_null(strstr(err.message, "one folder per person"));
     assert_int_equal(file_remove_tree(root, &err), 0);
 }
 

@@ -77,7 +77,7 @@ static void missing_and_damaged_files_are_named(void **state)
     put_packed("train-images-idx3-ubyte.gz", IMAGES, sizeof(IMAGES), 9);
     put("train-labels-idx1-ubyte", LABELS, sizeof(LABELS));
     assert_int_equal(idx_open(directory, IDX_TRAIN, &idx, &err), -ERR_BAD_REQUEST);
-    assert_non_null(strstr(err.message, "train-images-idx3-ubyte.gz' is cut off"));
+    assert_non_null(strstr(err.message, "train-images-idx3-ubyte.gz' is truncated"));
 }
 
 static void wrong_contents_are_refused(void **state)

@@ -118,11 +118,11 @@ static void webp_is_read(void **state)
 static void what_is_no_picture_is_refused(void **state)
 {
     (void)state;
-    expect_refusal("", 0, ERR_MEDIA_TYPE, "no picture of a kind known here");
-    expect_refusal("hello", 5, ERR_MEDIA_TYPE, "no picture of a kind known here");
+    expect_refusal("", 0, ERR_MEDIA_TYPE, "not a picture in a supported format");
+    expect_refusal("hello", 5, ERR_MEDIA_TYPE, "not a picture in a supported format");
     expect_refusal("\x89PNG rubbish", 12, ERR_BAD_REQUEST, "this PNG picture cannot be read");
     expect_refusal("P5\n2", 4, ERR_BAD_REQUEST, "broken header");
-    expect_refusal("P5\n2 2\n255\nabc", 14, ERR_BAD_REQUEST, "cut off");
+    expect_refusal("P5\n2 2\n255\nabc", 14, ERR_BAD_REQUEST, "truncated");
     expect_refusal("P5\n0 2\n255\n", 11, ERR_BAD_REQUEST, "empty");
     expect_refusal("P5\n2 2\n65535\n", 13, ERR_UNSUPPORTED, "more than 8 bits");
     expect_refusal("P5\n9000 2\n255\n", 14, ERR_TOO_LARGE, "too large: 9000");

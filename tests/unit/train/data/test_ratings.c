@@ -84,8 +84,8 @@ static void a_wrong_line_is_named(void **state)
     static const struct {
         const char *text, *says;
     } cases[] = {
-        {"", "'r.csv' holds no rating"},
-        {"userId,movieId,rating,timestamp\n", "'r.csv' holds no rating"},
+        {"", "'r.csv' has no ratings"},
+        {"userId,movieId,rating,timestamp\n", "'r.csv' has no ratings"},
         {"1,2,3,4\n1,2\n", "'r.csv' line 2 has 2 fields, not userId,movieId,rating,timestamp"},
         {"1,2,3,4,5\n", "'r.csv' line 1 has 5 fields, not userId,movieId,rating,timestamp"},
         {"userId,movieId,rating,stars\n1,2,3,4\n",
@@ -94,11 +94,11 @@ static void a_wrong_line_is_named(void **state)
         {"userId,movieId,timestamp\n1,2,3\n", "'r.csv' line 1 has no column rating"},
         {"userId,movieId,user,rating\n1,2,3,4\n", "'r.csv' line 1 has two columns userId"},
         {"timestamp,userId,movieId,rating\n1,2,3\n", "'r.csv' line 2 has fewer fields than line 1"},
-        {"1,2,good,4\n", "'r.csv' line 1: 'good' is no rating"},
+        {"1,2,good,4\n", "'r.csv' line 1: 'good' is not a rating"},
         {"userId,movieId,rating,timestamp\n1,2,3,4\n\n1,2,good,4\n",
-         "'r.csv' line 4: 'good' is no rating"},
-        {"1,2,3\n1,2,1e7\n", "'r.csv' line 2: '1e7' is no rating"},
-        {"1,2,3\n1,2,nan\n", "'r.csv' line 2: 'nan' is no rating"},
+         "'r.csv' line 4: 'good' is not a rating"},
+        {"1,2,3\n1,2,1e7\n", "'r.csv' line 2: '1e7' is not a rating"},
+        {"1,2,3\n1,2,nan\n", "'r.csv' line 2: 'nan' is not a rating"},
         {"1,2,3\n,2,3\n", "'r.csv' line 2 names no user"},
         {"1,2,3\n1,,3\n", "'r.csv' line 2 names no movie"},
     };

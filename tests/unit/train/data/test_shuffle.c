@@ -1,4 +1,4 @@
-/* Every epoch shows every sample once, in an order of its own that only the seed decides. */
+/* Every epoch shows every sample once, in its own order, which depends only on the seed. */
 #include "base/mem.h"
 #include "train/data/shuffle.h"
 

@@ -1,5 +1,5 @@
-/* Every function of the vector tables against plain loops in double, for each instruction set that
- * this processor has, on lengths that fill vectors and lengths that do not. */
+/* Every function of the vector tables compared with plain loops in double, for each instruction set
+ * of this processor, with lengths that fill vectors and lengths that do not. */
 #include "random_floats.h"
 
 #include "train/kernels/bf16.h"

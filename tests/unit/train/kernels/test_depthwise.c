@@ -1,5 +1,5 @@
-/* The fast depthwise convolution against its reference, on random shapes: strides, borders, windows
- * as large as the picture, odd numbers of channels. */
+/* The fast depthwise convolution compared with its reference, on random shapes: strides, borders,
+ * windows as large as the picture, odd numbers of channels. */
 #include "random_floats.h"
 
 #include "train/kernels/kernels.h"
@@ -14,7 +14,7 @@
 static void check(const struct depthwise_kernels *fast, const struct depthwise_shape *s,
                   struct rand *rand, bool accumulate)
 {
-    const struct depthwise_kernels *ref = &depthwise_kernels_ref;
+    const struct depthwise_kernels *ref = &ref_depthwise_kernels;
     size_t c = (size_t)s->c, ins = (size_t)s->n * (size_t)s->h * (size_t)s->w * c,
            outs = (size_t)s->n * (size_t)depthwise_out_h(s) * (size_t)depthwise_out_w(s) * c,
            count = (size_t)s->kernel * (size_t)s->kernel * c;

@@ -73,18 +73,18 @@ static void check_conv_everywhere(const struct conv_shape *s, struct rand *rand)
 {
     if (emulated) { /* slowly: the one way that this processor is played for */
         if (kernels_best()->conv->fits(s))
-            check_conv(kernels_best()->conv, &conv_kernels_ref, s, rand);
-        if (emulated_bf16 && conv_kernels_bf16_at(0)->fits(s))
-            check_conv(conv_kernels_bf16_at(0), &conv_kernels_ref_bf16, s, rand);
+            check_conv(kernels_best()->conv, &ref_conv_kernels, s, rand);
+        if (emulated_bf16 && kernels_conv_bf16_at(0)->fits(s))
+            check_conv(kernels_conv_bf16_at(0), &ref_conv_kernels_bf16, s, rand);
         return;
     }
-    check_conv(&conv_kernels_gemm, &conv_kernels_ref, s, rand);
+    check_conv(&conv_kernels_gemm, &ref_conv_kernels, s, rand);
     for (size_t i = 0; kernels_at(i); i++)
         if (kernels_at(i)->conv->fits(s))
-            check_conv(kernels_at(i)->conv, &conv_kernels_ref, s, rand);
-    for (size_t i = 0; conv_kernels_bf16_at(i); i++)
-        if (conv_kernels_bf16_at(i)->fits(s))
-            check_conv(conv_kernels_bf16_at(i), &conv_kernels_ref_bf16, s, rand);
+            check_conv(kernels_at(i)->conv, &ref_conv_kernels, s, rand);
+    for (size_t i = 0; kernels_conv_bf16_at(i); i++)
+        if (kernels_conv_bf16_at(i)->fits(s))
+            check_conv(kernels_conv_bf16_at(i), &ref_conv_kernels_bf16, s, rand);
 }
 
 static void convolutions_agree_on_random_shapes(void **state)
@@ -124,10 +124,10 @@ static void convolutions_agree_on_the_shapes_of_models(void **state)
 static void a_shape_with_odd_channels_is_left_to_blas(void **state)
 {
     struct conv_shape s = {.n = 1, .h = 5, .w = 5, .in = 3, .out = 7, .kernel = 3, .stride = 1};
-    assert_string_equal(conv_kernels_choose(&s, PRECISION_FP32)->name, "gemm");
-    assert_string_equal(conv_kernels_choose(&s, PRECISION_BF16)->name, "emulated");
+    assert_string_equal(kernels_choose_conv(&s, PRECISION_FP32)->name, "gemm");
+    assert_string_equal(kernels_choose_conv(&s, PRECISION_BF16)->name, "emulated");
     s.out = 16;
-    assert_string_equal(conv_kernels_choose(&s, PRECISION_FP32)->name, kernels_best()->name);
+    assert_string_equal(kernels_choose_conv(&s, PRECISION_FP32)->name, kernels_best()->name);
 }
 
 static void group_norm_agrees_with_its_reference(void **state)
@@ -192,13 +192,13 @@ static void max_pool_agrees_with_its_reference(void **state)
             in[i] = in[i] > 0 ? in[i] : 0;
         float *d_out = random_floats(&rand, outs), *before = random_floats(&rand, count);
         float *want = zero_floats(count), *got = zero_floats(count), *scratch = zero_floats(40);
-        max_pool_forward(&s, in, out);
+        pool_max_forward(&s, in, out);
         for (int accumulate = 0; accumulate < 2; accumulate++) {
             memcpy(want, before, count * sizeof(float));
-            ref_max_pool_backward(&s, in, out, d_out, want, accumulate);
+            pool_max_backward_ref(&s, in, out, d_out, want, accumulate);
             for (size_t k = 0; kernels_at(k); k++) {
                 memcpy(got, before, count * sizeof(float));
-                max_pool_backward(kernels_at(k), &s, in, out, d_out, got, accumulate, scratch);
+                pool_max_backward(kernels_at(k), &s, in, out, d_out, got, accumulate, scratch);
                 assert_true(apart(want, got, count) < 1e-6);
             }
         }
@@ -234,7 +234,7 @@ static void products_agree_with_their_reference(void **state)
         float *b = random_floats(&rand, (size_t)(p.k * p.n));
         float *want = random_floats(&rand, count), *got = zero_floats(count);
         memcpy(got, want, count * sizeof(*got));
-        ref_product(&p, a, b, want);
+        blas_product_ref(&p, a, b, want);
         blas_product(&p, a, b, got);
         assert_true(apart(want, got, count) < 1e-5);
         free(a), free(b), free(want), free(got);
@@ -248,9 +248,9 @@ int main(int argc, char **argv)
     emulated = argc > 1;
     emulated_bf16 = argc > 2;
     if ((emulated && strcmp(argv[1], kernels_best()->name) != 0) ||
-        (emulated_bf16 && strcmp(argv[2], conv_kernels_bf16_at(0)->name) != 0)) {
+        (emulated_bf16 && strcmp(argv[2], kernels_conv_bf16_at(0)->name) != 0)) {
         fprintf(stderr, "the kernels of this processor are %s, in bf16 %s\n", kernels_best()->name,
-                conv_kernels_bf16_at(0)->name);
+                kernels_conv_bf16_at(0)->name);
         return 1;
     }
     const struct CMUnitTest tests[] = {

@@ -1,4 +1,4 @@
-/* Batch norm in parts, on random shapes, against the reference that sees the batch as a whole. */
+/* Batch norm in parts, on random shapes, compared with the reference for the whole batch. */
 #include "random_floats.h"
 
 #include "train/kernels/kernels.h"

@@ -1,5 +1,6 @@
-/* Bags of ids: the fast way against the reference on random shapes, gradients against finite
- * differences, what is refused, and a classifier of bags of words that learns a known answer. */
+/* Bags of ids: the fast version compared with the reference on random shapes, gradients compared
+ * with finite differences, refused input, and a classifier of bags of words that learns a known
+ * answer. */
 #include "random_floats.h"
 
 #include "train/layers/embedding_bag.h"
@@ -62,7 +63,7 @@ static void it_agrees_with_its_reference(void **state)
                              *d_out = random_floats(&rand, outputs);
         _cleanup_free_ float *want = random_floats(&rand, outputs),
                              *got = random_floats(&rand, outputs);
-        ref_embedding_bag_forward(&batch.bags, width, table, want);
+        embedding_bag_forward_ref(&batch.bags, width, table, want);
         embedding_bag_forward(&batch.bags, width, table, got);
         assert_true(apart(want, got, outputs) < 1e-6);
 
@@ -70,7 +71,7 @@ static void it_agrees_with_its_reference(void **state)
                              *gradient = random_floats(&rand, total * (size_t)width);
         struct embedding_bag_place scratch[BAGS_MAX * IDS_MAX];
         int64_t ids[BAGS_MAX * IDS_MAX];
-        ref_embedding_bag_backward(&batch.bags, width, d_out, dense);
+        embedding_bag_backward_ref(&batch.bags, width, d_out, dense);
         size_t count = embedding_bag_backward(&batch.bags, width, d_out, scratch, ids, gradient);
         for (size_t i = 0; i < count; i++) {
             assert_true(i == 0 || ids[i] > ids[i - 1]);
@@ -110,7 +111,7 @@ static void gradients_are_finite_differences(void **state)
         _cleanup_free_ float *table = random_floats(&rand, (size_t)ROWS * WIDTH),
                              *factors = random_floats(&rand, (size_t)BAGS_MAX * WIDTH),
                              *dense = zero_floats((size_t)ROWS * WIDTH);
-        ref_embedding_bag_backward(&batch.bags, WIDTH, factors, dense);
+        embedding_bag_backward_ref(&batch.bags, WIDTH, factors, dense);
         for (size_t i = 0; i < (size_t)ROWS * WIDTH; i++) {
             float kept = table[i];
             table[i] = kept + 0.01F;
@@ -164,7 +165,7 @@ static void wrong_bags_are_refused(void **state)
     wrong = good;
     wrong.mean = true;
     wrong.weights = weights;
-    assert_refused(bag, wrong, "take their sum");
+    assert_refused(bag, wrong, "use their sum");
     embedding_bag_pull(bag, &(struct embedding_bags){.offsets = offsets}, NULL);
     assert_int_equal(bag->touched, 0); /* no bag at all */
 }
@@ -181,8 +182,9 @@ static void bags_of_words_are_classified(void **state)
     network_dense(network, "classes", NETWORK_INPUT, 2);
     assert_int_equal(network_finish(network, NULL), 0);
     params_initialise(params, 7);
-    _cleanup_(cleanup_tape) struct tape *tape = tape_new(network, WORDS);
-    _cleanup_(cleanup_workspace) struct workspace *space = workspace_new(network, WORDS);
+    _cleanup_(cleanup_network_tape) struct network_tape *tape = network_tape_new(network, WORDS);
+    _cleanup_(cleanup_network_workspace) struct network_workspace *space =
+        network_workspace_new(network, WORDS);
     struct rand rand;
     rand_init(&rand, 7);
     size_t offsets[WORDS + 1];
@@ -204,7 +206,7 @@ static void bags_of_words_are_classified(void **state)
         embedding_bag_forward(&bags, WIDTH, bag->table, vectors);
         network_pack(network);
         const float *logits = network_forward(network, tape, space, vectors, BATCH);
-        softmax_loss(logits, labels, BATCH, 2, 1.0F / BATCH, d_logits);
+        loss_softmax(logits, labels, BATCH, 2, 1.0F / BATCH, d_logits);
         params_clear_gradients(params);
         network_backward_to_input(network, tape, space, d_logits, params->gradients, d_vectors);
         for (size_t i = 0; i < params->floats; i++)
@@ -222,7 +224,7 @@ static void bags_of_words_are_classified(void **state)
     embedding_bag_forward(&words, WIDTH, bag->table, vectors);
     network_pack(network);
     const float *logits = network_forward(network, tape, space, vectors, WORDS);
-    assert_int_equal(softmax_loss(logits, labels, WORDS, 2, 1, d_logits).right, WORDS);
+    assert_int_equal(loss_softmax(logits, labels, WORDS, 2, 1, d_logits).right, WORDS);
 }
 
 int main(void)

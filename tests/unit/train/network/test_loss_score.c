@@ -1,4 +1,4 @@
-/* Losses on one number: their values, and their derivatives against differences. */
+/* Losses on one number: their values, and their derivatives compared with finite differences. */
 #include "train/network/loss_score.h"
 
 #include <math.h>
@@ -22,28 +22,28 @@ static void slopes_agree_with_differences(void **state)
 {
     for (float score = -4; score <= 4; score += 0.5f)
         for (float truth = 0; truth <= 1; truth += 0.25f) {
-            check_slope(mse_loss, score, truth);
-            check_slope(sigmoid_loss, score, truth);
+            check_slope(loss_mse, score, truth);
+            check_slope(loss_sigmoid, score, truth);
         }
 }
 
 static void values_are_those_of_the_formulas(void **state)
 {
     float d;
-    assert_true(mse_loss(3, 5, &d) == 4);
+    assert_true(loss_mse(3, 5, &d) == 4);
     assert_true(d == -4);
-    assert_true(fabs(sigmoid_loss(0, 1, &d) - log(2)) < 1e-12);
+    assert_true(fabs(loss_sigmoid(0, 1, &d) - log(2)) < 1e-12);
     assert_true(d == -0.5f);
-    assert_true(fabs(sigmoid_loss(2, 0, &d) - log1p(exp(2))) < 1e-12);
+    assert_true(fabs(loss_sigmoid(2, 0, &d) - log1p(exp(2))) < 1e-12);
 }
 
 static void far_scores_do_not_overflow(void **state)
 {
     float d;
-    assert_true(sigmoid_loss(1e30f, 1, &d) == 0 && d == 0);
-    assert_true(sigmoid_loss(-1e30f, 0, &d) == 0 && d == 0);
-    assert_true(fabs(sigmoid_loss(-1000, 1, &d) - 1000) < 1e-9 && d == -1);
-    assert_true(fabs(sigmoid_loss(1000, 0, &d) - 1000) < 1e-9 && d == 1);
+    assert_true(loss_sigmoid(1e30f, 1, &d) == 0 && d == 0);
+    assert_true(loss_sigmoid(-1e30f, 0, &d) == 0 && d == 0);
+    assert_true(fabs(loss_sigmoid(-1000, 1, &d) - 1000) < 1e-9 && d == -1);
+    assert_true(fabs(loss_sigmoid(1000, 0, &d) - 1000) < 1e-9 && d == 1);
 }
 
 int main(void)

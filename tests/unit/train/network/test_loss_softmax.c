@@ -1,5 +1,5 @@
-/* The softmax loss against its definition in long double, its gradient against finite differences,
- * and sums that do not depend on how a batch is shared. */
+/* The softmax loss compared with its definition in long double, its gradient with finite
+ * differences, and sums that do not depend on how a batch is shared. */
 #include "random_floats.h"
 
 #include "train/network/loss_softmax.h"
@@ -35,8 +35,8 @@ static void loss_and_probabilities_are_as_defined(void **state)
             labels[i] = (uint8_t)rand_below(&rand, (uint64_t)classes);
             want += loss_of(logits + i * classes, labels[i], classes);
         }
-        struct softmax_result result = softmax_loss(logits, labels, SAMPLES, classes, 1, gradient);
-        softmax(logits, SAMPLES, classes, probability);
+        struct softmax_result result = loss_softmax(logits, labels, SAMPLES, classes, 1, gradient);
+        loss_softmax_probabilities(logits, SAMPLES, classes, probability);
         assert_true(fabsl((long double)result.loss / SOFTMAX_UNITS - want) < 1e-4L);
         for (int i = 0; i < SAMPLES; i++) {
             double sum = 0;
@@ -62,13 +62,13 @@ static void gradient_is_that_of_the_loss(void **state)
     float *logits = random_floats(&rand, SAMPLES * CLASSES);
     float *gradient = zero_floats(SAMPLES * CLASSES), *unused = zero_floats(SAMPLES * CLASSES);
     uint8_t labels[SAMPLES] = {0, 9, 3, 3, 5, 1, 7};
-    (void)softmax_loss(logits, labels, SAMPLES, CLASSES, 1.0f / SAMPLES, gradient);
+    (void)loss_softmax(logits, labels, SAMPLES, CLASSES, 1.0f / SAMPLES, gradient);
     for (int i = 0; i < SAMPLES * CLASSES; i++) {
         float kept = logits[i], step = 0.01f;
         logits[i] = kept + step;
-        int64_t up = softmax_loss(logits, labels, SAMPLES, CLASSES, 1, unused).loss;
+        int64_t up = loss_softmax(logits, labels, SAMPLES, CLASSES, 1, unused).loss;
         logits[i] = kept - step;
-        int64_t down = softmax_loss(logits, labels, SAMPLES, CLASSES, 1, unused).loss;
+        int64_t down = loss_softmax(logits, labels, SAMPLES, CLASSES, 1, unused).loss;
         logits[i] = kept;
         double slope = (double)(up - down) / SOFTMAX_UNITS / (2 * (double)step) / SAMPLES;
         assert_true(fabs(slope - (double)gradient[i]) < 1e-4);
@@ -84,10 +84,10 @@ static void shares_add_up_to_the_bit(void **state)
     rand_init(&rand, 6);
     float *logits = random_floats(&rand, SAMPLES * CLASSES), *unused = zero_floats(64 * CLASSES);
     uint8_t labels[SAMPLES] = {0, 1, 2, 3, 4, 5, 6};
-    struct softmax_result whole = softmax_loss(logits, labels, SAMPLES, CLASSES, 1, unused);
+    struct softmax_result whole = loss_softmax(logits, labels, SAMPLES, CLASSES, 1, unused);
     for (int cut = 0; cut <= SAMPLES; cut++) {
-        struct softmax_result a = softmax_loss(logits, labels, (size_t)cut, CLASSES, 1, unused);
-        struct softmax_result b = softmax_loss(logits + cut * CLASSES, labels + cut,
+        struct softmax_result a = loss_softmax(logits, labels, (size_t)cut, CLASSES, 1, unused);
+        struct softmax_result b = loss_softmax(logits + cut * CLASSES, labels + cut,
                                                (size_t)(SAMPLES - cut), CLASSES, 1, unused);
         assert_true(a.loss + b.loss == whole.loss);
         assert_int_equal(a.right + b.right, whole.right);
@@ -100,13 +100,13 @@ static void extreme_logits_do_no_harm(void **state)
 {
     float logits[] = {1e30f, -1e30f, 0, 3e38f, 3e38f, 3e38f}, gradient[6], probability[6];
     uint8_t labels[] = {0, 1};
-    struct softmax_result result = softmax_loss(logits, labels, 2, 3, 1, gradient);
-    softmax(logits, 2, 3, probability);
+    struct softmax_result result = loss_softmax(logits, labels, 2, 3, 1, gradient);
+    loss_softmax_probabilities(logits, 2, 3, probability);
     assert_true(fabsf(probability[0] - 1) < 1e-6f && fabsf(probability[4] - 1.0f / 3) < 1e-6f);
     assert_true(fabs((double)result.loss / SOFTMAX_UNITS - log(3)) < 1e-5);
     assert_int_equal(result.right, 2);
     float lost[] = {NAN, 0, 0};
-    result = softmax_loss(lost, labels, 1, 3, 1, gradient);
+    result = loss_softmax(lost, labels, 1, 3, 1, gradient);
     assert_true(result.loss == (int64_t)SOFTMAX_LOSS_MAX * SOFTMAX_UNITS);
     assert_int_equal(result.right, 0);
 }

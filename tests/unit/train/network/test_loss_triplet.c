@@ -1,5 +1,5 @@
-/* The triplet loss: its gradient against finite differences in double, mining against a slow
- * search, and the degenerate batches. */
+/* The triplet loss: its gradient compared with finite differences in double, mining compared with a
+ * slow search, and degenerate batches. */
 #include "random_floats.h"
 
 #include "train/network/loss_triplet.h"
@@ -75,7 +75,7 @@ static void check(enum triplet_mining mining, uint64_t seed)
         exact[i] = (double)x[i];
     }
     struct triplet_config config = {.mining = mining, .margin = 0.4f};
-    struct triplet_result result = triplet_loss(&config, x, labels, N, DIM, d);
+    struct triplet_result result = loss_triplet(&config, x, labels, N, DIM, d);
     assert_true(fabs(result.loss - slow_loss(&config, exact, labels, N)) < 1e-5);
     assert_int_equal(result.triplets, mining == TRIPLET_BATCH_HARD ? N : N * 2);
     assert_true(result.active > 0 && result.active <= result.triplets);
@@ -112,7 +112,7 @@ static void large_batches_are_searched_to_their_end(void **state)
         exact[i] = (double)x[i];
     for (int mining = 0; mining < 2; mining++) {
         struct triplet_config config = {.mining = (enum triplet_mining)mining, .margin = 0.4f};
-        struct triplet_result result = triplet_loss(&config, x, labels, MANY, DIM, d);
+        struct triplet_result result = loss_triplet(&config, x, labels, MANY, DIM, d);
         assert_true(fabs(result.loss - slow_loss(&config, exact, labels, MANY)) < 1e-5);
     }
     free(x);
@@ -125,7 +125,7 @@ static void a_batch_with_a_number_that_is_none_has_no_loss_either(void **state)
     for (int mining = 0; mining < 2; mining++) {
         float x[] = {1, 0, NAN, 1, 1, 0, 0, 1}, d[8];
         config.mining = (enum triplet_mining)mining;
-        struct triplet_result result = triplet_loss(&config, x, (const int[]){1, 1, 2, 2}, 4, 2, d);
+        struct triplet_result result = loss_triplet(&config, x, (const int[]){1, 1, 2, 2}, 4, 2, d);
         assert_false(isfinite(result.loss));
     }
 }
@@ -137,9 +137,9 @@ static void a_batch_without_triplets_has_no_loss(void **state)
     for (int mining = 0; mining < 2; mining++) {
         config.mining = (enum triplet_mining)mining;
         struct triplet_result result =
-            triplet_loss(&config, x, (const int[]){1, 1, 1}, 3, 2, d); /* one person */
+            loss_triplet(&config, x, (const int[]){1, 1, 1}, 3, 2, d); /* one person */
         assert_int_equal(result.triplets, 0);
-        result = triplet_loss(&config, x, (const int[]){1, 2, 3}, 3, 2, d); /* no pair */
+        result = loss_triplet(&config, x, (const int[]){1, 2, 3}, 3, 2, d); /* no pair */
         assert_int_equal(result.triplets, 0);
         assert_true(result.loss == 0);
         for (int i = 0; i < 6; i++)
@@ -151,7 +151,7 @@ static void well_separated_persons_have_no_gradient(void **state)
 {
     struct triplet_config config = {.mining = TRIPLET_BATCH_HARD, .margin = 0.5f};
     float x[] = {1, 0, 1, 0, 0, 1, 0, 1}, d[8];
-    struct triplet_result result = triplet_loss(&config, x, (const int[]){4, 4, 7, 7}, 4, 2, d);
+    struct triplet_result result = loss_triplet(&config, x, (const int[]){4, 4, 7, 7}, 4, 2, d);
     assert_int_equal(result.triplets, 4);
     assert_int_equal(result.active, 0);
     assert_true(result.loss == 0);

@@ -1,4 +1,4 @@
-/* Metrics of pairs and of scores against counting by hand, and ties. */
+/* Metrics of pairs and of scores compared with counting by hand, and ties. */
 #include "random_floats.h"
 
 #include "train/network/metrics.h"

@@ -1,5 +1,5 @@
-/* The gradient of every layer, in a network, against finite differences of a loss that is a fixed
- * random sum of the outputs; and the rules of building. */
+/* The gradient of every layer, in a network, compared with finite differences of a loss that is a
+ * fixed random sum of the outputs; and the rules of building. */
 #include "random_floats.h"
 
 #include "train/network/network.h"
@@ -16,8 +16,8 @@ enum { SAMPLES = 3 };
 struct bench {
     struct params *params;
     struct network *network;
-    struct tape *tape;
-    struct workspace *workspace;
+    struct network_tape *tape;
+    struct network_workspace *workspace;
     float *input, *weight; /* of the outputs in the loss */
 };
 
@@ -38,8 +38,8 @@ static void bench_finish(struct bench *bench, struct shape shape, uint64_t seed)
     /* Off the neat starting values, so that scales and shifts count. */
     for (size_t i = 0; i < bench->params->floats; i++)
         bench->params->values[i] += 0.1f * (float)rand_normal(&rand);
-    bench->tape = tape_new(bench->network, SAMPLES);
-    bench->workspace = workspace_new(bench->network, SAMPLES);
+    bench->tape = network_tape_new(bench->network, SAMPLES);
+    bench->workspace = network_workspace_new(bench->network, SAMPLES);
     bench->input = random_floats(&rand, SAMPLES * shape_sample(&shape));
     bench->weight =
         random_floats(&rand, SAMPLES * shape_sample(network_output_shape(bench->network)));
@@ -47,8 +47,8 @@ static void bench_finish(struct bench *bench, struct shape shape, uint64_t seed)
 
 static void bench_release(struct bench *bench)
 {
-    tape_free(bench->tape);
-    workspace_free(bench->workspace);
+    network_tape_free(bench->tape);
+    network_workspace_free(bench->workspace);
     network_free(bench->network);
     params_free(bench->params);
     free(bench->input);
@@ -168,7 +168,8 @@ static void gradient_of_biases_and_dropout(void **state)
         network_dense(bench.network, "logits", x, 4);
         bench_finish(&bench, shape, (uint64_t)(40 + round));
         if (round)
-            tape_draw(bench.tape, &(struct layer_draw){.seed = 1, .step = 2, .position = 3});
+            network_tape_draw(bench.tape,
+                              &(struct layer_draw){.seed = 1, .step = 2, .position = 3});
         check_gradients(&bench);
         bench_release(&bench);
     }
@@ -188,7 +189,7 @@ static void survivors(float rate, const struct layer_draw *draw, int n, float *r
             params_value(bench.params, i)[j] = i == 1; /* the bias */
     network_pack(bench.network);
     if (draw)
-        tape_draw(bench.tape, draw);
+        network_tape_draw(bench.tape, draw);
     const float *out = network_forward(bench.network, bench.tape, bench.workspace, bench.input, n);
     memcpy(ret, out, (size_t)n * 64 * sizeof(*ret));
     bench_release(&bench);
@@ -246,7 +247,7 @@ static void gradient_of_batch_norm(void **state)
         network_batch_norm(bench.network, "last", x, false);
         bench_finish(&bench, shape, (uint64_t)(60 + round));
         if (round < 2) /* else with running statistics, which are constants */
-            tape_draw(bench.tape, &(struct layer_draw){.step = 1});
+            network_tape_draw(bench.tape, &(struct layer_draw){.step = 1});
         check_gradients(&bench);
         bench_release(&bench);
     }

@@ -1,4 +1,4 @@
-/* Optimizers reach the bottom of a bowl and do what their formulas say; schedules rise and fall. */
+/* Optimizers reach the minimum of a parabola and follow their formulas; schedules rise and fall. */
 #include "random_floats.h"
 
 #include "train/network/optimizer.h"
@@ -134,15 +134,15 @@ static void every_value_of_a_gradient_counts(void **state)
 static void schedules_rise_and_fall(void **state)
 {
     struct schedule schedule = {.kind = SCHEDULE_COSINE, .rate = 1, .warm_up = 10, .steps = 110};
-    assert_true(fabsf(schedule_rate(&schedule, 1) - 0.1f) < 1e-6f);
-    assert_true(fabsf(schedule_rate(&schedule, 10) - 1) < 1e-6f);
-    assert_true(fabsf(schedule_rate(&schedule, 60) - 0.505f) < 1e-3f);
-    assert_true(fabsf(schedule_rate(&schedule, 110) - 0.01f) < 1e-6f);
-    assert_true(fabsf(schedule_rate(&schedule, 500) - 0.01f) < 1e-6f);
+    assert_true(fabsf(optimizer_schedule_rate(&schedule, 1) - 0.1f) < 1e-6f);
+    assert_true(fabsf(optimizer_schedule_rate(&schedule, 10) - 1) < 1e-6f);
+    assert_true(fabsf(optimizer_schedule_rate(&schedule, 60) - 0.505f) < 1e-3f);
+    assert_true(fabsf(optimizer_schedule_rate(&schedule, 110) - 0.01f) < 1e-6f);
+    assert_true(fabsf(optimizer_schedule_rate(&schedule, 500) - 0.01f) < 1e-6f);
     schedule.kind = SCHEDULE_CONSTANT;
-    assert_true(schedule_rate(&schedule, 60) == 1);
+    assert_true(optimizer_schedule_rate(&schedule, 60) == 1);
     schedule.warm_up = 0;
-    assert_true(schedule_rate(&schedule, 1) == 1);
+    assert_true(optimizer_schedule_rate(&schedule, 1) == 1);
 }
 
 int main(void)

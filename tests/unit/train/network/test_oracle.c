@@ -1,6 +1,6 @@
-/* Our network, losses and optimizers against PyTorch's numbers: tests/oracle/make_numbers.py made
- * them from the same small network with the same pictures and first values. Run with the path of
- * numbers.txt. */
+/* Our network, losses and optimizers compared with PyTorch's numbers. tests/oracle/make_numbers.py
+ * made them with the same small network, the same pictures and the same initial values. Run with
+ * the path of numbers.txt. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "train/network/loss_softmax.h"
@@ -134,10 +134,10 @@ static double run_gradient(struct run *run, uint64_t step)
         int labels[BATCH];
         for (int i = 0; i < BATCH; i++)
             labels[i] = LABELS[i];
-        loss = triplet_loss(&config, run->outputs, labels, BATCH, CLASSES, run->d_outputs).loss;
+        loss = loss_triplet(&config, run->outputs, labels, BATCH, CLASSES, run->d_outputs).loss;
     } else {
         struct softmax_result result =
-            softmax_loss(run->outputs, LABELS, BATCH, CLASSES, 1.0f / BATCH, run->d_outputs);
+            loss_softmax(run->outputs, LABELS, BATCH, CLASSES, 1.0f / BATCH, run->d_outputs);
         loss = (double)result.loss / SOFTMAX_UNITS / BATCH;
     }
     assert_int_equal(team_backward(run->team, run->d_outputs, NULL), 0);

@@ -1,5 +1,5 @@
-/* What is written comes back; what is damaged, cut or of another shape is refused with a sentence;
- * old checkpoints go. */
+/* A checkpoint that was written can be read; one that is damaged, truncated or of another shape is
+ * refused with a sentence; old checkpoints are removed. */
 #include "random_floats.h"
 #include "scratch_directory.h"
 
@@ -121,7 +121,8 @@ static void damage_is_found(void **state)
     params_free(params);
 }
 
-/* What a killed process left goes, what is damaged steps aside, and nothing else is touched. */
+/* Files of a killed process are removed, damaged checkpoints are renamed, and nothing else is
+ * touched. */
 static void a_directory_is_put_in_order(void **state)
 {
     static const struct {
@@ -233,7 +234,7 @@ static void a_header_has_limits(void **state)
     if (parse_header(none, CHECKPOINT_HEADER_MAX, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(parse_header(none, CHECKPOINT_HEADER_MAX + 1, &err), -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "'x' is cut off");
+    assert_string_equal(err.message, "'x' is truncated");
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         assert_true(parse_header(rows[i].header, 200, &err) < 0);
         assert_string_equal(err.message, rows[i].complaint);

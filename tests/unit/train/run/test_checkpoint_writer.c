@@ -1,6 +1,6 @@
-/* Checkpoints in the background: the last one put is on disk whatever the disk's pace, what is
- * written is what was there when it was put, and a write that fails is told, leaves nothing behind
- * and stops nothing. */
+/* Checkpoints in the background: the last one is on disk at any speed of the disk, a checkpoint
+ * holds the state of the moment at which it was put, and a failed write is reported, leaves nothing
+ * behind and stops nothing. */
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/run/checkpoint_writer.h"
@@ -98,17 +98,17 @@ static void the_last_one_is_there(void **state)
 {
     enum { PUTS = 40 };
     struct fixture *fixture = *state;
-    struct checkpoint_writer_news news;
+    struct checkpoint_writer_report news;
     for (uint64_t step = 1; step <= PUTS; step++)
         put(fixture, step);
     assert_int_equal(checkpoint_writer_drain(fixture->writer, NULL), 0);
-    checkpoint_writer_ask(fixture->writer, &news);
+    checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.written + news.replaced, PUTS);
     assert_int_equal(news.failed, 0);
     assert_int_equal(news.good, PUTS);
     assert_good(PUTS);
     assert_int_equal(files_in(directory), news.written < 2 ? 1 : 2); /* and nothing beside */
-    checkpoint_writer_ask(fixture->writer, &news);
+    checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.written + news.replaced, 0);
     assert_int_equal(news.good, PUTS);
 }
@@ -134,7 +134,7 @@ static void set_limit(rlim_t bytes)
 
 static void assert_failure(struct fixture *fixture, uint64_t step, const char *reason)
 {
-    struct checkpoint_writer_news news;
+    struct checkpoint_writer_report news;
     struct err err = ERR_INIT;
     char path[CHECKPOINT_PATH_MAX];
     checkpoint_path(directory, step, path);
@@ -142,7 +142,7 @@ static void assert_failure(struct fixture *fixture, uint64_t step, const char *r
     put(fixture, step);
     assert_true(checkpoint_writer_drain(fixture->writer, &err) < 0);
     assert_string_equal(err.message, expected);
-    checkpoint_writer_ask(fixture->writer, &news);
+    checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.failed, 1);
     assert_int_equal(news.good, 1);
     assert_string_equal(news.error.message, expected);

@@ -1,4 +1,4 @@
-/* Event files against bytes that another program made from the published format. */
+/* Event files compared with bytes that another program made from the published format. */
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/run/event_file.h"
@@ -93,7 +93,8 @@ static void a_resumed_run_says_from_where(void **state)
     assert_string_equal(hex, expected);
 }
 
-/* No room for the whole record: none of it stays, and with room again the next one is readable. */
+/* A record that does not fit on the disk is removed completely, and the next one is readable once
+ * there is room. */
 static void half_a_record_is_taken_back(void **state)
 {
     _cleanup_(cleanup_event_file) struct event_file *file = open_file(0);

@@ -1,6 +1,6 @@
-/* What a run keeps of itself, with a model of a few numbers: it goes on from the newest checkpoint
- * that is whole, a disk that fails costs sentences and not the run, and only a last checkpoint that
- * cannot be written is an error. */
+/* The checkpoints of a run, with a model of a few numbers: it is resumed from the newest complete
+ * checkpoint, a failing disk costs warnings and not the run, and only a last checkpoint that cannot
+ * be written is an error. */
 #include "scratch_directory.h"
 
 #include "base/mem.h"
@@ -8,6 +8,7 @@
 #include "train/run/checkpoint.h"
 #include "train/run/fit_agree.h"
 #include "train/run/fit_loop.h"
+#include "train/run/model.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -21,27 +22,27 @@
 
 #include <cmocka.h>
 
-/* Every value is the number of steps it saw. */
+/* Every value is the number of steps that it has seen. */
 struct counting {
     struct params *params;
     struct optimizer *optimizer;
     struct run_state *state;
-    uint64_t hide_at; /* the step at which the directory goes; 0: never */
-    bool comes_back;  /* when that was noticed; the run is then asked to end */
+    uint64_t hide_at; /* the step at which the directory disappears; 0: never */
+    bool comes_back;  /* it comes back once that was noticed; the run is then asked to stop */
     volatile sig_atomic_t stop;
     uint64_t stop_at;
-    uint64_t lose_at;   /* the step at which a worker is lost; 0: never */
-    enum err_code loss; /* what that is called */
-    enum err_code
-        cannot_form;   /* nobody comes back, and the run is asked to end; 0: somebody does */
-    uint64_t spoil_at; /* the step that makes a value no number; 0: never */
-    uint64_t fail_at;  /* the step whose loss is no number; 0: never */
-    const char *model; /* NULL: "counting" */
+    uint64_t lose_at;          /* the step at which a worker is lost; 0: never */
+    enum err_code loss;        /* the error code of the loss */
+    enum err_code cannot_form; /* forming the group fails with this code, and the run is asked to
+                                  stop; 0: it succeeds */
+    uint64_t spoil_at;         /* the step that makes a value NaN; 0: never */
+    uint64_t fail_at;          /* the step whose loss is NaN; 0: never */
+    const char *model;         /* NULL: "counting" */
     const struct json *kept;
     int *claim;
 };
 
-/* A group that is lost and found. */
+/* A group that breaks and forms again. */
 struct others {
     struct reducer reducer;
     struct counting *counting;
@@ -79,7 +80,7 @@ static int count_step(void *context, uint64_t step, bool stop, struct fit_loop_s
     if (step == counting->spoil_at)
         counting->params->values[2] = NAN;
     struct run_state_view view;
-    run_state_look(counting->state, 0, &view);
+    run_state_read(counting->state, 0, &view);
     if (step == counting->hide_at)
         hide_directory(true);
     if (view.failed_saves && counting->comes_back) {
@@ -102,7 +103,10 @@ static struct json *config_of(void *context, struct arena *arena)
     return json_object(arena);
 }
 
-/* Returns what was said. */
+static const struct model_steps COUNTING_STEPS = {
+    .step = count_step, .changed = values_changed, .config = config_of};
+
+/* Returns the log. */
 static char *run(struct counting *counting, uint64_t steps, int expected,
                  struct fit_loop_result *ret, struct err *err)
 {
@@ -121,26 +125,30 @@ static char *run(struct counting *counting, uint64_t steps, int expected,
     struct run_log_options options = {
         .style = PROGRESS_PLAIN, .stream = stream, .state = counting->state};
     struct run_log *log = run_log_new(&options, &(struct run_log_subject){.unit = "images"});
-    struct fit_loop loop = {
-        .model = counting->model ? counting->model : "counting",
-        .kept = counting->kept,
-        .claim = counting->claim,
+    const struct model model = {
+        .command = {.name = counting->model ? counting->model : "counting"},
+        .steps = &COUNTING_STEPS,
+    };
+    const struct fit_options fit = {
         .seed = 1,
-        .steps = steps,
-        .batch = 1,
         .model_dir = directory,
         .checkpoint_every = 1,
         .keep = 2,
-        .log = log,
+        .kept = counting->kept,
         .stop = &counting->stop,
+    };
+    struct fit_loop loop = {
+        .model = &model,
+        .options = &fit,
+        .claim = counting->claim,
+        .steps = steps,
+        .batch = 1,
+        .log = log,
         .start = "counting",
         .reducer = &others.reducer,
         .params = counting->params,
         .optimizer = counting->optimizer,
         .context = counting,
-        .step = count_step,
-        .changed = values_changed,
-        .config = config_of,
     };
     assert_int_equal(fit_loop_run(&loop, ret, err), expected);
     if (expected == 0)
@@ -182,7 +190,7 @@ static void a_run_goes_on_where_it_stopped(void **state)
     assert_non_null(strstr(more, "resumed after step 4\n"));
 }
 
-/* All that are kept are damaged: they must neither be used nor push out the new ones. */
+/* If all checkpoints are damaged, they must neither be used nor displace the new ones. */
 static void damaged_ones_step_aside(void **state)
 {
     struct counting counting = {0};
@@ -230,7 +238,7 @@ static void a_last_one_that_fails_is_an_error(void **state)
     hide_directory(false);
 }
 
-/* Neither is the good checkpoint replaced, nor a spoiled one gone on from. */
+/* The good checkpoint is not replaced, and a run is not resumed from a diverged one. */
 static void what_ran_away_is_not_kept(void **state)
 {
     struct counting spoiled = {.spoil_at = 4};
@@ -238,7 +246,7 @@ static void what_ran_away_is_not_kept(void **state)
     struct err err = ERR_INIT;
     free(run(&spoiled, 10, -ERR_INVALID, &result, &err));
     assert_non_null(strstr(err.message, "after step 4 the parameters are not numbers any more"));
-    assert_non_null(strstr(err.message, "/step-00000003.ckpt': go on from there with a lower "
+    assert_non_null(strstr(err.message, "/step-00000003.ckpt': resume from it with a lower "
                                         "--learning-rate"));
     assert_true(has_checkpoint(3));
     assert_false(has_checkpoint(4));
@@ -251,7 +259,7 @@ static void what_ran_away_is_not_kept(void **state)
     assert_int_equal(file_remove_tree(directory, NULL), 0);
     struct counting early = {.fail_at = 1};
     free(run(&early, 2, -ERR_INVALID, &result, &err));
-    assert_non_null(strstr(err.message, "any more: begin anew with a lower --learning-rate"));
+    assert_non_null(strstr(err.message, "any more: start again with a lower --learning-rate"));
 }
 
 static void one_that_is_no_number_is_not_gone_on_from(void **state)
@@ -278,7 +286,7 @@ static void one_that_is_no_number_is_not_gone_on_from(void **state)
     assert_int_equal(result.first, 4);
 }
 
-/* What a model was trained on must not become what it is judged by. */
+/* A model must not be evaluated on data that it was trained on. */
 static void a_run_goes_on_as_it_began(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -355,7 +363,7 @@ static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
     struct counting first = {.stop_at = 3}, second = {0};
     struct fit_loop_result result;
     _cleanup_free_ char *fresh = run(&first, 10, 0, &result, NULL);
-    assert_null(strstr(fresh, "begins anew"));
+    assert_null(strstr(fresh, "starts from the beginning"));
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
     char path[CHECKPOINT_PATH_MAX];
@@ -367,12 +375,12 @@ static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
     }
     _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
     assert_int_equal(result.first, 0);
-    _cleanup_free_ char *expected =
-        mem_printf("no checkpoint in '%s' can be used: training begins anew\n", directory);
+    _cleanup_free_ char *expected = mem_printf(
+        "no checkpoint in '%s' can be used: training starts from the beginning\n", directory);
     assert_non_null(strstr(said, expected));
 }
 
-/* The end is asked for at the very step that fails, or while the others are waited for. */
+/* The stop is requested at the very step that fails, or during the wait for the others. */
 static void what_was_done_is_kept_when_all_ends_at_once(void **state)
 {
     const struct counting ends[] = {
@@ -404,7 +412,8 @@ static void a_worker_that_does_not_answer_is_lost_like_any_other(void **state)
     assert_non_null(strstr(said, "lost worker 1; the others go on\n"));
 }
 
-/* It may be whole, and readable a moment later. A link to itself stands for a disk that fails. */
+/* The file may be complete, and readable a moment later. A link to itself stands for a failing
+ * disk. */
 static void one_that_cannot_be_read_is_not_taken_for_damaged(void **state)
 {
     struct counting counting = {0}, again = {0};
@@ -420,7 +429,7 @@ static void one_that_cannot_be_read_is_not_taken_for_damaged(void **state)
     assert_true(has_checkpoint(6));
 }
 
-/* Another worker is at it: its state comes as it is. */
+/* Another worker has trained already: its state is taken over unchanged. */
 static int gather_from_another(struct reducer *reducer, const float *own, size_t count, float *all,
                                struct err *err)
 {
@@ -447,10 +456,13 @@ static void a_state_is_handed_over_to_the_last_bit(void **state)
     struct params *params = params_new();
     params_declare(params, "zero", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
     params_allocate(params, NULL);
+    const struct model model = {.steps = &COUNTING_STEPS};
+    const struct fit_options fit = {0};
     struct fit_loop loop = {.reducer = &reducer,
                             .params = params,
                             .optimizer = optimizer_new(OPTIMIZER_SGD, 0, params),
-                            .changed = values_changed};
+                            .model = &model,
+                            .options = &fit};
     uint64_t step = 0;
     assert_int_equal(fit_agree(&loop, &step, NULL), 0);
     assert_int_equal(step, 3);

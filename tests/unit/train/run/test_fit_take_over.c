@@ -1,11 +1,13 @@
-/* Who writes for a run claims its directory, also in the place of another, and gives it up when
- * another writes: with a model of a few numbers, and a group that only says which rank this is. */
+/* The worker that writes for a run locks the model directory, also as the successor of another, and
+ * unlocks it when another worker writes: with a model of a few numbers, and a group that only sets
+ * the rank. */
 #include "scratch_directory.h"
 
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/run/checkpoint.h"
 #include "train/run/fit_loop.h"
+#include "train/run/model.h"
 #include "train/run/model_dir.h"
 
 #include <setjmp.h>
@@ -20,13 +22,13 @@
 
 enum { THIS_RUN = 7, OTHER_RUN = 8, LOST_AT = 3, STEPS = 9 };
 
-/* One worker: the rank it has at first, and from the step on at which another is lost. */
+/* One worker: its first rank, and its rank after another worker is lost. */
 struct worker {
     struct reducer reducer;
     int rank_then;
     bool lost;
     int claim;
-    uint64_t others_at; /* there is one more, which has been at it up to this step; 0: nobody */
+    uint64_t others_at; /* another worker has trained up to this step; 0: there is none */
     int *frees;         /* closed at step `frees_at` */
     uint64_t frees_at;
     int claims[STEPS + 1]; /* at each step */
@@ -44,7 +46,7 @@ static int reform(struct reducer *reducer, struct err *err)
     return 0;
 }
 
-/* All have spoken: then the directory must be free for who writes now. */
+/* Once all workers agree, the directory must be free for the new writer. */
 static int allgather(struct reducer *reducer, const float *own, size_t count, float *all,
                      struct err *err)
 {
@@ -53,7 +55,7 @@ static int allgather(struct reducer *reducer, const float *own, size_t count, fl
         assert_int_equal(worker->claim, -1);
     memcpy(all, own, count * sizeof(*all));
     if (worker->others_at) {
-        const float theirs[] = {1, 0, 0, (float)worker->others_at}; /* as fit_agree tells it */
+        const float theirs[] = {1, 0, 0, (float)worker->others_at}; /* in the format of fit_agree */
         assert_int_equal(count, ARRAY_SIZE(theirs));
         memcpy(all + count, theirs, sizeof(theirs));
     }
@@ -95,7 +97,7 @@ static struct worker worker_that_moves(int from, int to)
     return worker;
 }
 
-/* Returns what was said. */
+/* Returns the log. */
 static char *run(struct worker *worker, struct fit_loop_result *ret)
 {
     char *text = NULL;
@@ -108,24 +110,23 @@ static char *run(struct worker *worker, struct fit_loop_result *ret)
     struct run_log *log =
         run_log_new(&(struct run_log_options){.style = PROGRESS_PLAIN, .stream = stream},
                     &(struct run_log_subject){.unit = "images"});
+    static const struct model_steps steps = {
+        .step = one_step, .changed = values_changed, .config = config_of};
+    static const struct model model = {.command = {.name = "counting"}, .steps = &steps};
+    const struct fit_options fit = {
+        .seed = 1, .model_dir = directory, .checkpoint_every = 1, .keep = 2};
     struct fit_loop loop = {
-        .model = "counting",
+        .model = &model,
+        .options = &fit,
         .claim = &worker->claim,
-        .seed = 1,
         .steps = STEPS,
         .batch = 1,
-        .model_dir = directory,
-        .checkpoint_every = 1,
-        .keep = 2,
         .log = log,
         .start = "counting",
         .reducer = &worker->reducer,
         .params = worker->params,
         .optimizer = optimizer,
         .context = worker,
-        .step = one_step,
-        .changed = values_changed,
-        .config = config_of,
     };
     struct err err = ERR_INIT;
     if (fit_loop_run(&loop, ret, &err) < 0)
@@ -173,7 +174,7 @@ static void who_writes_no_more_gives_it_up(void **state)
     free(run(&worker, &result));
     assert_true(worker.claims[LOST_AT - 1] >= 0);
     assert_int_equal(worker.claim, -1);
-    assert_true(has_checkpoint(LOST_AT - 1)); /* it was under way */
+    assert_true(has_checkpoint(LOST_AT - 1)); /* the write was in progress */
     assert_false(has_checkpoint(LOST_AT));
     int other = -1;
     assert_int_equal(model_dir_claim(directory, OTHER_RUN, &other, NULL), 0);
@@ -192,7 +193,7 @@ static void one_that_comes_back_claims_it_again(void **state)
     close(worker.claim);
 }
 
-/* Stopped, it still has the lock, and may be stopped for ever. */
+/* A stopped process still holds the lock, maybe forever. */
 static void one_of_this_run_that_is_only_stopped_is_no_obstacle(void **state)
 {
     struct worker worker = worker_that_moves(1, 0);
@@ -205,7 +206,7 @@ static void one_of_this_run_that_is_only_stopped_is_no_obstacle(void **state)
     assert_int_equal(worker.claims[STEPS - 2], -1);
     assert_true(has_checkpoint(STEPS));
     assert_int_equal(result.unsaved.code, 0);
-    assert_int_equal(occurrences(said, "still claims '"), 1);
+    assert_int_equal(occurrences(said, "still holds the lock on '"), 1);
     assert_true(worker.claim >= 0); /* its own as soon as it was free */
     close(worker.claim);
 }

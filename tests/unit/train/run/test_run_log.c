@@ -33,8 +33,8 @@ static void begin(struct heard *heard, const char *events_dir, bool speaks, bool
                                       .state = heard->state,
                                       .events_dir = events_dir};
     heard->log =
-        run_log_new(&options, &(struct run_log_subject){.unit = "images", .steps_an_epoch = 2});
-    run_log_speak(heard->log, speaks, keeps);
+        run_log_new(&options, &(struct run_log_subject){.unit = "images", .steps_per_epoch = 2});
+    run_log_set_role(heard->log, speaks, keeps);
     run_log_begin(heard->log, 0, 4);
 }
 
@@ -79,18 +79,18 @@ static void all_hear_of_a_step(void **state)
     fflush(heard.stream);
     assert_non_null(strstr(heard.text, "step 1/4 loss 0.7500"));
     struct run_state_view view;
-    run_state_look(heard.state, 0, &view);
+    run_state_read(heard.state, 0, &view);
     assert_int_equal(view.step, 1);
     assert_true(view.loss == 0.75 && view.accuracy == 0.5 && view.epoch == 0.5);
     size_t size = events_in(events);
     assert_true(size > 0);
-    run_log_judged(heard.log, 1, "auc", 0.9);
+    run_log_metric(heard.log, 1, "auc", 0.9);
     assert_true(events_in(events) > size);
-    run_log_lost(heard.log, "lost worker %d", 2);
+    run_log_worker_lost(heard.log, "lost worker %d", 2);
     run_log_note(heard.log, "reformed", "all are there");
     fflush(heard.stream);
     assert_non_null(strstr(heard.text, "\nlost worker 2\nall are there\n"));
-    run_state_look(heard.state, 0, &view);
+    run_state_read(heard.state, 0, &view);
     assert_int_equal(view.losses, 1);
     end(&heard);
 }
@@ -103,11 +103,11 @@ static void who_was_waited_for_is_said_at_the_end(void **state)
     run_state_waited(heard.state, "worker 2", 3600 * (int64_t)1000000000);
     step(&heard, 2, 0.5);
     fflush(heard.stream);
-    assert_null(strstr(heard.text, "waited for"));
+    assert_null(strstr(heard.text, "waited "));
     run_log_free(heard.log);
     heard.log = NULL;
     fflush(heard.stream);
-    assert_non_null(strstr(heard.text, "worker 2 was waited for 3600.0 s of "));
+    assert_non_null(strstr(heard.text, "waited 3600.0 s of "));
     end(&heard);
 }
 
@@ -116,17 +116,17 @@ static void who_does_not_speak_only_answers(void **state)
     struct heard heard;
     begin(&heard, directory, false, false);
     step(&heard, 1, 0.75);
-    run_log_lost(heard.log, "lost worker %d", 2);
+    run_log_worker_lost(heard.log, "lost worker %d", 2);
     run_log_saved(heard.log, 1);
     fflush(heard.stream);
     assert_int_equal(heard.size, 0);
-    run_log_own(heard.log, "member", "worker %d is here", 1);
+    run_log_note_process(heard.log, "member", "worker %d is here", 1);
     step(&heard, 2, 0.5);
     fflush(heard.stream);
     assert_string_equal(heard.text, "worker 1 is here\n");
     assert_int_equal(events_in(directory), 0);
     struct run_state_view view;
-    run_state_look(heard.state, 0, &view);
+    run_state_read(heard.state, 0, &view);
     assert_int_equal(view.step, 2);
     assert_int_equal(view.losses, 1);
     assert_int_equal(view.saved, 1);
@@ -142,7 +142,7 @@ static void who_takes_over_begins_there(void **state)
     run_log_begin(log, 2, 6);
     for (; step.step <= 4; step.step++)
         run_log_step(log, &step);
-    run_log_speak(log, true, true);
+    run_log_set_role(log, true, true);
     run_log_step(log, &step);
     run_log_free(log);
     _cleanup_buf_ struct buf events;
@@ -175,14 +175,14 @@ static void files_that_cannot_be_written_are_said_once(void **state)
 
 static void nobody_listens(void **state)
 {
-    run_log_speak(NULL, true, true);
+    run_log_set_role(NULL, true, true);
     run_log_begin(NULL, 0, 1);
     run_log_step(NULL, &(struct progress_step){.step = 1});
     run_log_note(NULL, "start", "%s", "x");
-    run_log_lost(NULL, "%s", "x");
+    run_log_worker_lost(NULL, "%s", "x");
     run_log_saved(NULL, 1);
     run_log_save_failed(NULL);
-    run_log_judged(NULL, 1, "accuracy", 1);
+    run_log_metric(NULL, 1, "accuracy", 1);
     assert_null(run_log_free(NULL));
 }
 

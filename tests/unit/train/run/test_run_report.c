@@ -321,7 +321,7 @@ static void a_log_leaves_a_report(void **state)
             run_log_new(&(struct run_log_options){.settings = settings},
                         &(struct run_log_subject){
                             .model = "counting", .directory = directory, .unit = "images"});
-        run_log_speak(log, true, true);
+        run_log_set_role(log, true, true);
         run_log_begin(log, first, 3);
         run_log_note(log, "start", "of %d numbers", 4);
         for (uint64_t step = first + 1; step <= first + 2 && step <= 3; step++)
@@ -330,7 +330,7 @@ static void a_log_leaves_a_report(void **state)
                                                       .pictures = 8,
                                                       .accuracy = (double)NAN});
         run_log_saved(log, first + 1);
-        run_log_lost(log, "lost worker %d", 1);
+        run_log_worker_lost(log, "lost worker %d", 1);
         run_log_result(log, "counted");
         run_log_free(log);
     }

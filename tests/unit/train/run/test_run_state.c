@@ -18,7 +18,7 @@ static const int64_t SECOND = 1000000000;
 static struct run_state_view look(struct run_state *state, int64_t now_ns)
 {
     struct run_state_view view;
-    run_state_look(state, now_ns, &view);
+    run_state_read(state, now_ns, &view);
     return view;
 }
 
@@ -110,7 +110,7 @@ static void *look_often(void *argument)
     struct run_state *state = argument;
     struct run_state_view view;
     do {
-        run_state_look(state, 0, &view);
+        run_state_read(state, 0, &view);
         if (view.examples != 3 * view.step || (view.step && view.loss != (double)view.step))
             return (void *)"a view mixes two steps";
     } while (view.step < 20000);

@@ -152,9 +152,9 @@ static void parts_and_workers_see_one_batch(void **state)
     /* Light that differs from picture to picture: a part's statistics are not the batch's. */
     for (int i = 0; i < BATCH * SIDE * SIDE; i++)
         inputs[i] = inputs[i] * (float)(1 + i / SIDE / SIDE % 5) + 0.1f * (float)(i / SIDE / SIDE);
-    struct tape *tape = tape_new(whole.network, BATCH);
-    struct workspace *workspace = workspace_new(whole.network, BATCH);
-    tape_draw(tape, &(struct layer_draw){.step = 1});
+    struct network_tape *tape = network_tape_new(whole.network, BATCH);
+    struct network_workspace *workspace = network_workspace_new(whole.network, BATCH);
+    network_tape_draw(tape, &(struct layer_draw){.step = 1});
     const float *expected = network_forward(whole.network, tape, workspace, inputs, BATCH);
     params_clear_gradients(whole.params);
     network_backward(whole.network, tape, workspace, d_outputs, whole.params->gradients);
@@ -190,8 +190,8 @@ static void parts_and_workers_see_one_batch(void **state)
     assert_true(apart(whole.params->values, first_values, floats) > 1e-3);
     free(first_outputs), free(first_gradients), free(first_values);
     free(inputs), free(d_outputs);
-    tape_free(tape);
-    workspace_free(workspace);
+    network_tape_free(tape);
+    network_workspace_free(workspace);
     model_free(&whole);
 }
 
@@ -341,14 +341,14 @@ static void running_statistics_follow_and_serve(void **state)
     *params_value(params, 0) = 1;
     *params_value(params, 1) = 0;
     network_pack(model.network);
-    struct tape *tape = tape_new(model.network, 2);
-    struct workspace *workspace = workspace_new(model.network, 2);
+    struct network_tape *tape = network_tape_new(model.network, 2);
+    struct network_workspace *workspace = network_workspace_new(model.network, 2);
     const float *served = network_forward(model.network, tape, workspace, inputs, 2);
     for (int i = 0; i < 2; i++)
         assert_true(fabsf(served[i] - (0.5f + 2 * (inputs[i] - 0.1f) / sqrtf(1.1f + 1e-5f))) <
                     1e-5f);
-    tape_free(tape);
-    workspace_free(workspace);
+    network_tape_free(tape);
+    network_workspace_free(workspace);
     team_free(team);
     optimizer_free(optimizer);
     model_free(&model);

@@ -1,0 +1,31 @@
+/* The cluster description of <trainyard/tf_config.h> for code inside this repository: the same
+ * functions with struct err. Called by the trainer's commands, by group, by the control plane and
+ * by ps. */
+#ifndef TRAINYARD_COMM_TF_CONFIG_H
+#define TRAINYARD_COMM_TF_CONFIG_H
+
+#include "base/err.h"
+
+#include <trainyard/tf_config.h>
+
+int tf_config_parse(const char *text, size_t size, struct ty_tf_config **ret, struct err *err);
+
+int tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
+                         int task_index, struct ty_tf_config **ret, struct err *err);
+
+/* Reads TF_CONFIG, or else the variables of PyTorch (MASTER_ADDR …). Without either the cluster is
+ * this process alone. `get` returns the value of an
+ * environment variable or NULL; a test passes its own. */
+int tf_config_from_environment(const char *(*get)(void *context, const char *name), void *context,
+                               struct ty_tf_config **ret, struct err *err);
+int tf_config_from_process_environment(struct ty_tf_config **ret, struct err *err);
+
+/* The number of tasks that train: the chief and the workers. */
+size_t tf_config_workers(const struct ty_tf_config *config);
+
+/* Write "worker 2", and "worker 2 (mnist-worker-2.default.svc:2222)". */
+enum { TF_CONFIG_TASK_TEXT_MAX = TY_HOST_MAX + 48 };
+void tf_config_task_name(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX]);
+void tf_config_task_describe(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX]);
+
+#endif

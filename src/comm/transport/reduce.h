@@ -1,0 +1,25 @@
+/* The inner loops of every all-reduce: sums of floats, and conversion to bfloat16. Called by the
+ * collectives, by the tcp transport and by ps. */
+#ifndef TRAINYARD_COMM_REDUCE_H
+#define TRAINYARD_COMM_REDUCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* sum[i] = sum[i] + other[i]. The arrays must not overlap; `other` may be unaligned. */
+void reduce_add_f32(float *sum, const void *other, size_t count);
+
+/* to[i] = rows[0][i] + rows[1][i] + …, in this order. `to` overlaps no row, or is one of them. */
+void reduce_rows_f32(float *to, float *const *rows, size_t row_count, size_t count);
+
+/* The same sum, written into every row: the work of one member in an all-reduce in place. */
+void reduce_rows_in_place_f32(float *const *rows, size_t row_count, size_t count);
+
+/* Converts to bfloat16, the upper half of a float, rounding to nearest even; a NaN stays a NaN. The
+ * conversion back is exact. `bits` must not overlap the floats. */
+void reduce_narrow_bf16(uint16_t *bits, const float *from, size_t count);
+void reduce_widen_bf16(float *to, const uint16_t *bits, size_t count);
+/* sum[i] = sum[i] + bits[i], added as floats. */
+void reduce_add_bf16(float *sum, const uint16_t *bits, size_t count);
+
+#endif

@@ -1,0 +1,139 @@
+/* The share of one connection in a stream; see lane.h. */
+#include "comm/transport/tcp/lane.h"
+
+#include "comm/transport/reduce.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    /* Bytes per turn of sending or receiving, so that neither blocks the other. */
+    TURN_MAX = 1024 * 1024,
+    /* A smaller part of a piece is held back until more of the piece is ready. */
+    SEND_MIN = 64 * 1024,
+};
+
+bool tcp_lane_is_done(const struct tcp_lane *lane)
+{
+    return lane->filled == lane->first && transfer_cursor_run(&lane->cursor) == 0;
+}
+
+/* The number of bytes that may be sent now. */
+static size_t lane_sendable(const struct tcp_lane *lane, size_t limit)
+{
+    const struct transfer_cursor *cursor = &lane->cursor;
+    size_t size = transfer_cursor_run(cursor);
+    if (size == 0 || cursor->position >= limit)
+        return 0;
+    size_t ready = limit - cursor->position;
+    if (ready >= size)
+        return size;
+    return ready < SEND_MIN ? 0 : ready;
+}
+
+bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit)
+{
+    return lane->filled > lane->first || lane_sendable(lane, limit);
+}
+
+/* Rounds the next floats into the scratch. */
+static void lane_fill(struct tcp_lane *lane, size_t limit)
+{
+    size_t size = lane_sendable(lane, limit);
+    size = size < TCP_LANE_SCRATCH ? size : TCP_LANE_SCRATCH;
+    size_t count = size / sizeof(uint16_t);
+    if (!count)
+        return;
+    float *from = (float *)(void *)transfer_cursor_at(&lane->cursor);
+    reduce_narrow_bf16((uint16_t *)(void *)lane->scratch, from, count);
+    if (transfer_cursor_piece(&lane->cursor)->settle)
+        reduce_widen_bf16(from, (const uint16_t *)(const void *)lane->scratch, count);
+    lane->first = 0;
+    lane->filled = count * sizeof(uint16_t);
+    transfer_cursor_advance(&lane->cursor, lane->filled);
+}
+
+static ssize_t lane_send_narrow(struct tcp_lane *lane, size_t limit)
+{
+    if (lane->first == lane->filled)
+        lane_fill(lane, limit);
+    if (lane->first == lane->filled)
+        return -EAGAIN;
+    ssize_t sent =
+        connection_send(lane->connection, lane->scratch + lane->first, lane->filled - lane->first);
+    if (sent > 0)
+        lane->first += (size_t)sent;
+    return sent;
+}
+
+static ssize_t lane_send_wide(struct tcp_lane *lane, size_t limit)
+{
+    size_t size = lane_sendable(lane, limit);
+    if (!size)
+        return -EAGAIN;
+    ssize_t sent = connection_send(lane->connection, transfer_cursor_at(&lane->cursor),
+                                   size < TURN_MAX ? size : TURN_MAX);
+    if (sent > 0)
+        transfer_cursor_advance(&lane->cursor, (size_t)sent);
+    return sent;
+}
+
+int tcp_lane_send(struct tcp_lane *lane, size_t limit)
+{
+    for (size_t turn = 0; turn < TURN_MAX;) {
+        ssize_t sent =
+            lane->cursor.narrow ? lane_send_narrow(lane, limit) : lane_send_wide(lane, limit);
+        if (sent == -EAGAIN)
+            return turn > 0;
+        if (sent < 0)
+            return (int)sent;
+        turn += (size_t)sent;
+    }
+    return true;
+}
+
+/* Receives into the scratch, and converts or adds whole elements into their place. */
+static ssize_t lane_receive_and_convert(struct tcp_lane *lane, size_t size)
+{
+    bool narrow = lane->cursor.narrow, add = transfer_cursor_piece(&lane->cursor)->add;
+    size_t element = narrow ? sizeof(uint16_t) : sizeof(float);
+    size_t room = size < TCP_LANE_SCRATCH ? size : TCP_LANE_SCRATCH;
+    ssize_t got =
+        connection_recv(lane->connection, lane->scratch + lane->filled, room - lane->filled);
+    if (got < 0)
+        return got;
+    size_t have = lane->filled + (size_t)got, count = have / element;
+    float *to = (float *)(void *)transfer_cursor_at(&lane->cursor);
+    if (!narrow)
+        reduce_add_f32(to, lane->scratch, count);
+    else if (add)
+        reduce_add_bf16(to, (const uint16_t *)(const void *)lane->scratch, count);
+    else
+        reduce_widen_bf16(to, (const uint16_t *)(const void *)lane->scratch, count);
+    lane->filled = have % element;
+    memmove(lane->scratch, lane->scratch + count * element, lane->filled);
+    transfer_cursor_advance(&lane->cursor, count * element);
+    return got;
+}
+
+int tcp_lane_receive(struct tcp_lane *lane)
+{
+    size_t turn = 0;
+    for (size_t size; turn < TURN_MAX && (size = transfer_cursor_run(&lane->cursor));) {
+        ssize_t got;
+        if (lane->cursor.narrow || transfer_cursor_piece(&lane->cursor)->add) {
+            got = lane_receive_and_convert(lane, size);
+        } else {
+            got = connection_recv(lane->connection, transfer_cursor_at(&lane->cursor),
+                                  size < TURN_MAX ? size : TURN_MAX);
+            if (got > 0)
+                transfer_cursor_advance(&lane->cursor, (size_t)got);
+        }
+        if (got == -EAGAIN)
+            return turn > 0;
+        if (got < 0)
+            return (int)got;
+        turn += (size_t)got;
+    }
+    return turn > 0;
+}

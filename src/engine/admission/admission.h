@@ -1,0 +1,36 @@
+/* Admission: checks and changes of an object that need other objects of the store. Those without
+ * another comment are `admit` hooks of the registry; they run after the validation of a create or
+ * an update and return -ERR_FORBIDDEN, -ERR_INVALID or another error to reject it. */
+#ifndef TRAINYARD_ENGINE_ADMISSION_H
+#define TRAINYARD_ENGINE_ADMISSION_H
+
+#include "engine/api/call.h"
+
+/* ---- admission.c */
+int admission_admit_pod(struct api_call *call, struct json *pod, const struct json *old,
+                        struct err *err);
+int admission_admit_namespace(struct api_call *call, struct json *namespace_,
+                              const struct json *old, struct err *err);
+
+/* ---- class.c */
+int admission_admit_claim(struct api_call *call, struct json *claim, const struct json *old,
+                          struct err *err);
+int admission_admit_priority_class(struct api_call *call, struct json *class_,
+                                   const struct json *old, struct err *err);
+/* Sets the priority of a pod from its class; a part of admission_admit_pod(). */
+int admission_set_priority(struct api_call *call, struct json *pod, struct err *err);
+
+/* ---- limits.c: the LimitRanges of the namespace; parts of the hooks above */
+int admission_limit_pod(struct api_call *call, struct json *pod, struct err *err);
+int admission_limit_claim(struct api_call *call, const struct json *claim, struct err *err);
+
+/* ---- quota_write.c: the ResourceQuotas of the namespace */
+int admission_admit_quota(struct api_call *call, struct json *quota, const struct json *old,
+                          struct err *err);
+/* A `status` hook: replaces the status that a client writes by what the server counts. */
+int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err);
+/* Charges the object to the quotas. The last check of every create and update. */
+int admission_charge_quotas(struct api_call *call, const struct json *object,
+                            const struct json *old, struct err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* The requests that stay open for long (watches, logs, exec, port forwarding), so that the server
+ * can end them: all when the engine is freed, some when their resource is removed. */
+#ifndef TRAINYARD_ENGINE_OPEN_CALLS_H
+#define TRAINYARD_ENGINE_OPEN_CALLS_H
+
+#include "base/list.h"
+
+struct open_call {
+    struct list_link link; /* in the engine's list of open calls */
+    void (*end)(struct open_call *call);
+    const char *storage; /* the resource that the request uses */
+};
+
+static inline void open_call_add(struct list_head *calls, struct open_call *call,
+                                 const char *storage, void (*end)(struct open_call *call))
+{
+    call->end = end;
+    call->storage = storage;
+    list_append(calls, &call->link);
+}
+
+static inline void open_call_remove(struct open_call *call)
+{
+    list_remove(&call->link);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* The parsed form of a path, which json_path_parse.c makes and json_path.c follows. */
+#ifndef TRAINYARD_KUBE_JSON_PATH_INTERNAL_H
+#define TRAINYARD_KUBE_JSON_PATH_INTERNAL_H
+
+#include "kube/json_path.h"
+
+enum json_path_step_type {
+    STEP_NAME,   /* the member of that name */
+    STEP_ALL,    /* every member or element */
+    STEP_SLICE,  /* one element of a list, or a range of elements */
+    STEP_FILTER, /* the elements for which a comparison holds */
+    STEP_DEEP,   /* the members of that name at any depth */
+};
+
+enum json_path_comparison {
+    COMPARE_EXISTS,
+    COMPARE_EQ,
+    COMPARE_NE,
+    COMPARE_LT,
+    COMPARE_LE,
+    COMPARE_GT,
+    COMPARE_GE
+};
+
+struct json_path_step {
+    enum json_path_step_type type;
+    const char *name; /* for STEP_NAME and STEP_DEEP */
+
+    /* For STEP_SLICE. `one`: the step is the single position `first`. Negative positions count
+     * from the end of the list. */
+    bool one, has_first, has_end;
+    int64_t first, end, stride;
+
+    /* For STEP_FILTER: `left` is a path below the element, `right` the value it is compared with
+     * (not set for COMPARE_EXISTS). */
+    const struct json_path *left;
+    enum json_path_comparison comparison;
+    const struct json *right;
+};
+
+struct json_path {
+    struct json_path_step steps[JSON_PATH_STEPS_MAX];
+    size_t count;
+};
+
+#endif

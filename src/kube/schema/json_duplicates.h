@@ -1,0 +1,21 @@
+/* Duplicate names in one JSON or YAML object of a body. Kubernetes takes the last value, and
+ * reports or rejects the duplicate according to fieldValidation. base/json/json.h and
+ * base/json/yaml.h reject duplicates unless they are told to keep them, because no other caller
+ * needs them. */
+#ifndef TRAINYARD_KUBE_JSON_REPEATS_H
+#define TRAINYARD_KUBE_JSON_REPEATS_H
+
+#include "kube/schema/decode.h"
+
+/* Parses a JSON body that may have duplicate names; each name gets its last value. Appends
+ * `duplicate field "spec.containers[0].name"` to `ret_duplicates`, once per name. */
+int kube_json_duplicates_parse(struct arena *arena, const char *text, size_t size,
+                               struct json **ret, struct schema_messages *ret_duplicates,
+                               struct err *err);
+
+/* Removes the duplicates from a tree that yaml_parse() read with `repeats`. Appends a message per
+ * duplicate in the words of Go's YAML decoder: `line 3: key "name" already set in map`. */
+void kube_yaml_duplicates_remove(struct arena *arena, struct json *tree,
+                                 struct schema_messages *ret_duplicates);
+
+#endif

@@ -1,0 +1,17 @@
+/* The messages of Kubernetes for a body that is no JSON. Its servers are written in Go, and clients
+ * know the sentences of Go's decoder. Called only for bodies that base/json/json.h has rejected, so
+ * speed does not matter. */
+#ifndef TRAINYARD_KUBE_JSON_COMPLAINT_H
+#define TRAINYARD_KUBE_JSON_COMPLAINT_H
+
+#include "base/json/json.h"
+
+/* Returns Go's message: "invalid character 'o' in literal null (expecting 'u')" or "unexpected end
+ * of JSON input". Returns NULL if the text is valid for Go, so that one of our limits rejected it.
+ */
+const char *kube_json_syntax_error(struct arena *arena, const char *text, size_t size);
+
+/* Returns "json: cannot unmarshal array into Go value of type …". */
+char *kube_json_type_error(struct arena *arena, const struct json *value, const char *type);
+
+#endif

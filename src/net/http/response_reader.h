@@ -1,0 +1,31 @@
+/* Parses a server's response into its status and body. http-parser checks the grammar; this file
+ * checks the limits. Pure: no sockets, no clock. Header lines are not kept. */
+#ifndef TRAINYARD_NET_HTTP_RESPONSE_READER_H
+#define TRAINYARD_NET_HTTP_RESPONSE_READER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <http_parser.h>
+
+struct http_response_reader {
+    http_parser parser;
+    size_t header_size;
+    struct buf body;
+    int status; /* 0 until the header is complete */
+    bool whole;
+    struct err err; /* why the response was refused */
+};
+
+void http_response_reader_init(struct http_response_reader *reader, size_t body_max);
+void http_response_reader_release(struct http_response_reader *reader);
+
+/* Takes bytes. Fails if they are no HTTP response or the response is too large. Sets `whole` when
+ * the response is complete. */
+int http_response_reader_feed(struct http_response_reader *reader, const char *data, size_t size,
+                              struct err *err);
+/* The server has closed its side, which ends a body without a length. Fails if the response is
+ * incomplete. */
+int http_response_reader_end(struct http_response_reader *reader, struct err *err);
+
+#endif

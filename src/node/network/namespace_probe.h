@@ -1,0 +1,26 @@
+/* Whether this machine allows what a sandbox needs. A child process tries it, because no setting
+ * tells: the kernel's limits, AppArmor, and the filters and capabilities of a surrounding
+ * container all matter. */
+#ifndef TRAINYARD_NODE_NETWORK_NAMESPACE_PROBE_H
+#define TRAINYARD_NODE_NETWORK_NAMESPACE_PROBE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* Whether root has all privileges that pods need, without a user namespace. */
+bool namespace_probe_is_privileged(void);
+/* Whether root has at least the privileges to become another user. */
+bool namespace_probe_can_become(void);
+
+/* Moves the calling process into a new user namespace, in which it is root. */
+int namespace_probe_make_user_namespace(struct err *err);
+
+/* Returns 0 if namespaces work. Otherwise `err` says which attempt was refused. `directory` is any
+ * directory; the child mounts something over it, invisible to others. */
+int namespace_probe(const char *directory, struct err *err);
+
+/* Returns a sentence that says which setting allows namespaces. */
+const char *namespace_probe_advice(void);
+
+#endif

@@ -1,0 +1,68 @@
+/* Sockets in another network namespace; see network/namespace_socket.h. */
+#include "node/network/namespace_socket.h"
+
+#include "base/cleanup.h"
+#include "node/network/pod_network.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+enum { BACKLOG = 1024 };
+
+struct request {
+    int network_fd;
+    int domain, type, protocol;
+    int fd, error;
+};
+
+static void *namespace_socket_make_socket(void *context)
+{
+    struct request *request = context;
+    if (setns(request->network_fd, CLONE_NEWNET) == 0)
+        request->fd = socket(request->domain, request->type | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                             request->protocol);
+    request->error = errno;
+    return NULL;
+}
+
+/* A network namespace belongs to a thread, descriptors belong to all threads: a thread enters the
+ * namespace and makes the socket. It lives for one system call, because a permanent one would have
+ * to be shut down. */
+int namespace_socket(int network_fd, int domain, int type, int protocol, int *ret_fd,
+                     struct err *err)
+{
+    struct request request = {network_fd, domain, type, protocol, -1, 0};
+    pthread_t thread;
+    int result = pthread_create(&thread, NULL, namespace_socket_make_socket, &request);
+    if (result != 0)
+        return err_set_errno(err, result, "cannot start a thread");
+    pthread_join(thread, NULL);
+    if (request.fd < 0)
+        return err_set_errno(err, request.error, "cannot make a socket in the pod network");
+    *ret_fd = request.fd;
+    return 0;
+}
+
+int namespace_socket_gateway(int network_fd, int type, int port, int *ret_fd, struct err *err)
+{
+    _cleanup_fd_ int fd = -1;
+    int result = namespace_socket(network_fd, AF_INET, type, 0, &fd, err);
+    if (result < 0)
+        return result;
+    const int on = 1;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &address.sin_addr);
+    if (type == SOCK_STREAM)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
+        return err_set_errno(err, errno,
+                             "cannot listen on " POD_NETWORK_GATEWAY
+                             ":%d of the pod network: is another trainyard using this state",
+                             port);
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}

@@ -1,0 +1,255 @@
+/* Reports fields of a pod that have no effect; see plan/unsupported.h. */
+#include "node/plan/unsupported.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+#include "kube/pod_container.h"
+#include "kube/step_wrapper.h"
+#include "node/plan/capabilities.h"
+#include "node/plan/environment.h"
+#include "node/plan/kubeconfig.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#define UNSUPPORTED "Unsupported"
+/* The name by which users of Docker Desktop know the API; the responder of the pod network answers
+ * it. */
+#define API_NAME    "kubernetes.docker.internal"
+#define API_ADDRESS "127.0.0.1"
+
+struct telling {
+    struct arena *arena;
+    const struct json *pod;
+    const struct plan_unsupported_machine *machine;
+    plan_unsupported_tell *tell;
+    void *context;
+};
+
+static void tell_pod(const struct telling *t)
+{
+    static const struct {
+        const char *field, *message;
+    } FLAGS[] = {
+        {"hostPID", "hostPID has no effect: a pod that sees the machine's processes can end and "
+                    "inspect those of "
+                    "its user, this cluster's too; shareProcessNamespace shows those of the pod"},
+    };
+    const struct json *spec = json_get(t->pod, "spec");
+    const struct json *security = json_get(spec, "securityContext");
+    for (size_t i = 0; i < ARRAY_SIZE(FLAGS); i++)
+        if (json_get_bool(spec, FLAGS[i].field, false))
+            t->tell(t->context, UNSUPPORTED, FLAGS[i].message);
+    if (str_eq(json_get_string(json_get(security, "seccompProfile"), "type", ""), "Localhost"))
+        t->tell(t->context, UNSUPPORTED,
+                "seccompProfile of the pod: profiles of this machine are not read, the default one "
+                "holds");
+    if (t->machine->nested && json_get(security, "fsGroup"))
+        t->tell(
+            t->context, UNSUPPORTED,
+            arena_printf(t->arena,
+                         "fsGroup %" PRId64 " is not given: pods run as an ordinary user, who "
+                         "has one group; volumes can be written by every container all the same",
+                         json_get_int(security, "fsGroup", 0)));
+    if (t->machine->nested && json_count(json_get(security, "supplementalGroups")))
+        t->tell(
+            t->context, UNSUPPORTED,
+            "supplementalGroups are not given: pods run as an ordinary user, who has one group");
+}
+
+static void tell_capabilities(const struct telling *t, const struct json *container)
+{
+    bool own_network = !json_get_bool(json_get(t->pod, "spec"), "hostNetwork", false);
+    uint64_t most = capabilities_most(t->machine->nested, own_network);
+    const char *refused = "";
+    JSON_EACH (name, json_at(container, "securityContext", "capabilities", "add", NULL)) {
+        const char *text = json_text(name) ? json_text(name) : "";
+        if (!capabilities_named(text) || capabilities_named(text) & ~most)
+            refused = arena_printf(t->arena, "%s%s%s", refused, refused[0] ? ", " : "", text);
+    }
+    if (refused[0])
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "container %s does not get the capabilities it adds (%s): a container "
+                             "never has more than its sandbox",
+                             json_get_string(container, "name", ""), refused));
+}
+
+static void tell_container(const struct telling *t, const struct json *container)
+{
+    const char *name = json_get_string(container, "name", "");
+    const struct json *security = json_get(container, "securityContext");
+    tell_capabilities(t, container);
+    if (str_eq(json_get_string(security, "procMount", ""), "Unmasked"))
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena, "procMount Unmasked of container %s has no effect", name));
+    if (str_eq(json_get_string(json_get(security, "seccompProfile"), "type", ""), "Localhost"))
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "seccompProfile of container %s: profiles of this machine are not "
+                             "read, the default one holds",
+                             name));
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        const char *propagation = json_get_string(mount, "mountPropagation", "None");
+        if (!str_eq(propagation, "None"))
+            t->tell(t->context, UNSUPPORTED,
+                    arena_printf(t->arena,
+                                 "mountPropagation %s of volume \"%s\" has no effect: what is "
+                                 "mounted there later is not passed on",
+                                 propagation, json_get_string(mount, "name", "")));
+    }
+}
+
+static bool asks_for_user(const struct json *security)
+{
+    return json_get(security, "runAsUser") || json_get(security, "runAsGroup");
+}
+
+static bool is_in(const struct json *text, const char *word)
+{
+    return json_text(text) && strstr(json_text(text), word);
+}
+
+/* Whether the word is in the container's command or in a variable. */
+static bool unsupported_container_names(const struct json *container, const char *word)
+{
+    static const char *const LISTS[] = {"command", "args"};
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (argument, json_get(container, LISTS[i])) {
+            if (is_in(argument, word))
+                return true;
+        }
+    }
+    JSON_EACH (variable, json_get(container, "env")) {
+        if (is_in(json_get(variable, "value"), word))
+            return true;
+    }
+    return false;
+}
+
+/* The wrapper of a pipeline's step gets the path of the file. Every pod has the default path, so
+ * the path alone asks for nothing. */
+static bool wants_message_file(const struct json *container)
+{
+    const char *path = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "name", ""), STEP_WRAPPER_VOLUME))
+            return false;
+    }
+    if (str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError"))
+        return false;
+    return !str_eq(path, KUBE_MESSAGE_PATH) || unsupported_container_names(container, path);
+}
+
+static bool unsupported_is_word(const char *at, size_t size, const char *word)
+{
+    return size == strlen(word) && strncasecmp(at, word, size) == 0;
+}
+
+/* Each line has an address and its names; '#' begins a comment. */
+static bool hosts_know_api(const char *text)
+{
+    static const char BLANKS[] = " \t\r";
+    for (const char *line = text; *line; line += line[0] == '\n') {
+        const char *end = line + strcspn(line, "#\n");
+        bool is_address = true, is_ours = false;
+        for (line += strspn(line, BLANKS); line < end; line += strspn(line, BLANKS)) {
+            size_t size = strcspn(line, " \t\r\n#");
+            if (is_address)
+                is_ours = unsupported_is_word(line, size, API_ADDRESS);
+            else if (is_ours && unsupported_is_word(line, size, API_NAME))
+                return true;
+            is_address = false;
+            line += size;
+        }
+        line += strcspn(line, "\n");
+    }
+    return false;
+}
+
+static bool has_kubeconfig(const struct json *container)
+{
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "mountPath", ""), POD_ACCOUNT_MOUNT))
+            return true;
+    }
+    return false;
+}
+
+/* Reports all fields that only namespaces could provide, in one sentence. */
+static void tell_plain(const struct telling *t)
+{
+    static const char *const OF_POD[] = {"hostname", "subdomain", "hostAliases", "dnsConfig"};
+    static const char *const LISTS[] = {"initContainers", "containers"};
+    const struct json *spec = json_get(t->pod, "spec");
+    bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false, words = false,
+         name = false, kubeconfig = true;
+    const char *all = "";
+    for (size_t i = 0; i < ARRAY_SIZE(OF_POD); i++)
+        if (json_get(spec, OF_POD[i]))
+            all = arena_printf(t->arena, "%s%s%s", all, all[0] ? ", " : "", OF_POD[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (container, json_get(spec, LISTS[i])) {
+            const struct json *security = json_get(container, "securityContext");
+            user = user || asks_for_user(security);
+            read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
+            words = words || wants_message_file(container);
+            if (unsupported_container_names(container, API_NAME)) {
+                name = true;
+                kubeconfig = kubeconfig && has_kubeconfig(container);
+            }
+        }
+    }
+    if (read_only)
+        all = arena_printf(t->arena, "%s%sreadOnlyRootFilesystem", all, all[0] ? ", " : "");
+    if (user && t->machine->nested)
+        all = arena_printf(t->arena, "%s%srunAsUser and runAsGroup", all, all[0] ? ", " : "");
+    if (name && !hosts_know_api(t->machine->hosts))
+        all = arena_printf(t->arena,
+                           "%s%sthe name " API_NAME " (%sthe name is known once this machine's "
+                           "/etc/hosts has it at " API_ADDRESS ")",
+                           all, all[0] ? ", " : "",
+                           kubeconfig ? "KUBECONFIG says where the API is; " : "");
+    if (words)
+        all = arena_printf(t->arena,
+                           "%s%sterminationMessagePath (terminationMessagePolicy "
+                           "FallbackToLogsOnError has)",
+                           all, all[0] ? ", " : "");
+    if (all[0])
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "without namespaces these have no effect: %s ('trainyard status' says "
+                             "how to allow namespaces)",
+                             all));
+}
+
+static void tell_skipped(void *context, const char *kind, const char *name, const char *keys)
+{
+    const struct telling *t = context;
+    t->tell(
+        t->context, "InvalidEnvironmentVariableNames",
+        arena_printf(t->arena,
+                     "Keys [%s] from the EnvFrom %s %s/%s were skipped since they are considered "
+                     "invalid environment variable names.",
+                     keys, kind, kube_meta_namespace(t->pod), name));
+}
+
+void plan_unsupported_report(struct arena *arena, const struct json *pod,
+                             const struct plan_unsupported_machine *machine,
+                             const struct node_objects *objects, plan_unsupported_tell *tell,
+                             void *context)
+{
+    static const char *const LISTS[] = {"initContainers", "containers"};
+    struct telling t = {arena, pod, machine, tell, context};
+    tell_pod(&t);
+    if (machine->plain)
+        tell_plain(&t);
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {
+            tell_container(&t, container);
+            environment_find_skipped(arena, pod, objects, container, tell_skipped, &t);
+        }
+    }
+}

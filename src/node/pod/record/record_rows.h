@@ -1,0 +1,90 @@
+/* The fields of a struct as records (pod/record.h). A table has one row per field: its key, its
+ * type, its offset and its bounds. One reader and one writer serve every table, so that each key
+ * is written down once. The records in the file have the order of the rows. */
+#ifndef TRAINYARD_NODE_POD_RECORD_ROWS_H
+#define TRAINYARD_NODE_POD_RECORD_ROWS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_type {
+    RECORD_TEXT,    /* const char *; NULL is not written, and a value read points into the text */
+    RECORD_CHARS,   /* char[size]; a value that is too long is truncated */
+    RECORD_BOOL,    /* bool, as 0 or 1 */
+    RECORD_INT,     /* int */
+    RECORD_INT64,   /* int64_t or uint64_t */
+    RECORD_WORD,    /* an enum that indexes `words`; a number beyond them is not written */
+    RECORD_STRINGS, /* struct pod_strings, one record per item */
+    RECORD_CUSTOM,  /* the row's own functions read and write it */
+};
+
+struct record_row {
+    const char *key;
+    enum record_type type;
+    size_t offset;    /* in the struct */
+    size_t size;      /* of RECORD_CHARS: bytes; of RECORD_WORD: the number of words */
+    int64_t min, max; /* of RECORD_INT and RECORD_INT64: bounds for the reader */
+    bool skips_empty; /* of RECORD_INT64 and RECORD_CHARS: zero or "" is not written */
+    const char *const *words;
+    int (*read)(struct arena *arena, void *object, const char *value, struct err *err);
+    void (*write)(const void *object, const char *key, struct buf *buf);
+};
+
+struct record_table {
+    const struct record_row *rows;
+    size_t count;
+};
+
+#define RECORD_TABLE(array)                                                                        \
+    {                                                                                              \
+        array, sizeof(array) / sizeof((array)[0])                                                  \
+    }
+
+/* Rows by type. `owner` is the struct, as in offsetof(). */
+#define RECORD_ROW_TEXT(owner, member, name)                                                       \
+    {                                                                                              \
+        .key = name, .type = RECORD_TEXT, .offset = offsetof(owner, member)                        \
+    }
+#define RECORD_ROW_BOOL(owner, member, name)                                                       \
+    {                                                                                              \
+        .key = name, .type = RECORD_BOOL, .offset = offsetof(owner, member)                        \
+    }
+#define RECORD_ROW_STRINGS(owner, member, name)                                                    \
+    {                                                                                              \
+        .key = name, .type = RECORD_STRINGS, .offset = offsetof(owner, member)                     \
+    }
+#define RECORD_ROW_CHARS(owner, member, name)                                                      \
+    {                                                                                              \
+        .key = name, .type = RECORD_CHARS, .offset = offsetof(owner, member),                      \
+        .size = sizeof(((owner *)NULL)->member)                                                    \
+    }
+#define RECORD_ROW_INT(owner, member, name, least, most)                                           \
+    {                                                                                              \
+        .key = name, .type = RECORD_INT, .offset = offsetof(owner, member), .min = least,          \
+        .max = most                                                                                \
+    }
+#define RECORD_ROW_INT64(owner, member, name, least, most)                                         \
+    {                                                                                              \
+        .key = name, .type = RECORD_INT64, .offset = offsetof(owner, member), .min = least,        \
+        .max = most                                                                                \
+    }
+#define RECORD_ROW_WORD(owner, member, name, names, name_count)                                    \
+    {                                                                                              \
+        .key = name, .type = RECORD_WORD, .offset = offsetof(owner, member), .size = name_count,   \
+        .words = names                                                                             \
+    }
+
+void record_rows_write(const struct record_table *table, const void *object, struct buf *buf);
+
+/* Reads one record into the object. Returns 0; 1 if the table has no such key or `object` is NULL;
+ * or a negative code if the value is not what the row allows. The arena is for RECORD_STRINGS and
+ * RECORD_CUSTOM; tables without them may pass NULL. */
+int record_rows_read(const struct record_table *table, struct arena *arena, void *object,
+                     const char *key, const char *value, struct err *err);
+
+#endif

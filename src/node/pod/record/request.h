@@ -1,0 +1,55 @@
+/* The protocol between the control process and a pod's supervisor over the socket <pod
+ * directory>/socket. A connection carries one request, then answers until the last one. Each
+ * message consists of records (pod/record.h); descriptors travel with it (process/fd_message.h).
+ * When the control process closes the connection, it has abandoned the request.
+ *
+ *   exec    Runs a command in a container. The descriptors for its stdin, stdout and stderr, those
+ *           that are wanted, come with the request in this order. If a terminal is wanted instead,
+ *           its master comes with POD_STARTED. POD_ENDED says how the command ended.
+ *   attach  Copies the container's output from now on, and gives access to its input. The
+ *           descriptors for stdout and stderr come with the request. The descriptor to write the
+ *           input to comes with POD_STARTED; it is the terminal's master if the container has a
+ *           terminal. POD_ENDED says that the container has ended. */
+#ifndef TRAINYARD_NODE_POD_REQUEST_H
+#define TRAINYARD_NODE_POD_REQUEST_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "node/pod/record/spec.h"
+
+#define POD_SOCKET "socket" /* the name of the socket in the pod's directory */
+
+enum {
+    POD_REQUEST_MAX = 64 * 1024, /* bytes of a request; its arguments dominate */
+    POD_ANSWER_MAX = 4 * 1024,
+};
+
+enum pod_request_kind { POD_EXEC, POD_ATTACH };
+
+struct pod_request {
+    enum pod_request_kind kind;
+    const char *container;
+    struct pod_strings arguments; /* for exec; never empty */
+    bool in, out, err;            /* the streams that are wanted */
+    bool terminal;                /* for exec: one terminal serves all three streams */
+};
+
+/* Returns 0, or -ERR_TOO_LARGE if the arguments are too long. */
+int pod_request_write(const struct pod_request *request, struct buf *buf, struct err *err);
+/* Cuts `text` up in place; it must live as long as the request. */
+int pod_request_parse(struct arena *arena, char *text, size_t size, struct pod_request *ret,
+                      struct err *err);
+
+enum pod_answer_kind { POD_STARTED, POD_REFUSED, POD_ENDED };
+
+struct pod_answer {
+    enum pod_answer_kind kind;
+    struct err why;                /* for POD_REFUSED */
+    int exit_code;                 /* for POD_ENDED; 128 + signal if a signal ended the command */
+    char message[ERR_MESSAGE_MAX]; /* for POD_ENDED: why the command never ran, or "" */
+};
+
+void pod_answer_write(const struct pod_answer *answer, struct buf *buf);
+int pod_answer_parse(char *text, size_t size, struct pod_answer *ret, struct err *err);
+
+#endif

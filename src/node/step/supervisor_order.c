@@ -1,0 +1,148 @@
+/* Which container of a pod starts when, and what follows its end; see step/supervisor.h. */
+#include "node/step/supervisor.h"
+
+#include "base/moment.h"
+#include "base/str.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+void supervisor_set_waiting(struct container_state *state, const char *reason, const char *message)
+{
+    state->phase = CONTAINER_WAITING;
+    str_copy(state->reason, sizeof(state->reason), reason);
+    str_copy(state->message, sizeof(state->message), message);
+}
+
+/* Whether a main container has been started at least once. */
+static bool order_is_past_init(const struct supervisor *s)
+{
+    for (size_t i = 0; i < s->state.count; i++)
+        if (!s->spec.containers[i].init && (s->runs[i].pid || s->state.containers[i].end.known ||
+                                            s->state.containers[i].last.known))
+            return true;
+    return false;
+}
+
+/* All containers but sidecars have ended for good, or an init container has failed for good. */
+bool supervisor_is_settled(const struct supervisor *s)
+{
+    for (size_t i = 0; i < s->state.count; i++) {
+        const struct container_state *state = &s->state.containers[i];
+        const struct pod_container *spec = &s->spec.containers[i];
+        if (spec->sidecar)
+            continue;
+        if (state->phase != CONTAINER_TERMINATED)
+            return false;
+        if (spec->init && state->end.exit_code != 0)
+            return true;
+    }
+    return true;
+}
+
+/* The message has the form "back-off 1m20s restarting failed container=main pod=…", with the delay
+ * as Go formats it. */
+static void order_back_off(struct supervisor *s, size_t i, int64_t delay_ms)
+{
+    const char *name = s->spec.containers[i].name;
+    const char *pod = s->spec.identity ? s->spec.identity : s->spec.hostname;
+    char message[POD_MESSAGE_MAX], minutes[32] = "";
+    long long seconds = (long long)delay_ms / 1000;
+    if (seconds >= 60)
+        snprintf(minutes, sizeof(minutes), "%lldm", seconds / 60);
+    snprintf(message, sizeof(message), "back-off %s%llds restarting failed container=%s pod=%s",
+             minutes, seconds % 60, name, pod);
+    supervisor_set_waiting(&s->state.containers[i], "CrashLoopBackOff", message);
+    pod_state_record_event(&s->state, name, true, "BackOff",
+                           "Back-off restarting failed container %s in pod %s", name, pod);
+}
+
+void supervisor_decide_restart(struct supervisor *s, size_t i, bool resumes)
+{
+    struct container_state *state = &s->state.containers[i];
+    const struct pod_container *spec = &s->spec.containers[i];
+    bool pauses = resumes || supervisor_is_pausing(s);
+    s->must_store = true;
+    int exit_code = life_was_killed_by_probe(&s->lives[i]) && state->end.exit_code == 0
+                        ? 128 + SIGTERM
+                        : state->end.exit_code;
+    struct restart_decision decision = restart_decide(
+        pod_container_restart(&s->spec, spec), &spec->rules, spec->init && !spec->sidecar,
+        exit_code, state->level, state->end.finished_ms - state->end.started_ms);
+    if (pauses) {
+        /* The container did not end by its own fault, so it runs again without back-off. If
+         * control pauses the pod, it runs again unless it has succeeded; if the machine goes down,
+         * the policy decides. */
+        bool by_control = supervisor_state(s) != SUPERVISOR_SHUTDOWN;
+        decision.restart = decision.restart || (by_control && state->end.exit_code != 0);
+        decision.delay_ms = 0;
+        decision.level = state->level;
+    }
+    state->level = decision.level;
+    if ((supervisor_is_stopping(s) && !pauses) || !decision.restart ||
+        (spec->sidecar && supervisor_is_settled(s)))
+        return;
+    state->last = state->end;
+    state->end = (struct container_end){0};
+    state->restarts++;
+    state->next_start_ms = state->last.finished_ms + decision.delay_ms;
+    if (decision.delay_ms)
+        order_back_off(s, i, decision.delay_ms);
+    else
+        supervisor_set_waiting(state, "ContainerCreating", "");
+}
+
+static void order_tell_start(struct supervisor *s, size_t i, const struct err *err)
+{
+    const struct pod_container *spec = &s->spec.containers[i];
+    if (err)
+        pod_state_record_event(&s->state, spec->name, true, "Failed", "Error: %s", err->message);
+    else if (spec->image)
+        pod_state_record_event(&s->state, spec->name, false, "Pulled",
+                               "Container image \"%s\" already present on machine", spec->image);
+}
+
+static void order_start(struct supervisor *s, size_t i)
+{
+    struct err err = ERR_INIT;
+    s->must_store = true;
+    bool started = container_run_start(&s->runs[i], moment_wall_ms(), &err) == 0;
+    order_tell_start(s, i, started ? NULL : &err);
+    if (!started)
+        supervisor_decide_restart(s, i, false);
+}
+
+/* Whether the next container may start: after an init container has succeeded, a sidecar has
+ * started, or the postStart hook of a main container has ended. */
+static bool order_lets_next_start(const struct supervisor *s, size_t i)
+{
+    const struct container_state *state = &s->state.containers[i];
+    if (s->spec.containers[i].sidecar)
+        return state->started || order_is_past_init(s);
+    if (s->spec.containers[i].init)
+        return state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
+    return s->spec.containers[i].life.post_start.kind == HANDLER_NONE || !s->runs[i].pid ||
+           life_is_up(&s->lives[i]);
+}
+
+bool supervisor_start_due(struct supervisor *s, int64_t *wake)
+{
+    int64_t now = moment_wall_ms();
+    bool ended = true, open = true, settled = supervisor_is_settled(s);
+    for (size_t i = 0; i < s->state.count; i++) {
+        struct container_state *state = &s->state.containers[i];
+        bool wanted = !supervisor_is_stopping(s) && !(settled && s->spec.containers[i].sidecar);
+        if (open && wanted && state->phase == CONTAINER_WAITING && !s->runs[i].pid &&
+            state->next_start_ms <= now)
+            order_start(s, i);
+        bool alive = s->runs[i].pid != 0;
+        bool waits = open && wanted && state->phase == CONTAINER_WAITING;
+        if (!alive && waits && state->next_start_ms < *wake)
+            *wake = state->next_start_ms;
+        if (alive || waits)
+            ended = false;
+        open = open && order_lets_next_start(
+                           s, i); /* otherwise the containers after it wait, or never run */
+    }
+    return ended;
+}

@@ -1,0 +1,223 @@
+/* Carries out the autoscaler part of a plan, as one stage. Autoscalers are not watched: the last
+ * written state is kept in memory, so that a job costs a call when it is first seen and when its
+ * bounds or metrics change. A rejection is reported once, and the job runs without autoscaler.
+ * Servers before Kubernetes 1.23 have an older version of the object. */
+#include "operator/controller/plan_run.h"
+#include "operator/reconcile/autoscaler.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GONE "none"
+
+static const struct kube_resource VERSIONS[] = {
+    {"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", true},
+    {"autoscaling", "v2beta2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", true},
+};
+
+static const struct kube_resource *autoscaler_resource(const struct plan_run *run)
+{
+    return &VERSIONS[run->autoscaler_version];
+}
+
+/* Returns the wanted state as text, with the job's uid, because an earlier job may have had the
+ * same name. */
+static char *wanted_text(struct plan_run *run)
+{
+    const struct json *wanted = run->plan.autoscaler;
+
+    return arena_printf(run->pass.arena, "%s %s", run->pass.workload->uid,
+                        wanted ? json_to_string(run->pass.arena, wanted) : GONE);
+}
+
+bool plan_run_needs_autoscaler(struct plan_run *run)
+{
+    const char *settled = run->entry->autoscaler;
+    bool made = settled && strchr(settled, '{');
+
+    if (!run->plan.autoscaler && !run->plan.autoscaler_goes && !made)
+        return false;
+    return !str_eq(settled, wanted_text(run));
+}
+
+static void autoscaler_end(struct plan_run *run, bool settled)
+{
+    if (settled) {
+        free(run->entry->autoscaler);
+        run->entry->autoscaler = mem_strdup(wanted_text(run));
+    } else {
+        run->pass.failed = true;
+    }
+    kube_pass_answered(&run->pass);
+}
+
+static void autoscaler_report(struct plan_run *run, bool warning, const char *reason,
+                              const char *message)
+{
+    if (job_entry_record_event(run->entry, reason, message))
+        kube_pass_event(&run->pass, warning, reason, "%s", message);
+}
+
+/* The next run tries again if the server did not answer or another client wrote. It also tries
+ * again if the call is forbidden: a server that has just got the job's definition may not know it
+ * everywhere yet, and a role may be added. */
+static void end_refused(struct plan_run *run, const struct err *err)
+{
+    bool silent = err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
+                  err->code == ERR_CANCELED || err->code == ERR_CONFLICT;
+    bool again = silent || err->code == ERR_FORBIDDEN;
+
+    if (!silent)
+        autoscaler_report(run, true, "FailedAutoscaler",
+                          arena_printf(run->pass.arena,
+                                       "spec.elasticPolicy.metrics: no autoscaler: %s",
+                                       err->message));
+    autoscaler_end(run, !again);
+}
+
+static void end_done(struct plan_run *run, const char *reason, const char *verb)
+{
+    kube_pass_event(&run->pass, false, reason, "%s HorizontalPodAutoscaler: %s", verb,
+                    run->pass.workload->name);
+    autoscaler_end(run, true);
+}
+
+/* ---- It shall be there ----------------------------------------------------------------------- */
+
+static void autoscaler_create(struct plan_run *run);
+
+static void on_autoscaler_changed(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    if (err && err->code == ERR_NOT_FOUND)
+        autoscaler_end(run, false);
+    else if (err)
+        end_refused(run, err);
+    else
+        end_done(run, "SuccessfulUpdateAutoscaler", "Updated");
+}
+
+static void autoscaler_change(struct plan_run *run)
+{
+    struct json *patch = json_object(run->pass.arena);
+
+    json_set(run->pass.arena, patch, "spec",
+             json_clone(run->pass.arena, json_get(run->plan.autoscaler, "spec")));
+    kube_patch(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
+               run->pass.workload->name, NULL, patch, on_autoscaler_changed, run);
+}
+
+static void on_present(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    if (err && err->code == ERR_NOT_FOUND) {
+        autoscaler_end(run, false); /* already gone: the next run creates it */
+    } else if (err) {
+        end_refused(run, err);
+    } else if (!kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
+        autoscaler_report(
+            run, true, "FailedAutoscaler",
+            arena_printf(run->pass.arena,
+                         "spec.elasticPolicy.metrics: no autoscaler: HorizontalPodAutoscaler "
+                         "\"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
+                         run->pass.workload->name));
+        /* It may belong to an earlier job of the same name and be terminating. */
+        autoscaler_end(run, !kube_meta_is_deleting(object) && !kube_meta_controller(object));
+    } else if (training_autoscaler_is_same(run->plan.autoscaler, object)) {
+        autoscaler_end(run, true);
+    } else {
+        autoscaler_change(run);
+    }
+}
+
+static void on_autoscaler_created(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    if (!err) {
+        end_done(run, "SuccessfulCreateAutoscaler", "Created");
+    } else if (err->code == ERR_EXISTS) {
+        kube_get(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
+                 run->pass.workload->name, on_present, run);
+    } else if (err->code != ERR_NOT_FOUND) {
+        end_refused(run, err);
+    } else if (run->autoscaler_version + 1 < ARRAY_SIZE(VERSIONS)) {
+        run->autoscaler_version++;
+        autoscaler_create(run);
+    } else {
+        autoscaler_report(
+            run, true, "AutoscalersMissing",
+            arena_printf(run->pass.arena,
+                         "spec.elasticPolicy.metrics: this server has no "
+                         "HorizontalPodAutoscalers, nothing scales the job by itself; use "
+                         "'kubectl scale %s %s --replicas=N'",
+                         run->kind->row->singular, run->pass.workload->name));
+        autoscaler_end(run, true);
+    }
+}
+
+static void autoscaler_create(struct plan_run *run)
+{
+    struct json *object = json_clone(run->pass.arena, run->plan.autoscaler);
+
+    json_set_string(run->pass.arena, object, "apiVersion",
+                    kube_resource_api_version(run->pass.arena, autoscaler_resource(run)));
+    kube_create(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_, object,
+                on_autoscaler_created, run);
+}
+
+/* ---- It shall not be there ------------------------------------------------------------------- */
+
+static void on_autoscaler_deleted(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    if (err && err->code == ERR_NOT_FOUND)
+        autoscaler_end(run, true);
+    else if (err)
+        end_refused(run, err);
+    else
+        end_done(run, "SuccessfulDeleteAutoscaler", "Deleted");
+}
+
+static void look_for(struct plan_run *run);
+
+static void on_found(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+    struct kube_delete_options options = {.grace_period_seconds = -1};
+
+    if (err && err->code == ERR_NOT_FOUND && run->autoscaler_version + 1 < ARRAY_SIZE(VERSIONS)) {
+        run->autoscaler_version++;
+        look_for(run);
+    } else if (err && err->code != ERR_NOT_FOUND) {
+        end_refused(run, err);
+    } else if (!err && kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
+        options.uid = arena_strdup(run->pass.arena, kube_meta_uid(object));
+        kube_delete(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
+                    run->pass.workload->name, &options, on_autoscaler_deleted, run);
+    } else {
+        autoscaler_end(run, true);
+    }
+}
+
+static void look_for(struct plan_run *run)
+{
+    kube_get(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
+             run->pass.workload->name, on_found, run);
+}
+
+void plan_run_start_autoscaler(struct plan_run *run)
+{
+    run->autoscaler_version = 0;
+    if (run->plan.autoscaler)
+        autoscaler_create(run);
+    else
+        look_for(run);
+}

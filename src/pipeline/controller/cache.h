@@ -1,0 +1,48 @@
+/* What the controller knows about each workflow: its pods as the informer shows them, pods that
+ * vanished, the results of its actions, and its own writes that the informers have not shown yet.
+ * Used by the controller on its loop thread. */
+#ifndef TRAINYARD_PIPELINE_CACHE_H
+#define TRAINYARD_PIPELINE_CACHE_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "kube/client/own_writes.h"
+#include "kube/client/shared_object.h"
+
+struct workflow_cached_result {
+    char *node_id;
+    struct kube_object *object; /* the server's answer, or NULL */
+    char *error;
+};
+
+struct workflow_entry {
+    char *key;       /* "namespace/name" */
+    struct map pods; /* by name: struct kube_object */
+    VEC(struct kube_object *) gone;
+    VEC(struct workflow_cached_result) results;
+    struct kube_own_writes writes;
+};
+
+struct workflow_cache {
+    struct map entries; /* by key */
+};
+
+void workflow_cache_init(struct workflow_cache *cache);
+void workflow_cache_release(struct workflow_cache *cache);
+struct workflow_entry *workflow_cache_get(struct workflow_cache *cache, const char *key);
+/* The workflow is gone; the entry is freed with its last pod. */
+void workflow_cache_forget(struct workflow_cache *cache, const char *key);
+/* Handles an informer's change of a pod. */
+void workflow_cache_change(struct workflow_cache *cache, const char *key, struct kube_object *old,
+                           struct kube_object *new_);
+
+/* Stores the result of a node's action until a pass has handled it. Either `object` or `error` is
+ * given. */
+void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_id,
+                                const struct json *object, const char *error);
+/* Drops the first results and vanished pods, which have been handled. */
+void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t gone);
+
+/* Waits for the informer to show the pod, unless it does already. */
+void workflow_entry_await_pod(struct workflow_entry *entry, const struct json *pod, int64_t now_ms);
+#endif

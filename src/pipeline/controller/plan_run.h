@@ -1,0 +1,18 @@
+/* Carries out a plan: writes the status first, then makes the other API calls, several at once. */
+#ifndef TRAINYARD_PIPELINE_PLAN_RUN_H
+#define TRAINYARD_PIPELINE_PLAN_RUN_H
+
+#include "kube/client/pass.h"
+#include "pipeline/controller/cache.h"
+#include "pipeline/reconcile/plan.h"
+
+struct workflow_run {
+    struct kube_pass pass;
+    struct workflow_entry *entry;
+    struct workflow_plan plan;
+    size_t gone_count, result_count; /* vanished pods and results that the plan has handled */
+};
+
+extern const struct kube_pass_stages WORKFLOW_RUN_STAGES; /* the stages of its pass */
+
+#endif

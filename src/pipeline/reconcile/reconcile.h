@@ -1,0 +1,35 @@
+/* The core of the pipelines: decides from a workflow and the state of its steps what to do. A pure
+ * function of the observation and the time, so that rules are tested as rows of a table, and whole
+ * lives of workflows run in simulation. */
+#ifndef TRAINYARD_PIPELINE_RECONCILE_H
+#define TRAINYARD_PIPELINE_RECONCILE_H
+
+#include "base/json/json.h"
+#include "pipeline/reconcile/plan.h"
+
+/* The result of an action of a node. */
+struct workflow_result {
+    const char *node_id;
+    const struct json *object; /* the server's answer, or NULL */
+    const char *error;         /* the server's error, or NULL */
+};
+
+/* Objects as the API returned them. `pods` are labelled with the workflow's name; `gone` are the
+ * last states of pods that vanished since the last pass. */
+struct workflow_observed {
+    const struct json *workflow;
+    const struct json *const *pods;
+    size_t pod_count;
+    const struct json *const *gone;
+    size_t gone_count;
+    const struct workflow_result *results;
+    size_t result_count;
+    int64_t now_ms;         /* wall time */
+    const char *step_image; /* NULL: trainyard/step */
+    bool make_accounts;     /* create missing service accounts */
+};
+
+int workflow_reconcile(const struct workflow_observed *observed, struct arena *arena,
+                       struct workflow_plan *ret_plan, struct err *err);
+
+#endif

@@ -1,0 +1,98 @@
+/* One pass of the reconcile over one workflow; shared by its files only. */
+#ifndef TRAINYARD_PIPELINE_RECONCILE_INTERNAL_H
+#define TRAINYARD_PIPELINE_RECONCILE_INTERNAL_H
+
+#include "base/map.h"
+#include "pipeline/reconcile/node.h"
+#include "pipeline/reconcile/reconcile.h"
+
+struct workflow_pass {
+    struct arena *arena;
+    const struct workflow_observed *observed;
+    const struct json *workflow, *spec;
+    const char *name, *namespace_, *uid;
+    int64_t now_ms;
+    struct workflow_plan *plan;
+    struct json *status;
+    struct workflow_nodes nodes;
+    struct map pods, gone; /* by name: const struct json */
+    int64_t active;        /* the number of pods that have not ended */
+    int64_t parallelism;   /* the limit of `active`; 0: none */
+    int depth;
+    bool held; /* no new node is started */
+};
+
+/* The scope in which references of a text are resolved. */
+struct workflow_scope {
+    struct workflow_pass *pass;
+    const struct json *inputs;    /* list of {name, value} */
+    const struct json *boundary;  /* the dag or steps node whose tasks may be referenced, or NULL */
+    const struct json *template_; /* the template of the boundary */
+    const struct json *item;      /* the present item of withItems, or NULL */
+    const char *pod_name;         /* the name of the pod; NULL: not inside a pod */
+    int retries;                  /* earlier attempts; -1: not inside a retry */
+};
+const char *workflow_scope_resolve(void *scope, const char *reference, struct err *err);
+/* Returns the name of a step's node, searched in the groups of a steps template; NULL if there is
+ * no such step. */
+const char *workflow_step_node_name(struct arena *arena, const struct json *boundary,
+                                    const struct json *template_, const char *step);
+
+/* One use of a template. */
+struct workflow_call {
+    const char *name, *display; /* name and display name of its node */
+    const struct json *template_;
+    const struct json *arguments; /* the arguments as written; expanded in `scope` */
+    struct workflow_scope *scope; /* the caller's scope */
+    const struct json *boundary;  /* the caller's node, or NULL */
+    const struct json *inputs;    /* the inputs of an earlier attempt; else NULL */
+    int attempt;                  /* the attempt of a retry; -1: none */
+};
+
+/* Begins or continues the call. Returns its node, or NULL if it could not begin yet. */
+struct json *workflow_call_run(struct workflow_pass *pass, struct workflow_call *call);
+/* Returns the node of the call; creates it with its inputs if it does not exist. */
+struct json *workflow_call_begin(struct workflow_pass *pass, const struct workflow_call *call,
+                                 const char *type, enum workflow_phase phase,
+                                 const struct json *inputs);
+
+/* Each begins or continues a node of its type; `inputs` are the inputs of the call. */
+struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *call,
+                              const struct json *inputs);
+struct json *workflow_run_resource(struct workflow_pass *pass, struct workflow_call *call,
+                                   const struct json *inputs);
+struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call *call,
+                                const struct json *inputs);
+struct json *workflow_run_retry(struct workflow_pass *pass, struct workflow_call *call,
+                                const struct json *inputs);
+/* Begins or continues a task or step whose dependencies are met: its condition, its items, its
+ * template. */
+struct json *workflow_run_task(struct workflow_pass *pass, struct workflow_call *call,
+                               const struct json *task);
+
+/* Builds the pod of a call. Returns an error if the template does not give a valid pod. */
+int workflow_pod_build(struct workflow_pass *pass, const struct workflow_call *call,
+                       const struct json *inputs, struct json **ret, struct err *err);
+/* Updates a node from the state of its pod. */
+void workflow_pod_update_node(struct workflow_pass *pass, struct json *node,
+                              const struct json *template_, const struct json *pod);
+
+/* Sets the phase of a node, and adds an event when it has ended. */
+void workflow_pass_set(struct workflow_pass *pass, struct json *node, enum workflow_phase phase,
+                       const char *message);
+const struct workflow_result *workflow_pass_result(const struct workflow_pass *pass,
+                                                   const char *node_id);
+
+/* Plans the cleanup: labels of ended pods, podGC, claims, the time to live. */
+void workflow_pass_clean_up(struct workflow_pass *pass);
+
+/* The state of objects that must exist before the workflow begins. */
+struct workflow_wanted {
+    bool missing;      /* an object is missing, and the plan creates it */
+    const char *error; /* why an object cannot be created; or NULL */
+};
+struct workflow_wanted workflow_pass_prepare(struct workflow_pass *pass);
+void workflow_pass_list_claims(struct workflow_pass *pass);
+const char *workflow_claim_name(struct workflow_pass *pass, const struct json *claim);
+
+#endif

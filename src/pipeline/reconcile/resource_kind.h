@@ -1,0 +1,14 @@
+/* Finds the API resource of a manifest. */
+#ifndef TRAINYARD_PIPELINE_RESOURCE_KIND_H
+#define TRAINYARD_PIPELINE_RESOURCE_KIND_H
+
+#include "base/json/json.h"
+#include "kube/resource.h"
+
+/* Returns the resource of a known kind, or else guesses it as Kubernetes does: the plural of the
+ * kind in lower case. Rejects a kind without namespace: the controller acts with its own rights,
+ * and the rights of a workflow's author end at the namespace. */
+int workflow_resource_kind(struct arena *arena, const struct json *object,
+                           struct kube_resource *ret, struct err *err);
+
+#endif

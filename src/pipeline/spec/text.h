@@ -1,0 +1,28 @@
+/* Finds and replaces references in a workflow's texts: "{{inputs.parameters.x}}". Pure: the caller
+ * resolves each reference. */
+#ifndef TRAINYARD_PIPELINE_TEXT_H
+#define TRAINYARD_PIPELINE_TEXT_H
+
+#include "base/json/json.h"
+
+enum {
+    WORKFLOW_REFERENCE_MAX = 512,        /* bytes between the braces */
+    WORKFLOW_TEXT_MAX = 4 * 1024 * 1024, /* bytes of one text after expansion */
+};
+
+/* Returns the value of a reference, valid as long as the expansion, or NULL with an error that
+ * names it. */
+typedef const char *workflow_resolve(void *context, const char *reference, struct err *err);
+
+/* Replaces the references of a text. A reference is "{{name}}", with optional white space around
+ * the name, which consists of letters, digits and "._-". Other text in double braces belongs to
+ * another language (a dictionary, a template) and stays. Expressions ("{{=…}}") are rejected. A
+ * text without references is returned itself. */
+int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve *resolve,
+                         void *context, const char **ret, struct err *err);
+
+/* Copies the tree with all its strings expanded; member names stay. */
+int workflow_tree_expand(struct arena *arena, const struct json *tree, workflow_resolve *resolve,
+                         void *context, struct json **ret, struct err *err);
+
+#endif

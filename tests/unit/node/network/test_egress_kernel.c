@@ -1,0 +1,91 @@
+/* Root's way out where several clusters come and go at once: whoever has a way out, the machine
+ * forwards; after the last it is as it was. In a network of the test's own. */
+#include "node_test.h"
+
+#include "base/system/file.h"
+#include "node/network/egress_internal.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SWITCH "/proc/sys/net/ipv4/ip_forward"
+
+enum { CLUSTERS = 3, ROUNDS = 30, SKIPPED = 77 };
+
+static bool forwards(void)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 16);
+    return file_read(SWITCH, &text, NULL) == 0 && text.data[0] == '1';
+}
+
+/* Returns the exit code. */
+static int come_and_go(int number)
+{
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *state_dir = mem_printf("/nowhere/cluster-%d", number);
+    _cleanup_fd_ int outer = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (unshare(CLONE_NEWNET) < 0)
+        return 1;
+    _cleanup_fd_ int inner = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (setns(outer, CLONE_NEWNET) < 0)
+        return 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct egress way = {0};
+        if (egress_make_kernel(state_dir, inner, &way, &err) < 0) {
+            fprintf(stderr, "%s\n", err.message);
+            return i == 0 ? SKIPPED : 1;
+        }
+        egress_release(&way);
+        for (int k = 0; k < 20; k++) {
+            if (!forwards()) {
+                fprintf(stderr, "round %d: switched off behind cluster %d\n", i, number);
+                return 1;
+            }
+            sched_yield();
+        }
+        if (egress_remove_kernel(state_dir, &err) < 0) {
+            fprintf(stderr, "%s\n", err.message);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void clusters_come_and_go(void **state)
+{
+    pid_t pids[CLUSTERS];
+    bool missing = false;
+    if (unshare(CLONE_NEWNET | CLONE_NEWNS) < 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("tmpfs", "/run", "tmpfs", 0, NULL) < 0 || file_write_into(SWITCH, "0\n", NULL) < 0)
+        skip(); /* for root only, and where a sandbox lets it */
+    for (int i = 0; i < CLUSTERS; i++) {
+        pids[i] = fork();
+        assert_true(pids[i] >= 0);
+        if (pids[i] == 0)
+            _exit(come_and_go(i));
+    }
+    for (int i = 0; i < CLUSTERS; i++) {
+        int status;
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_true(WIFEXITED(status));
+        missing = missing || WEXITSTATUS(status) == SKIPPED;
+        if (WEXITSTATUS(status) != SKIPPED)
+            assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    if (missing)
+        skip(); /* a kernel without nf_tables */
+    assert_false(forwards());
+    assert_false(file_exists("/run/trainyard-ip-forward"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(clusters_come_and_go)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* Processes that no namespace holds together: by their parents, whatever they did to get away, and
+ * by the mark in their environment. */
+#include "node_test.h"
+
+#include "node/process/orphans.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHAIN = 5, LIFE_SECONDS = 120 };
+
+static void wait_forever(void) __attribute__((noreturn));
+static void wait_forever(void)
+{
+    for (;;)
+        pause();
+}
+
+/* Whatever becomes of the test: who waits for the end of its output does not wait for these. */
+static void be_harmless(void)
+{
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    alarm(LIFE_SECONDS);
+}
+
+/* Runs until it is killed. Its PID is written once it lives. */
+static void live(int line) __attribute__((noreturn));
+static void live(int line)
+{
+    pid_t self = getpid();
+    be_harmless();
+    if (write(line, &self, sizeof(self)) != (ssize_t)sizeof(self))
+        _exit(1);
+    wait_forever();
+}
+
+/* What only its parents tell about: a daemon without an environment. */
+static void daemonize(int line) __attribute__((noreturn));
+static void daemonize(int line)
+{
+    setsid();
+    if (fork() > 0)
+        _exit(0);
+    clearenv();
+    live(line);
+}
+
+static void chain(int line, int left) __attribute__((noreturn));
+static void chain(int line, int left)
+{
+    if (left > 1 && fork() == 0)
+        chain(line, left - 1);
+    live(line);
+}
+
+static int hear(int line)
+{
+    pid_t pid = 0;
+    assert_int_equal(read(line, &pid, sizeof(pid)), sizeof(pid));
+    int pidfd = pidfd_open(pid, 0);
+    assert_true(pidfd >= 0);
+    return pidfd;
+}
+
+static bool has_ended(int pidfd)
+{
+    struct pollfd one = {.fd = pidfd, .events = POLLIN};
+    return poll(&one, 1, 0) == 1;
+}
+
+static void reap(void)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+}
+
+static void a_daemon_is_found(void **state)
+{
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    if (fork() == 0)
+        daemonize(line[1]);
+    _cleanup_fd_ int daemon = hear(line[0]);
+    assert_true(orphans_end_below(NULL, NULL));
+    assert_true(has_ended(daemon));
+    reap();
+    close(line[0]);
+    close(line[1]);
+}
+
+static void a_chain_is_found(void **state)
+{
+    int line[2], links[CHAIN];
+    assert_int_equal(pipe(line), 0);
+    if (fork() == 0)
+        chain(line[1], CHAIN);
+    for (int i = 0; i < CHAIN; i++)
+        links[i] = hear(line[0]);
+    assert_true(orphans_end_below(NULL, NULL));
+    for (int i = 0; i < CHAIN; i++) {
+        assert_true(has_ended(links[i]));
+        close(links[i]);
+    }
+    reap();
+    close(line[0]);
+    close(line[1]);
+}
+
+static bool is_chosen(void *context, pid_t top)
+{
+    return top == *(pid_t *)context;
+}
+
+static void what_is_not_chosen_lives(void **state)
+{
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    pid_t first = fork();
+    if (first == 0)
+        chain(line[1], 2);
+    _cleanup_fd_ int top = hear(line[0]), below = hear(line[0]);
+    pid_t other = fork();
+    if (other == 0)
+        live(line[1]);
+    _cleanup_fd_ int spared = hear(line[0]);
+    assert_true(orphans_end_below(is_chosen, &first));
+    assert_true(has_ended(top) && has_ended(below));
+    assert_false(has_ended(spared));
+    assert_true(orphans_end_below(is_chosen, &other));
+    assert_true(has_ended(spared));
+    reap();
+    close(line[0]);
+    close(line[1]);
+}
+
+/* A process with that mark, by execve() as pods get theirs. */
+static int start_marked(const char *mark, pid_t *ret)
+{
+    int line[2];
+    assert_int_equal(pipe2(line, O_CLOEXEC), 0);
+    _cleanup_free_ char *variable = mem_printf(ORPHANS_MARK "=%s", mark);
+    pid_t pid = fork();
+    if (pid == 0) {
+        be_harmless();
+        execle("/bin/sleep", "sleep", "1000", NULL, (const char *[]){"FIRST=1", variable, NULL});
+        _exit(1);
+    }
+    close(line[1]);
+    char byte;
+    assert_int_equal(read(line[0], &byte, 1), 0); /* it closes with the execve() */
+    close(line[0]);
+    *ret = pid;
+    return pidfd_open(pid, 0);
+}
+
+static bool spares(void *context, const char *mark)
+{
+    return strcmp(mark, context) == 0;
+}
+
+static void marks(void **state)
+{
+    /* This test's own, so that no other process of the machine can be meant. */
+    _cleanup_free_ char *base = mem_printf("/test-strays-%d", (int)getpid());
+    _cleanup_free_ char *pod = mem_printf("%s/b", base);
+    _cleanup_free_ char *inside = mem_printf("%s/main", pod);
+    _cleanup_free_ char *side = mem_printf("%s/side", pod);
+    _cleanup_free_ char *longer = mem_printf("%sc/main", pod);
+    char mark[256];
+    pid_t pids[4];
+    _cleanup_fd_ int a = start_marked(inside, &pids[0]), b = start_marked(side, &pids[1]);
+    _cleanup_fd_ int c = start_marked(longer, &pids[2]), d = start_marked(pod, &pids[3]);
+    orphans_mark_of(pids[0], mark, sizeof(mark));
+    assert_string_equal(mark, inside);
+    assert_int_equal(orphans_end_marked(pod, spares, side), 1);
+    assert_true(has_ended(a));
+    assert_false(has_ended(b) || has_ended(c) || has_ended(d));
+    orphans_mark_of(pids[0], mark, sizeof(mark)); /* of the dead */
+    assert_string_equal(mark, "");
+    assert_int_equal(orphans_end_marked(pod, NULL, NULL), 1);
+    assert_true(has_ended(b));
+    assert_false(has_ended(c) || has_ended(d)); /* "/bc" is not below "/b", nor is itself */
+    assert_int_equal(orphans_end_marked(base, NULL, NULL), 2);
+    assert_true(has_ended(c) && has_ended(d));
+    assert_int_equal(orphans_end_marked(base, NULL, NULL), 0);
+    reap();
+}
+
+/* Anybody may write one. */
+static void marks_that_lead_elsewhere_are_none(void **state)
+{
+    static const char *const NAMES[] = {"..", "../../etc", "b/..", "b/.hidden", "b//main", "b/c/d"};
+    _cleanup_free_ char *base = mem_printf("/test-strays-%d", (int)getpid());
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+        _cleanup_free_ char *mark = mem_printf("%s/%s", base, NAMES[i]);
+        pid_t pid;
+        _cleanup_fd_ int pidfd = start_marked(mark, &pid);
+        assert_int_equal(orphans_end_marked(base, NULL, NULL), 0);
+        assert_false(has_ended(pidfd));
+        pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+}
+
+static void *live_on(void *line)
+{
+    live(*(int *)line);
+}
+
+/* It looks dead, but for its other thread. */
+static void a_process_without_its_first_thread(void **state)
+{
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    if (fork() == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, live_on, &line[1]) != 0)
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    _cleanup_fd_ int pidfd = hear(line[0]);
+    assert_true(orphans_end_below(NULL, NULL));
+    assert_true(has_ended(pidfd));
+    reap();
+    close(line[0]);
+    close(line[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_daemon_is_found),
+        cmocka_unit_test(a_chain_is_found),
+        cmocka_unit_test(what_is_not_chosen_lives),
+        cmocka_unit_test(marks),
+        cmocka_unit_test(marks_that_lead_elsewhere_are_none),
+        cmocka_unit_test(a_process_without_its_first_thread),
+    };
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* as the supervisor of a pod */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* The states of a container's life, without a sandbox: its process is one that sleeps. */
+#include "node_test.h"
+
+#include "node/step/life.h"
+#include "panic.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct pod_spec pod;
+static struct pod_container spec;
+static struct container_state state_of_run;
+static struct pod_state pod_state;
+static struct container_run run;
+static struct container_life life;
+
+static void set_up(void)
+{
+    pod = (struct pod_spec){.grace_ms = 1000};
+    spec = (struct pod_container){.name = "main", .restart = -1};
+    state_of_run = (struct container_state){0};
+    run = (struct container_run){.pod = &pod, .spec = &spec, .state = &state_of_run};
+    life_init(&life, &run, &pod_state);
+}
+
+static void start_process(void)
+{
+    run.pid = fork();
+    if (run.pid == 0) {
+        pause();
+        _exit(0);
+    }
+}
+
+static int reap_process(void)
+{
+    int status = 0;
+    assert_int_equal(waitpid(run.pid, &status, 0), run.pid);
+    run.pid = 0;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static int tear_down(void **state)
+{
+    pod_state_release(&pod_state);
+    return 0;
+}
+
+static void a_life_runs_and_ends(void **state)
+{
+    set_up();
+    start_process();
+    life_begin(&life, 0);
+    assert_int_equal(life.machine.state, LIFE_RUNNING);
+    assert_int_equal(life.unwritten, LIFE_CHANGE);
+    assert_int_equal(state_of_run.phase, CONTAINER_RUNNING);
+    assert_true(state_of_run.ready);
+    life_end(&life, 1000, 10);
+    assert_int_equal(life.machine.state, LIFE_TERMINATING);
+    assert_int_equal(life.kill_at_ms, 1010);
+    assert_int_equal(reap_process(), SIGTERM);
+    life_over(&life);
+    assert_int_equal(life.machine.state, LIFE_NONE);
+    assert_false(state_of_run.ready);
+    assert_false(life_was_killed_by_probe(&life));
+}
+
+/* An end by force sends no SIGTERM; SIGKILL follows at once. */
+static void a_life_ends_by_force(void **state)
+{
+    int64_t wake = INT64_MAX;
+    set_up();
+    spec.sidecar = true; /* which would wait for the others */
+    start_process();
+    life_begin(&life, 0);
+    life_end(&life, 1000, 10);
+    assert_int_equal(life.machine.state, LIFE_WAITING);
+    life_end(&life, 0, 20);
+    assert_int_equal(life.machine.state, LIFE_TERMINATING);
+    life_advance(&life, 20, &wake);
+    assert_int_equal(reap_process(), SIGKILL);
+    life_over(&life);
+
+    set_up(); /* also one that was told nothing before */
+    start_process();
+    life_begin(&life, 0);
+    life_end(&life, 0, 20);
+    life_advance(&life, 20, &wake);
+    assert_int_equal(reap_process(), SIGKILL);
+    life_over(&life);
+}
+
+/* A container may be told to end while its sandbox is being made. */
+static void a_life_ends_before_it_begins(void **state)
+{
+    set_up();
+    start_process();
+    life_end(&life, 1000, 0);
+    assert_int_equal(life.machine.state, LIFE_TERMINATING);
+    life_begin(&life, 1);
+    assert_int_equal(life.machine.state, LIFE_TERMINATING);
+    assert_int_equal(reap_process(), SIGTERM);
+    life_over(&life);
+    assert_int_equal(life.machine.state, LIFE_NONE);
+}
+
+static void begin_without_a_process(void)
+{
+    set_up();
+    life_begin(&life, 0);
+}
+
+static void begin_twice(void)
+{
+    set_up();
+    run.pid = getpid();
+    life_begin(&life, 0);
+    life_begin(&life, 0);
+}
+
+static void end_without_a_cause(void)
+{
+    set_up();
+    run.pid = getpid();
+    state_machine_move(&life.machine, LIFE_WAITING);
+}
+
+static void hook_without_a_check(void)
+{
+    set_up();
+    run.pid = getpid();
+    state_machine_move(&life.machine, LIFE_POST_START);
+}
+
+static void forbidden_moves_abort(void **state)
+{
+    expect_panic(begin_without_a_process,
+                 "container: moved from 'none' to 'running', where the container has no process");
+    expect_panic(begin_twice, "container: may not move from 'running' to 'running'");
+    expect_panic(end_without_a_cause,
+                 "container: moved from 'none' to 'waiting', where the end has no cause");
+    expect_panic(hook_without_a_check,
+                 "container: moved from 'none' to 'post-start', where no hook runs");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_life_runs_and_ends, tear_down),
+        cmocka_unit_test_teardown(a_life_ends_by_force, tear_down),
+        cmocka_unit_test_teardown(a_life_ends_before_it_begins, tear_down),
+        cmocka_unit_test_teardown(forbidden_moves_abort, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
