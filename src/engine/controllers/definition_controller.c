@@ -1,6 +1,6 @@
-/* A definition that is deleted takes its objects along: all of them are deleted, and when none is
- * left it may go. What it leaves are its names, which another definition may have been waiting for.
- */
+/* Deletes all objects of a definition that is being deleted, and removes the definition's finalizer
+ * when no object is left. When a definition is gone, another definition that was refused for its
+ * names is written again, so that its names are checked again. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -18,7 +18,7 @@ struct cleaner {
     struct workqueue *queue; /* names of definitions */
 };
 
-/* The work on one definition. */
+/* The calls in flight for one definition. */
 struct cleaning {
     struct hub_task task;
     struct cleaner *cleaner;
@@ -38,7 +38,8 @@ static void cleaning_release(struct hub_task *task)
 
 static void cleaning_end(struct cleaning *cleaning)
 {
-    /* An object with a finalizer of its own goes when it goes; its end is told by the informer. */
+    /* An object with a finalizer may stay for long. The informer reports its end, and the
+     * definition is checked again after AGAIN_MS in any case. */
     if (cleaning->remaining > 0 && !cleaning->failed)
         workqueue_add_after(cleaning->cleaner->queue, cleaning->name, AGAIN_MS);
     workqueue_done(cleaning->cleaner->queue, cleaning->name, cleaning->failed);
@@ -68,7 +69,7 @@ static struct kube_object *definition_find(struct cleaner *cleaner, const char *
     return kube_informer_get(hub_informer(cleaner->hub, DEFINITION_STORAGE), "", name);
 }
 
-/* Its finalizers without ours. */
+/* A patch that removes the finalizer of this controller and keeps all others. */
 static struct json *finalizer_patch(struct arena *arena, const struct json *definition)
 {
     struct json *patch = json_object(arena);
@@ -136,7 +137,7 @@ static void definition_work(void *context, const char *name)
         return;
     }
     struct cleaning *cleaning = cleaning_new(cleaner, name);
-    if (!dying) { /* any write has its names looked at again */
+    if (!dying) { /* every write checks the names again, an empty patch too */
         kube_patch(client, &DEFINITION_RESOURCE, NULL, name, NULL, json_object(arena),
                    on_definition_patched, cleaning);
         return;
@@ -147,10 +148,10 @@ static void definition_work(void *context, const char *name)
         kube_list(client, &cleaning->row->rows[0].id, NULL, NULL, NULL, on_definition_listed,
                   cleaning);
     else
-        on_definition_answered(cleaning, NULL, NULL); /* nothing of it is served */
+        on_definition_answered(cleaning, NULL, NULL); /* its objects are not served */
 }
 
-/* Its names are free. */
+/* Enqueues the definitions whose names were refused: the names may be free now. */
 static void enqueue_refused(struct cleaner *cleaner)
 {
     struct kube_informer *informer = hub_informer(cleaner->hub, DEFINITION_STORAGE);
