@@ -3,10 +3,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/claim_binder.h"
-#include "engine/kinds/kinds.h"
-#include "engine/kinds/meta.h"
 #include "engine/stored/stored.h"
+#include "kube/kinds/meta.h"
+#include "kube/kinds/priority_class.h"
+#include "kube/kinds/volume.h"
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/storage_class.h"
@@ -17,15 +17,15 @@
 
 static const char AUTO_UPDATE[] = "rbac.authorization.kubernetes.io/autoupdate";
 
-/* A commit that failed is told to every later write by the store itself. */
+/* Ignores a failed commit: the store reports it to every later write. */
 static void on_bootstrap_written(void *context, const struct store_object *object,
                                  const struct err *err)
 {
 }
 
-/* Put the object in place of what is stored under its name (NULL: nothing). */
+/* Stores the object instead of `old`, the stored object of its name; NULL: there is none. */
 static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
-                         const struct registry_resource *resource, struct json *object,
+                         const struct kube_kind *resource, struct json *object,
                          const struct json *old, int64_t expected, struct err *err)
 {
     if (old)
@@ -37,19 +37,20 @@ static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
     const char *key =
         stored_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     _cleanup_buf_ struct buf data;
-    int r = stored_encode(object, 0, &data, err);
-    if (r == 0)
+    int result = stored_encode(object, 0, &data, err);
+    if (result == 0)
         /* A server must start on a full disk, too, so that objects can be deleted. */
-        r = store_put_reserved(bootstrap->store, key, data.data, data.size, expected,
-                               on_bootstrap_written, NULL, err);
-    return r < 0 ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
-                 : 0;
+        result = store_put_reserved(bootstrap->store, key, data.data, data.size, expected,
+                                    on_bootstrap_written, NULL, err);
+    return result < 0
+               ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
+               : 0;
 }
 
-/* Make it if it is missing or cannot be read; where `member` is given and differs, that is made as
- * it should be. */
+/* Stores the object if none of its name is stored, or if the stored one cannot be read. If `member`
+ * is not NULL and that member of the stored object differs, updates the member. */
 static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *arena,
-                            const struct registry_resource *resource, struct json *object,
+                            const struct kube_kind *resource, struct json *object,
                             const char *member, struct err *err)
 {
     const char *key =
@@ -77,12 +78,12 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
                                 struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
-    const struct registry_resource *maps = registry_built_in("", "v1", "configmaps");
+    const struct kube_kind *accounts = &KUBE_SERVICEACCOUNT_KIND;
+    const struct kube_kind *maps = &KUBE_CONFIGMAP_KIND;
     struct json *account = kube_object_make(arena, &accounts->id, namespace_, "default");
-    int r = bootstrap_ensure(bootstrap, arena, accounts, account, NULL, err);
-    if (r < 0 || !bootstrap->ca_pem)
-        return r;
+    int result = bootstrap_ensure(bootstrap, arena, accounts, account, NULL, err);
+    if (result < 0 || !bootstrap->ca_pem)
+        return result;
     struct json *map = kube_object_make(arena, &maps->id, namespace_, "kube-root-ca.crt");
     kube_meta_set_annotation(arena, map, "kubernetes.io/description",
                              "Contains a CA bundle that can be used to verify the kube-apiserver "
@@ -94,51 +95,51 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
 static int make_namespace(const struct bootstrap *bootstrap, const char *name, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
+    const struct kube_kind *namespaces = &KUBE_NAMESPACE_KIND;
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
-    kind_namespace_defaults(arena, object);
-    kind_namespace_create(arena, object);
+    namespaces->hooks.defaults(arena, object);
+    namespaces->hooks.create(arena, object);
     return bootstrap_ensure(bootstrap, arena, namespaces, object, NULL, err);
 }
 
-/* Those an older server made, too; one that is on its way out gets nothing new. */
+/* Includes namespaces that an older server made. A namespace that is being deleted is left out. */
 static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct store_object **stored;
-    const char *prefix = stored_key(arena, registry_built_in("", "v1", "namespaces"), "", NULL);
+    const char *prefix = stored_key(arena, &KUBE_NAMESPACE_KIND, "", NULL);
     size_t count = store_list(bootstrap->store, prefix, &stored);
-    int r = 0;
+    int result = 0;
     for (size_t i = 0; i < count; i++) {
         struct json *object = NULL;
-        if (r == 0 && stored_read(arena, stored[i], &object, NULL) == 0 &&
+        if (result == 0 && stored_read(arena, stored[i], &object, NULL) == 0 &&
             !kube_meta_is_deleting(object))
-            r = bootstrap_namespace_content(bootstrap, kube_meta_name(object), err);
+            result = bootstrap_namespace_content(bootstrap, kube_meta_name(object), err);
         store_object_unref(stored[i]);
     }
     free(stored);
-    return r;
+    return result;
 }
 
 static int make_roles(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     struct json *object;
-    int r = 0;
-    for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
-        r = bootstrap_ensure(bootstrap, arena, resource, object,
+    int result = 0;
+    for (size_t i = 0; result == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
+        result =
+            bootstrap_ensure(bootstrap, arena, resource, object,
                              str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
-    return r;
+    return result;
 }
 
-/* The class of claims that name none. Classes that a tutorial names are left to it: claims of a
- * class that is not there, or that has another provisioner, get a directory, too. */
+/* The storage class of claims that name none. No other class is needed: a claim whose class does
+ * not exist, or has another provisioner, gets a directory, too. */
 static int make_storage_class(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *classes =
-        registry_built_in("storage.k8s.io", "v1", "storageclasses");
+    const struct kube_kind *classes = &KUBE_STORAGECLASS_KIND;
     struct json *class_ = kube_object_make(arena, &classes->id, NULL, CLAIM_CLASS);
     kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
     json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
@@ -149,80 +150,71 @@ static int make_storage_class(const struct bootstrap *bootstrap, struct err *err
 static int make_priority_classes(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *classes =
-        registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
+    const struct kube_kind *classes = &KUBE_PRIORITYCLASS_KIND;
     struct json *class_;
-    int r = 0;
-    for (size_t i = 0; r == 0 && (class_ = kind_priority_class_system(arena, i)); i++) {
+    int result = 0;
+    for (size_t i = 0; result == 0 && (class_ = kube_priority_class_system(arena, i)); i++) {
         schema_default(arena, classes->schema, class_);
-        r = bootstrap_ensure(bootstrap, arena, classes, class_, NULL, err);
+        result = bootstrap_ensure(bootstrap, arena, classes, class_, NULL, err);
     }
-    return r;
+    return result;
 }
 
-/* Takes over the reference. */
-static int remove_if_unreadable(const struct bootstrap *bootstrap,
-                                const struct registry_resource *resource,
+/* Takes the caller's reference to `stored`. */
+static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct kube_kind *resource,
                                 struct store_object *stored, struct err *err)
 {
-    int r = stored && !stored_is_readable(stored)
-                ? stored_remove(bootstrap->store, resource, stored, err)
-                : 0;
+    int result = stored && !stored_is_readable(stored)
+                     ? stored_remove(bootstrap->store, resource, stored, err)
+                     : 0;
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
-/* Objects that a part of the cluster writes, and writes again when they are missing. One that
- * cannot be read would stop that part for good: the leader election, a node, the way to a service
- * or to the API itself. */
+/* Removes unreadable objects that a part of the cluster creates again when they are missing. An
+ * unreadable one would stop that part for good: leader election, a node, a service, the API. */
 static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 {
-    static const struct {
-        const char *group, *plural;
-    } rows[] = {
-        {"", "nodes"},
-        {"", "endpoints"},
-        {"", "events"},
-        {"coordination.k8s.io", "leases"},
-        {"discovery.k8s.io", "endpointslices"},
+    static const struct kube_kind *const kinds[] = {
+        &KUBE_NODE_KIND,  &KUBE_ENDPOINTS_KIND,     &KUBE_EVENT_KIND,
+        &KUBE_LEASE_KIND, &KUBE_ENDPOINTSLICE_KIND,
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    int r = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        const struct registry_resource *resource =
-            registry_built_in(rows[i].group, "v1", rows[i].plural);
+    int result = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        const struct kube_kind *resource = kinds[i];
         struct store_object **stored;
         size_t count = store_list(bootstrap->store, stored_key(arena, resource, "", NULL), &stored);
         for (size_t j = 0; j < count; j++) {
             int one = remove_if_unreadable(bootstrap, resource, stored[j], err);
-            r = one < 0 ? one : r;
+            result = one < 0 ? one : result;
         }
         free(stored);
     }
-    const struct registry_resource *services = registry_built_in("", "v1", "services");
+    const struct kube_kind *services = &KUBE_SERVICE_KIND;
     const char *key = stored_key(arena, services, "default", "kubernetes");
-    return r < 0 ? r
-                 : remove_if_unreadable(bootstrap, services,
-                                        store_get_pending(bootstrap->store, key), err);
+    return result < 0 ? result
+                      : remove_if_unreadable(bootstrap, services,
+                                             store_get_pending(bootstrap->store, key), err);
 }
 
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
 {
-    static const char *const namespaces[] = {
-        "default", "kube-public", "kube-system",
-        /* Where Kubeflow's tutorials put their jobs and those of their example user. */
-        "kubeflow", "kubeflow-user-example-com"};
-    int r = remove_unreadable(bootstrap, err);
-    if (r == 0)
-        r = fill_namespaces(bootstrap, err);
-    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(namespaces); i++) {
-        r = make_namespace(bootstrap, namespaces[i], err);
-        if (r == 0)
-            r = bootstrap_namespace_content(bootstrap, namespaces[i], err);
+    static const char *const namespaces[] = {"default", "kube-public", "kube-system",
+                                             /* The namespaces in which Kubeflow's tutorials create
+                                              * their jobs, and those of its example user. */
+                                             "kubeflow", "kubeflow-user-example-com"};
+    int result = remove_unreadable(bootstrap, err);
+    if (result == 0)
+        result = fill_namespaces(bootstrap, err);
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(namespaces); i++) {
+        result = make_namespace(bootstrap, namespaces[i], err);
+        if (result == 0)
+            result = bootstrap_namespace_content(bootstrap, namespaces[i], err);
     }
-    if (r == 0)
-        r = make_storage_class(bootstrap, err);
-    if (r == 0)
-        r = make_priority_classes(bootstrap, err);
-    return r < 0 ? r : make_roles(bootstrap, err);
+    if (result == 0)
+        result = make_storage_class(bootstrap, err);
+    if (result == 0)
+        result = make_priority_classes(bootstrap, err);
+    return result < 0 ? result : make_roles(bootstrap, err);
 }

@@ -1,6 +1,7 @@
-/* What every cluster has before anybody asks: its first namespaces, in each namespace the account
- * and the certificate pods start with, the roles of Kubernetes, and the accounts of Kubeflow.
- * Written when the server starts, and for a namespace in one commit with the namespace itself. */
+/* The objects that every cluster has from the start: the first namespaces, the default service
+ * account and the CA certificate in each namespace, the roles of Kubernetes, and the service
+ * accounts of Kubeflow. They are written when the server starts; those of a new namespace are
+ * written in one commit with the namespace. */
 #ifndef TRAINYARD_ENGINE_BOOTSTRAP_H
 #define TRAINYARD_ENGINE_BOOTSTRAP_H
 
@@ -11,19 +12,20 @@
 struct bootstrap {
     struct store *store;
     int64_t now_ms;     /* wall time */
-    const char *ca_pem; /* NULL: no kube-root-ca.crt is made */
+    const char *ca_pem; /* NULL: no ConfigMap kube-root-ca.crt is made */
 };
 
-/* Everything that is missing, and what an older server wrote otherwise. */
+/* Creates the objects that are missing, and updates those that an older server wrote differently.
+ */
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err);
 
-/* ServiceAccount "default" and ConfigMap "kube-root-ca.crt". */
+/* Creates the ServiceAccount "default" and the ConfigMap "kube-root-ca.crt" of a namespace. */
 int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
                                 struct err *err);
 
-/* ---- bootstrap_roles.c: the next default role, account or binding, made in the arena; NULL at the
- * end. `ret_resource` is its resource. */
+/* ---- bootstrap_roles.c: the default role, service account or binding at `position`, counted from
+ * 0, in the arena; NULL after the last. *ret_resource is its kind. */
 struct json *bootstrap_role_at(struct arena *arena, size_t position,
-                               const struct registry_resource **ret_resource);
+                               const struct kube_kind **ret_resource);
 
 #endif

@@ -1,6 +1,6 @@
-/* The roles every cluster has, as Kubernetes and Kubeflow define them and with the kinds of this
- * one, the accounts of a Kubeflow installation, and who has which role from the start; see
- * bootstrap.h. Words stand for lists. */
+/* The default roles of Kubernetes and Kubeflow, with the kinds that are served here, the service
+ * accounts of a Kubeflow installation, and the default bindings of both; see bootstrap.h. A text of
+ * several words stands for a list. */
 #include "engine/bootstrap.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 #define WRITE "create delete deletecollection patch update"
 #define GROUP "rbac.authorization.k8s.io"
 
-/* The account that pipelines of Kubeflow's SDK name, and its role. pipeline/reconcile/prepare.c
- * binds the two in further namespaces. */
+/* The service account that pipelines of Kubeflow's SDK name, and its role of the same name.
+ * pipeline/reconcile/prepare.c binds the two in further namespaces. */
 #define PIPELINE_RUNNER "pipeline-runner"
 
 struct rule {
@@ -93,7 +93,7 @@ static const struct rule PUBLIC[] = {
     {0},
 };
 
-/* What an installation of Kubeflow Pipelines allows the account its steps run as. */
+/* The rights that Kubeflow Pipelines gives the service account of its steps. */
 static const struct rule RUN_PIPELINES[] = {
     {"", "secrets", "get", NULL},
     {"", "configmaps", READ, NULL},
@@ -114,7 +114,7 @@ enum { SETS_MAX = 3 };
 static const struct {
     const char *name;
     const struct rule *sets[SETS_MAX];
-    const char *groups; /* that have it from the start; NULL: nobody */
+    const char *groups; /* groups that are bound to the role at start; NULL: none */
 } ROLES[] = {
     {"cluster-admin", {EVERYTHING}, "system:masters"},
     {"admin", {GIVE, EDIT, VIEW}, NULL},
@@ -126,7 +126,7 @@ static const struct {
     {PIPELINE_RUNNER, {RUN_PIPELINES}, NULL},
 };
 
-/* The accounts of an installation of Kubeflow, each with a role in its own namespace. */
+/* The service accounts of a Kubeflow installation, each with a role in its own namespace. */
 static const struct {
     const char *namespace_, *name, *role;
 } ACCOUNTS[] = {
@@ -145,10 +145,9 @@ static void set_words(struct arena *arena, struct json *object, const char *memb
         json_append(list, json_string(arena, pieces[i]));
 }
 
-static struct json *bootstrap_make_role(struct arena *arena, const char *plural,
+static struct json *bootstrap_make_role(struct arena *arena, const struct kube_resource *id,
                                         const char *namespace_, const char *name)
 {
-    const struct kube_resource *id = &registry_built_in(GROUP, "v1", plural)->id;
     struct json *object = kube_object_make(arena, id, namespace_, name);
     kube_meta_set_label(arena, object, "kubernetes.io/bootstrapping", "rbac-defaults");
     kube_meta_set_annotation(arena, object, "rbac.authorization.kubernetes.io/autoupdate", "true");
@@ -157,7 +156,7 @@ static struct json *bootstrap_make_role(struct arena *arena, const char *plural,
 
 static struct json *make_role(struct arena *arena, size_t position)
 {
-    struct json *role = bootstrap_make_role(arena, "clusterroles", NULL, ROLES[position].name);
+    struct json *role = bootstrap_make_role(arena, &KUBE_CLUSTERROLES, NULL, ROLES[position].name);
     struct json *rules = json_ensure_array(arena, role, "rules");
     for (size_t i = 0; i < SETS_MAX && ROLES[position].sets[i]; i++) {
         for (const struct rule *row = ROLES[position].sets[i]; row->verbs; row++) {
@@ -186,7 +185,7 @@ static void refer_to_role(struct arena *arena, struct json *binding, const char 
 static struct json *make_binding(struct arena *arena, size_t position)
 {
     struct json *binding =
-        bootstrap_make_role(arena, "clusterrolebindings", NULL, ROLES[position].name);
+        bootstrap_make_role(arena, &KUBE_CLUSTERROLEBINDINGS, NULL, ROLES[position].name);
     struct json *subjects = json_ensure_array(arena, binding, "subjects");
     refer_to_role(arena, binding, ROLES[position].name);
     size_t count;
@@ -205,7 +204,7 @@ static struct json *make_binding(struct arena *arena, size_t position)
 static struct json *make_account_binding(struct arena *arena, size_t position)
 {
     const char *namespace_ = ACCOUNTS[position].namespace_, *name = ACCOUNTS[position].name;
-    struct json *binding = bootstrap_make_role(arena, "rolebindings", namespace_, name);
+    struct json *binding = bootstrap_make_role(arena, &KUBE_ROLEBINDINGS, namespace_, name);
     struct json *subject = json_object(arena);
     refer_to_role(arena, binding, ACCOUNTS[position].role);
     json_set_string(arena, subject, "kind", "ServiceAccount");
@@ -216,26 +215,26 @@ static struct json *make_account_binding(struct arena *arena, size_t position)
 }
 
 struct json *bootstrap_role_at(struct arena *arena, size_t position,
-                               const struct registry_resource **ret_resource)
+                               const struct kube_kind **ret_resource)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ROLES); i++) {
         if (position-- == 0) {
-            *ret_resource = registry_built_in(GROUP, "v1", "clusterroles");
+            *ret_resource = &KUBE_CLUSTERROLE_KIND;
             return make_role(arena, i);
         }
         if (ROLES[i].groups && position-- == 0) {
-            *ret_resource = registry_built_in(GROUP, "v1", "clusterrolebindings");
+            *ret_resource = &KUBE_CLUSTERROLEBINDING_KIND;
             return make_binding(arena, i);
         }
     }
     for (size_t i = 0; i < ARRAY_SIZE(ACCOUNTS); i++) {
         if (position-- == 0) {
-            *ret_resource = registry_built_in("", "v1", "serviceaccounts");
+            *ret_resource = &KUBE_SERVICEACCOUNT_KIND;
             return kube_object_make(arena, &(*ret_resource)->id, ACCOUNTS[i].namespace_,
                                     ACCOUNTS[i].name);
         }
         if (position-- == 0) {
-            *ret_resource = registry_built_in(GROUP, "v1", "rolebindings");
+            *ret_resource = &KUBE_ROLEBINDING_KIND;
             return make_account_binding(arena, i);
         }
     }

@@ -74,7 +74,7 @@ static void dispatch_call(struct api_call *call)
     }
 }
 
-static bool dispatch_returns_objects(enum registry_sub sub)
+static bool dispatch_returns_objects(enum kube_subresource_id sub)
 {
     return sub != SUB_LOG && sub != SUB_PORT_FORWARD && sub != SUB_PROXY;
 }

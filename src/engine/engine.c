@@ -1,4 +1,5 @@
-/* The API server as a function; see engine.h. Who asks, what is asked, and who answers it. */
+/* The API server as a function; see engine.h. Identifies the sender of a request and passes the
+ * request to the handler of its path. */
 #include "engine/engine.h"
 
 #include "base/mem.h"
@@ -9,9 +10,11 @@
 #include "engine/api/handlers.h"
 #include "engine/api/open_calls.h"
 #include "engine/bootstrap.h"
+#include "engine/crd/definition.h"
 #include "engine/crd/definitions.h"
 #include "engine/dispatch.h"
 #include "engine/health.h"
+#include "engine/hooks.h"
 #include "engine/kinds/service_addresses.h"
 #include "engine/metrics.h"
 #include "engine/openapi/discovery.h"
@@ -21,8 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who may read what is open to all, and nothing else. */
-static const struct identity NOBODY = {.name = "system:anonymous"};
+/* The sender of a request without a token. It may only read what is open to all. */
+static const struct identity ANONYMOUS = {.name = "system:anonymous"};
 
 struct engine {
     struct loop *loop;
@@ -34,7 +37,7 @@ struct engine {
     const struct budget_group *http_memory; /* or NULL */
     struct access_cache *access;
     struct engine_pod_backend backend;
-    struct list_head watchers; /* struct open_call */
+    struct list_head open_calls; /* struct open_call */
     struct version_trees *version_trees;
     struct watch_events *watch_events;
     struct service_addresses *service_addresses;
@@ -85,7 +88,7 @@ struct registry *engine_registry(struct engine *engine)
 
 struct list_head *engine_open_calls(struct engine *engine)
 {
-    return &engine->watchers;
+    return &engine->open_calls;
 }
 
 struct version_trees *engine_version_trees(struct engine *engine)
@@ -98,6 +101,15 @@ struct watch_events *engine_watch_events(struct engine *engine)
     return engine->watch_events;
 }
 
+/* Ends the open calls of a resource that is no longer served. */
+static void on_resource_retired(void *context, const char *storage)
+{
+    struct engine *engine = context;
+    LIST_EACH_SAFE (struct open_call, each, &engine->open_calls, link)
+        if (str_eq(each->storage, storage))
+            each->end(each);
+}
+
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
                struct engine **ret, struct err *err)
 {
@@ -108,7 +120,8 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->store = store;
     engine->token = mem_strdup(options->token);
     engine->version = mem_strdup(options->version ? options->version : "0");
-    engine->registry = registry_new();
+    engine->registry = registry_new(options->kinds, ENGINE_HOOKS);
+    registry_add(engine->registry, &DEFINITION_KIND);
     engine->version_trees = version_trees_new();
     engine->watch_events = watch_events_new(
         loop, options->watch_events_max ? options->watch_events_max : WATCH_EVENTS_MAX);
@@ -118,12 +131,13 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->http_memory = options->http_memory;
     engine->access = access_cache_new(store);
     struct bootstrap bootstrap = engine_bootstrap(engine);
-    int r = bootstrap_cluster(&bootstrap, err);
-    if (r == 0)
-        r = definitions_new(store, engine->registry, &engine->watchers, &engine->definitions, err);
-    if (r < 0) {
+    int result = bootstrap_cluster(&bootstrap, err);
+    if (result == 0)
+        result = definitions_new(store, engine->registry, on_resource_retired, engine,
+                                 &engine->definitions, err);
+    if (result < 0) {
         engine_free(engine);
-        return r;
+        return result;
     }
     *ret = engine;
     return 0;
@@ -133,8 +147,8 @@ struct engine *engine_free(struct engine *engine)
 {
     if (!engine)
         return NULL;
-    while (!list_is_empty(&engine->watchers)) {
-        struct open_call *first = LIST_FIRST(&engine->watchers, struct open_call, link);
+    while (!list_is_empty(&engine->open_calls)) {
+        struct open_call *first = LIST_FIRST(&engine->open_calls, struct open_call, link);
         first->end(first);
     }
     watch_events_free(engine->watch_events);
@@ -176,7 +190,7 @@ static const struct identity *engine_identify_sender(struct engine *engine,
     if (identity)
         exchange->user = identity->name;
     else
-        identity = &NOBODY;
+        identity = &ANONYMOUS;
     if (impersonation_header(request->headers) &&
         impersonation_apply(exchange->arena, engine_policy(engine), identity, request->headers,
                             &identity, err) < 0)
@@ -199,7 +213,7 @@ static const struct http_request *forgive_slash(struct arena *arena,
     if (kept == size ||
         !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/") ||
           (kept == strlen("/version") && str_has_prefix(path, "/version"))) ||
-        route_proxy_rest(path)) /* another server's path: there it may mean something */
+        route_proxy_rest(path)) /* a path of another server, where the slash may have a meaning */
         return request;
     struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
     *forgiven = *request;
@@ -207,7 +221,7 @@ static const struct http_request *forgive_slash(struct arena *arena,
     return forgiven;
 }
 
-/* Only such a request has a body that the server would have to keep. */
+/* Whether the header announces a body, which the server would have to keep in memory. */
 static bool announces_body(const struct http_request *request)
 {
     const char *length = http_header_get(request->headers, "Content-Length");
@@ -218,7 +232,7 @@ static bool announces_body(const struct http_request *request)
 void engine_admit(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
-    /* The exchange keeps its own, which the body is put into. */
+    /* The exchange keeps its own request, which the body is read into. */
     const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;
@@ -228,10 +242,10 @@ void engine_admit(struct http_exchange *exchange, void *context)
         return;
     }
     exchange->admission = identity;
-    if (identity == &NOBODY)
+    if (identity == &ANONYMOUS)
         exchange->body_max = 0;
-    /* The handler asks the roles again: they may have changed while the body came. What is no
-     * resource is the handler's to refuse. */
+    /* engine_handle() checks the roles again, since they may change while the body arrives. It also
+     * refuses paths that are no resources. */
     if (announces_body(request) && route_is_resource(request->path) &&
         route_parse(exchange->arena, engine->registry, request->method, request->path,
                     request->query, &route, NULL) == 0)

@@ -1,4 +1,4 @@
-/* Health; see health.h. */
+/* The health endpoints; see health.h. */
 #include "engine/health.h"
 
 #include "base/buf.h"
@@ -12,8 +12,8 @@ enum { TEXT_MAX = 4096 };
 
 const char *const HEALTH_PATHS[] = {"/healthz", "/livez", "/readyz", NULL};
 
-/* Why the store takes no new objects; NULL: it does. Without the path of its file: who asks may be
- * anybody. */
+/* Why the store takes no new objects; NULL if it does. The text does not contain the path of the
+ * store's file, because anonymous clients may read it. */
 static const char *store_complaint(const struct store *store)
 {
     struct err err = ERR_INIT;

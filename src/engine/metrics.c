@@ -1,5 +1,5 @@
-/* The API server's metrics; see engine_metrics.h. They are read where they are counted, so no
- * registry of metrics has to live beside them. */
+/* The API server's metrics; see metrics.h. Each value is read from its counter when a client asks
+ * for it. Therefore there is no registry of metrics. */
 #include "engine/metrics.h"
 
 #include "base/mem.h"

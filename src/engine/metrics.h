@@ -1,6 +1,5 @@
-/* The API server's answer at /metrics: the turns of its loop, and the bytes it keeps for its
- * clients against their limits. The path is open to the subjects that a role gives it to, as every
- * path outside of the API. */
+/* The API server's answer at /metrics: the turns of its loop, and the bytes that it keeps for its
+ * clients, with their limits. A role must allow the path, as any path outside of the API. */
 #ifndef TRAINYARD_ENGINE_ENGINE_METRICS_H
 #define TRAINYARD_ENGINE_ENGINE_METRICS_H
 

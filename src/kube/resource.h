@@ -14,13 +14,14 @@ struct kube_resource {
     bool namespaced;
 };
 
+/* The resources of the kinds built in; kube/kinds/ defines each with its kind. */
 extern const struct kube_resource KUBE_NAMESPACES, KUBE_NODES, KUBE_PODS, KUBE_SERVICES,
     KUBE_CONFIGMAPS, KUBE_SECRETS, KUBE_PVCS, KUBE_PVS, KUBE_EVENTS, KUBE_ENDPOINTS, KUBE_JOBS,
-    KUBE_TFJOBS, KUBE_SERVICEACCOUNTS, KUBE_ROLES, KUBE_ROLEBINDINGS, KUBE_CLUSTERROLES,
-    KUBE_CLUSTERROLEBINDINGS, KUBE_WORKFLOWS, KUBE_PYTORCHJOBS, KUBE_PODGROUPS,
-    KUBE_VOLCANO_PODGROUPS, KUBE_LEASES, KUBE_SCALES, KUBE_NODE_METRICS, KUBE_POD_METRICS,
-    KUBE_DEPLOYMENTS, KUBE_REPLICASETS, KUBE_ENDPOINTSLICES, KUBE_STORAGECLASSES,
-    KUBE_PRIORITYCLASSES, KUBE_DEFINITIONS, KUBE_LIMITRANGES, KUBE_RESOURCEQUOTAS;
+    KUBE_SERVICEACCOUNTS, KUBE_ROLES, KUBE_ROLEBINDINGS, KUBE_CLUSTERROLES,
+    KUBE_CLUSTERROLEBINDINGS, KUBE_PODGROUPS, KUBE_VOLCANO_PODGROUPS, KUBE_LEASES,
+    KUBE_NODE_METRICS, KUBE_POD_METRICS, KUBE_DEPLOYMENTS, KUBE_REPLICASETS, KUBE_ENDPOINTSLICES,
+    KUBE_STORAGECLASSES, KUBE_PRIORITYCLASSES, KUBE_LIMITRANGES, KUBE_RESOURCEQUOTAS,
+    KUBE_SELFSUBJECTREVIEWS, KUBE_SELFSUBJECTACCESSREVIEWS, KUBE_SELFSUBJECTRULESREVIEWS;
 
 /* "v1", "kubeflow.org/v1": the apiVersion of its objects. */
 char *kube_resource_api_version(struct arena *arena, const struct kube_resource *resource);
@@ -32,8 +33,5 @@ char *kube_resource_path(struct arena *arena, const struct kube_resource *resour
 
 /* "pods", "tfjobs.kubeflow.org": as errors name it. */
 char *kube_resource_text(struct arena *arena, const struct kube_resource *resource);
-
-/* The resource of the known ones (those above) with this apiVersion and kind, or NULL. */
-const struct kube_resource *kube_resource_find(const char *api_version, const char *kind);
 
 #endif

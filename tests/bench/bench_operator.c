@@ -18,6 +18,7 @@
 #include "kube/object.h"
 #include "net/http/client.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/conditions.h"
 #include "operator/reconcile/pod_template.h"
 
@@ -91,7 +92,7 @@ static struct json *make_job(struct arena *arena, struct bench *bench, int numbe
     static const char TEMPLATE[] =
         "{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"trainyard/trainer\","
         "\"command\":[\"trainer\",\"fit\"],\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}";
-    struct json *job = kube_object_make(arena, &KUBE_TFJOBS, bench->namespace_,
+    struct json *job = kube_object_make(arena, &TFJOB_RESOURCE, bench->namespace_,
                                         arena_printf(arena, "job-%d", number));
     struct json *specs =
         json_ensure_object(arena, json_ensure_object(arena, job, "spec"), TRAINING_TFJOB.specs);
@@ -110,7 +111,7 @@ static void create_job(struct bench *bench, int number)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
 
-    kube_create(bench->client, &KUBE_TFJOBS, bench->namespace_, make_job(arena, bench, number),
+    kube_create(bench->client, &TFJOB_RESOURCE, bench->namespace_, make_job(arena, bench, number),
                 on_done, bench);
 }
 
@@ -141,7 +142,7 @@ static void tell_job(struct bench *bench, int number)
         "\"2026-01-01T00:00:00Z\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}],"
         "\"replicaStatuses\":{\"Worker\":{}},\"startTime\":\"2026-01-01T00:00:00Z\"}}";
 
-    patch_status(bench, &KUBE_TFJOBS, PATCH, "job-%d", number);
+    patch_status(bench, &TFJOB_RESOURCE, PATCH, "job-%d", number);
 }
 
 /* All of a job's services, then its pods, then the next job's: the order an operator makes them in.
@@ -239,7 +240,7 @@ static void watch_all(struct bench *bench)
     static const char *const NOTHING[] = {NULL}, *const STATUS[] = {"status.conditions", NULL};
 
     bench->job_informer =
-        kube_informer_new(bench->client, &KUBE_TFJOBS, bench->namespace_, NULL, on_job, bench);
+        kube_informer_new(bench->client, &TFJOB_RESOURCE, bench->namespace_, NULL, on_job, bench);
     bench->pods =
         kube_informer_new(bench->client, &KUBE_PODS, bench->namespace_, NULL, on_pod, bench);
     bench->services = kube_informer_new(bench->client, &KUBE_SERVICES, bench->namespace_, NULL,

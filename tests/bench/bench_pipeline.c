@@ -12,6 +12,7 @@
 #include "kube/client/kubeconfig.h"
 #include "kube/object.h"
 #include "net/http/client.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static void on_pod(void *context, const char *type, struct json *pod)
 
 static struct json *make_workflow(struct arena *arena, const char *name, int steps, bool one_by_one)
 {
-    struct json *workflow = kube_object_make(arena, &KUBE_WORKFLOWS, "default", name);
+    struct json *workflow = kube_object_make(arena, &WORKFLOWS_RESOURCE, "default", name);
     struct json *groups = json_array(arena), *group = NULL;
     struct json *spec = json_set(
         arena, workflow, "spec",
@@ -130,7 +131,7 @@ static void on_workflow(void *context, const char *type, struct json *workflow)
 static double measure(struct bench *bench, int count, bool one_by_one, bool workflow)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct kube_resource *resource = workflow ? &KUBE_WORKFLOWS : &KUBE_PODS;
+    const struct kube_resource *resource = workflow ? &WORKFLOWS_RESOURCE : &KUBE_PODS;
     struct kube_watch *watch;
     int64_t start;
 

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 64 * 1024)
         return 0;
     struct arena *arena = arena_new();
-    struct registry *registry = registry_new();
+    struct registry *registry = registry_new(NULL, NULL);
     char *path = arena_strndup(arena, (const char *)data, size);
     char *query = strchr(path, '?');
     if (query)

@@ -29,7 +29,7 @@ explained 'the ports it listens on' pod.spec.containers
 explained 'no effect here: a container' pod.spec.hostPID
 explained '<integer>' pod.spec.containers.ports.containerPort
 explained 'the pods of each role: Chief, Worker, PS, Evaluator' tfjob.spec
-explained 'how many there are' tfjob.spec.tfReplicaSpecs
+explained 'the number of pods' tfjob.spec.tfReplicaSpecs
 explained 'a distributed training of TensorFlow' tfjob --api-version kubeflow.org/v1beta1
 explained 'steps that run in pods' workflow
 said=$(kubectl explain pod.spec.containers --recursive)

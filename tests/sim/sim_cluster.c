@@ -4,6 +4,7 @@
 #include "base/moment.h"
 #include "engine/engine.h"
 #include "loop/sim/sim_loop.h"
+#include "served_kinds.h"
 #include "store/store.h"
 
 #include <setjmp.h>
@@ -15,7 +16,8 @@
 void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed)
 {
     struct store_options store = {.path = NULL};
-    struct engine_options engine = {.token = SIM_TOKEN, .version = TRAINYARD_VERSION};
+    struct engine_options engine = {
+        .token = SIM_TOKEN, .version = TRAINYARD_VERSION, .kinds = SERVED_KINDS};
     struct err err = ERR_INIT;
     int64_t wall_ms = 0;
 
@@ -27,7 +29,7 @@ void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed)
         engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, &err) < 0)
         fail_msg("%s", err.message);
     cluster->transport = http_local_new(cluster->loop, engine_handle, cluster->engine, SIM_TOKEN);
-    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport, SERVED_KINDS);
     cluster->client = kube_client_new(cluster->loop, cluster->transport, "sim-test");
     cluster->node = sim_node_new(cluster->loop, cluster->transport, cluster->rand, "sim-node");
     /* The server makes its namespaces before anybody asks for them. */

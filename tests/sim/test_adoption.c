@@ -9,6 +9,7 @@
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/conditions.h"
 
 #include <setjmp.h>
@@ -34,8 +35,8 @@ static void delete_job(struct story *story, const char *propagation)
 {
     struct kube_delete_options options = {.grace_period_seconds = -1, .propagation = propagation};
 
-    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", &options, sim_must_succeed,
-                NULL);
+    kube_delete(story->cluster.client, &TFJOB_RESOURCE, "default", "mnist", &options,
+                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_null(kube_informer_get(story->jobs, "default", "mnist"));
 }

@@ -14,6 +14,7 @@
 #include "loop/sim/sim_loop.h"
 #include "operator/controller/controller.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_kind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,11 +115,11 @@ static void add_replicas(struct arena *arena, struct json *spec, const char *typ
 static void submit(struct run *run)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *job = kube_object_make(arena, &KUBE_TFJOBS, "default", "mnist");
+    struct json *job = kube_object_make(arena, &TFJOB_RESOURCE, "default", "mnist");
 
     add_replicas(arena, json_ensure_object(arena, job, "spec"), "PS", SERVERS);
     training_audit_tell(&run->audit, "mnist is made");
-    kube_create(run->cluster.client, &KUBE_TFJOBS, "default", job, ignore_answer, NULL);
+    kube_create(run->cluster.client, &TFJOB_RESOURCE, "default", job, ignore_answer, NULL);
 }
 
 static struct kube_object *find_job(struct run *run)
@@ -132,7 +133,7 @@ static void leave_pods_behind(struct run *run)
                                                        .propagation = "Orphan"};
 
     training_audit_tell(&run->audit, "mnist is deleted without its pods");
-    kube_delete(run->cluster.client, &KUBE_TFJOBS, "default", "mnist", &options, ignore_answer,
+    kube_delete(run->cluster.client, &TFJOB_RESOURCE, "default", "mnist", &options, ignore_answer,
                 NULL);
 }
 

@@ -11,6 +11,7 @@
 #include "loop/sim/sim_loop.h"
 #include "operator/controller/controller.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/conditions.h"
 #include "read_json.h"
 
@@ -126,7 +127,7 @@ static int setup(void **state)
     story->version = "/autoscaling/v2/";
     story->transport = http_local_new(story->cluster.loop, handle, story, "simulated");
     story->jobs =
-        kube_informer_new(story->cluster.client, &KUBE_PYTORCHJOBS, NULL, NULL, on_any, story);
+        kube_informer_new(story->cluster.client, &PYTORCHJOB_RESOURCE, NULL, NULL, on_any, story);
     story->events =
         kube_informer_new(story->cluster.client, &KUBE_EVENTS, NULL, NULL, on_any, story);
     start_controller(story);
@@ -151,7 +152,7 @@ static int teardown(void **state)
 /* Its workers never end: they are restarted whenever they do. */
 static void submit(struct story *story, const char *policy)
 {
-    struct json *job = kube_object_make(story->arena, &KUBE_PYTORCHJOBS, "default", "net");
+    struct json *job = kube_object_make(story->arena, &PYTORCHJOB_RESOURCE, "default", "net");
 
     json_set(story->arena, job, "spec",
              read_json(story->arena,
@@ -162,13 +163,14 @@ static void submit(struct story *story, const char *policy)
                                     "'template': {'spec': {'containers': [{'name': 'pytorch', "
                                     "'image': 'simulated'}]}}}}}",
                                     policy)));
-    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, sim_must_succeed, NULL);
+    kube_create(story->cluster.client, &PYTORCHJOB_RESOURCE, "default", job, sim_must_succeed,
+                NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
 }
 
 static void edit(struct story *story, const char *patch)
 {
-    kube_patch(story->cluster.client, &KUBE_PYTORCHJOBS, "default", "net", NULL,
+    kube_patch(story->cluster.client, &PYTORCHJOB_RESOURCE, "default", "net", NULL,
                read_json(story->arena, patch), sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
 }

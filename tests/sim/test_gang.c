@@ -12,6 +12,7 @@
 #include "loop/sim/sim_loop.h"
 #include "operator/controller/controller.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/conditions.h"
 #include "read_json.h"
 
@@ -79,7 +80,7 @@ static int setup(void **state)
     client = story->cluster.client;
     story->arena = arena_new();
     story->filtered = http_local_new(story->cluster.loop, handle, story, "simulated");
-    story->jobs = kube_informer_new(client, &KUBE_TFJOBS, NULL, NULL, on_job, story);
+    story->jobs = kube_informer_new(client, &TFJOB_RESOURCE, NULL, NULL, on_job, story);
     story->pods = kube_informer_new(client, &KUBE_PODS, NULL, NULL, on_pod, story);
     story->services =
         kube_informer_new(client, &KUBE_SERVICES, NULL, TRAINING_TFJOB.selector, on_any, story);
@@ -127,14 +128,14 @@ static void start_operator(struct story *story, struct http_transport *transport
 /* Pods that the cluster's own scheduler places, whoever admits them. */
 static void submit_replicas(struct story *story, const char *name, const char *replicas)
 {
-    struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
+    struct json *job = kube_object_make(story->arena, &TFJOB_RESOURCE, "default", name);
 
     json_set(story->arena, job, "spec",
              read_json(story->arena,
                        arena_printf(story->arena,
                                     "{'successPolicy': 'AllWorkers', 'tfReplicaSpecs': {%s}}",
                                     replicas)));
-    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, sim_must_succeed, NULL);
+    kube_create(story->cluster.client, &TFJOB_RESOURCE, "default", job, sim_must_succeed, NULL);
 }
 
 static void submit(struct story *story, const char *name)

@@ -19,6 +19,7 @@
 #include "kube/condition.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
+#include "served_kinds.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -267,7 +268,7 @@ static void on_life(struct loop_timer *timer)
 static void kill_scheduler(struct run *run)
 {
     engine_controllers_free(run->cluster.controllers);
-    run->cluster.controllers = engine_controllers_new(run->cluster.loop, run->faulty);
+    run->cluster.controllers = engine_controllers_new(run->cluster.loop, run->faulty, SERVED_KINDS);
 }
 
 static void delete_one(struct run *run)

@@ -9,6 +9,7 @@
 #include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
+#include "served_kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +84,7 @@ static void check(const char *half, const char *whole)
     make_group(&cluster, whole, 1);
     struct kube_informer *pods =
         kube_informer_new(cluster.client, &KUBE_PODS, NULL, NULL, hear_nothing, NULL);
-    cluster.controllers = engine_controllers_new(cluster.loop, cluster.transport);
+    cluster.controllers = engine_controllers_new(cluster.loop, cluster.transport, SERVED_KINDS);
     sim_loop_run_for(cluster.loop, SETTLED_MS);
     assert_string_equal(node_of(pods, arena_printf(arena, "%s-waiting", half)), "n");
     assert_string_equal(node_of(pods, arena_printf(arena, "%s-waiting", whole)), "");

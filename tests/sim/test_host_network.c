@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/host_network.h"
 #include "read_json.h"
 
@@ -102,7 +103,7 @@ static void test_host_ports_of_two_kinds(void **state)
     struct host_ports *ports = host_ports_new(7000, 7003);
     struct training_controller_options options = {.host_ports = ports};
     struct training_controller *other;
-    struct json *job = kube_object_make(story->arena, &KUBE_PYTORCHJOBS, "default", "ddp");
+    struct json *job = kube_object_make(story->arena, &PYTORCHJOB_RESOURCE, "default", "ddp");
     struct kube_object *pod;
     bool seen[4] = {0};
 
@@ -113,7 +114,8 @@ static void test_host_ports_of_two_kinds(void **state)
                                              "{'pytorchReplicaSpecs': {'Worker': {'restartPolicy': "
                                              "'Always', " ON_THE_NODE "}}}",
                                              "pytorch")));
-    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, sim_must_succeed, NULL);
+    kube_create(story->cluster.client, &PYTORCHJOB_RESOURCE, "default", job, sim_must_succeed,
+                NULL);
     other = training_controller_new(story->cluster.loop, story->cluster.transport,
                                     &TRAINING_PYTORCHJOB, &options);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
+#include "operator/kind/training_kind.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -48,8 +49,8 @@ static void delete_job(struct story *story)
 {
     struct kube_delete_options options = {.grace_period_seconds = -1};
 
-    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", &options, sim_must_succeed,
-                NULL);
+    kube_delete(story->cluster.client, &TFJOB_RESOURCE, "default", "mnist", &options,
+                sim_must_succeed, NULL);
 }
 
 /* How long the pods of the new job were late, from when the last of the old ones had left. */

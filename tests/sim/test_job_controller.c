@@ -15,6 +15,7 @@
 #include "kube/condition.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
+#include "served_kinds.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -141,7 +142,8 @@ static void on_trouble(struct loop_timer *timer)
     struct sim_cluster *cluster = &run->cluster;
     if (rand_below(cluster->rand, 3) == 0) {
         engine_controllers_free(cluster->controllers);
-        cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+        cluster->controllers =
+            engine_controllers_new(cluster->loop, cluster->transport, SERVED_KINDS);
     } else {
         sim_node_hurt_one(cluster->node);
     }

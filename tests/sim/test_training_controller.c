@@ -9,6 +9,7 @@
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/conditions.h"
 #include "read_json.h"
 #include "store/store.h"
@@ -64,8 +65,8 @@ static void test_a_deleted_job_takes_its_pods_along(void **state)
                  "" TEMPLATE "}}}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(story_count(story->pods), 2);
-    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", &options, sim_must_succeed,
-                NULL);
+    kube_delete(story->cluster.client, &TFJOB_RESOURCE, "default", "mnist", &options,
+                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(
         story_count(story->jobs) + story_count(story->pods) + story_count(story->services), 0);
@@ -326,7 +327,7 @@ static void test_what_is_to_go_goes(void **state)
     json_set(story->arena, stranger, "spec",
              read_json(story->arena, "{'ports': [{'port': 80}], 'clusterIP': 'None'}"));
     kube_create(story->cluster.client, &KUBE_SERVICES, "default", stranger, sim_must_succeed, NULL);
-    kube_patch(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", NULL,
+    kube_patch(story->cluster.client, &TFJOB_RESOURCE, "default", "mnist", NULL,
                read_json(story->arena, "{'spec': {'tfReplicaSpecs': {'PS': {'replicas': 1}, "
                                        "'Worker': {'replicas': 2}}}}"),
                sim_must_succeed, NULL);

@@ -15,6 +15,7 @@
 #include "loop/sim/sim_loop.h"
 #include "operator/controller/controller.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/host_ports.h"
 
 #include <setjmp.h>
@@ -163,8 +164,8 @@ static void ignore_answer(void *context, struct json *object, const struct err *
 
 static const struct kube_resource *resource_of(const struct json *job)
 {
-    return kube_resource_find(json_get_string(job, "apiVersion", ""),
-                              json_get_string(job, "kind", ""));
+    return str_eq(json_get_string(job, "kind", ""), TFJOB_RESOURCE.kind) ? &TFJOB_RESOURCE
+                                                                         : &PYTORCHJOB_RESOURCE;
 }
 
 static void set_suspended(struct run *run, const struct kube_object *job, bool suspend)

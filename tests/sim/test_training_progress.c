@@ -8,6 +8,7 @@
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "operator/controller/controller.h"
+#include "operator/kind/training_kind.h"
 #include "operator/reconcile/conditions.h"
 #include "operator/reconcile/progress_text.h"
 #include "read_json.h"
@@ -148,7 +149,8 @@ static int setup(void **state)
     sim_cluster_init(&story->cluster, 1);
     sim_node_set_failures(story->cluster.node, 0);
     story->arena = arena_new();
-    story->jobs = kube_informer_new(story->cluster.client, &KUBE_TFJOBS, NULL, NULL, on_job, story);
+    story->jobs =
+        kube_informer_new(story->cluster.client, &TFJOB_RESOURCE, NULL, NULL, on_job, story);
     story->events =
         kube_informer_new(story->cluster.client, &KUBE_EVENTS, NULL, NULL, on_any, story);
     start_controller(story);
@@ -174,7 +176,7 @@ static int teardown(void **state)
 /* A job that restarts in place for ever, with its ports as given, and other replicas. */
 static void submit_with(struct story *story, const char *name, const char *ports, const char *more)
 {
-    struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
+    struct json *job = kube_object_make(story->arena, &TFJOB_RESOURCE, "default", name);
     const char *spec = arena_printf(
         story->arena,
         "{'tfReplicaSpecs': {'Worker': {'restartPolicy': 'Always', 'template': {'spec': "
@@ -182,7 +184,7 @@ static void submit_with(struct story *story, const char *name, const char *ports
         ports, more);
 
     json_set(story->arena, job, "spec", read_json(story->arena, spec));
-    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, sim_must_succeed, NULL);
+    kube_create(story->cluster.client, &TFJOB_RESOURCE, "default", job, sim_must_succeed, NULL);
 }
 
 static void submit(struct story *story, const char *name, const char *ports)
@@ -259,7 +261,7 @@ static void test_the_last_word_stays(void **state)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     json_set_int(story->arena, json_ensure_object(story->arena, spec, "runPolicy"),
                  "activeDeadlineSeconds", 0);
-    kube_patch(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", NULL, patch,
+    kube_patch(story->cluster.client, &TFJOB_RESOURCE, "default", "mnist", NULL, patch,
                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_true(training_condition_is_true(status_of(story, "mnist"), TRAINING_FAILED));
@@ -346,8 +348,8 @@ static void test_gone_while_asked(void **state)
     for (int i = 0; i < 3000 && story->open < 2; i++)
         sim_loop_run_for(story->cluster.loop, 10);
     assert_int_equal(story->open, 2);
-    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "one", &options, sim_must_succeed,
-                NULL);
+    kube_delete(story->cluster.client, &TFJOB_RESOURCE, "default", "one", &options,
+                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, SECOND_MS);
     assert_int_equal(story->open, 1);
     story->controller = training_controller_free(story->controller);

@@ -18,6 +18,7 @@
 #include "pipeline/controller/controller.h"
 #include "pipeline/reconcile/node.h"
 #include "pipeline/spec/workflow.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -287,7 +288,7 @@ static void submit(struct run *run, int number)
     if (yaml_parse(arena, &(struct source){"workflow", yaml.data, yaml.size, false}, NULL,
                    &documents, &err) < 0)
         fail_msg("%s\n%s", err.message, yaml.data);
-    kube_create(run->cluster.client, &KUBE_WORKFLOWS, "default", json_first(documents),
+    kube_create(run->cluster.client, &WORKFLOWS_RESOURCE, "default", json_first(documents),
                 on_submitted, run);
 }
 
@@ -310,8 +311,8 @@ static void run_init(struct run *run, uint64_t seed)
     map_init(&run->begun);
     run->faulty =
         fault_transport_new(run->cluster.loop, run->cluster.transport, run->cluster.rand, &rates);
-    run->workflows =
-        kube_informer_new(run->cluster.client, &KUBE_WORKFLOWS, NULL, NULL, audit_workflow, run);
+    run->workflows = kube_informer_new(run->cluster.client, &WORKFLOWS_RESOURCE, NULL, NULL,
+                                       audit_workflow, run);
     run->pods =
         kube_informer_new(run->cluster.client, &KUBE_PODS, NULL, WORKFLOW_LABEL, audit_pod, run);
     run->controller = workflow_controller_new(run->cluster.loop, run->faulty, NULL);

@@ -68,7 +68,7 @@ struct replica_record *audit_replica_of(struct job_record *job, const char *pod_
 const struct training_kind *audit_kind_of(struct training_audit *audit, const struct json *job)
 {
     for (size_t i = 0; audit->kinds[i]; i++) {
-        if (str_eq(audit->kinds[i]->name, json_get_string(job, "kind", "")))
+        if (str_eq(audit->kinds[i]->row->id.kind, json_get_string(job, "kind", "")))
             return audit->kinds[i];
     }
     return NULL;

@@ -19,6 +19,7 @@
 #include "node/node.h"
 #include "operator/controller/controller.h"
 #include "pipeline/controller/controller.h"
+#include "pipeline/spec/workflow_kind.h"
 #include "store/store.h"
 #include "tls/tls.h"
 
@@ -53,8 +54,10 @@ struct cluster {
     struct http_server *servers[API_SOCKETS]; /* listeners on the machine and in the pod network */
     struct http_transport *transport;         /* in-process transport of the controllers */
     struct engine_controllers *controllers;
-    struct host_ports *host_ports; /* host ports of the replicas of both kinds */
-    struct training_controller *tfjobs, *pytorchjobs;
+    struct host_ports *host_ports; /* host ports of the replicas of all training kinds */
+    /* The kinds that are served besides those of Kubernetes; ends with NULL. */
+    const struct kube_kind *kinds[TRAINING_KIND_COUNT + 2];
+    struct training_controller *trainings[TRAINING_KIND_COUNT]; /* in the order of TRAINING_KINDS */
     struct workflow_controller *workflows;
     struct node_runtime *runtime;
 
@@ -186,9 +189,13 @@ static int open_api(struct cluster *cluster, struct err *err)
                                   .on_full_context = cluster};
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION,
+                                    .kinds = cluster->kinds,
                                     .ca_pem = cluster->credentials.ca_pem,
                                     .seal = {cluster_seal, cluster},
                                     .http_memory = &cluster->http_memory};
+    for (size_t i = 0; i < TRAINING_KIND_COUNT; i++)
+        cluster->kinds[i] = TRAINING_KINDS[i]->row;
+    cluster->kinds[TRAINING_KIND_COUNT] = &WORKFLOW_KIND;
     budget_group_init(&cluster->http_memory, HTTP_MEMORY_MAX, HTTP_MEMORY_MAX / 2);
     int result = store_open(cluster->loop, &store, &cluster->store, err);
     if (result == 0)
@@ -242,10 +249,9 @@ static void open_operator(struct cluster *cluster)
                                                    /* The built-in scheduler starts all pods of a
                                                     * PodGroup or none. */
                                                    .gang_scheduler = "scheduler-plugins-scheduler"};
-    cluster->tfjobs =
-        training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, &training);
-    cluster->pytorchjobs =
-        training_controller_new(cluster->loop, cluster->transport, &TRAINING_PYTORCHJOB, &training);
+    for (size_t i = 0; i < TRAINING_KIND_COUNT; i++)
+        cluster->trainings[i] = training_controller_new(cluster->loop, cluster->transport,
+                                                        TRAINING_KINDS[i], &training);
 }
 
 static int open_controllers(struct cluster *cluster, struct err *err)
@@ -254,7 +260,8 @@ static int open_controllers(struct cluster *cluster, struct err *err)
     struct workflow_controller_options workflows = {.make_accounts = true};
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
-    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+    cluster->controllers =
+        engine_controllers_new(cluster->loop, cluster->transport, cluster->kinds);
     if (!cluster->options->no_operator)
         open_operator(cluster);
     cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, &workflows);
@@ -375,8 +382,8 @@ static void close_cluster(struct cluster *cluster, bool failed)
         kube_client_free(cluster->probe);
         node_runtime_free(cluster->runtime);
         workflow_controller_free(cluster->workflows);
-        training_controller_free(cluster->pytorchjobs);
-        training_controller_free(cluster->tfjobs);
+        for (size_t i = TRAINING_KIND_COUNT; i > 0; i--)
+            training_controller_free(cluster->trainings[i - 1]);
         host_ports_free(cluster->host_ports);
         engine_controllers_free(cluster->controllers);
         cluster->closing = 1;

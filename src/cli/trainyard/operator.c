@@ -33,19 +33,16 @@ struct operator_values {
     const char *zap_encoder, *zap_level, *zap_stacktrace, *zap_time;
 };
 
-static const struct training_kind *const KINDS[] = {&TRAINING_TFJOB, &TRAINING_PYTORCHJOB};
-_Static_assert(ARRAY_SIZE(KINDS) == OPERATOR_KINDS_MAX, "a kind has no place");
-
 static int add_kind(const char *name, struct operator_options *options, struct err *err)
 {
     static const char *const OTHERS[] = {"mpijob", "xgboostjob", "paddlejob", "jaxjob", "mxjob"};
-    for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++) {
-        if (!str_eq_nocase(name, KINDS[i]->singular))
+    for (size_t i = 0; i < TRAINING_KIND_COUNT; i++) {
+        if (!str_eq_nocase(name, TRAINING_KINDS[i]->row->singular))
             continue;
         for (size_t j = 0; j < options->kind_count; j++)
-            if (options->kinds[j] == KINDS[i])
+            if (options->kinds[j] == TRAINING_KINDS[i])
                 return 0;
-        options->kinds[options->kind_count++] = KINDS[i];
+        options->kinds[options->kind_count++] = TRAINING_KINDS[i];
         return 0;
     }
     for (size_t i = 0; i < ARRAY_SIZE(OTHERS); i++)
@@ -65,8 +62,8 @@ static int read_kinds(const struct operator_values *values, struct operator_opti
         if (result < 0)
             return result;
     }
-    for (size_t i = 0; values->schemes.count == 0 && i < ARRAY_SIZE(KINDS); i++)
-        options->kinds[options->kind_count++] = KINDS[i];
+    for (size_t i = 0; values->schemes.count == 0 && i < TRAINING_KIND_COUNT; i++)
+        options->kinds[options->kind_count++] = TRAINING_KINDS[i];
     if (options->kind_count == 0)
         return err_set(err, ERR_USAGE,
                        "--enable-scheme names nothing that this operator runs: "

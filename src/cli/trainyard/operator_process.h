@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OPERATOR_KINDS_MAX = 2 };
+enum { OPERATOR_KINDS_MAX = TRAINING_KIND_COUNT };
 
 struct operator_options {
     struct kubeconfig config;

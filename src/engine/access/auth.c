@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "engine/access/token.h"
 #include "engine/stored/stored.h"
+#include "kube/kinds/kinds.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -28,10 +29,11 @@ static bool auth_is_same_token(const char *given, const char *token)
 }
 
 /* Whether the object exists and has the uid. */
-static bool auth_object_exists(struct arena *arena, struct store *store, const char *plural,
-                               const char *namespace_, const char *name, const char *uid)
+static bool auth_object_exists(struct arena *arena, struct store *store,
+                               const struct kube_kind *kind, const char *namespace_,
+                               const char *name, const char *uid)
 {
-    const char *key = stored_key(arena, registry_built_in("", "v1", plural), namespace_, name);
+    const char *key = stored_key(arena, kind, namespace_, name);
     struct store_object *stored = store_get(store, key);
     struct json *object = NULL;
     bool same_one = stored && stored_read(arena, stored, &object, NULL) == 0 &&
@@ -47,11 +49,11 @@ static const struct identity *identify_account(struct arena *arena, const struct
     if (!auth->seal->make ||
         token_verify(arena, auth->seal, token, auth->now_ms / 1000, &claims, NULL) < 0)
         return NULL;
-    if (!auth_object_exists(arena, auth->store, "serviceaccounts", claims.namespace_,
+    if (!auth_object_exists(arena, auth->store, &KUBE_SERVICEACCOUNT_KIND, claims.namespace_,
                             claims.account, claims.account_uid))
         return NULL;
-    if (claims.pod && !auth_object_exists(arena, auth->store, "pods", claims.namespace_, claims.pod,
-                                          claims.pod_uid))
+    if (claims.pod && !auth_object_exists(arena, auth->store, &KUBE_POD_KIND, claims.namespace_,
+                                          claims.pod, claims.pod_uid))
         return NULL;
     const char **groups = ARENA_ARRAY(arena, const char *, 4);
     groups[0] = "system:serviceaccounts";

@@ -5,14 +5,14 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "engine/kinds/registry.h"
 #include "engine/stored/stored.h"
+#include "kube/kinds/kinds.h"
 
 #include <stdlib.h>
 
-static const char *const PLURALS[] = {"clusterroles", "clusterrolebindings", "roles",
-                                      "rolebindings"};
-enum { KINDS = ARRAY_SIZE(PLURALS) };
+static const struct kube_kind *const ROWS[] = {
+    &KUBE_CLUSTERROLE_KIND, &KUBE_CLUSTERROLEBINDING_KIND, &KUBE_ROLE_KIND, &KUBE_ROLEBINDING_KIND};
+enum { KINDS = ARRAY_SIZE(ROWS) };
 
 struct entry {
     struct arena *arena;
@@ -80,9 +80,7 @@ static struct entry *access_cache_entry_of(struct access_cache *cache, struct st
 
 static void access_cache_read_kind(struct access_cache *cache, size_t kind)
 {
-    const struct registry_resource *resource =
-        registry_built_in("rbac.authorization.k8s.io", "v1", PLURALS[kind]);
-    _cleanup_free_ char *prefix = mem_printf("/%s/", resource->storage);
+    _cleanup_free_ char *prefix = mem_printf("/%s/", ROWS[kind]->storage);
     struct store_object **objects;
     size_t count = store_list(cache->store, prefix, &objects);
     cache->lists[kind].count = 0;

@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/bootstrap.h"
-#include "engine/kinds/defaults.h"
-#include "engine/kinds/meta.h"
-#include "engine/scheduler/taints.h"
 #include "kube/condition.h"
+#include "kube/kinds/defaults.h"
+#include "kube/kinds/meta.h"
+#include "kube/kinds/node.h"
 #include "kube/object.h"
 
 /* The default service account and the certificate are created in the same commit as the namespace,
@@ -101,7 +101,7 @@ static int load_account(struct api_call *call, const struct json *pod, struct js
 {
     const char *name = json_get_string(json_get(pod, "spec"), "serviceAccountName", "");
     const char *namespace_ = call->route.namespace_;
-    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
+    const struct kube_kind *accounts = &KUBE_SERVICEACCOUNT_KIND;
     struct store_object *stored = store_get_pending(
         engine_store(call->engine), stored_key(call->arena, accounts, namespace_, name));
     if (!stored)

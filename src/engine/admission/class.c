@@ -10,7 +10,7 @@
 
 /* Returns the best class: `beats` compares a class with the best so far (NULL: none yet). Parses
  * only classes whose bytes contain `word`, because this runs for every new pod. */
-static struct json *find_class(struct api_call *call, const struct registry_resource *classes,
+static struct json *find_class(struct api_call *call, const struct kube_kind *classes,
                                const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))
 {
@@ -32,9 +32,9 @@ static struct json *find_class(struct api_call *call, const struct registry_reso
 
 /* ---- Priority -------------------------------------------------------------------------------- */
 
-static const struct registry_resource *priority_classes(void)
+static const struct kube_kind *priority_classes(void)
 {
-    return registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
+    return &KUBE_PRIORITYCLASS_KIND;
 }
 
 /* If several classes are the default, the one with the lowest value counts, as in Kubernetes. */
@@ -128,8 +128,7 @@ int admission_admit_claim(struct api_call *call, struct json *claim, const struc
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
         return 0;
     const struct json *class_ =
-        find_class(call, registry_built_in("storage.k8s.io", "v1", "storageclasses"),
-                   "is-default-class", is_newer_default);
+        find_class(call, &KUBE_STORAGECLASS_KIND, "is-default-class", is_newer_default);
     if (class_)
         json_set_string(call->arena, spec, "storageClassName", kube_meta_name(class_));
     return 0;

@@ -10,7 +10,7 @@
 static struct json *load_ranges(struct api_call *call)
 {
     struct store_object **stored;
-    const struct registry_resource *ranges = registry_built_in("", "v1", "limitranges");
+    const struct kube_kind *ranges = &KUBE_LIMITRANGE_KIND;
     size_t count =
         store_list(engine_store(call->engine),
                    stored_key(call->arena, ranges, call->route.namespace_, NULL), &stored);

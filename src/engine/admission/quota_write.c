@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct registry_resource *quota_resource(void)
+static const struct kube_kind *quota_resource(void)
 {
-    return registry_built_in("", "v1", "resourcequotas");
+    return &KUBE_RESOURCEQUOTA_KIND;
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static bool is_settled(struct api_call *call)
 }
 
 static void count_kind(struct api_call *call, const struct json *quota,
-                       const struct registry_resource *resource, struct json *used)
+                       const struct kube_kind *resource, struct json *used)
 {
     struct store_object **stored;
     size_t count =
@@ -52,7 +52,7 @@ static void count_all(struct api_call *call, struct json *quota)
     const struct registry *registry = engine_registry(call->engine);
     const struct json *hard = json_at(quota, "spec", "hard", NULL);
     struct json *status = json_object(call->arena), *used = json_object(call->arena);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     JSON_EACH (item, hard) { /* avoids json_set(), which would search all names each time */
         struct json *none = json_string(call->arena, "0");
         none->name = item->name;

@@ -13,7 +13,7 @@ static const char RBAC[] = "rbac.authorization.k8s.io";
 
 static const char *sub_name(const struct route *route)
 {
-    const struct registry_subresource *sub = route->resource->subresources;
+    const struct kube_subresource *sub = route->resource->subresources;
     for (; sub && sub->id != SUB_NONE; sub++)
         if (sub->id == route->sub)
             return sub->name;
@@ -39,7 +39,7 @@ bool api_is_allowed(struct api_call *call)
     if (identity_is_master(call->identity))
         return true;
     struct access_question question = {
-        .verb = registry_verb_name(route->verb),
+        .verb = kube_verb_name(route->verb),
         .group = id->group,
         .resource = id->plural,
         .subresource = sub_name(route),

@@ -149,7 +149,9 @@ int api_read_body_as(struct api_call *call, const char *kind, struct json **ret,
     if (result < 0)
         return result;
     if (type == BODY_PROTOBUF)
-        return schema_protobuf_read_body(call->arena, request->body, request->body_size, ret, err);
+        return schema_protobuf_read_body(call->arena, registry_find_type,
+                                         engine_registry(call->engine), request->body,
+                                         request->body_size, ret, err);
     if (type == BODY_YAML)
         return api_parse_yaml(call, ret, err);
     struct json *body;
@@ -176,7 +178,7 @@ char *api_no_conversion_text(struct api_call *call, const char *kind, const char
  * path. */
 static int body_check_kind(struct api_call *call, struct json *body, struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     const char *kind = json_get_string(body, "kind", "");
     const char *version = json_get_string(body, "apiVersion", "");
     const char *slash = strchr(version, '/');

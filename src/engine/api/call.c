@@ -112,7 +112,7 @@ void api_convert_out(const struct api_call *call, struct arena *arena, struct js
 bool api_needs_conversion(const struct api_call *call, const char *data, size_t size)
 {
     static const char begin[] = "{\"apiVersion\":\"";
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     size_t head = sizeof(begin) - 1, length = strlen(resource->api_version);
     if (!resource->definition)
         return call->route.older != NULL;

@@ -30,7 +30,7 @@ struct api_call {
     /* The object and the resource that an error is about, where the route does not name them: an
      * object with a generated name, a missing namespace. NULL: those of the route. */
     const char *about_name;
-    const struct registry_resource *about_resource;
+    const struct kube_kind *about_resource;
     bool about_nothing;                /* an error is about the request, not about an object */
     const struct json *patched;        /* the patch of a PATCH request; or NULL */
     struct schema_messages duplicates; /* fields that stand twice in the body */
@@ -44,6 +44,12 @@ struct api_call {
 
 struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
                               const struct identity *identity, const struct route *route);
+
+/* What the engine adds to the writes of the route's kind; may be called on any thread. */
+static inline const struct registry_hooks *api_hooks(const struct api_call *call)
+{
+    return registry_hooks(engine_registry(call->engine), call->route.resource);
+}
 
 /* ---- call.c */
 
@@ -146,7 +152,7 @@ struct api_filter {
     bool all;         /* every object matches */
 };
 /* Returns -ERR_BAD_REQUEST if a selector is wrong or the resource has no such field. */
-int api_filter_parse(struct arena *arena, const struct registry_resource *resource,
+int api_filter_parse(struct arena *arena, const struct kube_kind *resource,
                      const char *label_selector, const char *field_selector, struct api_filter *ret,
                      struct err *err);
 /* The filter of the request's query. */

@@ -34,7 +34,7 @@ int api_admit_definition(struct api_call *call, struct json *definition, const s
                           loop_wall_ms(engine_loop(call->engine)));
     if (before && json_equal(before, spec))
         return 0;
-    if (definition_is_built_in(kube_meta_name(definition)))
+    if (registry_is_built_in(engine_registry(call->engine), kube_meta_name(definition)))
         api_warn(call, arena_printf(call->arena,
                                     "%s is built in: this definition is stored, but the server "
                                     "uses its own schema",

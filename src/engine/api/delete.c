@@ -4,7 +4,7 @@
 #include "engine/api/deletion.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/schema/decode.h"
 #include "kube/types/types.h"
@@ -31,7 +31,7 @@ static int fail_precondition(struct api_call *call, const char *name, const char
                              struct err *err)
 {
     const struct kube_resource *id = &call->route.resource->id;
-    struct registry_resource *about = ARENA_NEW(call->arena, struct registry_resource);
+    struct kube_kind *about = ARENA_NEW(call->arena, struct kube_kind);
     about->id = *id;
     about->id.plural = id->kind;
     call->about_resource = about;
@@ -88,7 +88,7 @@ struct target {
 static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     meta_prepare_create(call->arena, resource, placeholder,
                         loop_wall_ms(engine_loop(call->engine)));
     json_set(call->arena, json_get(placeholder, "metadata"), "resourceVersion",
@@ -123,8 +123,11 @@ static enum deletion_step delete_decide(struct api_call *call, const struct targ
 {
     if (target->is_placeholder)
         return DELETION_REMOVE;
-    return deletion_decide(call->arena, call->route.resource, object, options,
-                           loop_wall_ms(engine_loop(call->engine)));
+    const struct registry_hooks *hooks = api_hooks(call);
+    int64_t now_ms = loop_wall_ms(engine_loop(call->engine));
+    if (hooks->delete_ && !kube_meta_is_deleting(object))
+        hooks->delete_(engine_registry(call->engine), call->arena, object, now_ms);
+    return deletion_decide(call->arena, call->route.resource, object, options, now_ms);
 }
 
 void api_handle_delete(struct api_call *call)

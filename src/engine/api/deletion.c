@@ -2,7 +2,7 @@
 #include "engine/api/deletion.h"
 
 #include "base/str.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "net/http/http.h"
 
@@ -73,7 +73,7 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
 }
 
 /* How long the processes may take to end. Only a pod that a node runs has processes. */
-static int64_t grace_of(const struct registry_resource *resource, const struct json *object,
+static int64_t grace_of(const struct kube_kind *resource, const struct json *object,
                         const struct deletion_options *options)
 {
     if (!resource->graceful)
@@ -116,13 +116,11 @@ static void deletion_mark(struct arena *arena, struct json *object, int64_t end_
     json_set_int(arena, meta, "deletionGracePeriodSeconds", grace);
 }
 
-enum deletion_step deletion_decide(struct arena *arena, const struct registry_resource *resource,
+enum deletion_step deletion_decide(struct arena *arena, const struct kube_kind *resource,
                                    struct json *object, const struct deletion_options *options,
                                    int64_t now_ms)
 {
     struct json *meta = json_ensure_object(arena, object, "metadata");
-    if (resource->hooks.delete_ && !kube_meta_is_deleting(object))
-        resource->hooks.delete_(arena, object, now_ms);
     bool changed = set_propagation(arena, object, options->propagation);
     int64_t grace = grace_of(resource, object, options);
     if (!kube_meta_is_deleting(object)) {

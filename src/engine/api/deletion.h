@@ -33,7 +33,7 @@ enum deletion_step {
 };
 
 /* Edits `object` into its marked form for DELETION_MARK. */
-enum deletion_step deletion_decide(struct arena *arena, const struct registry_resource *resource,
+enum deletion_step deletion_decide(struct arena *arena, const struct kube_kind *resource,
                                    struct json *object, const struct deletion_options *options,
                                    int64_t now_ms);
 

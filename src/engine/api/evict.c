@@ -4,8 +4,8 @@
 #include "engine/api/deletion.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
-#include "engine/kinds/meta.h"
 #include "kube/condition.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"
 

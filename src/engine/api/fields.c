@@ -88,7 +88,7 @@ struct json *api_unknown_fields_causes(struct api_call *call)
 static void warn_unsupported(struct api_call *call, const struct schema_messages *now,
                              const struct json *old)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     struct schema_report before = {0};
     if (now->count > 0 && old)
         (void)schema_decode(call->arena, resource->schema, resource->form,
@@ -100,7 +100,7 @@ static void warn_unsupported(struct api_call *call, const struct schema_messages
 
 int api_decode(struct api_call *call, struct json *object, const struct json *old, struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     const char *mode = api_query(call, "fieldValidation");
     struct schema_report *report = ARENA_NEW(call->arena, struct schema_report);
     const struct json *sent = call->patched ? json_clone(call->arena, object) : NULL;

@@ -16,7 +16,7 @@ static const char *field_get(const struct json *object, const char *path)
 
 /* For a kind without selectable fields of its own, the message lists the common ones, as in
  * Kubernetes. */
-static int refuse_field(const struct registry_resource *resource, const char *path, struct err *err)
+static int refuse_field(const struct kube_kind *resource, const char *path, struct err *err)
 {
     if (resource->fields || resource->definition)
         return err_set(err, ERR_BAD_REQUEST, "field label not supported: %.100s", path);
@@ -26,7 +26,7 @@ static int refuse_field(const struct registry_resource *resource, const char *pa
                    path);
 }
 
-int api_filter_parse(struct arena *arena, const struct registry_resource *resource,
+int api_filter_parse(struct arena *arena, const struct kube_kind *resource,
                      const char *label_selector, const char *field_selector, struct api_filter *ret,
                      struct err *err)
 {
@@ -39,7 +39,7 @@ int api_filter_parse(struct arena *arena, const struct registry_resource *resour
         return result;
     for (size_t i = 0; i < filter.fields.count; i++) {
         const struct kube_field_term *term = &filter.fields.terms[i];
-        if (!registry_selects_field(resource, term->path))
+        if (!kube_kind_selects_field(resource, term->path))
             return refuse_field(resource, term->path, err);
         if (term->equal && str_eq(term->path, "metadata.name"))
             filter.name = term->value;

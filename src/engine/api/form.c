@@ -2,6 +2,7 @@
  * Metadata alone is for clients that watch all resources, such as garbage collectors. */
 #include "base/str.h"
 #include "engine/api/call.h"
+#include "kube/kinds/scale.h"
 #include "kube/object.h"
 #include "kube/table/table.h"
 #include "net/accept.h"
@@ -37,10 +38,10 @@ int api_choose_form(struct api_call *call, struct err *err)
 
 const struct kube_columns *api_columns(const struct api_call *call)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     if (call->route.sub == SUB_SCALE)
-        return kube_columns_of(&KUBE_SCALES);
-    return resource->columns ? resource->columns : kube_columns_of(&resource->id);
+        return &KUBE_SCALE_COLUMNS;
+    return kube_kind_columns(resource);
 }
 
 struct json *api_as_partial(const struct api_call *call, struct arena *arena,

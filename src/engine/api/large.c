@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "engine/api/open_calls.h"
 #include "engine/api/write.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 
 #include <stdlib.h>
 
@@ -124,7 +124,7 @@ static void on_large_abandoned(struct open_call *link)
  * with one of them cannot be encoded on a pool thread. */
 static bool is_large(const struct api_call *call)
 {
-    const struct registry_hooks *hooks = &call->route.resource->hooks;
+    const struct registry_hooks *hooks = api_hooks(call);
     return call->exchange->request->body_size >= LARGE_BODY && !hooks->assign && !hooks->admit;
 }
 

@@ -108,7 +108,7 @@ static struct json *list_meta(const struct list *list)
  * typed list do not repeat. */
 static void write_object_heads(struct list *list)
 {
-    const struct registry_resource *resource = list->call->route.resource;
+    const struct kube_kind *resource = list->call->route.resource;
     struct arena *arena = list->call->arena;
     const char *version = resource->api_version, *kind = resource->id.kind;
     list->heads[0] = arena_printf(arena, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",", version, kind);

@@ -43,7 +43,7 @@ static const char *managed_fields_manager(struct api_call *call)
 
 struct managed_write api_managed_write(struct api_call *call)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     struct managed_write write = {
         .type = resource->schema,
         .custom = resource->form != SCHEMA_FORM_TYPED,
@@ -52,10 +52,10 @@ struct managed_write api_managed_write(struct api_call *call)
         .subresource = "",
         .now_ms = loop_wall_ms(engine_loop(call->engine)),
     };
-    if (registry_has_status(resource))
+    if (kube_kind_has_status(resource))
         write.scope = MANAGED_ALL_BUT_STATUS;
-    for (const struct registry_subresource *sub = resource->subresources;
-         sub && sub->id != SUB_NONE; sub++)
+    for (const struct kube_subresource *sub = resource->subresources; sub && sub->id != SUB_NONE;
+         sub++)
         if (sub->id == call->route.sub)
             write.subresource = sub->name;
     if (call->route.sub == SUB_STATUS)

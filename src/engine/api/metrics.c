@@ -11,7 +11,7 @@
 
 struct metrics {
     struct api_call *call;
-    const struct registry_resource *measured; /* the pods or nodes */
+    const struct kube_kind *measured; /* the pods or nodes */
     struct api_filter filter;
     void *asked; /* the backend's handle of the measurement */
 };
@@ -52,7 +52,7 @@ static struct json *metrics_begin(const struct metrics *metrics, struct arena *a
                                   const struct json *object,
                                   const struct engine_usage_report *report)
 {
-    const struct registry_resource *resource = metrics->call->route.resource;
+    const struct kube_kind *resource = metrics->call->route.resource;
     char now[MOMENT_TEXT_MAX];
     moment_format(report->taken_ms, now);
     struct json *made = json_object(arena);
@@ -206,7 +206,8 @@ void api_handle_metrics(struct api_call *call)
     struct metrics *metrics = ARENA_NEW(call->arena, struct metrics);
     struct err err = ERR_INIT;
     metrics->call = call;
-    metrics->measured = registry_built_in("", "v1", call->route.resource->id.plural);
+    metrics->measured =
+        call->route.resource == &KUBE_NODE_METRICS_KIND ? &KUBE_NODE_KIND : &KUBE_POD_KIND;
     int result = api_filter_of(call, &metrics->filter, &err);
     if (result == 0 && !backend->usage)
         result = err_set(&err, ERR_UNAVAILABLE,

@@ -9,11 +9,11 @@ int api_reject_options(struct api_call *call, struct err *err)
     {                                                                                              \
         .id = {.group = "meta.k8s.io", .plural = (plural_), .kind = (kind_) }                      \
     }
-    static const struct registry_resource create = OPTIONS("createoptions", "CreateOptions"),
-                                          update = OPTIONS("updateoptions", "UpdateOptions"),
-                                          patch = OPTIONS("patchoptions", "PatchOptions"),
-                                          list = OPTIONS("listoptions", "ListOptions"),
-                                          delete_ = OPTIONS("deleteoptions", "DeleteOptions");
+    static const struct kube_kind create = OPTIONS("createoptions", "CreateOptions"),
+                                  update = OPTIONS("updateoptions", "UpdateOptions"),
+                                  patch = OPTIONS("patchoptions", "PatchOptions"),
+                                  list = OPTIONS("listoptions", "ListOptions"),
+                                  delete_ = OPTIONS("deleteoptions", "DeleteOptions");
 #undef OPTIONS
     switch (call->route.verb) {
     case VERB_CREATE:

@@ -77,7 +77,7 @@ int api_patch_object(struct api_call *call, const struct json *present,
 static int patch_apply(struct api_call *call, const struct json *old, struct json **ret,
                        struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     struct json *object;
     bool typed = resource->form == SCHEMA_FORM_TYPED;
     int result = api_patch_object(call, old, typed ? resource->schema : NULL, &object, err);

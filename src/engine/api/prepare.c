@@ -4,7 +4,7 @@
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
 #include "engine/crd/definition.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/schema/validate.h"
@@ -34,7 +34,7 @@ static int check_namespace_lives(struct api_call *call, const char *name, struct
 {
     if (!call->route.resource->id.namespaced)
         return 0;
-    const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
+    const struct kube_kind *namespaces = &KUBE_NAMESPACE_KIND;
     const char *key = stored_key(call->arena, namespaces, "", call->route.namespace_);
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     if (!stored) {
@@ -84,7 +84,7 @@ static void ensure_name(struct api_call *call, struct json *object)
 /* The defaults of the schema come first, because those of the kind may depend on them. */
 static void set_defaults(struct api_call *call, struct json *object)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     if (resource->form != SCHEMA_FORM_WRITTEN)
         schema_default(call->arena, resource->schema, object);
     if (resource->hooks.defaults)
@@ -96,7 +96,7 @@ static void set_defaults(struct api_call *call, struct json *object)
 static void prepare_validate(struct api_call *call, const struct json *object,
                              const struct json *old)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     if (call->invalid.count > 0)
         return;
     meta_validate(&call->invalid, resource, object, old);
@@ -108,7 +108,7 @@ static void prepare_validate(struct api_call *call, const struct json *object,
     if (resource->whole) {
         schema_validate_value(&call->invalid, resource->whole, "", object);
         schema_validate_structure(&call->invalid, resource->whole, "", object);
-        const struct registry_subresource *scale = registry_subresource(resource, "scale");
+        const struct kube_subresource *scale = kube_subresource(resource, "scale");
         if (scale)
             definition_check_scale(&call->invalid, scale->scale, object);
     }
@@ -116,7 +116,8 @@ static void prepare_validate(struct api_call *call, const struct json *object,
 
 int api_prepare_create_local(struct api_call *call, struct json *object, struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
+    const struct registry_hooks *hooks = api_hooks(call);
     int result = api_decode(call, object, NULL, err);
     if (result < 0)
         return result;
@@ -131,7 +132,7 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
     call->about_name = kube_meta_name(object);
 
     meta_prepare_create(call->arena, resource, object, loop_wall_ms(engine_loop(call->engine)));
-    if (resource->definition && registry_has_status(resource))
+    if (resource->definition && kube_kind_has_status(resource))
         json_remove(object, "status"); /* only the subresource can write it */
     set_defaults(call, object);
     result = api_track_fields(call, object, NULL, err);
@@ -139,8 +140,8 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
         return result;
     if (resource->hooks.create)
         resource->hooks.create(call->arena, object);
-    if (resource->hooks.assign)
-        resource->hooks.assign(call->engine, &call->invalid, object, NULL);
+    if (hooks->assign)
+        hooks->assign(call->engine, &call->invalid, object, NULL);
     prepare_validate(call, object, NULL);
     if (call->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
@@ -149,13 +150,13 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
 
 int api_prepare_create_stored(struct api_call *call, struct json *object, struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct registry_hooks *hooks = api_hooks(call);
     int result = check_namespace_lives(call, call->about_name, err);
     if (result < 0)
         return result;
     result = check_free(call, call->about_name, err);
-    if (result == 0 && resource->hooks.admit)
-        result = resource->hooks.admit(call, object, NULL, err);
+    if (result == 0 && hooks->admit)
+        result = hooks->admit(call, object, NULL, err);
     if (result == 0)
         result = api_measure(call, object, err);
     return result == 0 ? admission_charge_quotas(call, object, NULL, err) : result;
@@ -201,7 +202,7 @@ static int check_name_field(struct api_call *call, const struct json *object, st
 static int uid_conflict(struct api_call *call, const char *wanted, const char *there,
                         struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     const char *key = stored_key(call->arena, resource, call->route.namespace_, call->route.name);
     return err_set(
         err, ERR_CONFLICT,
@@ -260,7 +261,8 @@ static void take_subresource(struct api_call *call, struct json *object, const s
 int api_prepare_update_local(struct api_call *call, struct json *object, const struct json *old,
                              struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
+    const struct registry_hooks *hooks = api_hooks(call);
     int result = api_decode(call, object, old, err);
     if (result < 0)
         return result;
@@ -269,7 +271,7 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
         return result;
     if (call->route.sub != SUB_NONE) {
         take_subresource(call, object, old);
-        if (resource->hooks.status && (result = resource->hooks.status(call, object, err)) < 0)
+        if (hooks->status && (result = hooks->status(call, object, err)) < 0)
             return result;
         if (resource->whole)
             prepare_validate(call, object, old);
@@ -278,15 +280,15 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
         result = api_track_fields(call, object, old, err);
         return result == 0 ? api_measure(call, object, err) : result;
     }
-    if (registry_has_status(resource))
+    if (kube_kind_has_status(resource))
         take_member(call->arena, object, old, "status");
     set_defaults(call, object);
     result = api_track_fields(call, object, old, err);
     if (result < 0)
         return result;
     meta_prepare_update(call->arena, resource, object, old);
-    if (resource->hooks.assign)
-        resource->hooks.assign(call->engine, &call->invalid, object, old);
+    if (hooks->assign)
+        hooks->assign(call->engine, &call->invalid, object, old);
     prepare_validate(call, object, old);
     if (call->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
@@ -296,10 +298,10 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
 int api_prepare_update_stored(struct api_call *call, struct json *object, const struct json *old,
                               struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct registry_hooks *hooks = api_hooks(call);
     if (call->route.sub != SUB_NONE)
         return 0;
-    int result = resource->hooks.admit ? resource->hooks.admit(call, object, old, err) : 0;
+    int result = hooks->admit ? hooks->admit(call, object, old, err) : 0;
     if (result == 0)
         result = api_measure(call, object, err);
     return result == 0 ? admission_charge_quotas(call, object, old, err) : result;

@@ -78,9 +78,9 @@ void engine_respond_error(struct http_exchange *exchange, const struct err *err)
 
 void api_respond_error(struct api_call *call, const struct err *err)
 {
-    const struct registry_resource *resource =
+    const struct kube_kind *resource =
         call->about_resource ? call->about_resource : call->route.resource;
-    static const struct registry_resource nothing = {.id = {.group = "", .kind = ""}};
+    static const struct kube_kind nothing = {.id = {.group = "", .kind = ""}};
     const char *name = call->about_name ? call->about_name : call->route.name;
     if (call->about_nothing) {
         resource = &nothing;

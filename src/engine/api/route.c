@@ -20,8 +20,7 @@ static bool inside_namespace(const char *const *rest, size_t count)
 }
 
 /* Subresources that Kubernetes has and this server has not, with what to do instead. */
-static int no_subresource(const struct registry_resource *resource, const char *sub,
-                          struct err *err)
+static int no_subresource(const struct kube_kind *resource, const char *sub, struct err *err)
 {
     static const struct {
         const char *sub, *way_out;
@@ -55,7 +54,7 @@ static size_t route_split(struct arena *arena, const char *path, const char *seg
 }
 
 static int verb_of(struct arena *arena, const char *method, const char *query,
-                   const struct route *route, enum registry_verb *ret, struct err *err)
+                   const struct route *route, enum kube_verb *ret, struct err *err)
 {
     bool collection = route->name == NULL;
     /* HEAD is only for proxies; no client uses it elsewhere. */
@@ -143,7 +142,7 @@ static size_t read_version(const char *const *segments, size_t count, const char
 /* Reads what follows: resource, namespace, name and subresource, but not the verb. */
 static int read_target(const struct registry *registry, const char *group, const char *version,
                        const char *const *rest, size_t count, struct route *ret,
-                       const struct registry_subresource **ret_sub, struct err *err)
+                       const struct kube_subresource **ret_sub, struct err *err)
 {
     struct route route = {.namespace_ = ""};
     /* namespaces/NS/pods is a resource in a namespace, but namespaces/NS/status is a subresource of
@@ -160,7 +159,7 @@ static int read_target(const struct registry *registry, const char *group, const
     bool inside = route.namespace_[0] != '\0', namespaced = route.resource->id.namespaced;
     if ((inside && !namespaced) || (!inside && namespaced && count > 1))
         return not_found(err);
-    *ret_sub = count == 3 ? registry_subresource(route.resource, rest[2]) : NULL;
+    *ret_sub = count == 3 ? kube_subresource(route.resource, rest[2]) : NULL;
     if (count == 3 && !*ret_sub)
         return no_subresource(route.resource, rest[2], err);
     route.name = count >= 2 ? rest[1] : NULL;
@@ -177,7 +176,7 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
         arena, rest ? arena_strndup(arena, path, (size_t)(rest - path)) : path, segments);
     size_t head = read_version(segments, count, &group, &version);
     struct route route;
-    const struct registry_subresource *sub;
+    const struct kube_subresource *sub;
     if (head == 0)
         return not_found(err);
     int result =

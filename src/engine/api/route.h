@@ -10,12 +10,12 @@
 enum { ROUTE_SEGMENT_MAX = 253 }; /* the longest name that Kubernetes allows */
 
 struct route {
-    const struct registry_resource *resource;
-    const struct registry_older *older; /* the version of the path; NULL: the stored version */
-    enum registry_verb verb;
+    const struct kube_kind *resource;
+    const struct kube_older_version *older; /* the version of the path; NULL: the stored version */
+    enum kube_verb verb;
     const char *namespace_; /* "" for a cluster-wide resource, or for all namespaces */
     const char *name;       /* NULL: the collection */
-    enum registry_sub sub;
+    enum kube_subresource_id sub;
     const char *rest; /* the path after .../proxy, "" or "/a/b"; "" if the route is no proxy */
 };
 

@@ -1,11 +1,12 @@
 /* GET, PUT and PATCH of NAME/scale: the number of replicas of an object as an autoscaling/v1 Scale,
- * so that `kubectl scale` and other clients need not know the kind. A row of the registry says
- * where the number stands in an object; nothing here knows a kind. */
+ * so that `kubectl scale` and other clients need not know the kind. The row of a kind says where
+ * the number stands in an object; nothing here knows a kind. */
+#include "kube/kinds/scale.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/patch/apply.h"
 #include "kube/schema/validate.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 /* Errors about the number name the Scale, not the object below it. */
-static const struct registry_resource SCALE = {
+static const struct kube_kind SCALE = {
     .id = {.group = "autoscaling",
            .version = "v1",
            .plural = "scales",
@@ -24,9 +25,9 @@ static const struct registry_resource SCALE = {
     .api_version = "autoscaling/v1",
 };
 
-static const struct registry_scale *scale_of(const struct api_call *call)
+static const struct kube_scale_paths *scale_of(const struct api_call *call)
 {
-    return registry_subresource(call->route.resource, "scale")->scale;
+    return kube_subresource(call->route.resource, "scale")->scale;
 }
 
 /* ---- The number in the object ---------------------------------------------------------------- */
@@ -122,7 +123,7 @@ static int make_scale(struct api_call *call, struct json *object, struct json **
 {
     static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion",
                                        "creationTimestamp"};
-    const struct registry_scale *scale = scale_of(call);
+    const struct kube_scale_paths *scale = scale_of(call);
     struct arena *arena = call->arena;
     struct json *parent;
     const struct json *number;
@@ -220,7 +221,7 @@ static int scale_read_number(struct api_call *call, const struct json *scale, in
 /* The path to the number, with the names of this object. */
 static char **scale_path_of(struct api_call *call, const struct json *object, size_t *ret_count)
 {
-    const struct registry_scale *scale = scale_of(call);
+    const struct kube_scale_paths *scale = scale_of(call);
     char **names = str_split(call->arena, scale->spec_path, '.', ret_count);
     for (size_t i = 0; i < *ret_count && object; i++) {
         object = scale_find_member(object, names[i], str_eq(names[i], scale->any_case));
@@ -243,7 +244,8 @@ static void scale_track_fields(struct api_call *call, struct json *object)
 static int check_object(struct api_call *call, struct json *object, const struct json *old,
                         struct err *err)
 {
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
+    const struct registry_hooks *hooks = api_hooks(call);
     meta_prepare_update(call->arena, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&call->invalid, object, old);
@@ -251,7 +253,7 @@ static int check_object(struct api_call *call, struct json *object, const struct
         schema_validate_value(&call->invalid, resource->whole, "", object);
     if (call->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-    return resource->hooks.admit ? resource->hooks.admit(call, object, old, err) : 0;
+    return hooks->admit ? hooks->admit(call, object, old, err) : 0;
 }
 
 static int scale_set_number(struct api_call *call, struct json *object, int64_t replicas,

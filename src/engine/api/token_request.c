@@ -18,7 +18,7 @@ enum {
 static int reject_lifetime(struct api_call *call, const struct json *life, const char *why,
                            struct err *err)
 {
-    static const struct registry_resource requests = {
+    static const struct kube_kind requests = {
         .id = {.group = "authentication.k8s.io", .kind = "TokenRequest"}};
     field_invalid(&call->invalid, "spec.expirationSeconds", life, "%s", why);
     call->about_resource = &requests;
@@ -68,7 +68,7 @@ static int read_pod(struct api_call *call, const struct json *reference,
                        "spec.boundObjectRef: cannot bind token to object of kind \"%.63s\", only "
                        "to a Pod",
                        kind);
-    const struct registry_resource *pods = registry_built_in("", "v1", "pods");
+    const struct kube_kind *pods = &KUBE_POD_KIND;
     struct store_object *stored = store_get(
         engine_store(call->engine), stored_key(call->arena, pods, call->route.namespace_, name));
     if (!stored)

@@ -6,8 +6,8 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
-#include "engine/kinds/meta.h"
 #include "kube/condition.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
@@ -84,7 +84,7 @@ static int encode_as(struct api_call *call, struct json *object, const char *ver
 {
     struct json *meta = json_ensure_object(call->arena, object, "metadata");
     json_set_string(call->arena, meta, "resourceVersion", version);
-    const struct registry_resource *resource = call->route.resource;
+    const struct kube_kind *resource = call->route.resource;
     if (resource->stored_version)
         json_set_string(call->arena, object, "apiVersion", resource->stored_version);
     unsigned known = call->is_measured ? STORED_MEASURED : 0;
@@ -168,7 +168,7 @@ int api_queue_put(struct api_call *call, struct json *object, int64_t expected, 
                : queue_bytes(call, object, data.data, data.size, expected, done, context, err);
 }
 
-static void remove_leftovers(struct api_call *call, const struct registry_resource *resource,
+static void remove_leftovers(struct api_call *call, const struct kube_kind *resource,
                              const char *namespace_)
 {
     struct store *store = engine_store(call->engine);
@@ -189,7 +189,7 @@ static void remove_unlisted(struct api_call *call, const struct json *object)
 {
     const char *name = kube_meta_name(object), *storage = call->route.resource->storage;
     bool space = str_eq(storage, "namespaces"), definition = str_eq(storage, DEFINITION_STORAGE);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0;
          (space || definition) && (resource = registry_at(engine_registry(call->engine), i)); i++) {
         if (space && resource->id.namespaced && !resource->transient)

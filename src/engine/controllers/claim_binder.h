@@ -8,22 +8,10 @@
 #define TRAINYARD_ENGINE_CLAIM_BINDER_H
 
 #include "base/json/json.h"
-
-/* The default class, and its provisioner. */
-#define CLAIM_CLASS       "standard"
-#define CLAIM_PROVISIONER "trainyard.dev/directory"
-
-/* The annotation with the directory of a volume: the node reads it, and `kubectl describe pv` shows
- * it. The directory has the name of the claim. That of a pod's ephemeral claim has the name of the
- * volume, so that the next pod of the same name finds it empty. */
-#define CLAIM_WHERE "trainyard.dev/volume"
+#include "kube/kinds/volume.h"
 
 /* How long a claim of another class waits for a volume of another provisioner. */
 enum { CLAIM_PROVISION_WAIT_MS = 3000 };
-
-/* The finalizers that keep a claim in use, and a bound volume. */
-#define CLAIM_PROTECTION        "kubernetes.io/pvc-protection"
-#define CLAIM_VOLUME_PROTECTION "kubernetes.io/pv-protection"
 
 /* "pvc-<uid>", or the volume that the claim names. */
 const char *claim_volume_name(struct arena *arena, const struct json *claim);

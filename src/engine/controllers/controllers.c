@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/crd/controller.h"
 #include "engine/crd/definition.h"
 #include "engine/engine.h"
 #include "engine/scheduler/controller.h"
@@ -17,8 +16,9 @@ static void on_definition_changed(void *self, struct kube_object *old, struct ku
 {
     struct hub *hub = self;
     const char *name = new_ ? new_->name : old->name;
-    struct registry_definition *row = new_ ? definition_watched_row(new_->json) : NULL;
-    const struct registry_resource *present = hub_find_resource(hub, name);
+    struct registry_definition *row =
+        new_ ? definition_watched_row(hub_registry(hub), new_->json) : NULL;
+    const struct kube_kind *present = hub_find_resource(hub, name);
     bool is_built_in = present && !present->definition;
     bool is_same = present && row && str_eq(present->api_version, row->rows[0].api_version) &&
                    str_eq(present->id.kind, row->rows[0].id.kind);
@@ -140,10 +140,13 @@ struct engine_controllers {
 };
 
 struct engine_controllers *engine_controllers_new(struct loop *loop,
-                                                  struct http_transport *transport)
+                                                  struct http_transport *transport,
+                                                  const struct kube_kind *const *kinds)
 {
     struct engine_controllers *controllers = mem_zalloc(sizeof(*controllers));
-    controllers->hub = hub_new(loop, transport, &OPTIONS);
+    struct registry *registry = registry_new(kinds, NULL);
+    registry_add(registry, &DEFINITION_KIND);
+    controllers->hub = hub_new(loop, transport, registry, &OPTIONS);
     return controllers;
 }
 

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/endpoints.h"
-#include "engine/kinds/service_spec.h"
 #include "kube/condition.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

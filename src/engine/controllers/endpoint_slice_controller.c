@@ -5,7 +5,7 @@
 #include "engine/controllers/controllers.h"
 #include "engine/controllers/endpoint_slice.h"
 #include "engine/controllers/workloads.h"
-#include "engine/kinds/service_spec.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 

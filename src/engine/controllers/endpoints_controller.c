@@ -5,8 +5,8 @@
 #include "base/vec.h"
 #include "engine/controllers/controllers.h"
 #include "engine/controllers/endpoints.h"
-#include "engine/kinds/service_spec.h"
 #include "kube/client/workqueue.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 

@@ -34,19 +34,18 @@ static struct json *owners_of(const struct json *object)
 
 /* ---- The graph ------------------------------------------------------------------------------- */
 
-static char *garbage_key_of(const struct registry_resource *resource,
-                            const struct kube_object *object)
+static char *garbage_key_of(const struct kube_kind *resource, const struct kube_object *object)
 {
     return mem_printf("%s/%s/%s", resource->storage, object->namespace_, object->name);
 }
 
 static struct kube_object *garbage_find(struct garbage *garbage, const char *key,
-                                        const struct registry_resource **ret_resource)
+                                        const struct kube_kind **ret_resource)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     size_t count;
     char **pieces = str_split(arena, key, '/', &count);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(hub_registry(garbage->hub), i)); i++)
         if (str_eq(resource->storage, pieces[0]))
             break;
@@ -104,7 +103,7 @@ static void enqueue_waiting_owners(struct garbage *garbage, const struct json *o
     }
 }
 
-static void garbage_remove_object(struct garbage *garbage, const struct registry_resource *resource,
+static void garbage_remove_object(struct garbage *garbage, const struct kube_kind *resource,
                                   const struct kube_object *old)
 {
     _cleanup_free_ char *key = garbage_key_of(resource, old);
@@ -112,7 +111,7 @@ static void garbage_remove_object(struct garbage *garbage, const struct registry
         remove_dependent(garbage, json_get_string(owner, "uid", ""), key);
 }
 
-static void garbage_add_object(struct garbage *garbage, const struct registry_resource *resource,
+static void garbage_add_object(struct garbage *garbage, const struct kube_kind *resource,
                                const struct kube_object *new_)
 {
     _cleanup_free_ char *key = garbage_key_of(resource, new_);
@@ -125,7 +124,7 @@ static void garbage_add_object(struct garbage *garbage, const struct registry_re
         enqueue_waiting_owners(garbage, new_->json);
 }
 
-static void on_garbage_changed(void *self, const struct registry_resource *resource,
+static void on_garbage_changed(void *self, const struct kube_kind *resource,
                                struct kube_object *old, struct kube_object *new_)
 {
     struct garbage *garbage = self;
@@ -149,7 +148,7 @@ struct check {
     struct garbage *garbage;
     char *key;
     struct kube_object *object;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     enum garbage_owner owners[OWNERS_MAX];
     size_t count;   /* of `owners` */
     size_t next;    /* the next owner to ask for */
@@ -183,7 +182,7 @@ static void on_garbage_acted(void *context, struct json *object, const struct er
         check_end(check);
 }
 
-static void act_patch(struct check *check, const struct registry_resource *resource,
+static void act_patch(struct check *check, const struct kube_kind *resource,
                       const struct kube_object *target, const struct json *patch)
 {
     check->waiting++;
@@ -226,8 +225,7 @@ static void garbage_conclude(struct check *check)
     on_garbage_acted(check, NULL, NULL);
 }
 
-static const struct registry_resource *garbage_resource_of(struct check *check,
-                                                           const struct json *owner)
+static const struct kube_kind *garbage_resource_of(struct check *check, const struct json *owner)
 {
     return registry_find_kind(hub_registry(check->garbage->hub),
                               json_get_string(owner, "apiVersion", ""),
@@ -261,9 +259,9 @@ static void report_wrong_namespace(struct check *check, const struct json *owner
 
 /* The state of an owner by the informers. OWNER_GONE only means that they do not know it. */
 static enum garbage_owner known_state(struct check *check, const struct json *owner,
-                                      const struct registry_resource *kind)
+                                      const struct kube_kind *kind)
 {
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     const char *uid = json_get_string(owner, "uid", "");
     const char *key = map_get(&check->garbage->keys, uid);
     const struct kube_object *object = key ? garbage_find(check->garbage, key, &resource) : NULL;
@@ -291,7 +289,7 @@ static void ask_next(struct check *check)
 {
     for (; check->next < check->count; check->next++) {
         const struct json *owner = json_element(owners_of(check->object->json), check->next);
-        const struct registry_resource *resource = garbage_resource_of(check, owner);
+        const struct kube_kind *resource = garbage_resource_of(check, owner);
         enum garbage_owner state = resource ? known_state(check, owner, resource) : OWNER_UNKNOWN;
         check->owners[check->next] = state;
         if (state == OWNER_GONE) {
@@ -321,7 +319,7 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
             continue;
         const struct dependents *dependents = map_get(&garbage->dependents, owner->uid);
         for (size_t i = 0; dependents && i < dependents->keys.count && !found; i++) {
-            const struct registry_resource *resource;
+            const struct kube_kind *resource;
             struct kube_object *dependent =
                 garbage_find(garbage, dependents->keys.items[i], &resource);
             if (!dependent || !garbage_blocks(dependent->json, owner->uid))
@@ -343,7 +341,7 @@ static bool garbage_is_blocked(struct check *check)
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
     bool any = false;
     for (size_t i = 0; dependents && i < dependents->keys.count; i++) {
-        const struct registry_resource *resource;
+        const struct kube_kind *resource;
         const char *key = dependents->keys.items[i];
         const struct kube_object *dependent = garbage_find(check->garbage, key, &resource);
         if (!dependent)
@@ -363,7 +361,7 @@ static bool orphan_dependents(struct check *check)
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
     bool any = false;
     for (size_t i = 0; dependents && i < dependents->keys.count; i++) {
-        const struct registry_resource *resource;
+        const struct kube_kind *resource;
         const struct kube_object *dependent =
             garbage_find(check->garbage, dependents->keys.items[i], &resource);
         if (!dependent)
@@ -394,7 +392,7 @@ static void garbage_do_duty(struct check *check, enum garbage_duty duty)
 static void garbage_controller_work(void *context, const char *key)
 {
     struct garbage *garbage = context;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     struct kube_object *object = garbage_find(garbage, key, &resource);
     enum garbage_duty duty = object ? garbage_duty_of(object->json) : DUTY_NONE;
     if (!object || (duty == DUTY_NONE && json_count(owners_of(object->json)) == 0)) {

@@ -121,7 +121,7 @@ static void on_namespace_deleted(void *context, struct json *object, const struc
 struct listing {
     struct hub_task task;
     struct sweep *sweep;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
 };
 
 static void listing_release(struct hub_task *task)
@@ -169,7 +169,7 @@ static void list_page(struct listing *listing, const char *continue_)
 static void namespace_delete_objects(struct sweep *sweep)
 {
     struct hub *hub = sweep->namespaces->hub;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     sweep->terminating = true;
     sweep->waiting = 1;
     for (size_t i = 0; (resource = registry_at(hub_registry(hub), i)); i++) {
@@ -278,7 +278,7 @@ static void on_namespace_changed(void *self, struct kube_object *old, struct kub
 
 /* An object is gone: a namespace that is being deleted may be empty now, and another one may lack
  * its service account. */
-static void on_namespace_object_changed(void *self, const struct registry_resource *resource,
+static void on_namespace_object_changed(void *self, const struct kube_kind *resource,
                                         struct kube_object *old, struct kube_object *new_)
 {
     struct namespaces *namespaces = self;

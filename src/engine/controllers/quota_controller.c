@@ -81,7 +81,7 @@ static void on_quota_changed(void *self, struct kube_object *old, struct kube_ob
         quota_enqueue(self, new_);
 }
 
-static void on_quota_object_changed(void *self, const struct registry_resource *resource,
+static void on_quota_object_changed(void *self, const struct kube_kind *resource,
                                     struct kube_object *old, struct kube_object *new_)
 {
     struct quota_counter *counter = self;

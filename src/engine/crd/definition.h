@@ -1,6 +1,7 @@
-/* Definitions of custom resources (apiextensions.k8s.io/v1): the rules they keep, and what they
- * become for the rest of the API. All here is pure; definitions.h keeps the registry in step with
- * the store, and definition_controller.c removes what is left of a definition that goes. */
+/* CustomResourceDefinitions (apiextensions.k8s.io/v1): their validation, their status, and the rows
+ * that the registry serves of them. All functions are pure. definitions.h keeps the registry in
+ * step with the store. controllers/definition_controller.c deletes the objects of a deleted
+ * definition. */
 #ifndef TRAINYARD_ENGINE_DEFINITION_H
 #define TRAINYARD_ENGINE_DEFINITION_H
 
@@ -11,44 +12,51 @@
 #define DEFINITION_STORAGE   "customresourcedefinitions." DEFINITION_GROUP
 #define DEFINITION_FINALIZER "customresourcecleanup." DEFINITION_GROUP
 
-/* ---- definition_validate.c: names, versions, columns, subresources; the hooks of the kind */
-void kind_definition_defaults(struct arena *arena, struct json *definition);
-void kind_definition_validate(struct field_errors *errors, const struct json *definition,
-                              const struct json *old);
-/* Marked for deletion for the first time: its objects are to go before it. */
-void kind_definition_delete(struct arena *arena, struct json *definition, int64_t now_ms);
+/* ---- definition_kind.c: how the API serves definitions */
+extern const struct kube_resource DEFINITION_RESOURCE;
+extern const struct kube_kind DEFINITION_KIND;
 
-/* ---- definition_keywords.c, definition_structure.c, definition_fallbacks.c: an openAPIV3Schema,
- * in the order in which they are asked. The first is false for what the others cannot look at; the
- * last expects that the second found nothing. */
+/* ---- definition_validate.c: names, versions, columns, subresources; hooks of the row */
+void definition_defaults(struct arena *arena, struct json *definition);
+void definition_validate(struct field_errors *errors, const struct json *definition,
+                         const struct json *old);
+/* A registry hook: runs when the deletion of the definition is requested. Adds the finalizer that
+ * keeps the definition until its objects are deleted. */
+void definition_mark_deleted(const struct registry *registry, struct arena *arena,
+                             struct json *definition, int64_t now_ms);
+
+/* ---- definition_keywords.c, definition_structure.c, definition_fallbacks.c: checks of an
+ * openAPIV3Schema, in the order in which they must run. The first returns false if the others
+ * cannot read the schema. The last must only run if the second added no error. */
 bool definition_check_keywords(struct field_errors *errors, const char *path,
                                const struct json *schema);
 void definition_check_structure(struct field_errors *errors, const char *path,
                                 const struct json *schema);
 void definition_check_fallbacks(struct field_errors *errors, const char *path,
                                 const struct json *schema);
-/* Whether there are rules in CEL in it, which are kept and not evaluated. */
+/* Whether the schema has rules in CEL, which are stored but not evaluated. */
 bool definition_has_cel(const struct json *schema);
 
-/* ---- definition_scale.c: an object of which a Scale is shown */
-void definition_check_scale(struct field_errors *errors, const struct registry_scale *scale,
+/* ---- definition_scale.c: checks the values of an object that its Scale shows */
+void definition_check_scale(struct field_errors *errors, const struct kube_scale_paths *scale,
                             const struct json *object);
 
 /* ---- definition_status.c */
 
-/* The names it may have beside all others of its group in the registry, its conditions and stored
- * versions: its new status. */
+/* Sets the status: the accepted names, which no other resource of the group has, the conditions,
+ * and the stored versions. */
 void definition_set_status(struct arena *arena, const struct registry *registry,
                            struct json *definition, int64_t now_ms);
 bool definition_is_established(const struct json *definition);
-/* Of a kind that this server has by itself: the definition is kept and changes nothing. */
-bool definition_is_built_in(const char *name);
 
 /* ---- definition_rows.c */
 
-/* What the registry serves of it; NULL: nothing. */
+/* The rows that the registry serves, one per served version; NULL if none is served. The caller
+ * owns the reference. */
 struct registry_definition *definition_rows(const struct json *definition);
-/* The one version in which its objects are watched, without a schema; NULL: none. */
-struct registry_definition *definition_watched_row(const struct json *definition);
+/* One row without a schema: the version in which controllers watch the objects; NULL if there is
+ * none, or if the kind is built in. The caller owns the reference. */
+struct registry_definition *definition_watched_row(const struct registry *registry,
+                                                   const struct json *definition);
 
 #endif

@@ -1,9 +1,8 @@
-/* Definitions of the store in the registry; see definitions.h. */
+/* Keeps the registry in step with the definitions in the store; see definitions.h. */
 #include "engine/crd/definitions.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/open_calls.h"
 #include "engine/crd/definition.h"
 #include "engine/stored/stored.h"
 #include "kube/object.h"
@@ -15,66 +14,62 @@ static const char PREFIX[] = "/" DEFINITION_STORAGE "/";
 
 struct definitions {
     struct registry *registry;
-    struct list_head *watchers; /* struct open_call */
+    definitions_retired *on_retired;
+    void *context;
     struct store_watch *watch;
 };
 
-static void end_watches(struct definitions *definitions, const char *storage)
-{
-    LIST_EACH_SAFE (struct open_call, each, definitions->watchers, link)
-        if (str_eq(each->storage, storage))
-            each->end(each);
-}
-
-static void retire(struct definitions *definitions, const char *name)
+static void definitions_retire(struct definitions *definitions, const char *name)
 {
     registry_remove(definitions->registry, name);
-    end_watches(definitions, name);
+    definitions->on_retired(definitions->context, name);
 }
 
-/* What cannot be read is not served; what is stored was checked when it came. */
-static void learn(struct definitions *definitions, struct store_object *stored)
+/* Serves the stored definition. One that cannot be read is not served. A stored definition was
+ * validated when it was written. */
+static void definitions_learn(struct definitions *definitions, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *name = stored->key + strlen(PREFIX);
     struct json *object;
     struct registry_definition *rows = NULL;
-    if (definition_is_built_in(name))
-        return; /* Kubeflow's own, say: the kind goes on as it is */
+    if (registry_is_built_in(definitions->registry, name))
+        return; /* for example Kubeflow's definition of TFJob: the built-in row stays */
     if (stored_read(arena, stored, &object, NULL) == 0)
         rows = definition_rows(object);
     if (rows)
         registry_put(definitions->registry, rows);
     else
-        retire(definitions, name);
+        definitions_retire(definitions, name);
 }
 
-static void on_event(void *context, const struct store_event *event)
+static void on_definition_event(void *context, const struct store_event *event)
 {
     struct definitions *definitions = context;
     const char *name = event->object->key + strlen(PREFIX);
     if (event->type != STORE_DELETED)
-        learn(definitions, event->object);
-    else if (!definition_is_built_in(name))
-        retire(definitions, name);
+        definitions_learn(definitions, event->object);
+    else if (!registry_is_built_in(definitions->registry, name))
+        definitions_retire(definitions, name);
 }
 
-int definitions_new(struct store *store, struct registry *registry, struct list_head *watchers,
-                    struct definitions **ret, struct err *err)
+int definitions_new(struct store *store, struct registry *registry, definitions_retired *on_retired,
+                    void *context, struct definitions **ret, struct err *err)
 {
     struct definitions *definitions = mem_zalloc(sizeof(*definitions));
     struct store_object **objects;
     definitions->registry = registry;
-    definitions->watchers = watchers;
+    definitions->on_retired = on_retired;
+    definitions->context = context;
     size_t count = store_list(store, PREFIX, &objects);
     for (size_t i = 0; i < count; i++) {
-        learn(definitions, objects[i]);
+        definitions_learn(definitions, objects[i]);
         store_object_unref(objects[i]);
     }
     free(objects);
-    int r = store_watch(store, PREFIX, store_revision(store), on_event, definitions,
-                        &definitions->watch, err);
-    if (r < 0) {
+    int result = store_watch(store, PREFIX, store_revision(store), on_definition_event, definitions,
+                             &definitions->watch, err);
+    if (result < 0) {
         definitions_free(definitions);
         return err_wrap(err, "cannot follow the definitions of custom resources");
     }

@@ -1,5 +1,5 @@
-/* The custom resources of a cluster: what the store has of definitions, in the registry. A
- * definition is served from the moment it is on disk, and until it is gone from there. */
+/* The custom resources of a cluster: keeps the registry in step with the definitions in the store.
+ * A definition is served from the moment it is on disk until it is removed from there. */
 #ifndef TRAINYARD_ENGINE_DEFINITIONS_H
 #define TRAINYARD_ENGINE_DEFINITIONS_H
 
@@ -7,11 +7,14 @@
 #include "store/store.h"
 
 struct definitions;
-struct list_head;
 
-/* Reads what is there. `watchers` are ended where their resource goes. */
-int definitions_new(struct store *store, struct registry *registry, struct list_head *watchers,
-                    struct definitions **ret, struct err *err);
+/* The resource with this storage name is no longer served. */
+typedef void definitions_retired(void *context, const char *storage);
+
+/* Serves all definitions in the store, and follows their changes. `on_retired` is called on the
+ * loop thread. */
+int definitions_new(struct store *store, struct registry *registry, definitions_retired *on_retired,
+                    void *context, struct definitions **ret, struct err *err);
 struct definitions *definitions_free(struct definitions *definitions);
 
 #endif

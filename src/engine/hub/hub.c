@@ -12,7 +12,7 @@ typedef void controller_changed(void *self, struct kube_object *old, struct kube
 /* One watched resource. */
 struct hub_source {
     struct hub *hub;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     struct kube_informer *informer;
     controller_changed **changed; /* per controller: its callback for this resource, or NULL */
 };
@@ -56,7 +56,7 @@ struct kube_informer *hub_find_informer(struct hub *hub, const char *storage)
     return source ? source->informer : NULL;
 }
 
-const struct registry_resource *hub_find_resource(struct hub *hub, const char *storage)
+const struct kube_kind *hub_find_resource(struct hub *hub, const char *storage)
 {
     const struct hub_source *source = hub_find_source(hub, storage);
     return source ? source->resource : NULL;
@@ -115,7 +115,7 @@ static controller_changed *hub_find_watch(const struct controller *controller, c
 }
 
 static const char *const *hub_kept_paths(const struct hub_options *options,
-                                         const struct registry_resource *resource)
+                                         const struct kube_kind *resource)
 {
     if (resource->definition)
         return options->custom_paths;
@@ -125,7 +125,7 @@ static const char *const *hub_kept_paths(const struct hub_options *options,
     return NULL;
 }
 
-static void hub_add_source(struct hub *hub, const struct registry_resource *resource)
+static void hub_add_source(struct hub *hub, const struct kube_kind *resource)
 {
     const struct hub_options *options = hub->options;
     struct hub_source *source = mem_zalloc(sizeof(*source));
@@ -179,16 +179,16 @@ void hub_remove_definition(struct hub *hub, const char *storage)
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-struct hub *hub_new(struct loop *loop, struct http_transport *transport,
+struct hub *hub_new(struct loop *loop, struct http_transport *transport, struct registry *registry,
                     const struct hub_options *options)
 {
     struct hub *hub = mem_zalloc(sizeof(*hub));
     hub->loop = loop;
     hub->options = options;
     hub->client = kube_client_new(loop, transport, "trainyard-controllers");
-    hub->registry = registry_new();
+    hub->registry = registry;
     hub->selves = mem_zalloc(options->controller_count * sizeof(*hub->selves));
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(hub->registry, i)); i++)
         if (!str_eq(resource->id.plural, "events") && !resource->transient)
             hub_add_source(hub, resource);

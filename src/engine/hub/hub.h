@@ -50,8 +50,8 @@ struct controller {
     const struct controller_watch *watches; /* up to a row without storage; NULL: none */
     /* Like controller_watch.changed, for every resource that has no row in `watches`, custom
      * resources included. NULL: the controller does not watch the others. */
-    void (*other_changed)(void *self, const struct registry_resource *resource,
-                          struct kube_object *old, struct kube_object *new_);
+    void (*other_changed)(void *self, const struct kube_kind *resource, struct kube_object *old,
+                          struct kube_object *new_);
 };
 
 /* Which fields of a resource's objects the informer keeps. */
@@ -67,14 +67,14 @@ struct hub_options {
     const char *const *custom_paths; /* the fields that are kept of custom resources */
 };
 
-/* Starts the controllers and their informers, on the resources that the engine has built in. The
- * options must live as long as the hub. */
-struct hub *hub_new(struct loop *loop, struct http_transport *transport,
+/* Starts the controllers and their informers, on the kinds of the registry. The hub frees the
+ * registry. The options must live as long as the hub. */
+struct hub *hub_new(struct loop *loop, struct http_transport *transport, struct registry *registry,
                     const struct hub_options *options);
 struct hub *hub_free(struct hub *hub); /* NULL-safe; returns NULL */
 
 /* The watched resource, or NULL. */
-const struct registry_resource *hub_find_resource(struct hub *hub, const char *storage);
+const struct kube_kind *hub_find_resource(struct hub *hub, const char *storage);
 /* Starts to watch the resource of a definition. Takes the reference. */
 void hub_add_definition(struct hub *hub, struct registry_definition *definition);
 /* Stops to watch the resource of this name. The controllers are told that its objects are gone. */

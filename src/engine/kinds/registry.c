@@ -1,571 +1,359 @@
-/* The table of the kinds built in; see registry.h. */
+/* All kinds that are served; see registry.h. */
 #include "engine/kinds/registry.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/admission/admission.h"
-#include "engine/api/handlers.h"
-#include "engine/crd/definition.h"
-#include "engine/kinds/kinds.h"
+#include "base/vec.h"
 #include "kube/types/types.h"
 
-enum {
-    VERBS_ALL = VERB_CREATE | VERB_DELETE | VERB_DELETE_COLLECTION | VERB_GET | VERB_LIST |
-                VERB_PATCH | VERB_UPDATE | VERB_WATCH,
-    VERBS_STATUS = VERB_GET | VERB_PATCH | VERB_UPDATE,
+#include <stdlib.h>
+#include <string.h>
+
+struct registry {
+    VEC(const struct kube_kind *) built_in;
+    const struct registry_hooks *hooks; /* or NULL */
+    VEC(struct registry_definition *) definitions;
 };
 
-#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* ---- Definitions ----------------------------------------------------------------------------- */
 
-static const char *const ALL[] = {"all", NULL};
-
-/* The status subresource of a kind, alone. */
-#define STATUS_OF(kind_)                                                                           \
-    ((const struct registry_subresource[]){                                                        \
-        {.id = SUB_STATUS, .name = "status", .kind = (kind_), .verbs = VERBS_STATUS},              \
-        {.id = SUB_NONE},                                                                          \
-    })
-
-/* A proxy passes every method on. */
-#define PROXY_OF(kind_)                                                                            \
-    {                                                                                              \
-        .id = SUB_PROXY, .name = "proxy", .kind = (kind_),                                         \
-        .verbs = VERB_CREATE | VERB_DELETE | VERB_GET | VERB_PATCH | VERB_UPDATE                   \
-    }
-/* The status subresource of a kind, and its proxy. */
-#define STATUS_AND_PROXY_OF(kind_)                                                                 \
-    ((const struct registry_subresource[]){                                                        \
-        PROXY_OF(kind_ "ProxyOptions"),                                                            \
-        {.id = SUB_STATUS, .name = "status", .kind = (kind_), .verbs = VERBS_STATUS},              \
-        {.id = SUB_NONE},                                                                          \
-    })
-
-/* The status subresource of a kind, and the number of its replicas. */
-#define STATUS_AND_SCALE_OF(kind_, scale_)                                                         \
-    ((const struct registry_subresource[]){                                                        \
-        {.id = SUB_SCALE,                                                                          \
-         .name = "scale",                                                                          \
-         .kind = "Scale",                                                                          \
-         .group = "autoscaling",                                                                   \
-         .version = "v1",                                                                          \
-         .verbs = VERBS_STATUS,                                                                    \
-         .scale = (scale_)},                                                                       \
-        {.id = SUB_STATUS, .name = "status", .kind = (kind_), .verbs = VERBS_STATUS},              \
-        {.id = SUB_NONE},                                                                          \
-    })
-
-/* What is scaled of a training job are its workers. */
-#define WORKERS_OF(specs_)                                                                         \
-    {                                                                                              \
-        .spec_path = "spec." specs_ ".Worker.replicas",                                            \
-        .status_path = "status.replicaStatuses.Worker.active",                                     \
-        .selector_path = "status.replicaStatuses.Worker.selector", .any_case = "Worker"            \
-    }
-
-static const struct registry_scale REPLICAS_SCALE = {
-    .spec_path = "spec.replicas",
-    .status_path = "status.replicas",
-    .selector_path = "spec.selector",
-};
-static const struct registry_scale PYTORCHJOB_SCALE = WORKERS_OF("pytorchReplicaSpecs");
-static const struct registry_scale TFJOB_SCALE = WORKERS_OF("tfReplicaSpecs");
-
-#define CORE(plural_, kind_, namespaced_)                                                          \
-    .id = {.group = "",                                                                            \
-           .version = "v1",                                                                        \
-           .plural = (plural_),                                                                    \
-           .kind = (kind_),                                                                        \
-           .namespaced = (namespaced_)},                                                           \
-    .storage = (plural_), .api_version = "v1", .list_kind = kind_ "List"
-
-#define GROUPED(group_, version_, plural_, kind_, namespaced_)                                     \
-    .id = {.group = (group_),                                                                      \
-           .version = (version_),                                                                  \
-           .plural = (plural_),                                                                    \
-           .kind = (kind_),                                                                        \
-           .namespaced = (namespaced_)},                                                           \
-    .storage = plural_ "." group_, .api_version = group_ "/" version_, .list_kind = kind_ "List"
-
-static const struct registry_resource RESOURCES[] = {
-    {
-        CORE("configmaps", "ConfigMap", true),
-        .schema = &TYPE_CONFIG_MAP,
-        .singular = "configmap",
-        .short_names = NAMES("cm"),
-        .verbs = VERBS_ALL,
-        .hooks = {.validate = kind_configmap_validate},
-    },
-    {
-        CORE("endpoints", "Endpoints", true),
-        .schema = &TYPE_ENDPOINTS,
-        .singular = "endpoints",
-        .short_names = NAMES("ep"),
-        .verbs = VERBS_ALL,
-        .hooks = {.defaults = kind_endpoints_defaults, .validate = kind_endpoints_validate},
-    },
-    {
-        CORE("events", "Event", true),
-        .schema = &TYPE_EVENT,
-        .singular = "event",
-        .short_names = NAMES("ev"),
-        .fields = NAMES("involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
-                        "involvedObject.uid", "involvedObject.apiVersion",
-                        "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
-                        "reportingComponent", "source", "type"),
-        .verbs = VERBS_ALL,
-    },
-    {
-        CORE("limitranges", "LimitRange", true),
-        .schema = &TYPE_LIMIT_RANGE,
-        .singular = "limitrange",
-        .short_names = NAMES("limits"),
-        .verbs = VERBS_ALL,
-        .hooks = {.defaults = kind_limit_range_defaults, .validate = kind_limit_range_validate},
-    },
-    {
-        CORE("namespaces", "Namespace", false),
-        .schema = &TYPE_NAMESPACE,
-        .singular = "namespace",
-        .short_names = NAMES("ns"),
-        .fields = NAMES("status.phase"),
-        .verbs = VERBS_ALL & ~(unsigned)VERB_DELETE_COLLECTION,
-        .name_rule = NAME_LABEL,
-        .subresources =
-            (const struct registry_subresource[]){
-                {.id = SUB_FINALIZE, .name = "finalize", .kind = "Namespace", .verbs = VERB_UPDATE},
-                {.id = SUB_STATUS, .name = "status", .kind = "Namespace", .verbs = VERBS_STATUS},
-                {.id = SUB_NONE},
-            },
-        .hooks = {.defaults = kind_namespace_defaults,
-                  .create = kind_namespace_create,
-                  .admit = admission_admit_namespace},
-    },
-    {
-        CORE("nodes", "Node", false),
-        .schema = &TYPE_NODE,
-        .singular = "node",
-        .short_names = NAMES("no"),
-        .fields = NAMES("spec.unschedulable"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_AND_PROXY_OF("Node"),
-        .hooks = {.defaults = kind_node_defaults,
-                  .create = kind_node_create,
-                  .validate = kind_node_validate},
-    },
-    {
-        CORE("persistentvolumeclaims", "PersistentVolumeClaim", true),
-        .schema = &TYPE_PERSISTENT_VOLUME_CLAIM,
-        .singular = "persistentvolumeclaim",
-        .short_names = NAMES("pvc"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("PersistentVolumeClaim"),
-        .hooks = {.create = kind_claim_create,
-                  .validate = kind_claim_validate,
-                  .admit = admission_admit_claim},
-    },
-    {
-        CORE("persistentvolumes", "PersistentVolume", false),
-        .schema = &TYPE_PERSISTENT_VOLUME,
-        .singular = "persistentvolume",
-        .short_names = NAMES("pv"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("PersistentVolume"),
-        .hooks = {.create = kind_volume_create, .validate = kind_volume_validate},
-    },
-    {
-        CORE("pods", "Pod", true),
-        .schema = &TYPE_POD,
-        .singular = "pod",
-        .short_names = NAMES("po"),
-        .categories = ALL,
-        .fields = NAMES("spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
-                        "spec.serviceAccountName", "status.phase", "status.podIP",
-                        "status.nominatedNodeName"),
-        .verbs = VERBS_ALL,
-        .subresources =
-            (const struct registry_subresource[]){
-                {.id = SUB_ATTACH,
-                 .name = "attach",
-                 .kind = "PodAttachOptions",
-                 .verbs = VERB_CREATE | VERB_GET},
-                {.id = SUB_BINDING, .name = "binding", .kind = "Binding", .verbs = VERB_CREATE},
-                {.id = SUB_EVICTION,
-                 .name = "eviction",
-                 .kind = "Eviction",
-                 .group = "policy",
-                 .version = "v1",
-                 .verbs = VERB_CREATE},
-                {.id = SUB_EXEC,
-                 .name = "exec",
-                 .kind = "PodExecOptions",
-                 .verbs = VERB_CREATE | VERB_GET},
-                {.id = SUB_LOG, .name = "log", .kind = "Pod", .verbs = VERB_GET},
-                {.id = SUB_PORT_FORWARD,
-                 .name = "portforward",
-                 .kind = "PodPortForwardOptions",
-                 .verbs = VERB_CREATE | VERB_GET},
-                PROXY_OF("PodProxyOptions"),
-                {.id = SUB_STATUS, .name = "status", .kind = "Pod", .verbs = VERBS_STATUS},
-                {.id = SUB_NONE},
-            },
-        .generation = true,
-        .graceful = true,
-        .hooks = {.defaults = kind_pod_defaults,
-                  .create = kind_pod_create,
-                  .validate = kind_pod_validate,
-                  .admit = admission_admit_pod},
-    },
-    {
-        CORE("resourcequotas", "ResourceQuota", true),
-        .schema = &TYPE_RESOURCE_QUOTA,
-        .singular = "resourcequota",
-        .short_names = NAMES("quota"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("ResourceQuota"),
-        .hooks = {.validate = kind_resource_quota_validate,
-                  .admit = admission_admit_quota,
-                  .status = admission_recount_quota},
-    },
-    {
-        CORE("secrets", "Secret", true),
-        .schema = &TYPE_SECRET,
-        .singular = "secret",
-        .fields = NAMES("type"),
-        .verbs = VERBS_ALL,
-        .hooks = {.defaults = kind_secret_defaults, .validate = kind_secret_validate},
-    },
-    {
-        CORE("serviceaccounts", "ServiceAccount", true),
-        .schema = &TYPE_SERVICE_ACCOUNT,
-        .singular = "serviceaccount",
-        .short_names = NAMES("sa"),
-        .verbs = VERBS_ALL,
-        .subresources =
-            (const struct registry_subresource[]){
-                {.id = SUB_TOKEN,
-                 .name = "token",
-                 .kind = "TokenRequest",
-                 .group = "authentication.k8s.io",
-                 .version = "v1",
-                 .verbs = VERB_CREATE},
-                {.id = SUB_NONE},
-            },
-    },
-    {
-        CORE("services", "Service", true),
-        .schema = &TYPE_SERVICE,
-        .singular = "service",
-        .short_names = NAMES("svc"),
-        .categories = ALL,
-        .fields = NAMES("spec.clusterIP", "spec.type"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_AND_PROXY_OF("Service"),
-        .name_rule = NAME_LABEL1035,
-        .hooks = {.defaults = kind_service_defaults,
-                  .create = kind_service_create,
-                  .assign = kind_service_assign,
-                  .validate = kind_service_validate},
-    },
-    {
-        GROUPED("apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                "CustomResourceDefinition", false),
-        .schema = &TYPE_CUSTOM_RESOURCE_DEFINITION,
-        .singular = "customresourcedefinition",
-        .short_names = NAMES("crd", "crds"),
-        .categories = NAMES("api-extensions"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("CustomResourceDefinition"),
-        .generation = true,
-        .hooks = {.defaults = kind_definition_defaults,
-                  .validate = kind_definition_validate,
-                  .delete_ = kind_definition_delete,
-                  .admit = api_admit_definition},
-    },
-    {
-        GROUPED("apps", "v1", "deployments", "Deployment", true),
-        .schema = &TYPE_DEPLOYMENT,
-        .singular = "deployment",
-        .short_names = NAMES("deploy"),
-        .categories = ALL,
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_AND_SCALE_OF("Deployment", &REPLICAS_SCALE),
-        .generation = true,
-        .hooks = {.defaults = kind_deployment_defaults,
-                  .create = kind_deployment_create,
-                  .validate = kind_deployment_validate},
-    },
-    {
-        GROUPED("apps", "v1", "replicasets", "ReplicaSet", true),
-        .schema = &TYPE_REPLICA_SET,
-        .singular = "replicaset",
-        .short_names = NAMES("rs"),
-        .categories = ALL,
-        .fields = NAMES("status.replicas"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_AND_SCALE_OF("ReplicaSet", &REPLICAS_SCALE),
-        .generation = true,
-        .hooks = {.defaults = kind_replica_set_defaults,
-                  .create = kind_replica_set_create,
-                  .validate = kind_replica_set_validate},
-    },
-    {
-        GROUPED("argoproj.io", "v1alpha1", "workflows", "Workflow", true),
-        .schema = &TYPE_WORKFLOW,
-        .form = SCHEMA_FORM_WRITTEN,
-        .singular = "workflow",
-        .short_names = NAMES("wf"),
-        .verbs = VERBS_ALL,
-        .generation = true,
-        .hooks = {.validate = kind_workflow_validate},
-    },
-    {
-        GROUPED("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", false),
-        .schema = &TYPE_SELF_SUBJECT_REVIEW,
-        .singular = "selfsubjectreview",
-        .verbs = VERB_CREATE,
-        .transient = true,
-    },
-    {
-        GROUPED("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
-                false),
-        .schema = &TYPE_SELF_SUBJECT_ACCESS_REVIEW,
-        .singular = "selfsubjectaccessreview",
-        .verbs = VERB_CREATE,
-        .transient = true,
-    },
-    {
-        GROUPED("authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview",
-                false),
-        .schema = &TYPE_SELF_SUBJECT_RULES_REVIEW,
-        .singular = "selfsubjectrulesreview",
-        .verbs = VERB_CREATE,
-        .transient = true,
-    },
-    {
-        GROUPED("batch", "v1", "jobs", "Job", true),
-        .schema = &TYPE_JOB,
-        .singular = "job",
-        .categories = ALL,
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("Job"),
-        .generation = true,
-        .hooks = {.defaults = kind_job_defaults,
-                  .create = kind_job_create,
-                  .validate = kind_job_validate},
-    },
-    {
-        GROUPED("coordination.k8s.io", "v1", "leases", "Lease", true),
-        .schema = &TYPE_LEASE,
-        .singular = "lease",
-        .verbs = VERBS_ALL,
-        .hooks = {.validate = kind_lease_validate},
-    },
-    {
-        GROUPED("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true),
-        .schema = &TYPE_ENDPOINT_SLICE,
-        .singular = "endpointslice",
-        .verbs = VERBS_ALL,
-        .generation = true,
-        .hooks = {.defaults = kind_endpoint_slice_defaults,
-                  .validate = kind_endpoint_slice_validate},
-    },
-    {
-        GROUPED("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", true),
-        .schema = &TYPE_PYTORCHJOB,
-        .form = SCHEMA_FORM_WRITTEN,
-        .singular = "pytorchjob",
-        .categories = ALL,
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_AND_SCALE_OF("PyTorchJob", &PYTORCHJOB_SCALE),
-        .generation = true,
-        .hooks = {.create = kind_training_job_create, .validate = kind_pytorchjob_validate},
-    },
-    {
-        GROUPED("kubeflow.org", "v1", "tfjobs", "TFJob", true),
-        .schema = &TYPE_TFJOB,
-        .form = SCHEMA_FORM_WRITTEN,
-        .singular = "tfjob",
-        .categories = ALL,
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_AND_SCALE_OF("TFJob", &TFJOB_SCALE),
-        .generation = true,
-        .older =
-            (const struct registry_older[]){
-                {"v1beta1", "kubeflow.org/v1beta1", &TYPE_TFJOB_V1BETA1,
-                 kind_tfjob_convert_v1beta1},
-                /* Its lists are refused, with the job as it is written today. */
-                {"v1alpha1", "kubeflow.org/v1alpha1", NULL, kind_tfjob_convert_v1beta1},
-                {0},
-            },
-        .hooks = {.refuse = kind_tfjob_refuse_list,
-                  .create = kind_training_job_create,
-                  .validate = kind_tfjob_validate},
-    },
-    {
-        GROUPED("metrics.k8s.io", "v1beta1", "nodes", "NodeMetrics", false),
-        .schema = &TYPE_NODE_METRICS,
-        .singular = "",
-        .verbs = VERB_GET | VERB_LIST,
-        .transient = true,
-    },
-    {
-        GROUPED("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", true),
-        .schema = &TYPE_POD_METRICS,
-        .singular = "",
-        .verbs = VERB_GET | VERB_LIST,
-        .transient = true,
-    },
-    {
-        GROUPED("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding",
-                false),
-        .schema = &TYPE_CLUSTER_ROLE_BINDING,
-        .singular = "clusterrolebinding",
-        .verbs = VERBS_ALL,
-        .name_rule = NAME_PATH,
-        .hooks = {.defaults = kind_binding_defaults,
-                  .validate = kind_binding_validate,
-                  .admit = api_admit_binding},
-    },
-    {
-        GROUPED("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false),
-        .schema = &TYPE_CLUSTER_ROLE,
-        .singular = "clusterrole",
-        .verbs = VERBS_ALL,
-        .name_rule = NAME_PATH,
-        .hooks = {.validate = kind_role_validate, .admit = api_admit_role},
-    },
-    {
-        GROUPED("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true),
-        .schema = &TYPE_ROLE_BINDING,
-        .singular = "rolebinding",
-        .verbs = VERBS_ALL,
-        .name_rule = NAME_PATH,
-        .hooks = {.defaults = kind_binding_defaults,
-                  .validate = kind_binding_validate,
-                  .admit = api_admit_binding},
-    },
-    {
-        GROUPED("rbac.authorization.k8s.io", "v1", "roles", "Role", true),
-        .schema = &TYPE_ROLE,
-        .singular = "role",
-        .verbs = VERBS_ALL,
-        .name_rule = NAME_PATH,
-        .hooks = {.validate = kind_role_validate, .admit = api_admit_role},
-    },
-    {
-        GROUPED("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false),
-        .schema = &TYPE_PRIORITY_CLASS,
-        .singular = "priorityclass",
-        .short_names = NAMES("pc"),
-        .verbs = VERBS_ALL,
-        .generation = true,
-        .hooks = {.validate = kind_priority_class_validate,
-                  .admit = admission_admit_priority_class},
-    },
-    /* Before Volcano's of the same name: who says only "podgroup" means the one that counts here.
-     */
-    {
-        GROUPED("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", true),
-        .schema = &TYPE_POD_GROUP,
-        .form = SCHEMA_FORM_WRITTEN,
-        .singular = "podgroup",
-        .short_names = NAMES("pg", "pgs"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("PodGroup"),
-        .generation = true,
-        .hooks = {.create = kind_pod_group_create, .validate = kind_pod_group_validate},
-    },
-    {
-        GROUPED("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true),
-        .schema = &TYPE_VOLCANO_POD_GROUP,
-        .form = SCHEMA_FORM_WRITTEN,
-        .singular = "podgroup",
-        .short_names = NAMES("podgroup-v1beta1"),
-        .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("PodGroup"),
-        .generation = true,
-        .hooks = {.create = kind_pod_group_create, .validate = kind_pod_group_validate},
-    },
-    {
-        GROUPED("storage.k8s.io", "v1", "storageclasses", "StorageClass", false),
-        .schema = &TYPE_STORAGE_CLASS,
-        .singular = "storageclass",
-        .short_names = NAMES("sc"),
-        .verbs = VERBS_ALL,
-        .hooks = {.validate = kind_storage_class_validate},
-    },
-};
-
-const char *registry_verb_name(enum registry_verb verb)
+struct registry_definition *registry_definition_new(const char *name, size_t count)
 {
-    switch (verb) {
-    case VERB_CREATE:
-        return "create";
-    case VERB_DELETE:
-        return "delete";
-    case VERB_DELETE_COLLECTION:
-        return "deletecollection";
-    case VERB_GET:
-        return "get";
-    case VERB_LIST:
-        return "list";
-    case VERB_PATCH:
-        return "patch";
-    case VERB_UPDATE:
-        return "update";
-    case VERB_WATCH:
-        return "watch";
-    }
-    return "";
+    struct registry_definition *definition = mem_zalloc(sizeof(*definition));
+    definition->arena = arena_new();
+    definition->name = arena_strdup(definition->arena, name);
+    definition->rows = ARENA_ARRAY(definition->arena, struct kube_kind, count);
+    definition->count = count;
+    definition->references = 1;
+    for (size_t i = 0; i < count; i++)
+        definition->rows[i].definition = definition;
+    return definition;
 }
 
-const struct registry_resource *registry_built_in_at(size_t position)
+void registry_definition_unref(struct registry_definition *definition)
 {
-    return position < ARRAY_SIZE(RESOURCES) ? &RESOURCES[position] : NULL;
+    if (!definition || --definition->references > 0)
+        return;
+    arena_free(definition->arena);
+    free(definition);
 }
 
-const struct registry_resource *registry_built_in(const char *group, const char *version,
-                                                  const char *plural)
+const struct kube_kind *registry_ref(const struct kube_kind *resource)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++) {
-        const struct kube_resource *id = &RESOURCES[i].id;
-        if (str_eq(id->group, group) && str_eq(id->version, version) && str_eq(id->plural, plural))
-            return &RESOURCES[i];
-    }
-    return NULL;
+    if (resource->definition)
+        resource->definition->references++;
+    return resource;
 }
 
-bool registry_serves_version(const struct registry_resource *resource, const char *version)
+void registry_unref(const struct kube_kind *resource)
 {
-    const struct registry_older *older = resource->older;
-    for (; older && older->version; older++)
-        if (str_eq(older->version, version))
-            return true;
-    return str_eq(resource->id.version, version);
+    if (resource)
+        registry_definition_unref(resource->definition);
 }
 
-const struct registry_subresource *registry_subresource(const struct registry_resource *resource,
-                                                        const char *name)
+static void definition_let_go(void *definition)
 {
-    const struct registry_subresource *sub = resource->subresources;
-    for (; sub && sub->id != SUB_NONE; sub++)
-        if (str_eq(sub->name, name))
-            return sub;
-    return NULL;
+    registry_definition_unref(definition);
 }
 
-bool registry_has_status(const struct registry_resource *resource)
+void registry_hold(struct arena *arena, const struct kube_kind *resource)
 {
-    return registry_subresource(resource, "status") != NULL;
+    if (resource->definition)
+        arena_defer(arena, definition_let_go, registry_ref(resource)->definition);
 }
 
-bool registry_selects_field(const struct registry_resource *resource, const char *path)
+/* ---- The registry ---------------------------------------------------------------------------- */
+
+struct registry *registry_new(const struct kube_kind *const *kinds,
+                              const struct registry_hooks *hooks)
 {
-    if (str_eq(path, "metadata.name") ||
-        (resource->id.namespaced && str_eq(path, "metadata.namespace")))
-        return true;
-    for (size_t i = 0; resource->fields && resource->fields[i]; i++)
-        if (str_eq(resource->fields[i], path))
+    struct registry *registry = mem_zalloc(sizeof(*registry));
+    const struct kube_kind *kind;
+    registry->hooks = hooks;
+    for (size_t i = 0; (kind = kube_kind_at(i)); i++)
+        vec_push(&registry->built_in, kind);
+    for (; kinds && *kinds; kinds++)
+        registry_add(registry, *kinds);
+    return registry;
+}
+
+static int compare_kinds(const struct kube_kind *a, const struct kube_kind *b)
+{
+    int order = strcmp(a->id.group, b->id.group);
+    return order ? order : strcmp(a->id.plural, b->id.plural);
+}
+
+void registry_add(struct registry *registry, const struct kube_kind *kind)
+{
+    size_t place = 0;
+    while (place < registry->built_in.count &&
+           compare_kinds(registry->built_in.items[place], kind) < 0)
+        place++;
+    vec_push(&registry->built_in, kind);
+    for (size_t i = registry->built_in.count - 1; i > place; i--)
+        registry->built_in.items[i] = registry->built_in.items[i - 1];
+    registry->built_in.items[place] = kind;
+}
+
+const struct registry_hooks *registry_hooks(const struct registry *registry,
+                                            const struct kube_kind *kind)
+{
+    static const struct registry_hooks none;
+    for (const struct registry_hooks *hooks = registry->hooks; hooks && hooks->kind; hooks++)
+        if (hooks->kind == kind)
+            return hooks;
+    return &none;
+}
+
+bool registry_is_built_in(const struct registry *registry, const char *storage)
+{
+    for (size_t i = 0; i < registry->built_in.count; i++)
+        if (str_eq(registry->built_in.items[i]->storage, storage))
             return true;
     return false;
+}
+
+struct registry *registry_free(struct registry *registry)
+{
+    if (!registry)
+        return NULL;
+    for (size_t i = 0; i < registry->definitions.count; i++)
+        registry_definition_unref(registry->definitions.items[i]);
+    vec_release(&registry->definitions);
+    vec_release(&registry->built_in);
+    free(registry);
+    return NULL;
+}
+
+void registry_put(struct registry *registry, struct registry_definition *definition)
+{
+    for (size_t i = 0; i < registry->definitions.count; i++) {
+        struct registry_definition **place = &registry->definitions.items[i];
+        if (str_eq((*place)->name, definition->name)) {
+            registry_definition_unref(*place);
+            *place = definition;
+            return;
+        }
+    }
+    vec_push(&registry->definitions, definition);
+}
+
+void registry_remove(struct registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->definitions.count; i++) {
+        struct registry_definition *definition = registry->definitions.items[i];
+        if (!str_eq(definition->name, name))
+            continue;
+        vec_remove(&registry->definitions, i);
+        registry_definition_unref(definition);
+        return;
+    }
+}
+
+/* ---- Looking --------------------------------------------------------------------------------- */
+
+/* Visits the rows in the order of registry_at(), in constant time per row. */
+struct walk {
+    size_t built_in, definition, row;
+};
+
+static const struct kube_kind *walk_next(const struct registry *registry, struct walk *walk)
+{
+    if (walk->built_in < registry->built_in.count)
+        return registry->built_in.items[walk->built_in++];
+    for (; walk->definition < registry->definitions.count; walk->definition++, walk->row = 0) {
+        const struct registry_definition *definition =
+            registry->definitions.items[walk->definition];
+        if (walk->row < definition->count)
+            return &definition->rows[walk->row++];
+    }
+    return NULL;
+}
+
+const struct kube_kind *registry_at(const struct registry *registry, size_t position)
+{
+    struct walk walk = {0};
+    const struct kube_kind *resource;
+    while ((resource = walk_next(registry, &walk)) && position > 0)
+        position--;
+    return resource;
+}
+
+const struct kube_kind *registry_find_version(const struct registry *registry, const char *group,
+                                              const char *version, const char *plural,
+                                              const struct kube_older_version **ret_older)
+{
+    struct walk walk = {0};
+    const struct kube_kind *resource;
+    while ((resource = walk_next(registry, &walk))) {
+        if (!str_eq(resource->id.plural, plural) || !str_eq(resource->id.group, group))
+            continue;
+        *ret_older = NULL;
+        if (str_eq(resource->id.version, version))
+            return resource;
+        for (const struct kube_older_version *older = resource->older; older && older->version;
+             older++) {
+            if (str_eq(older->version, version)) {
+                *ret_older = older;
+                return resource;
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct kube_kind *registry_find(const struct registry *registry, const char *group,
+                                      const char *version, const char *plural)
+{
+    const struct kube_older_version *older;
+    const struct kube_kind *found = registry_find_version(registry, group, version, plural, &older);
+    return found && !older ? found : NULL;
+}
+
+const struct kube_kind *registry_find_kind(const struct registry *registry, const char *api_version,
+                                           const char *kind)
+{
+    struct walk walk = {0};
+    const struct kube_kind *resource;
+    while ((resource = walk_next(registry, &walk))) {
+        if (!str_eq(resource->id.kind, kind))
+            continue;
+        if (str_eq(resource->api_version, api_version))
+            return resource;
+        for (const struct kube_older_version *older = resource->older; older && older->version;
+             older++)
+            if (str_eq(older->api_version, api_version))
+                return resource;
+    }
+    return NULL;
+}
+
+const struct schema_object *registry_find_type(const void *registry, const char *api_version,
+                                               const char *kind)
+{
+    const struct registry *self = registry;
+    for (size_t i = 0; i < self->built_in.count; i++)
+        if (str_eq(self->built_in.items[i]->api_version, api_version) &&
+            str_eq(self->built_in.items[i]->id.kind, kind))
+            return self->built_in.items[i]->schema;
+    return types_find_message(api_version, kind);
+}
+
+bool registry_has_group_version(const struct registry *registry, const char *group,
+                                const char *version)
+{
+    struct walk walk = {0};
+    const struct kube_kind *resource;
+    while ((resource = walk_next(registry, &walk)))
+        if (str_eq(resource->id.group, group) && kube_kind_serves_version(resource, version))
+            return true;
+    return false;
+}
+
+/* ---- Groups and versions --------------------------------------------------------------------- */
+
+struct names {
+    VEC(const char *) list;
+};
+
+static void names_add_once(struct names *names, const char *name)
+{
+    for (size_t i = names->list.count; i > 0; i--)
+        if (str_eq(names->list.items[i - 1], name))
+            return;
+    vec_push(&names->list, name);
+}
+
+static const char **names_take(struct names *names, struct arena *arena)
+{
+    const char **copy = ARENA_ARRAY(arena, const char *, names->list.count + 1);
+    if (names->list.count > 0)
+        memcpy(copy, names->list.items, names->list.count * sizeof(*copy));
+    vec_release(&names->list);
+    return copy;
+}
+
+const char **registry_groups(const struct registry *registry, struct arena *arena)
+{
+    struct names names = {0};
+    struct walk walk = {0};
+    const struct kube_kind *resource;
+    while ((resource = walk_next(registry, &walk)))
+        if (resource->id.group[0])
+            names_add_once(&names, resource->id.group);
+    return names_take(&names, arena);
+}
+
+/* "v1beta2" as stage 1, major 1, minor 2; anything else is stage -1. */
+struct version_rank {
+    int stage; /* 2: stable, 1: beta, 0: alpha */
+    int64_t major, minor;
+};
+
+/* Reads the number at *at and moves *at behind it. False for a leading zero and for no number. */
+static bool version_take_number(const char **at, int64_t *ret)
+{
+    size_t size = strspn(*at, "0123456789");
+    char digits[19];
+    if (size == 0 || size >= sizeof(digits) || **at == '0')
+        return false;
+    memcpy(digits, *at, size);
+    digits[size] = '\0';
+    *at += size;
+    return str_to_int64(digits, 0, INT64_MAX, ret, NULL) == 0;
+}
+
+static struct version_rank version_rank(const char *version)
+{
+    static const char *const stages[] = {"alpha", "beta"};
+    const struct version_rank other = {.stage = -1};
+    struct version_rank rank = {.stage = 2};
+    if (*version++ != 'v' || !version_take_number(&version, &rank.major))
+        return other;
+    for (int i = 0; i < 2 && *version; i++) {
+        if (!str_has_prefix(version, stages[i]))
+            continue;
+        version += strlen(stages[i]);
+        rank.stage = i;
+        if (!version_take_number(&version, &rank.minor))
+            return other;
+        break;
+    }
+    return *version ? other : rank;
+}
+
+int registry_version_compare(const char *a, const char *b)
+{
+    const struct version_rank left = version_rank(a), right = version_rank(b);
+    if (left.stage != right.stage)
+        return left.stage > right.stage ? -1 : 1;
+    if (left.major != right.major)
+        return left.major > right.major ? -1 : 1;
+    if (left.minor != right.minor)
+        return left.minor > right.minor ? -1 : 1;
+    return strcmp(a, b);
+}
+
+static int compare_versions(const void *a, const void *b)
+{
+    return registry_version_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **registry_versions(const struct registry *registry, struct arena *arena,
+                               const char *group)
+{
+    struct names names = {0};
+    struct walk walk = {0};
+    const struct kube_kind *resource;
+    while ((resource = walk_next(registry, &walk))) {
+        if (!str_eq(resource->id.group, group))
+            continue;
+        names_add_once(&names, resource->id.version);
+        for (const struct kube_older_version *older = resource->older; older && older->version;
+             older++)
+            names_add_once(&names, older->version);
+    }
+    if (names.list.count > 1)
+        qsort(names.list.items, names.list.count, sizeof(*names.list.items), compare_versions);
+    return names_take(&names, arena);
 }

@@ -5,9 +5,10 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/kinds/rule.h"
-#include "engine/kinds/service_spec.h"
 #include "engine/stored/stored.h"
+#include "kube/kinds/kinds.h"
+#include "kube/kinds/rule.h"
+#include "kube/kinds/service/service_spec.h"
 #include "kube/object.h"
 
 #include <arpa/inet.h>
@@ -19,15 +20,15 @@
 
 enum {
     RANGE_BASE = 10 << 24 | 96 << 16,
-    RANGE_FIRST = 2, /* 10.96.0.1 is the API's */
+    RANGE_FIRST = 2, /* 10.96.0.1 is the address of the API */
     RANGE_LAST = 0xfffe,
     VALUE_TEXT_MAX = 32,
 };
 
 struct service_addresses {
     struct store *store;
-    struct map owners; /* "10.96.0.7" or "30390" → the key of a service that has it, or had */
-    uint32_t next;     /* offset in the range where the search goes on */
+    struct map owners; /* "10.96.0.7" or "30390" → the key of a service that has or had it */
+    uint32_t next;     /* offset in the range at which the next search starts */
 };
 
 static bool has_address(const struct json *service, const char *text)
@@ -35,9 +36,9 @@ static bool has_address(const struct json *service, const char *text)
     return str_eq(json_get_string(json_get(service, "spec"), "clusterIP", ""), text);
 }
 
-static char *key_of(struct arena *arena, const struct json *service)
+static char *service_key(struct arena *arena, const struct json *service)
 {
-    return stored_key(arena, registry_built_in("", "v1", "services"), kube_meta_namespace(service),
+    return stored_key(arena, &KUBE_SERVICE_KIND, kube_meta_namespace(service),
                       kube_meta_name(service));
 }
 
@@ -72,7 +73,7 @@ static bool is_taken(struct service_addresses *addresses, const char *address, c
     return has_address(read_service(addresses, arena, owner), address);
 }
 
-static void note(struct service_addresses *addresses, const char *value, const char *key)
+static void note_owner(struct service_addresses *addresses, const char *value, const char *key)
 {
     free(map_put(&addresses->owners, value, mem_strdup(key)));
 }
@@ -85,7 +86,7 @@ static void address_text(uint32_t offset, char text[VALUE_TEXT_MAX])
     inet_ntop(AF_INET, &address, text, VALUE_TEXT_MAX);
 }
 
-/* The one for the API itself is kept for it, whether it is there yet or not. */
+/* The address of the API's own service is reserved for it, also before that service exists. */
 static bool is_kept_for_api(uint32_t offset, const struct json *service)
 {
     return offset < RANGE_FIRST && !(str_eq(kube_meta_namespace(service), "default") &&
@@ -108,11 +109,11 @@ static void check_address(struct service_addresses *addresses, struct field_erro
         field_invalid(errors, "spec.clusterIPs", shown,
                       "failed to allocate IP %s: provided IP is already allocated", text);
     else
-        note(addresses, text, key);
+        note_owner(addresses, text, key);
 }
 
-/* One after the other rather than at random, so that an address somebody may still remember is
- * given out again as late as can be. */
+/* Addresses are given out in order and not at random, so that the address of a deleted service,
+ * which a client may still have cached, is reused as late as possible. */
 static const char *find_address(struct service_addresses *addresses, struct arena *arena,
                                 const char *key)
 {
@@ -122,14 +123,14 @@ static const char *find_address(struct service_addresses *addresses, struct aren
         addresses->next = offset < RANGE_LAST ? offset + 1 : RANGE_FIRST;
         address_text(offset, text);
         if (!is_taken(addresses, text, key)) {
-            note(addresses, text, key);
+            note_owner(addresses, text, key);
             return arena_strdup(arena, text);
         }
     }
     return NULL;
 }
 
-/* To a service that had none: an address that it once has is its own for good. */
+/* For a service without an address. A service keeps the address that it has. */
 static void assign_address(struct service_addresses *addresses, struct field_errors *errors,
                            struct json *service, const char *key)
 {
@@ -153,8 +154,8 @@ static void assign_address(struct service_addresses *addresses, struct field_err
 
 /* ---- node ports ------------------------------------------------------------------------------ */
 
-/* What is known while one service gets its node ports. Each port is looked up in it: a service may
- * have tens of thousands of them. */
+/* State of the search for the node ports of one service. It has an index per question, because a
+ * service may have tens of thousands of ports. */
 struct port_search {
     struct service_addresses *addresses;
     const char *key;                 /* of the service */
@@ -204,18 +205,18 @@ static void note_port(struct service_addresses *addresses, int64_t number, const
 {
     char text[VALUE_TEXT_MAX];
     snprintf(text, sizeof(text), "%" PRId64, number);
-    note(addresses, text, key);
+    note_owner(addresses, text, key);
 }
 
 static int64_t find_node_port(struct port_search *search)
 {
     enum { COUNT = SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1 };
     uint32_t start;
-    /* At random: another cluster of this machine has the same range and the same ports to take. */
+    /* At random: another cluster on this machine takes ports from the same range. */
     rand_secure(&start, sizeof(start));
     for (uint32_t i = 0; i < COUNT && !search->full; i++) {
         int64_t number = SERVICE_NODE_PORT_FIRST + (start + i) % COUNT;
-        /* Also not one that this very service has at another of its ports. */
+        /* Nor one that another port of this service has. */
         if (!service_node_ports_has(&search->given, number) &&
             !service_node_ports_has(&search->had, number) && !is_port_taken(search, number)) {
             service_node_ports_put(&search->given, number);
@@ -226,7 +227,8 @@ static int64_t find_node_port(struct port_search *search)
     return 0;
 }
 
-/* The node port that the port of this name had before, unless another has it now. */
+/* The node port that the port of this name had before the change, unless another port of the
+ * service has it now; else 0. */
 static int64_t previous_node_port(struct port_search *search, const struct json *port)
 {
     const struct json *before = map_get(&search->by_name, json_get_string(port, "name", ""));
@@ -246,7 +248,7 @@ static void share_node_port(struct port_search *search, struct json *port)
         map_put(&search->by_number, text, port);
 }
 
-/* Of a service in the making: ports of one number, for several protocols, share a node port. */
+/* On create, ports with the same number and different protocols share a node port. */
 static int64_t shared_node_port(struct port_search *search, const struct json *port)
 {
     char text[VALUE_TEXT_MAX];
@@ -254,7 +256,7 @@ static int64_t shared_node_port(struct port_search *search, const struct json *p
     return json_get_int(map_get(&search->by_number, text), "nodePort", 0);
 }
 
-/* A port that the service did not have before. */
+/* Checks a node port that the service did not have before. */
 static void check_node_port(struct port_search *search, struct field_errors *errors,
                             const struct json *value, const char *field)
 {
@@ -268,7 +270,7 @@ static void check_node_port(struct port_search *search, struct field_errors *err
         note_port(search->addresses, value->integer, search->key);
 }
 
-/* Where none is given out it may still be asked for. */
+/* Whether the service gets node ports that it does not ask for. */
 static bool gives_node_ports(const struct json *spec)
 {
     return service_is(spec, "NodePort") ||
@@ -316,14 +318,14 @@ static void assign_health_port(struct port_search *search, struct field_errors *
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old)
 {
-    const char *key = key_of(errors->arena, service);
+    const char *key = service_key(errors->arena, service);
     struct json *spec = json_get(service, "spec");
     const struct json *before = json_get(old, "spec");
     bool is_new = !before || service_is(before, "ExternalName");
     if (is_new && !service_is(spec, "ExternalName") && !service_is_headless(spec))
         assign_address(addresses, errors, service, key);
     if (!service_has_node_ports(spec))
-        return; /* then it has no port for questions about health either */
+        return; /* then it gets no port for health checks either */
     _cleanup_(port_search_release) struct port_search search;
     port_search_init(&search, addresses, key, spec, before);
     assign_node_ports(&search, errors, spec, before);
@@ -331,13 +333,13 @@ void service_addresses_assign(struct service_addresses *addresses, struct field_
         assign_health_port(&search, errors, spec, before);
 }
 
-static void learn(struct service_addresses *addresses, struct store_object *stored)
+static void learn_service(struct service_addresses *addresses, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *service;
     if (stored_read(arena, stored, &service, NULL) < 0)
         return;
-    note(addresses, json_get_string(json_get(service, "spec"), "clusterIP", ""), stored->key);
+    note_owner(addresses, json_get_string(json_get(service, "spec"), "clusterIP", ""), stored->key);
     note_port(addresses, json_get_int(json_get(service, "spec"), "healthCheckNodePort", 0),
               stored->key);
     JSON_EACH (port, json_at(service, "spec", "ports", NULL))
@@ -352,10 +354,9 @@ struct service_addresses *service_addresses_new(struct store *store)
     addresses->store = store;
     addresses->next = RANGE_FIRST;
     map_init(&addresses->owners);
-    size_t count = store_list(
-        store, stored_key(arena, registry_built_in("", "v1", "services"), "", NULL), &objects);
+    size_t count = store_list(store, stored_key(arena, &KUBE_SERVICE_KIND, "", NULL), &objects);
     for (size_t i = 0; i < count; i++) {
-        learn(addresses, objects[i]);
+        learn_service(addresses, objects[i]);
         store_object_unref(objects[i]);
     }
     free(objects);

@@ -1,8 +1,8 @@
-/* Which cluster address and which node ports a service has: given out so that no two services have
- * the same, also while their writes wait for the disk. The objects in the store are the truth; what
- * is kept here only says where to look for who has a value, so nothing has to be undone when a
- * write fails and nothing leaks when a service goes. Used on the loop's thread, within one step
- * with the write that follows. */
+/* Assigns cluster addresses and node ports to services, so that no two services share one, also
+ * while their writes wait for the disk. The services in the store decide which values are taken.
+ * The index that is kept here only says which service to look at for a value. Therefore nothing has
+ * to be undone when a write fails, and nothing leaks when a service is deleted. Must run on the
+ * loop thread, in the same turn as the write that follows. */
 #ifndef TRAINYARD_ENGINE_SERVICE_ADDRESSES_H
 #define TRAINYARD_ENGINE_SERVICE_ADDRESSES_H
 
@@ -12,12 +12,12 @@
 
 struct service_addresses;
 
-/* Learns what the services in the store have. */
+/* Reads the addresses and ports of all services in the store. */
 struct service_addresses *service_addresses_new(struct store *store);
 struct service_addresses *service_addresses_free(struct service_addresses *addresses);
 
-/* Give a new (`old` NULL) or changed service what it leaves open: from `old` what it had, else a
- * free value. What it asks for and somebody else has is an error of the field. */
+/* Fills in the address and the node ports of a new (`old` NULL) or changed service: the values of
+ * `old`, else free ones. Adds an error for a requested value that another service has. */
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old);
 

@@ -1,4 +1,4 @@
-/* Documents about the API; see document.h. */
+/* Documents about the API; see cached_document.h. */
 #include "engine/openapi/cached_document.h"
 
 #include "base/hash.h"
@@ -9,23 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
-void document_hash(const void *data, size_t size, char ret[DOCUMENT_HASH_SIZE])
+void cached_document_hash(const void *data, size_t size, char ret[CACHED_DOCUMENT_HASH_SIZE])
 {
-    snprintf(ret, DOCUMENT_HASH_SIZE, "%016" PRIX64, hash_fnv1a(HASH_FNV_START, data, size));
+    snprintf(ret, CACHED_DOCUMENT_HASH_SIZE, "%016" PRIX64, hash_fnv1a(HASH_FNV_START, data, size));
 }
 
-/* If-None-Match: any of a list of tags, weak ones as well. */
+/* Whether If-None-Match lists the tag, as a strong or a weak one. */
 static bool client_has(const struct http_request *request, const char *tag)
 {
     const char *known = http_header_get(request->headers, "If-None-Match");
     return known && (strstr(known, tag) || str_eq(known, "*"));
 }
 
-void document_respond(struct http_exchange *exchange, const char *type, struct http_header *more,
-                      const void *data, size_t size)
+void cached_document_respond(struct http_exchange *exchange, const char *type,
+                             struct http_header *more, const void *data, size_t size)
 {
-    char hash[DOCUMENT_HASH_SIZE];
-    document_hash(data, size, hash);
+    char hash[CACHED_DOCUMENT_HASH_SIZE];
+    cached_document_hash(data, size, hash);
     const char *tag = arena_printf(exchange->arena, "\"%s\"", hash);
     http_header_add(exchange->arena, &more, "ETag", tag);
     http_header_add(exchange->arena, &more, "Vary", "Accept");
@@ -38,7 +38,7 @@ void document_respond(struct http_exchange *exchange, const char *type, struct h
     http_end(exchange);
 }
 
-void document_refuse(struct http_exchange *exchange, const char *types)
+void cached_document_refuse(struct http_exchange *exchange, const char *types)
 {
     struct err err;
     err_set(&err, ERR_NOT_ACCEPTABLE, "only the following media types are accepted: %s", types);

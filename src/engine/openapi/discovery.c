@@ -13,11 +13,12 @@
 
 #include <string.h>
 
-/* kubectl warns when the server is more than one minor version away from it; whatever we say some
- * will, so we name the middle of those that work. */
+/* kubectl warns if the server's minor version differs from its own by more than one. No version
+ * avoids that for all clients, so this is the middle of the versions that work. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
 
-static struct json *make(struct arena *arena, const char *kind, const char *api_version)
+static struct json *make_typed_object(struct arena *arena, const char *kind,
+                                      const char *api_version)
 {
     struct json *object = json_object(arena);
     json_set_string(arena, object, "kind", kind);
@@ -38,11 +39,11 @@ struct json *discovery_verbs(struct arena *arena, unsigned mask)
     struct json *array = json_array(arena);
     for (unsigned verb = 1; verb <= VERB_LAST; verb <<= 1)
         if (mask & verb)
-            json_append(array, json_string(arena, registry_verb_name((enum registry_verb)verb)));
+            json_append(array, json_string(arena, kube_verb_name((enum kube_verb)verb)));
     return array;
 }
 
-static struct json *resource_entry(struct arena *arena, const struct registry_resource *resource)
+static struct json *resource_entry(struct arena *arena, const struct kube_kind *resource)
 {
     struct json *entry = json_object(arena);
     json_set_string(arena, entry, "name", resource->id.plural);
@@ -57,8 +58,8 @@ static struct json *resource_entry(struct arena *arena, const struct registry_re
     return entry;
 }
 
-static struct json *sub_entry(struct arena *arena, const struct registry_resource *resource,
-                              const struct registry_subresource *sub)
+static struct json *sub_entry(struct arena *arena, const struct kube_kind *resource,
+                              const struct kube_subresource *sub)
 {
     struct json *entry = json_object(arena);
     json_set(arena, entry, "name", json_stringf(arena, "%s/%s", resource->id.plural, sub->name));
@@ -76,16 +77,16 @@ static struct json *sub_entry(struct arena *arena, const struct registry_resourc
 static struct json *resource_list(struct arena *arena, const struct registry *registry,
                                   const char *group, const char *version)
 {
-    struct json *list = make(arena, "APIResourceList", "v1");
+    struct json *list = make_typed_object(arena, "APIResourceList", "v1");
     json_set(arena, list, "groupVersion",
              group[0] ? json_stringf(arena, "%s/%s", group, version) : json_string(arena, version));
     struct json *resources = json_ensure_array(arena, list, "resources");
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(registry, i)); i++) {
-        if (!str_eq(resource->id.group, group) || !registry_serves_version(resource, version))
+        if (!str_eq(resource->id.group, group) || !kube_kind_serves_version(resource, version))
             continue;
         json_append(resources, resource_entry(arena, resource));
-        const struct registry_subresource *sub = resource->subresources;
+        const struct kube_subresource *sub = resource->subresources;
         for (; sub && sub->id != SUB_NONE; sub++)
             json_append(resources, sub_entry(arena, resource, sub));
     }
@@ -111,7 +112,8 @@ static void fill_group(struct arena *arena, const struct registry *registry, str
     json_set(arena, entry, "preferredVersion", version_entry(arena, group, list[0]));
 }
 
-/* The one address there is, as who asks knows it; and unlike all else it names no version. */
+/* The answer to /api: the versions of the core group, and the address at which the client reached
+ * the server. It is the only answer without apiVersion. */
 static struct json *api_versions(struct arena *arena, const char *host)
 {
     struct json *versions = json_object(arena);
@@ -129,7 +131,7 @@ static struct json *api_versions(struct arena *arena, const char *host)
 
 static struct json *group_list(struct arena *arena, const struct registry *registry)
 {
-    struct json *list = make(arena, "APIGroupList", "v1");
+    struct json *list = make_typed_object(arena, "APIGroupList", "v1");
     struct json *groups = json_ensure_array(arena, list, "groups");
     const char **names = registry_groups(registry, arena);
     for (size_t i = 0; names[i]; i++) {
@@ -167,7 +169,7 @@ static struct json *group_path(struct arena *arena, const struct registry *regis
         return resource_list(arena, registry, pieces[0], pieces[1]);
     if (count != 1 || !pieces[0][0] || !registry_versions(registry, arena, pieces[0])[0])
         return NULL;
-    struct json *entry = make(arena, "APIGroup", "v1");
+    struct json *entry = make_typed_object(arena, "APIGroup", "v1");
     fill_group(arena, registry, entry, pieces[0]);
     return entry;
 }
@@ -177,8 +179,8 @@ static void add_path(struct arena *arena, struct json *paths, const char *path)
     json_append(paths, json_string(arena, path));
 }
 
-/* `/`: where there is anything. */
-static struct json *root(struct arena *arena, const struct registry *registry)
+/* The answer to `/`: all paths. */
+static struct json *make_root(struct arena *arena, const struct registry *registry)
 {
     struct json *json = json_object(arena), *paths = json_ensure_array(arena, json, "paths");
     add_path(arena, paths, "/api");
@@ -200,12 +202,12 @@ static struct json *root(struct arena *arena, const struct registry *registry)
     return json;
 }
 
-static struct json *document(struct arena *arena, const struct registry *registry,
-                             const struct http_request *request, const char *program_version)
+static struct json *make_document(struct arena *arena, const struct registry *registry,
+                                  const struct http_request *request, const char *program_version)
 {
     const char *path = request->path;
     if (str_eq(path, "/"))
-        return root(arena, registry);
+        return make_root(arena, registry);
     if (str_eq(path, "/api"))
         return api_versions(arena, http_header_get(request->headers, "Host"));
     if (str_eq(path, "/api/v1"))
@@ -219,7 +221,7 @@ static struct json *document(struct arena *arena, const struct registry *registr
     return NULL;
 }
 
-/* The version of the one-answer form that a clause asks for; NULL: another. */
+/* The version of aggregated discovery that a clause asks for; NULL if it asks for another form. */
 static const char *aggregated_version(const struct accept_clause *clause)
 {
     static const char *const versions[] = {"v2", "v2beta1"};
@@ -232,9 +234,9 @@ static const char *aggregated_version(const struct accept_clause *clause)
     return NULL;
 }
 
-/* The form that is wanted most of those there are: *ret_version is the one-answer form's, NULL for
- * plain JSON. False: none. */
-static bool choose(const struct accept *accept, bool has_aggregated, const char **ret_version)
+/* Chooses the form that the client prefers. *ret_version is the version of aggregated discovery, or
+ * NULL for plain JSON. Returns false if the client accepts none of the forms. */
+static bool choose_form(const struct accept *accept, bool has_aggregated, const char **ret_version)
 {
     for (size_t i = 0; i < accept->count; i++) {
         const struct accept_clause *clause = &accept->clauses[i];
@@ -247,16 +249,16 @@ static bool choose(const struct accept *accept, bool has_aggregated, const char 
     return false;
 }
 
-static void respond(struct http_exchange *exchange, const struct registry *registry,
-                    const struct json *json)
+static void respond_document(struct http_exchange *exchange, const struct registry *registry,
+                             const struct json *json)
 {
     struct arena *arena = exchange->arena;
     const char *path = exchange->request->path, *version, *type = "application/json";
     bool is_core = str_eq(path, "/api");
     struct accept accept;
     accept_parse(arena, http_header_get(exchange->request->headers, "Accept"), &accept);
-    if (!choose(&accept, is_core || str_eq(path, "/apis"), &version)) {
-        document_refuse(exchange, type);
+    if (!choose_form(&accept, is_core || str_eq(path, "/apis"), &version)) {
+        cached_document_refuse(exchange, type);
         return;
     }
     if (version) {
@@ -265,7 +267,7 @@ static void respond(struct http_exchange *exchange, const struct registry *regis
                             version);
     }
     const char *text = json_to_string(arena, json);
-    document_respond(exchange, type, NULL, text, strlen(text));
+    cached_document_respond(exchange, type, NULL, text, strlen(text));
 }
 
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
@@ -276,8 +278,8 @@ bool discovery_handle(struct http_exchange *exchange, const struct registry *reg
     if (openapi_handle(exchange, registry, program_version))
         return true;
     const struct json *json =
-        document(exchange->arena, registry, exchange->request, program_version);
+        make_document(exchange->arena, registry, exchange->request, program_version);
     if (json)
-        respond(exchange, registry, json);
+        respond_document(exchange, registry, json);
     return json != NULL;
 }

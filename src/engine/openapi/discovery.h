@@ -1,5 +1,5 @@
-/* What the API offers, as kubectl asks for it before anything else: /api, /apis, /version and
- * OpenAPI. All of it follows from the registry. */
+/* Discovery: /, /api, /apis and the paths below them that list resources, /version, and OpenAPI.
+ * kubectl asks for them first. All answers are made from the registry. */
 #ifndef TRAINYARD_ENGINE_DISCOVERY_H
 #define TRAINYARD_ENGINE_DISCOVERY_H
 
@@ -9,11 +9,12 @@
 
 #include <stdbool.h>
 
-/* Answers and returns true if the path is one of these. */
+/* Answers the exchange and returns true if the path is one of these. */
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
                       const char *program_version);
 
-/* What its two forms share: ["get", "list"] of a mask of verbs, and a list of names. */
+/* Shared by plain and aggregated discovery: the names of a mask of verbs, such as ["get", "list"],
+ * and a list of names. */
 struct json *discovery_verbs(struct arena *arena, unsigned mask);
 struct json *discovery_names(struct arena *arena, const char *const *list);
 

@@ -6,8 +6,8 @@
 #include "engine/openapi/discovery.h"
 #include "engine/openapi/schema.h"
 
-static struct json *write_sub(struct arena *arena, const struct registry_resource *resource,
-                              const char *version, const struct registry_subresource *sub)
+static struct json *write_sub(struct arena *arena, const struct kube_kind *resource,
+                              const char *version, const struct kube_subresource *sub)
 {
     struct json *entry = json_object(arena);
     json_set_string(arena, entry, "subresource", sub->name);
@@ -18,7 +18,7 @@ static struct json *write_sub(struct arena *arena, const struct registry_resourc
     return entry;
 }
 
-static struct json *write_resource(struct arena *arena, const struct registry_resource *resource,
+static struct json *write_resource(struct arena *arena, const struct kube_kind *resource,
                                    const char *version)
 {
     const struct kube_resource *id = &resource->id;
@@ -33,7 +33,7 @@ static struct json *write_resource(struct arena *arena, const struct registry_re
         json_set(arena, entry, "shortNames", discovery_names(arena, resource->short_names));
     if (resource->categories)
         json_set(arena, entry, "categories", discovery_names(arena, resource->categories));
-    const struct registry_subresource *sub = resource->subresources;
+    const struct kube_subresource *sub = resource->subresources;
     for (; sub && sub->id != SUB_NONE; sub++)
         json_append(json_ensure_array(arena, entry, "subresources"),
                     write_sub(arena, resource, version, sub));
@@ -46,9 +46,9 @@ static struct json *write_version(struct arena *arena, const struct registry *re
     struct json *entry = json_object(arena);
     json_set_string(arena, entry, "version", version);
     struct json *resources = json_ensure_array(arena, entry, "resources");
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(registry, i)); i++)
-        if (str_eq(resource->id.group, group) && registry_serves_version(resource, version))
+        if (str_eq(resource->id.group, group) && kube_kind_serves_version(resource, version))
             json_append(resources, write_resource(arena, resource, version));
     json_set_string(arena, entry, "freshness", "Current");
     return entry;

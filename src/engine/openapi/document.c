@@ -1,4 +1,4 @@
-/* Whole OpenAPI documents; see openapi_document.h. */
+/* Whole OpenAPI documents; see document.h. */
 #include "engine/openapi/document.h"
 
 #include "base/str.h"
@@ -12,14 +12,15 @@ static void write_info(struct arena *arena, struct json *document, const char *p
     json_set_string(arena, info, "version", program_version);
 }
 
-/* One version of a resource, or all where `version` is NULL. What an older one looks like is
- * defined beside its paths: clients look for it by its kind. */
-static void write_versions(struct openapi_types *types, const struct registry_resource *resource,
+/* Writes one version of a resource, or all versions if `version` is NULL. The type of an older
+ * version is defined even if no path refers to it, because clients look it up by its kind. */
+static void write_versions(struct openapi_types *types, const struct kube_kind *resource,
                            const char *version, struct json *paths)
 {
     if (!version || str_eq(version, resource->id.version))
         openapi_write_paths(types, resource, resource->id.version, paths);
-    for (const struct registry_older *older = resource->older; older && older->version; older++) {
+    for (const struct kube_older_version *older = resource->older; older && older->version;
+         older++) {
         if (version && !str_eq(version, older->version))
             continue;
         openapi_write_paths(types, resource, older->version, paths);
@@ -37,7 +38,7 @@ struct json *openapi_document_v2(struct arena *arena, const struct registry *reg
     json_set_string(arena, document, "swagger", "2.0");
     write_info(arena, document, program_version);
     struct json *paths = json_ensure_object(arena, document, "paths");
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(registry, i)); i++)
         write_versions(&types, resource, NULL, paths);
     json_set(arena, document, "definitions", types.definitions);
@@ -55,9 +56,9 @@ struct json *openapi_document_v3(struct arena *arena, const struct registry *reg
     json_set_string(arena, document, "openapi", "3.0.0");
     write_info(arena, document, program_version);
     struct json *paths = json_ensure_object(arena, document, "paths");
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(registry, i)); i++)
-        if (str_eq(resource->id.group, group) && registry_serves_version(resource, version))
+        if (str_eq(resource->id.group, group) && kube_kind_serves_version(resource, version))
             write_versions(&types, resource, version, paths);
     json_set(arena, json_ensure_object(arena, document, "components"), "schemas",
              types.definitions);

@@ -1,5 +1,5 @@
-/* Whole OpenAPI documents, as JSON trees, of what the registry serves now: one of everything in
- * version 2, one a group and version in version 3. */
+/* Whole OpenAPI documents as JSON trees, of the kinds that the registry serves now: one document
+ * for all in version 2, one per group and version in version 3. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_DOCUMENT_H
 #define TRAINYARD_ENGINE_OPENAPI_DOCUMENT_H
 

@@ -1,4 +1,4 @@
-/* JSON into gnostic's messages, by their tables; see openapi_gnostic.h. */
+/* Encodes JSON as gnostic's messages, by their tables; see gnostic.h. */
 #include "engine/openapi/gnostic.h"
 
 #include "base/protobuf_write.h"
@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-/* A message whose size is not known yet: the varint of its size has a fixed width, which every
- * reader takes, and is filled in at the end. So nothing is written twice. */
+/* The size of a message is written as a varint of fixed width, which every decoder reads, and is
+ * filled in when the message ends. Therefore nothing is written twice. */
 enum { LENGTH_WIDTH = 4 };
 
-static size_t begin(struct buf *buf, uint32_t number)
+static size_t begin_message(struct buf *buf, uint32_t number)
 {
     static const char width[LENGTH_WIDTH];
     enum { LENGTH_DELIMITED = 2 };
@@ -23,7 +23,7 @@ static size_t begin(struct buf *buf, uint32_t number)
     return buf->size;
 }
 
-static void end(struct buf *buf, size_t start)
+static void end_message(struct buf *buf, size_t start)
 {
     if (buf->overflowed)
         return;
@@ -33,34 +33,34 @@ static void end(struct buf *buf, size_t start)
             (char)((size & 0x7f) | (i + 1 < LENGTH_WIDTH ? 0x80 : 0));
 }
 
-/* The messages around a value: `starts` has room for GNOSTIC_AROUND_MAX. */
+/* Begins the messages around a value. `starts` has room for GNOSTIC_AROUND_MAX. */
 static size_t begin_around(struct buf *buf, const uint8_t *around, size_t *starts)
 {
     size_t count = 0;
     for (; count < GNOSTIC_AROUND_MAX && around[count]; count++)
-        starts[count] = begin(buf, around[count]);
+        starts[count] = begin_message(buf, around[count]);
     return count;
 }
 
 static void end_around(struct buf *buf, const size_t *starts, size_t count)
 {
     while (count > 0)
-        end(buf, starts[--count]);
+        end_message(buf, starts[--count]);
 }
 
 static void put_yaml(struct buf *buf, uint32_t number, const struct json *value)
 {
     enum { ANY_YAML = 2 };
-    size_t any = begin(buf, number), yaml = begin(buf, ANY_YAML);
+    size_t any = begin_message(buf, number), yaml = begin_message(buf, ANY_YAML);
     json_write(value, buf);
-    end(buf, yaml);
-    end(buf, any);
+    end_message(buf, yaml);
+    end_message(buf, any);
 }
 
 static void put_message(struct buf *buf, const struct gnostic_message *message,
                         const struct json *object);
 
-/* An object of the field's own sort, or what refers to one. */
+/* Writes an object of the field's message, or a reference to one. */
 static void put_object(struct buf *buf, const struct gnostic_field *field,
                        const struct json *object)
 {
@@ -72,23 +72,23 @@ static void put_object(struct buf *buf, const struct gnostic_field *field,
         return;
     }
     bool is_reference = json_get(object, "$ref");
-    size_t start = begin(buf, is_reference ? REFERENCE : ITSELF);
+    size_t start = begin_message(buf, is_reference ? REFERENCE : ITSELF);
     put_message(buf, is_reference ? &reference : field->message, object);
-    end(buf, start);
+    end_message(buf, start);
 }
 
 static void put_named(struct buf *buf, const struct gnostic_field *field, const struct json *object)
 {
     JSON_EACH (value, object) {
         enum { NAME = 1, VALUE = 2 };
-        size_t entry = begin(buf, field->entry);
+        size_t entry = begin_message(buf, field->entry);
         protobuf_put_string(buf, NAME, value->name);
-        size_t starts[GNOSTIC_AROUND_MAX], outer = begin(buf, VALUE);
+        size_t starts[GNOSTIC_AROUND_MAX], outer = begin_message(buf, VALUE);
         size_t count = begin_around(buf, field->within, starts);
         put_object(buf, field, value);
         end_around(buf, starts, count);
-        end(buf, outer);
-        end(buf, entry);
+        end_message(buf, outer);
+        end_message(buf, entry);
     }
 }
 
@@ -116,10 +116,10 @@ static void put_scalar(struct buf *buf, const struct json *value)
         protobuf_put_string(buf, STRING, value->text);
 }
 
-/* What has a message of its own, and perhaps others around it. */
+/* Writes a value that is a message, with the messages around it. */
 static void put_nested(struct buf *buf, const struct gnostic_field *field, const struct json *value)
 {
-    size_t starts[GNOSTIC_AROUND_MAX], outer = begin(buf, field->number);
+    size_t starts[GNOSTIC_AROUND_MAX], outer = begin_message(buf, field->number);
     size_t count = begin_around(buf, field->around, starts);
     if (field->type == GNOSTIC_TEXT)
         buf_append(buf, value->text, value->size);
@@ -132,15 +132,16 @@ static void put_nested(struct buf *buf, const struct gnostic_field *field, const
     else
         put_object(buf, field, value);
     end_around(buf, starts, count);
-    end(buf, outer);
+    end_message(buf, outer);
 }
 
-static void put_value(struct buf *buf, const struct gnostic_field *field, const struct json *value)
+static void put_gnostic_value(struct buf *buf, const struct gnostic_field *field,
+                              const struct json *value)
 {
-    /* Of a list each element is the field once more. */
+    /* Each element of a list becomes one occurrence of the field. */
     if (value->type == JSON_ARRAY && field->type != GNOSTIC_SCALAR) {
         JSON_EACH (element, value)
-            put_value(buf, field, element);
+            put_gnostic_value(buf, field, element);
         return;
     }
     switch (field->type) {
@@ -171,10 +172,10 @@ static void put_value(struct buf *buf, const struct gnostic_field *field, const 
 static void put_extension(struct buf *buf, uint32_t number, const struct json *value)
 {
     enum { NAME = 1, VALUE = 2 };
-    size_t start = begin(buf, number);
+    size_t start = begin_message(buf, number);
     protobuf_put_string(buf, NAME, value->name);
     put_yaml(buf, VALUE, value);
-    end(buf, start);
+    end_message(buf, start);
 }
 
 static void put_message(struct buf *buf, const struct gnostic_message *message,
@@ -185,7 +186,7 @@ static void put_message(struct buf *buf, const struct gnostic_message *message,
         while (field->name && !str_eq(field->name, member->name))
             field++;
         if (field->name)
-            put_value(buf, field, member);
+            put_gnostic_value(buf, field, member);
         else if (message->extensions && str_has_prefix(member->name, "x-"))
             put_extension(buf, message->extensions, member);
     }

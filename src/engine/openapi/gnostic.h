@@ -1,7 +1,7 @@
-/* OpenAPI in protobuf: version 2 as kubectl up to 1.26 reads nothing but, version 3 as clients may
- * ask for it; the messages of gnostic's OpenAPIv2.proto and OpenAPIv3.proto. A document is written
- * once, as JSON; here its members get their numbers. Of a default that is an object or a list
- * version 3 has no more than that there is one, as upstream. */
+/* OpenAPI in protobuf, as the messages of gnostic's OpenAPIv2.proto and OpenAPIv3.proto. kubectl up
+ * to 1.26 reads version 2 in no other form; version 3 is optional for clients. A document is made
+ * as JSON and encoded here. As in Kubernetes, a default that is an object or a list becomes an
+ * empty message in version 3. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_GNOSTIC_H
 #define TRAINYARD_ENGINE_OPENAPI_GNOSTIC_H
 

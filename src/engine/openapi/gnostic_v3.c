@@ -1,5 +1,5 @@
-/* The messages of gnostic's OpenAPIv3.proto, as far as our documents have them; see
- * openapi_gnostic_message.h. */
+/* The messages of gnostic's OpenAPIv3.proto, as far as our documents use them; see
+ * gnostic_message.h. */
 #include "engine/openapi/gnostic_message.h"
 
 static const struct gnostic_message SCHEMA;

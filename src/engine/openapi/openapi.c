@@ -1,5 +1,5 @@
-/* OpenAPI over HTTP; see openapi.h. Nothing is kept: a document takes some milliseconds to make,
- * and what is served may change between two requests. */
+/* OpenAPI over HTTP; see openapi.h. No document is cached: one takes some milliseconds to make, and
+ * the kinds that are served may change between two requests. */
 #include "engine/openapi/openapi.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 enum { DOCUMENT_MAX = 64 * 1024 * 1024 };
 
 #define JSON_TYPE "application/json"
-/* Not the name that kubectl asks for: that one has an '@' no media type may contain. */
+/* The type of the answer. kubectl asks for a name with an '@', which no media type may contain. */
 #define GNOSTIC_TYPE(version_)                                                                     \
     "application/com.github.proto-openapi.spec." version_ ".v1.0+protobuf"
 #define GNOSTIC_TYPE_ASKED(version_)                                                               \
@@ -34,8 +34,9 @@ struct form {
 static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_ASKED("v2")};
 static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_ASKED("v3")};
 
-/* JSON or the other form, whichever the client wants most; NULL: neither, and it is told so. */
-static const char *choose(struct http_exchange *exchange, const struct form *form)
+/* The media type that the client prefers: JSON or that of `form`. Returns NULL if it accepts
+ * neither; the exchange is answered then. */
+static const char *choose_openapi_form(struct http_exchange *exchange, const struct form *form)
 {
     struct accept accept;
     accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
@@ -46,7 +47,8 @@ static const char *choose(struct http_exchange *exchange, const struct form *for
         if (accept_clause_matches(clause, JSON_TYPE))
             return JSON_TYPE;
     }
-    document_refuse(exchange, arena_printf(exchange->arena, "%s, %s", JSON_TYPE, form->type));
+    cached_document_refuse(exchange,
+                           arena_printf(exchange->arena, "%s, %s", JSON_TYPE, form->type));
     return NULL;
 }
 
@@ -54,7 +56,7 @@ static const char *choose(struct http_exchange *exchange, const struct form *for
 
 static void respond_v2(struct http_exchange *exchange, const struct source *source)
 {
-    const char *type = choose(exchange, &GNOSTIC_V2);
+    const char *type = choose_openapi_form(exchange, &GNOSTIC_V2);
     if (!type)
         return;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -66,20 +68,20 @@ static void respond_v2(struct http_exchange *exchange, const struct source *sour
         json_write(document, &body);
     else
         openapi_gnostic_write_v2(document, &body);
-    document_respond(exchange, type, NULL, body.data, body.size);
+    cached_document_respond(exchange, type, NULL, body.data, body.size);
 }
 
 /* ---- Version 3 ------------------------------------------------------------------------------- */
 
-/* Whatever the form, the hash is that of the JSON: it names a state of the document. */
+/* The hash is that of the JSON in every form, since it names a state of the document. */
 static void write_v3(const struct source *source, const char *group, const char *version,
-                     const char *type, struct buf *body, char ret_hash[DOCUMENT_HASH_SIZE])
+                     const char *type, struct buf *body, char ret_hash[CACHED_DOCUMENT_HASH_SIZE])
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *document =
         openapi_document_v3(arena, source->registry, source->program_version, group, version);
     json_write(document, body);
-    document_hash(body->data, body->size, ret_hash);
+    cached_document_hash(body->data, body->size, ret_hash);
     if (str_eq(type, JSON_TYPE))
         return;
     buf_clear(body);
@@ -101,7 +103,7 @@ static void add_to_index(struct arena *arena, struct json *paths, const struct s
                          const char *group, const char *version)
 {
     const char *name = v3_name(arena, group, version);
-    char hash[DOCUMENT_HASH_SIZE];
+    char hash[CACHED_DOCUMENT_HASH_SIZE];
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
     write_v3(source, group, version, JSON_TYPE, &body, hash);
@@ -126,21 +128,21 @@ static void respond_index(struct http_exchange *exchange, const struct source *s
     for (size_t i = 0; groups[i]; i++)
         add_group_to_index(arena, paths, source, groups[i]);
     const char *text = json_to_string(arena, index);
-    document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
+    cached_document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
 }
 
-/* An address with a hash names one state of the document, and that one never changes: it may be
- * kept for ever; one of another state leads to the one that is now. */
+/* An address with a hash names one state of the document, which never changes and may be cached for
+ * ever. The address of another state is redirected to that of the current one. */
 static void respond_v3(struct http_exchange *exchange, const struct source *source,
                        const char *group, const char *version)
 {
     struct arena *arena = exchange->arena;
     struct http_header *headers = NULL;
-    const char *type = choose(exchange, &GNOSTIC_V3);
+    const char *type = choose_openapi_form(exchange, &GNOSTIC_V3);
     if (!type)
         return;
     const char *asked = http_query_get(arena, exchange->request->query, "hash");
-    char hash[DOCUMENT_HASH_SIZE];
+    char hash[CACHED_DOCUMENT_HASH_SIZE];
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
     write_v3(source, group, version, type, &body, hash);
@@ -153,7 +155,7 @@ static void respond_v3(struct http_exchange *exchange, const struct source *sour
     }
     if (asked)
         http_header_add(arena, &headers, "Cache-Control", "public, immutable, max-age=31536000");
-    document_respond(exchange, type, headers, body.data, body.size);
+    cached_document_respond(exchange, type, headers, body.data, body.size);
 }
 
 /* "api/v1", "apis/GROUP/VERSION". */
@@ -191,7 +193,7 @@ bool openapi_handle(struct http_exchange *exchange, const struct registry *regis
     if (!is_index &&
         (name[0] != '/' || !parse_name(exchange->arena, registry, name + 1, &group, &version)))
         return false;
-    if (is_index) /* which has one form, whatever is asked for */
+    if (is_index) /* the index only exists as JSON, whatever the client asks for */
         respond_index(exchange, &source);
     else
         respond_v3(exchange, &source, group, version);

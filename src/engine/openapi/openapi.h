@@ -1,5 +1,5 @@
-/* /openapi/v2 and /openapi/v3: what every field means, for `kubectl explain`, what can be asked,
- * for dry runs, and how lists merge, for `kubectl apply`. */
+/* /openapi/v2 and /openapi/v3. kubectl reads there what fields mean (`kubectl explain`), which
+ * parameters a path takes (dry runs), and how lists merge (`kubectl apply`). */
 #ifndef TRAINYARD_ENGINE_OPENAPI_H
 #define TRAINYARD_ENGINE_OPENAPI_H
 
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Answers and returns true if the path is one of these. */
+/* Answers the exchange and returns true if the path is one of these. */
 bool openapi_handle(struct http_exchange *exchange, const struct registry *registry,
                     const char *program_version);
 

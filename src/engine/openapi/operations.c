@@ -1,4 +1,4 @@
-/* One operation of a path; see openapi_operations.h. */
+/* One operation of a path; see operations.h. */
 #include "engine/openapi/operations.h"
 
 #include "base/mem.h"
@@ -46,9 +46,9 @@ static const struct parameter {
     {"timestamps", "boolean", "begin each line with the moment it was written", 0},
 };
 
-/* In the words of Kubernetes: the beginning of the operation's name, and what it does. */
+/* In the words of Kubernetes: the start of the operation's name, and its description. */
 static const struct verb_words {
-    enum registry_verb verb;
+    enum kube_verb verb;
     const char *method, *name, *action, *doc;
 } VERBS[] = {
     {VERB_CREATE, "post", "create", "post", "create a new"},
@@ -60,7 +60,7 @@ static const struct verb_words {
     {VERB_UPDATE, "put", "replace", "put", "replace a"},
 };
 
-static const struct verb_words *words_of(enum registry_verb verb)
+static const struct verb_words *words_of(enum kube_verb verb)
 {
     for (size_t i = 0; i < ARRAY_SIZE(VERBS); i++)
         if (VERBS[i].verb == verb)
@@ -68,14 +68,15 @@ static const struct verb_words *words_of(enum registry_verb verb)
     return NULL;
 }
 
-const char *openapi_method(enum registry_verb verb)
+const char *openapi_method(enum kube_verb verb)
 {
     const struct verb_words *words = words_of(verb);
     return words ? words->method : NULL;
 }
 
-/* Whether it changes the protocol of the connection: what is sent there are options of it. */
-static bool connects(const struct openapi_operation *operation)
+/* Whether the operation changes the protocol of the connection, such as exec. Its kind is that of
+ * its options. */
+static bool operation_connects(const struct openapi_operation *operation)
 {
     return operation->sub && str_has_suffix(operation->sub->kind, "Options");
 }
@@ -124,7 +125,7 @@ static const char *const JSON_TYPES[] = {"application/json", NULL};
 static const char *const BODY_TYPES[] = {"application/json", "application/vnd.kubernetes.protobuf",
                                          NULL};
 static const char *const TEXT_TYPES[] = {"text/plain", NULL};
-/* Custom resources have no strategic patches, and kubectl sends what stands here. */
+/* Custom resources take no strategic patches. kubectl sends the types that stand here. */
 static const char *const PATCH_TYPES[] = {
     "application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml",
     "application/strategic-merge-patch+json", NULL};
@@ -132,7 +133,7 @@ static const char *const CUSTOM_PATCH_TYPES[] = {"application/json-patch+json",
                                                  "application/merge-patch+json",
                                                  "application/apply-patch+yaml", NULL};
 
-static struct json *strings(struct arena *arena, const char *const *list)
+static struct json *make_strings(struct arena *arena, const char *const *list)
 {
     struct json *array = json_array(arena);
     for (; *list; list++)
@@ -140,8 +141,8 @@ static struct json *strings(struct arena *arena, const char *const *list)
     return array;
 }
 
-/* The schema of a body, as version 3 has it: once for each type of content. */
-static struct json *content(struct arena *arena, const char *const *media, struct json *schema)
+/* The schema of a body in version 3: once per media type. */
+static struct json *make_content(struct arena *arena, const char *const *media, struct json *schema)
 {
     struct json *content = json_object(arena);
     for (; *media; media++)
@@ -156,18 +157,16 @@ static bool is_own_kind(const struct openapi_operation *operation)
            (!operation->sub->group && str_eq(operation->sub->kind, operation->resource->id.kind));
 }
 
-/* What is read and written there; NULL where it is no object. */
+/* A reference to the type that the operation reads and writes; NULL if that is no object. */
 static struct json *refer_object(struct openapi_types *types,
                                  const struct openapi_operation *operation)
 {
-    const struct registry_resource *resource = operation->resource;
+    const struct kube_kind *resource = operation->resource;
     if (operation->sub && operation->sub->id == SUB_LOG)
         return NULL;
     if (is_own_kind(operation))
         return openapi_refer_kind(types, resource);
-    const char *group = operation->sub->group ? operation->sub->group : resource->id.group;
-    const char *version = operation->sub->group ? operation->sub->version : resource->id.version;
-    const struct schema_object *object = type_of_kind(group, version, operation->sub->kind);
+    const struct schema_object *object = operation->sub->schema;
     return object ? openapi_refer(types, object) : NULL;
 }
 
@@ -215,7 +214,7 @@ static void write_request(struct openapi_types *types, const struct openapi_oper
         return;
     if (types->version == OPENAPI_V3) {
         json_set(arena, json_ensure_object(arena, json, "requestBody"), "content",
-                 content(arena, media, schema));
+                 make_content(arena, media, schema));
         return;
     }
     struct json *body = json_object(arena);
@@ -225,7 +224,7 @@ static void write_request(struct openapi_types *types, const struct openapi_oper
         json_set_bool(arena, body, "required", true);
     json_set(arena, body, "schema", schema);
     json_append(json_ensure_array(arena, json, "parameters"), body);
-    json_set(arena, json, "consumes", strings(arena, media));
+    json_set(arena, json, "consumes", make_strings(arena, media));
 }
 
 static void write_answer(struct openapi_types *types, const struct openapi_operation *operation,
@@ -244,11 +243,11 @@ static void write_answer(struct openapi_types *types, const struct openapi_opera
         json_set_string(arena, schema, "type", "string");
     }
     if (types->version == OPENAPI_V2)
-        json_set(arena, json, "produces", strings(arena, media));
+        json_set(arena, json, "produces", make_strings(arena, media));
     if (schema && types->version == OPENAPI_V2)
         json_set(arena, answer, "schema", schema);
     else if (schema)
-        json_set(arena, answer, "content", content(arena, media, schema));
+        json_set(arena, answer, "content", make_content(arena, media, schema));
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -261,7 +260,7 @@ static void append_capital(struct buf *name, const char *word, size_t size)
         buf_append(name, word + 1, size - 1);
 }
 
-/* "RbacAuthorization", "KubeflowOrg", "Core"; the groups of Kubernetes are not called after it. */
+/* Appends "RbacAuthorization", "KubeflowOrg" or "Core": the group, without ".k8s.io". */
 static void append_group(struct buf *name, const char *group)
 {
     if (group[0] == '\0')
@@ -283,10 +282,10 @@ static struct json *operation_name(struct arena *arena, const struct openapi_ope
     const char *sub = operation->sub ? operation->sub->name : "";
     _cleanup_buf_ struct buf name;
     buf_init(&name, 1024);
-    buf_append_str(&name, connects(operation) ? "connect" : words->name);
+    buf_append_str(&name, operation_connects(operation) ? "connect" : words->name);
     append_group(&name, id->group);
     append_capital(&name, operation->version, strlen(operation->version));
-    if (connects(operation))
+    if (operation_connects(operation))
         append_capital(&name, words->method, strlen(words->method));
     if (id->namespaced && !operation->everywhere)
         buf_append_str(&name, "Namespaced");
@@ -300,7 +299,7 @@ static struct json *operation_name(struct arena *arena, const struct openapi_ope
 static struct json *kind_of(struct arena *arena, const struct openapi_operation *operation)
 {
     const struct kube_resource *id = &operation->resource->id;
-    const struct registry_subresource *sub = operation->sub;
+    const struct kube_subresource *sub = operation->sub;
     if (sub && sub->group)
         return openapi_group_version_kind(arena, sub->group, sub->version, sub->kind);
     return openapi_group_version_kind(arena, id->group, operation->version,
@@ -316,17 +315,17 @@ struct json *openapi_write_operation(struct openapi_types *types,
     if (operation->sub)
         subject = arena_printf(arena, "%s/%s", subject, operation->sub->name);
     struct json *json = json_object(arena);
-    json_set(
-        arena, json, "description",
-        json_stringf(arena, "%s %s", connects(operation) ? "connect to a" : words->doc, subject));
+    json_set(arena, json, "description",
+             json_stringf(arena, "%s %s",
+                          operation_connects(operation) ? "connect to a" : words->doc, subject));
     json_set(arena, json, "operationId", operation_name(arena, operation));
     struct json *parameters = write_query(types, operation);
-    if (parameters->count > 0 && !connects(operation))
+    if (parameters->count > 0 && !operation_connects(operation))
         json_set(arena, json, "parameters", parameters);
     write_request(types, operation, json);
     write_answer(types, operation, json);
     json_set_string(arena, json, "x-kubernetes-action",
-                    connects(operation) ? "connect" : words->action);
+                    operation_connects(operation) ? "connect" : words->action);
     json_set(arena, json, "x-kubernetes-group-version-kind", kind_of(arena, operation));
     return json;
 }

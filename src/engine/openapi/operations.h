@@ -1,23 +1,23 @@
-/* One operation of a path; what openapi_paths.c and openapi_operations.c share. */
+/* One operation of a path, such as the list of pods in a namespace. paths.c asks for it. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_OPERATIONS_H
 #define TRAINYARD_ENGINE_OPENAPI_OPERATIONS_H
 
 #include "engine/openapi/schema.h"
 
 struct openapi_operation {
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     const char *version;
-    const struct registry_subresource *sub; /* NULL: the object itself */
-    enum registry_verb verb;
-    bool everywhere; /* across namespaces */
+    const struct kube_subresource *sub; /* NULL: the object itself */
+    enum kube_verb verb;
+    bool everywhere; /* across all namespaces */
 };
 
-/* "get", "post": the member of a path. */
-const char *openapi_method(enum registry_verb verb);
+/* The HTTP method of the verb in lower case, which is the name of the operation in a path. */
+const char *openapi_method(enum kube_verb verb);
 
 struct json *openapi_write_operation(struct openapi_types *types,
                                      const struct openapi_operation *operation);
-/* Of a path itself: "name", "namespace". */
+/* A parameter of the path itself: "name", "namespace". */
 struct json *openapi_path_parameter(struct openapi_types *types, const char *name, const char *doc);
 
 #endif

@@ -1,4 +1,4 @@
-/* The paths of an OpenAPI document; see openapi_paths.h. */
+/* The paths of an OpenAPI document; see paths.h. */
 #include "engine/openapi/paths.h"
 
 #include "engine/openapi/operations.h"
@@ -7,14 +7,14 @@
 
 enum { COLLECTION = VERB_LIST | VERB_CREATE | VERB_DELETE_COLLECTION };
 
-/* One path with those of `verbs` that are operations: to watch is a parameter of list. */
+/* Writes one path with an operation per verb. A watch is no operation but a parameter of list. */
 static void write_path(struct openapi_types *types, struct json *paths, const char *path,
                        struct openapi_operation operation, unsigned verbs)
 {
     struct arena *arena = types->arena;
     struct json *item = json_object(arena);
     for (unsigned verb = 1; verb <= VERB_LAST; verb <<= 1) {
-        operation.verb = (enum registry_verb)verb;
+        operation.verb = (enum kube_verb)verb;
         const char *method = verbs & verb ? openapi_method(operation.verb) : NULL;
         if (method)
             json_set(arena, item, method, openapi_write_operation(types, &operation));
@@ -32,7 +32,7 @@ static void write_path(struct openapi_types *types, struct json *paths, const ch
     json_set(arena, paths, path, item);
 }
 
-void openapi_write_paths(struct openapi_types *types, const struct registry_resource *resource,
+void openapi_write_paths(struct openapi_types *types, const struct kube_kind *resource,
                          const char *version, struct json *paths)
 {
     struct arena *arena = types->arena;
@@ -50,7 +50,7 @@ void openapi_write_paths(struct openapi_types *types, const struct registry_reso
         write_path(types, paths, kube_resource_path(arena, &id, NULL, NULL, NULL), operation,
                    resource->verbs & VERB_LIST);
     operation.everywhere = false;
-    const struct registry_subresource *sub = resource->subresources;
+    const struct kube_subresource *sub = resource->subresources;
     for (; sub && sub->id != SUB_NONE; sub++) {
         operation.sub = sub;
         write_path(types, paths, kube_resource_path(arena, &id, namespace_, "{name}", sub->name),

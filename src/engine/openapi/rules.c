@@ -1,5 +1,5 @@
-/* The limits of values in the words of OpenAPI; see openapi_schema.h. Those that version 2 has no
- * words for are left out there: what it says is true, if not all. */
+/* The limits of values as keywords of OpenAPI; see schema.h. Version 2 leaves out the limits that
+ * it has no keyword for. */
 #include "kube/schema/rules.h"
 #include "engine/openapi/schema.h"
 

@@ -1,4 +1,4 @@
-/* Definitions from field tables; see openapi_schema.h. */
+/* Makes definitions from field tables; see schema.h. */
 #include "engine/openapi/schema.h"
 
 #include "base/str.h"
@@ -9,7 +9,7 @@
 
 static const char KINDS[] = "x-kubernetes-group-version-kind";
 
-/* Values that Kubernetes gives a name of their own, though they are plain ones. */
+/* Scalar types that Kubernetes defines under a name. */
 struct scalar {
     const char *name, *doc, *format;
 };
@@ -58,8 +58,8 @@ struct json *openapi_group_version_kind(struct arena *arena, const char *group, 
 
 /* ---- References ------------------------------------------------------------------------------ */
 
-/* True the first time. */
-static bool learn(struct openapi_types *types, const void *type)
+/* Marks the type as defined. Returns true the first time. */
+static bool learn_type(struct openapi_types *types, const void *type)
 {
     for (size_t i = 0; i < types->known.count; i++)
         if (types->known.items[i] == type)
@@ -68,7 +68,7 @@ static bool learn(struct openapi_types *types, const void *type)
     return true;
 }
 
-static struct json *reference(struct openapi_types *types, const char *name)
+static struct json *make_reference(struct openapi_types *types, const char *name)
 {
     struct json *json = json_object(types->arena);
     json_set(types->arena, json, "$ref",
@@ -78,7 +78,7 @@ static struct json *reference(struct openapi_types *types, const char *name)
     return json;
 }
 
-static struct json *marked(struct arena *arena, const char *extension)
+static struct json *make_marked(struct arena *arena, const char *extension)
 {
     struct json *json = json_object(arena);
     json_set_bool(arena, json, extension, true);
@@ -95,10 +95,10 @@ static void set_either(struct arena *arena, struct json *json, const char *one, 
 static struct json *refer_scalar(struct openapi_types *types, const struct scalar *scalar)
 {
     struct arena *arena = types->arena;
-    if (learn(types, scalar)) {
+    if (learn_type(types, scalar)) {
         struct json *json = json_object(arena);
         json_set_string(arena, json, "description", scalar->doc);
-        /* Only version 3 can say that it is one of two. */
+        /* Only version 3 can express one of two types. */
         if (scalar == &INT_OR_STRING && types->version == OPENAPI_V3)
             set_either(arena, json, "integer", "string");
         else if (scalar == &QUANTITY && types->version == OPENAPI_V3)
@@ -109,12 +109,13 @@ static struct json *refer_scalar(struct openapi_types *types, const struct scala
             json_set_string(arena, json, "format", scalar->format);
         json_set(arena, types->definitions, scalar->name, json);
     }
-    return reference(types, scalar->name);
+    return make_reference(types, scalar->name);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static struct json *write_object(struct openapi_types *types, const struct schema_object *object);
+static struct json *write_object_type(struct openapi_types *types,
+                                      const struct schema_object *object);
 
 static void write_list_type(struct arena *arena, struct json *json, const struct schema *value)
 {
@@ -160,7 +161,7 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
     case SCHEMA_QUANTITY:
         return refer_scalar(types, &QUANTITY);
     case SCHEMA_INT_OR_STRING:
-        return types->custom ? marked(arena, "x-kubernetes-int-or-string")
+        return types->custom ? make_marked(arena, "x-kubernetes-int-or-string")
                              : refer_scalar(types, &INT_OR_STRING);
     case SCHEMA_TIME:
         return refer_scalar(types, &TIME);
@@ -169,10 +170,10 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
     case SCHEMA_OBJECT:
         if (value->object->name)
             return openapi_refer(types, value->object);
-        /* Whoever reads version 2 takes a type that is told for all there is. */
+        /* Readers of version 2 reject other values if a type is given. */
         return types->version == OPENAPI_V2 && value->object->preserve
-                   ? marked(arena, "x-kubernetes-preserve-unknown-fields")
-                   : write_object(types, value->object);
+                   ? make_marked(arena, "x-kubernetes-preserve-unknown-fields")
+                   : write_object_type(types, value->object);
     case SCHEMA_MAP:
         json = schema_plain(arena, "object", NULL);
         json_set(arena, json, "additionalProperties", openapi_write_value(types, value->items));
@@ -190,7 +191,7 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
 
 struct json *openapi_write_value(struct openapi_types *types, const struct schema *value)
 {
-    /* Version 2 cannot say that a value may also be null: nothing is said of it then. */
+    /* Version 2 cannot express null as a value, so it gives no type. */
     if (value->nullable && types->version == OPENAPI_V2)
         return json_object(types->arena);
     struct json *json = write_type(types, value);
@@ -204,7 +205,7 @@ struct json *openapi_write_value(struct openapi_types *types, const struct schem
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-static void describe(struct arena *arena, struct json *json, const struct schema_field *field)
+static void describe_field(struct arena *arena, struct json *json, const struct schema_field *field)
 {
     if (field->unsupported)
         json_set(arena, json, "description",
@@ -213,14 +214,14 @@ static void describe(struct arena *arena, struct json *json, const struct schema
         json_set_string(arena, json, "description", field->doc);
 }
 
-/* In version 3 nothing stands beside a reference: it becomes one of one that all hold, and what was
- * said of it is said of that. */
+/* In version 3 no keyword may stand beside a reference. Therefore the reference becomes the only
+ * element of allOf, and the other keywords stand beside allOf. */
 static struct json *beside_reference(struct arena *arena, const struct json *value)
 {
-    struct json *json = json_object(arena), *reference = json_object(arena);
-    json_append(json_ensure_array(arena, json, "allOf"), reference);
+    struct json *json = json_object(arena), *make_reference = json_object(arena);
+    json_append(json_ensure_array(arena, json, "allOf"), make_reference);
     JSON_EACH (member, value)
-        json_set(arena, str_eq(member->name, "$ref") ? reference : json, member->name,
+        json_set(arena, str_eq(member->name, "$ref") ? make_reference : json, member->name,
                  json_clone(arena, member));
     return json;
 }
@@ -231,7 +232,7 @@ static struct json *write_field(struct openapi_types *types, const struct schema
     struct json *json = openapi_write_value(types, &field->value);
     if (types->version == OPENAPI_V3 && json_get(json, "$ref"))
         json = beside_reference(arena, json);
-    describe(arena, json, field);
+    describe_field(arena, json, field);
     if (types->version == OPENAPI_V3 && field->fallback) {
         struct json *fallback;
         if (json_parse(arena, field->fallback, strlen(field->fallback), NULL, &fallback, NULL) == 0)
@@ -240,7 +241,8 @@ static struct json *write_field(struct openapi_types *types, const struct schema
     return json;
 }
 
-static struct json *write_object(struct openapi_types *types, const struct schema_object *object)
+static struct json *write_object_type(struct openapi_types *types,
+                                      const struct schema_object *object)
 {
     struct arena *arena = types->arena;
     struct json *json = json_object(arena);
@@ -265,35 +267,36 @@ static struct json *write_object(struct openapi_types *types, const struct schem
     return json;
 }
 
-/* The kinds that are objects of this type. */
+/* The kinds whose objects have this type. */
 static struct json *kinds_of(struct openapi_types *types, const struct schema_object *object)
 {
     struct arena *arena = types->arena;
     struct json *kinds = json_array(arena);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(types->registry, i)); i++) {
         const struct kube_resource *id = &resource->id;
         if (resource->schema == object)
             json_append(kinds, openapi_group_version_kind(arena, id->group, id->version, id->kind));
-        for (const struct registry_older *older = resource->older; older && older->version; older++)
+        for (const struct kube_older_version *older = resource->older; older && older->version;
+             older++)
             if (older->schema == object)
                 json_append(kinds,
                             openapi_group_version_kind(arena, id->group, older->version, id->kind));
     }
     const struct type_kind *kind;
-    for (size_t i = 0; kinds->count == 0 && (kind = type_kind_at(i)); i++)
+    for (size_t i = 0; kinds->count == 0 && (kind = types_message_at(i)); i++)
         if (kind->object == object)
             json_append(kinds,
                         openapi_group_version_kind(arena, kind->group, kind->version, kind->kind));
     return kinds;
 }
 
-static void define(struct openapi_types *types, const struct schema_object *object,
-                   const char *name)
+static void define_type(struct openapi_types *types, const struct schema_object *object,
+                        const char *name)
 {
     bool before = types->custom;
     types->custom = !object->name;
-    struct json *json = write_object(types, object), *kinds = kinds_of(types, object);
+    struct json *json = write_object_type(types, object), *kinds = kinds_of(types, object);
     types->custom = before;
     if (kinds->count > 0)
         json_set(types->arena, json, KINDS, kinds);
@@ -302,16 +305,16 @@ static void define(struct openapi_types *types, const struct schema_object *obje
 
 struct json *openapi_refer(struct openapi_types *types, const struct schema_object *object)
 {
-    if (learn(types, object))
-        define(types, object, object->name);
-    return reference(types, object->name);
+    if (learn_type(types, object))
+        define_type(types, object, object->name);
+    return make_reference(types, object->name);
 }
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* A type without a name gets that of its kind with the pieces of the group turned round:
- * "com.example.v1.Lamp". */
-static const char *name_of_kind(struct arena *arena, const struct registry_resource *resource)
+/* The name of a kind's type. A type without a name gets the name of its kind behind the group in
+ * reverse order: "com.example.v1.Lamp". */
+static const char *name_of_kind(struct arena *arena, const struct kube_kind *resource)
 {
     const struct kube_resource *id = &resource->id;
     if (resource->schema->name)
@@ -324,21 +327,19 @@ static const char *name_of_kind(struct arena *arena, const struct registry_resou
     return name;
 }
 
-struct json *openapi_refer_kind(struct openapi_types *types,
-                                const struct registry_resource *resource)
+struct json *openapi_refer_kind(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = name_of_kind(types->arena, resource);
-    if (learn(types, resource->schema))
-        define(types, resource->schema, name);
-    return reference(types, name);
+    if (learn_type(types, resource->schema))
+        define_type(types, resource->schema, name);
+    return make_reference(types, name);
 }
 
-static struct json *write_list(struct openapi_types *types,
-                               const struct registry_resource *resource)
+static struct json *write_kind_list(struct openapi_types *types, const struct kube_kind *resource)
 {
     struct arena *arena = types->arena;
     const struct kube_resource *id = &resource->id;
-    struct json *list = write_object(types, &TYPE_LIST), *kinds = json_array(arena);
+    struct json *list = write_object_type(types, &TYPE_LIST), *kinds = json_array(arena);
     struct json *items = json_at(list, "properties", "items", NULL);
     json_set(arena, items, "items", openapi_refer_kind(types, resource));
     json_append(kinds,
@@ -347,12 +348,11 @@ static struct json *write_list(struct openapi_types *types,
     return list;
 }
 
-struct json *openapi_refer_list(struct openapi_types *types,
-                                const struct registry_resource *resource)
+struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = arena_printf(types->arena, "%sList", name_of_kind(types->arena, resource));
-    /* The list has no type in the tables: the resource stands for it. */
-    if (learn(types, resource))
-        json_set(types->arena, types->definitions, name, write_list(types, resource));
-    return reference(types, name);
+    /* The tables have no types of lists, so the row itself marks the list as defined. */
+    if (learn_type(types, resource))
+        json_set(types->arena, types->definitions, name, write_kind_list(types, resource));
+    return make_reference(types, name);
 }

@@ -1,7 +1,6 @@
-/* The definitions of an OpenAPI document: the field tables (kube/schema/schema.h) in the words of
- * version 2 or 3. A type with a name is defined once and referred to; the writer of a document asks
- * for a reference to what its paths speak of, and gets the definition of that and of all it holds.
- */
+/* The definitions of an OpenAPI document, made from field tables (kube/schema/schema.h) in version
+ * 2 or 3. A type with a name is defined once and referred to. A call for a reference to a type also
+ * defines that type and all types that it contains. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 #define TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 
@@ -17,22 +16,20 @@ struct openapi_types {
     const struct registry *registry;
     enum openapi_version version;
     struct json *definitions; /* name → schema */
-    VEC(const void *) known;  /* the types defined so far */
-    bool custom;              /* what is written now is of a custom resource */
+    VEC(const void *) known;  /* the types that are defined */
+    bool custom;              /* the present type is that of a custom resource */
 };
 
 void openapi_types_init(struct openapi_types *types, struct arena *arena,
                         const struct registry *registry, enum openapi_version version);
 void openapi_types_release(struct openapi_types *types);
 
-/* {"$ref": …} to a named type, to the kind of a resource, to lists of it. */
+/* Return {"$ref": …} to a named type, to the type of a kind, to the type of its lists. */
 struct json *openapi_refer(struct openapi_types *types, const struct schema_object *object);
-struct json *openapi_refer_kind(struct openapi_types *types,
-                                const struct registry_resource *resource);
-struct json *openapi_refer_list(struct openapi_types *types,
-                                const struct registry_resource *resource);
+struct json *openapi_refer_kind(struct openapi_types *types, const struct kube_kind *resource);
+struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource);
 
-/* ---- What its own files share */
+/* ---- Shared by schema.c and rules.c */
 struct schema_rules;
 struct json *openapi_write_value(struct openapi_types *types, const struct schema *value);
 void openapi_write_rules(struct openapi_types *types, struct json *json,

@@ -37,13 +37,6 @@ static void add_taint(struct arena *arena, struct json *taints, const char *key)
     json_append(taints, taint);
 }
 
-void taints_add_not_ready(struct arena *arena, struct json *node)
-{
-    struct json *spec = json_ensure_object(arena, node, "spec");
-    if (!find_taint(json_get(spec, "taints"), TAINT_NOT_READY))
-        add_taint(arena, json_ensure_array(arena, spec, "taints"), TAINT_NOT_READY);
-}
-
 /* A node that has not reported yet keeps the taint that it was created with. Kubernetes removes
  * that taint until the node's monitoring grace period is over. */
 static bool is_wanted(const struct json *node, const struct row *row)

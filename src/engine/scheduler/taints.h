@@ -5,15 +5,9 @@
 #define TRAINYARD_ENGINE_TAINTS_H
 
 #include "base/json/json.h"
+#include "kube/kinds/node.h"
 
 #include <stddef.h>
-
-#define TAINT_NOT_READY     "node.kubernetes.io/not-ready"
-#define TAINT_UNREACHABLE   "node.kubernetes.io/unreachable"
-#define TAINT_UNSCHEDULABLE "node.kubernetes.io/unschedulable"
-
-/* Adds the taint not-ready to a new node if it is missing. */
-void taints_add_not_ready(struct arena *arena, struct json *node);
 
 /* The taints that the node should have: NoSchedule taints for its conditions and a cordon, and all
  * other taints as they are. NULL if the node has them already. */

@@ -197,7 +197,7 @@ void stored_trust(struct store *store, const char *key)
     store_object_unref(stored);
 }
 
-struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
+struct json *stored_placeholder(struct arena *arena, const struct kube_kind *resource,
                                 const struct store_object *stored)
 {
     const char *name = place_of(stored->key), *namespace_ = NULL;
@@ -214,7 +214,7 @@ static void on_removed(void *context, const struct store_object *object, const s
 {
 }
 
-int stored_remove(struct store *store, const struct registry_resource *resource,
+int stored_remove(struct store *store, const struct kube_kind *resource,
                   const struct store_object *stored, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -228,8 +228,8 @@ int stored_remove(struct store *store, const struct registry_resource *resource,
                                      on_removed, NULL, err);
 }
 
-char *stored_key(struct arena *arena, const struct registry_resource *resource,
-                 const char *namespace_, const char *name)
+char *stored_key(struct arena *arena, const struct kube_kind *resource, const char *namespace_,
+                 const char *name)
 {
     if (!resource->id.namespaced)
         return arena_printf(arena, "/%s/%s", resource->storage, name ? name : "");

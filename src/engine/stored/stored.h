@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "engine/kinds/registry.h"
+#include "kube/kinds/kind.h"
 #include "store/store.h"
 
 enum {
@@ -64,15 +64,15 @@ void stored_trust(struct store *store, const char *key);
 
 /* A stand-in for an object that cannot be read, with its kind, namespace and name, for its
  * deletion. */
-struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
+struct json *stored_placeholder(struct arena *arena, const struct kube_kind *resource,
                                 const struct store_object *stored);
 /* Removes an object that cannot be read from the store. */
-int stored_remove(struct store *store, const struct registry_resource *resource,
+int stored_remove(struct store *store, const struct kube_kind *resource,
                   const struct store_object *stored, struct err *err);
 
 /* The key of an object in the store: "/pods/default/x". name NULL: the prefix of all objects in the
  * namespace; namespace_ "": of all namespaces. */
-char *stored_key(struct arena *arena, const struct registry_resource *resource,
-                 const char *namespace_, const char *name);
+char *stored_key(struct arena *arena, const struct kube_kind *resource, const char *namespace_,
+                 const char *name);
 
 #endif

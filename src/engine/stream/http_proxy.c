@@ -246,14 +246,13 @@ static void on_http_proxy_connected(void *context, struct stream *stream, const 
 
 /* ---- The target ------------------------------------------------------------------------------ */
 
-static int http_proxy_load(struct api_call *call, const char *plural, const char *name,
+static int http_proxy_load(struct api_call *call, const struct kube_kind *kind, const char *name,
                            struct json **ret, struct err *err)
 {
-    const struct registry_resource *resource = registry_built_in("", "v1", plural);
-    const char *key = stored_key(call->arena, resource, call->route.namespace_, name);
+    const char *key = stored_key(call->arena, kind, call->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     if (!stored)
-        return err_set(err, ERR_NOT_FOUND, "%s \"%.253s\" not found", plural, name);
+        return err_set(err, ERR_NOT_FOUND, "%s \"%.253s\" not found", kind->id.plural, name);
     int result = stored_read(call->arena, stored, ret, err);
     store_object_unref(stored);
     return result;
@@ -265,7 +264,7 @@ static int find_pod(struct api_call *call, struct target *ret, struct err *err)
     struct json *pod;
     int result = http_proxy_name_parse(call->arena, call->route.name, "pod", &name, err);
     if (result == 0)
-        result = http_proxy_load(call, "pods", name.name, &pod, err);
+        result = http_proxy_load(call, &KUBE_POD_KIND, name.name, &pod, err);
     if (result == 0)
         result = http_proxy_pod_port(pod, name.port, &ret->port, err);
     if (result == 0)
@@ -283,11 +282,11 @@ static int find_behind_service(struct api_call *call, struct target *ret, struct
     rand_secure(&seed, sizeof(seed));
     int result = http_proxy_name_parse(call->arena, call->route.name, "service", &name, err);
     if (result == 0)
-        result = http_proxy_load(call, "services", name.name, &service, err);
+        result = http_proxy_load(call, &KUBE_SERVICE_KIND, name.name, &service, err);
     if (result == 0)
         result = http_proxy_service_port(service, name.port, &port, err);
     if (result == 0)
-        result = http_proxy_load(call, "endpoints", name.name, &endpoints, err);
+        result = http_proxy_load(call, &KUBE_ENDPOINTS_KIND, name.name, &endpoints, err);
     if (result == 0)
         result = http_proxy_pick_endpoint(json_get(endpoints, "subsets"), name.name, port, seed,
                                           &address, &ret->port, err);
@@ -299,7 +298,8 @@ static int find_behind_service(struct api_call *call, struct target *ret, struct
                        "endpoint %.63s of service \"%.253s\" is not a pod, and the proxy reaches "
                        "only pods",
                        json_get_string(address, "ip", ""), name.name);
-    result = http_proxy_load(call, "pods", json_get_string(reference, "name", ""), &pod, err);
+    result =
+        http_proxy_load(call, &KUBE_POD_KIND, json_get_string(reference, "name", ""), &pod, err);
     if (result == 0)
         ret->pod = pod;
     return result;
@@ -322,7 +322,7 @@ static void list_pods_of_node(struct api_call *call, struct buf *ret)
 {
     struct store_object **stored;
     struct json *list = json_object(call->arena);
-    const char *prefix = stored_key(call->arena, registry_built_in("", "v1", "pods"), "", NULL);
+    const char *prefix = stored_key(call->arena, &KUBE_POD_KIND, "", NULL);
     size_t count = store_list(engine_store(call->engine), prefix, &stored);
     json_set_string(call->arena, list, "kind", "PodList");
     json_set_string(call->arena, list, "apiVersion", "v1");
@@ -347,7 +347,7 @@ static void answer_for_node(struct api_call *call)
     struct json *node;
     _cleanup_buf_ struct buf text;
     buf_init(&text, SIZE_MAX);
-    if (http_proxy_load(call, "nodes", call->route.name, &node, &err) < 0) {
+    if (http_proxy_load(call, &KUBE_NODE_KIND, call->route.name, &node, &err) < 0) {
         api_respond_error(call, &err);
     } else if (call->route.verb == VERB_GET && str_eq(call->route.rest, "/healthz")) {
         http_respond(call->exchange, 200, "text/plain; charset=utf-8", "ok", 2);

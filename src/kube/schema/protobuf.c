@@ -451,8 +451,8 @@ static int open_envelope(struct reader *reader, struct span span, struct json **
     return 0;
 }
 
-int schema_protobuf_read_body(struct arena *arena, const void *data, size_t size, struct json **ret,
-                              struct err *err)
+int schema_protobuf_read_body(struct arena *arena, schema_find_type *find, const void *context,
+                              const void *data, size_t size, struct json **ret, struct err *err)
 {
     struct reader reader = {.arena = arena, .fields_left = SCHEMA_PROTOBUF_FIELDS_MAX, .err = err};
     struct span raw = {(const uint8_t *)"", 0};
@@ -462,7 +462,7 @@ int schema_protobuf_read_body(struct arena *arena, const void *data, size_t size
         return result;
     const char *version = json_get_string(meta, "apiVersion", "");
     const char *kind = json_get_string(meta, "kind", "");
-    const struct schema_object *type = type_of_api_version(version, kind);
+    const struct schema_object *type = find(context, version, kind);
     if (!type || !has_numbers(type))
         return err_set(err, ERR_MEDIA_TYPE,
                        "%.100s of version \"%.100s\" is not read from protobuf; send it as "

@@ -14,9 +14,14 @@ enum { SCHEMA_PROTOBUF_DEPTH_MAX = 32, SCHEMA_PROTOBUF_FIELDS_MAX = 1000 * 1000 
 int schema_protobuf_read(struct arena *arena, const struct schema_object *type, const void *data,
                          size_t size, struct json **ret, struct err *err);
 
+/* The type of objects with this apiVersion and kind; NULL if there is none. */
+typedef const struct schema_object *schema_find_type(const void *context, const char *api_version,
+                                                     const char *kind);
+
 /* Decodes a whole body: "k8s\0", the envelope with apiVersion and kind, and the object in it.
- * Returns -ERR_MEDIA_TYPE for a kind that is not read from protobuf. */
-int schema_protobuf_read_body(struct arena *arena, const void *data, size_t size, struct json **ret,
-                              struct err *err);
+ * `find` looks up the type; `context` is passed to it. Returns -ERR_MEDIA_TYPE for a kind that is
+ * not read from protobuf. */
+int schema_protobuf_read_body(struct arena *arena, schema_find_type *find, const void *context,
+                              const void *data, size_t size, struct json **ret, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The cells of service accounts, roles and bindings; see table_cells.h. */
+/* The cells of service accounts, roles and bindings; see cells.h. */
 #include "kube/table/cells.h"
 
 #include "base/buf.h"
@@ -25,7 +25,7 @@ struct json *table_binding_role(struct arena *arena, const struct json *binding,
 }
 
 /* "a, b", and accounts as "namespace/name". */
-static struct json *subjects(struct arena *arena, const struct json *binding, const char *kind)
+static struct json *subjects_cell(struct arena *arena, const struct json *binding, const char *kind)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, CELL_MAX);
@@ -40,15 +40,15 @@ static struct json *subjects(struct arena *arena, const struct json *binding, co
 
 struct json *table_binding_users(struct arena *arena, const struct json *binding, int64_t now_ms)
 {
-    return subjects(arena, binding, "User");
+    return subjects_cell(arena, binding, "User");
 }
 
 struct json *table_binding_groups(struct arena *arena, const struct json *binding, int64_t now_ms)
 {
-    return subjects(arena, binding, "Group");
+    return subjects_cell(arena, binding, "Group");
 }
 
 struct json *table_binding_accounts(struct arena *arena, const struct json *binding, int64_t now_ms)
 {
-    return subjects(arena, binding, "ServiceAccount");
+    return subjects_cell(arena, binding, "ServiceAccount");
 }

@@ -1,4 +1,4 @@
-/* The cells of everything but pods and storage; see table_cells.h. */
+/* The cells of everything but pods and storage; see cells.h. */
 #include "kube/table/cells.h"
 
 #include "base/moment.h"
@@ -65,13 +65,6 @@ struct json *table_data_count(struct arena *arena, const struct json *object, in
 struct json *table_secret_type(struct arena *arena, const struct json *object, int64_t now_ms)
 {
     return json_string(arena, json_get_string(object, "type", "Opaque"));
-}
-
-struct json *table_last_condition(struct arena *arena, const struct json *object, int64_t now_ms)
-{
-    const struct json *list = json_at(object, "status", "conditions", NULL);
-    const struct json *last = json_count(list) ? json_element(list, json_count(list) - 1) : NULL;
-    return json_string(arena, json_get_string(last, "type", ""));
 }
 
 /* ---- Nodes ---- */
@@ -244,7 +237,7 @@ struct json *table_endpoints(struct arena *arena, const struct json *endpoints, 
     size_t count = 0;
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         const struct json *ports = json_get(subset, "ports");
-        /* A headless service may have no port: then its addresses stand alone. */
+        /* A headless service may have no port: then the cell shows its addresses only. */
         size_t rounds = json_count(ports) ? json_count(ports) : 1;
         for (size_t i = 0; i < rounds; i++) {
             int64_t port = json_get_int(json_element(ports, i), "port", 0);

@@ -1,4 +1,5 @@
-/* The functions that make cells, and the words that several of them share. */
+/* The functions that make the cells of tables, and what several of them share. A cell function
+ * returns the value of one column for one object; it never returns NULL. */
 #ifndef TRAINYARD_KUBE_TABLE_CELLS_H
 #define TRAINYARD_KUBE_TABLE_CELLS_H
 
@@ -8,12 +9,12 @@ struct kube_column;
 
 typedef struct json *table_cell(struct arena *arena, const struct json *object, int64_t now_ms);
 
-/* "5m" since the RFC 3339 text; "<unknown>" without one. */
+/* The time since the RFC 3339 timestamp, such as "5m"; "<unknown>" for NULL and "". */
 char *table_age(struct arena *arena, const char *timestamp, int64_t now_ms);
 /* The text, or "<none>" for NULL and "". */
 struct json *table_text_or_none(struct arena *arena, const char *text);
 
-/* Of a column that has a path. */
+/* The cell of a column that has a path. */
 struct json *table_path_cell(struct arena *arena, const struct kube_column *column,
                              const struct json *object, int64_t now_ms);
 
@@ -44,7 +45,7 @@ table_cell table_quota_requests, table_quota_limits;
 table_cell table_usage_cpu, table_usage_memory, table_usage_window;
 table_cell table_priority_value, table_priority_global;
 table_cell table_phase, table_status_message, table_data_count, table_secret_type,
-    table_last_condition, table_progress, table_lease_holder;
+    table_lease_holder;
 table_cell table_group_min_member, table_group_running, table_group_succeeded, table_group_failed,
     table_group_queue, table_scale_desired, table_scale_available;
 

@@ -1,4 +1,4 @@
-/* The columns a definition asks for (additionalPrinterColumns), by their paths; see table.h. */
+/* The columns that a definition has in additionalPrinterColumns; see table.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/json_path.h"
@@ -9,7 +9,7 @@
 
 static const char NAME_DOC[] = "what the object is called in its namespace";
 
-/* A value under a column of another type is not shown. */
+/* A value of another type than the column's is not shown. */
 static struct json *cell_of(struct arena *arena, const char *type, const struct json *value,
                             int64_t now_ms)
 {
@@ -35,7 +35,8 @@ struct json *table_path_cell(struct arena *arena, const struct kube_column *colu
     return cell_of(arena, column->type, value, now_ms);
 }
 
-static const char *copy(struct arena *arena, const struct json *object, const char *name)
+static const char *copy_column_text(struct arena *arena, const struct json *object,
+                                    const char *name)
 {
     return arena_strdup(arena, json_get_string(object, name, ""));
 }
@@ -52,10 +53,10 @@ const struct kube_columns *kube_columns_make(struct arena *arena, const struct j
                                          .cell = table_name};
     JSON_EACH (column, given) {
         struct kube_column *made = &list[count];
-        made->name = copy(arena, column, "name");
-        made->type = copy(arena, column, "type");
-        made->format = copy(arena, column, "format");
-        made->description = copy(arena, column, "description");
+        made->name = copy_column_text(arena, column, "name");
+        made->type = copy_column_text(arena, column, "type");
+        made->format = copy_column_text(arena, column, "format");
+        made->description = copy_column_text(arena, column, "description");
         made->priority = (int)json_get_int(column, "priority", 0);
         count +=
             json_path_parse(arena, json_get_string(column, "jsonPath", ""), &made->path, NULL) == 0;

@@ -12,14 +12,14 @@ struct words {
     size_t count;
 };
 
-static void add(struct words *words, const char *word)
+static void words_add(struct words *words, const char *word)
 {
     if (words->count++ < SHOWN)
         buf_printf(&words->text, "%s%s", words->text.size ? "," : "", word);
 }
 
 /* "<unset>" where there is nothing, as Kubernetes prints it. */
-static struct json *finish(struct arena *arena, struct words *words)
+static struct json *words_cell(struct arena *arena, struct words *words)
 {
     if (words->count > SHOWN)
         buf_printf(&words->text, " + %zu more...", words->count - SHOWN);
@@ -39,10 +39,10 @@ struct json *table_slice_ports(struct arena *arena, const struct json *slice, in
     buf_init(&words.text, CELL_MAX);
     JSON_EACH (port, json_get(slice, "ports")) {
         const struct json *number = json_get(port, "port");
-        add(&words, number ? arena_printf(arena, "%" PRId64, number->integer)
-                           : json_get_string(port, "name", "*"));
+        words_add(&words, number ? arena_printf(arena, "%" PRId64, number->integer)
+                                 : json_get_string(port, "name", "*"));
     }
-    return finish(arena, &words);
+    return words_cell(arena, &words);
 }
 
 struct json *table_slice_endpoints(struct arena *arena, const struct json *slice, int64_t now_ms)
@@ -51,7 +51,7 @@ struct json *table_slice_endpoints(struct arena *arena, const struct json *slice
     buf_init(&words.text, CELL_MAX);
     JSON_EACH (endpoint, json_get(slice, "endpoints")) {
         JSON_EACH (address, json_get(endpoint, "addresses"))
-            add(&words, json_text(address));
+            words_add(&words, json_text(address));
     }
-    return finish(arena, &words);
+    return words_cell(arena, &words);
 }

@@ -5,7 +5,8 @@
 
 #include <inttypes.h>
 
-/* "2/4"; a work queue has one thing to do and may put several hands to it: "0/1 of 3". */
+/* "2/4" completions. A job with a work queue has one completion and several parallel pods:
+ * "0/1 of 3". */
 struct json *table_job_completions(struct arena *arena, const struct json *job, int64_t now_ms)
 {
     const struct json *spec = json_get(job, "spec");
@@ -25,7 +26,7 @@ static bool read_time(const struct json *object, const char *name, int64_t *ret)
     return text[0] && moment_parse(text, ret, NULL) == 0;
 }
 
-/* From the start to the end, or until now; a job that failed has ended too. */
+/* The time from the start of the job to its end, or to now. A failed job has ended, too. */
 struct json *table_job_duration(struct arena *arena, const struct json *job, int64_t now_ms)
 {
     const struct json *status = json_get(job, "status");

@@ -1,8 +1,8 @@
-/* The cells of what pods and nodes use; see table_cells.h. */
+/* The cells of the resource usage of pods and nodes; see cells.h. */
 #include "kube/quantity.h"
 #include "kube/table/cells.h"
 
-/* Of a node, or of all containers of a pod together. */
+/* The usage of a node, or the sum over all containers of a pod. */
 static struct json *usage_cell(struct arena *arena, const struct json *object, const char *resource)
 {
     struct kube_quantity sum = {0}, one;

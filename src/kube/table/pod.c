@@ -24,7 +24,7 @@ static void note_restarts(const struct json *container, int64_t *restarts, int64
 }
 
 /* "OOMKilled", "Signal:9", "ExitCode:3". */
-static const char *ending(struct arena *arena, const struct json *terminated)
+static const char *container_ending(struct arena *arena, const struct json *terminated)
 {
     const char *reason = json_get_string(terminated, "reason", "");
     int64_t signal = json_get_int(terminated, "signal", 0);
@@ -35,7 +35,7 @@ static const char *ending(struct arena *arena, const struct json *terminated)
     return arena_printf(arena, "ExitCode:%lld", (long long)json_get_int(terminated, "exitCode", 0));
 }
 
-static bool is_sidecar(const struct json *pod, const char *name)
+static bool pod_has_sidecar(const struct json *pod, const char *name)
 {
     JSON_EACH (container, json_at(pod, "spec", "initContainers", NULL))
         if (str_eq(json_get_string(container, "name", NULL), name))
@@ -43,7 +43,8 @@ static bool is_sidecar(const struct json *pod, const char *name)
     return false;
 }
 
-/* Looks at init containers up to the first that is not done. True: the pod is initializing. */
+/* Looks at the init containers up to the first that has not completed. Returns true if there is
+ * one: the pod is initializing. */
 static bool summarize_init(struct arena *arena, const struct json *pod, struct summary *summary,
                            int64_t *sidecar_restarts, int64_t *sidecar_last_ms)
 {
@@ -52,7 +53,7 @@ static bool summarize_init(struct arena *arena, const struct json *pod, struct s
         const struct json *state = json_get(container, "state");
         const struct json *terminated = json_get(state, "terminated");
         const char *waiting = json_get_string(json_get(state, "waiting"), "reason", "");
-        bool sidecar = is_sidecar(pod, json_get_string(container, "name", NULL));
+        bool sidecar = pod_has_sidecar(pod, json_get_string(container, "name", NULL));
         position++;
         note_restarts(container, &summary->restarts, &summary->last_restart_ms);
         if (sidecar)
@@ -64,7 +65,7 @@ static bool summarize_init(struct arena *arena, const struct json *pod, struct s
             continue;
         }
         if (terminated)
-            summary->status = arena_printf(arena, "Init:%s", ending(arena, terminated));
+            summary->status = arena_printf(arena, "Init:%s", container_ending(arena, terminated));
         else if (*waiting && !str_eq(waiting, "PodInitializing"))
             summary->status = arena_printf(arena, "Init:%s", waiting);
         else
@@ -85,7 +86,7 @@ static bool summarize_container(struct arena *arena, const struct json *containe
     if (*waiting) {
         summary->status = waiting;
     } else if (terminated) {
-        summary->status = ending(arena, terminated);
+        summary->status = container_ending(arena, terminated);
     } else if (json_get_bool(container, "ready", false) && json_get(state, "running")) {
         summary->ready++;
         return true;
@@ -98,7 +99,7 @@ static void summarize_containers(struct arena *arena, const struct json *pod,
 {
     const struct json *list = json_at(pod, "status", "containerStatuses", NULL);
     bool running = false;
-    /* From the last to the first: the first container has the last word. */
+    /* From the last to the first, so that the status of the first container wins. */
     for (size_t i = json_count(list); i-- > 0;) {
         const struct json *container = json_element(list, i);
         note_restarts(container, &summary->restarts, &summary->last_restart_ms);
@@ -108,7 +109,7 @@ static void summarize_containers(struct arena *arena, const struct json *pod,
         summary->status = kube_condition_is_true(pod, "Ready") ? "Running" : "NotReady";
 }
 
-static struct summary summarize(struct arena *arena, const struct json *pod)
+static struct summary summarize_pod(struct arena *arena, const struct json *pod)
 {
     const struct json *status = json_get(pod, "status");
     const char *phase = json_get_string(status, "phase", "Unknown");
@@ -138,18 +139,18 @@ static struct summary summarize(struct arena *arena, const struct json *pod)
 
 struct json *table_pod_ready(struct arena *arena, const struct json *pod, int64_t now_ms)
 {
-    struct summary summary = summarize(arena, pod);
+    struct summary summary = summarize_pod(arena, pod);
     return json_stringf(arena, "%lld/%lld", (long long)summary.ready, (long long)summary.total);
 }
 
 struct json *table_pod_status(struct arena *arena, const struct json *pod, int64_t now_ms)
 {
-    return json_string(arena, summarize(arena, pod).status);
+    return json_string(arena, summarize_pod(arena, pod).status);
 }
 
 struct json *table_pod_restarts(struct arena *arena, const struct json *pod, int64_t now_ms)
 {
-    struct summary summary = summarize(arena, pod);
+    struct summary summary = summarize_pod(arena, pod);
     if (summary.restarts == 0 || summary.last_restart_ms == 0)
         return json_stringf(arena, "%lld", (long long)summary.restarts);
     char age[MOMENT_TEXT_MAX];

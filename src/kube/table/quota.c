@@ -1,4 +1,4 @@
-/* The cells of quotas; see table_cells.h. */
+/* The cells of quotas; see cells.h. */
 #include "base/buf.h"
 #include "base/str.h"
 #include "kube/quantity.h"
@@ -9,7 +9,7 @@
 
 enum { CELL_MAX = 4096 };
 
-static int compare_names(const void *a, const void *b)
+static int compare_quota_names(const void *a, const void *b)
 {
     return strcmp((*(const struct json *const *)a)->name, (*(const struct json *const *)b)->name);
 }
@@ -23,7 +23,7 @@ static void append_quantity(struct buf *buf, const struct json *value)
     buf_append_str(buf, text);
 }
 
-/* "pods: 3/10, …": of what is limited by limits, or of all the rest. */
+/* "pods: 3/10, …": the used and the hard amounts, either of the limits.… or of all others. */
 static struct json *used_cell(struct arena *arena, const struct json *quota, bool limits)
 {
     const struct json *hard = json_at(quota, "status", "hard", NULL);
@@ -32,7 +32,7 @@ static struct json *used_cell(struct arena *arena, const struct json *quota, boo
     _cleanup_buf_ struct buf buf;
     JSON_EACH (item, hard)
         sorted[count++] = item;
-    qsort(sorted, count, sizeof(*sorted), compare_names);
+    qsort(sorted, count, sizeof(*sorted), compare_quota_names);
     buf_init(&buf, CELL_MAX);
     for (size_t i = 0; i < count; i++) {
         if (str_has_prefix(sorted[i]->name, "limits.") != limits)

@@ -1,4 +1,4 @@
-/* The cells of volumes, of claims on them and of their classes; see table_cells.h. */
+/* The cells of volumes, of claims on them and of their classes; see cells.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"

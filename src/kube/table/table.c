@@ -1,10 +1,10 @@
-/* metav1.Table: the machinery; see table.h. */
+/* Makes metav1.Table objects; see table.h. */
 #include "kube/table/table.h"
 
 #include "base/str.h"
 #include "kube/table/cells.h"
 
-static struct json *definitions(struct arena *arena, const struct kube_columns *columns)
+static struct json *column_definitions(struct arena *arena, const struct kube_columns *columns)
 {
     struct json *list = json_array(arena);
     for (size_t i = 0; i < columns->count; i++) {
@@ -29,7 +29,7 @@ struct json *kube_table_new(struct arena *arena, const struct kube_columns *colu
     json_set(arena, table, "metadata",
              list_meta ? json_clone(arena, list_meta) : json_object(arena));
     json_set(arena, table, "columnDefinitions",
-             with_columns ? definitions(arena, columns) : json_null(arena));
+             with_columns ? column_definitions(arena, columns) : json_null(arena));
     json_set(arena, table, "rows", json_array(arena));
     return table;
 }

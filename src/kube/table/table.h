@@ -1,20 +1,19 @@
-/* metav1.Table: what `kubectl get` prints. Columns are rows of constant data with a function that
- * makes the cell; table_columns.c has those of the resources we serve. */
+/* metav1.Table: what `kubectl get` prints. A column is constant data with a function that makes its
+ * cells. The row of each kind (kube/kinds/kind.h) has its columns. */
 #ifndef TRAINYARD_KUBE_TABLE_H
 #define TRAINYARD_KUBE_TABLE_H
 
 #include "base/json/json.h"
-#include "kube/resource.h"
 
 struct json_path;
 
 struct kube_column {
     const char *name;        /* "Status" */
     const char *type;        /* "string", "integer", "date" … of OpenAPI */
-    const char *format;      /* "name" for the first column, else "" */
+    const char *format;      /* "name" for the column of names, else "" */
     const char *description; /* one sentence */
-    int priority;            /* 0, or 1 for those of -o wide */
-    /* What makes the cell: a function, or where the value stands. */
+    int priority;            /* 1: only shown by -o wide; else 0 */
+    /* Either a function that makes the cell, or the path of the value. */
     struct json *(*cell)(struct arena *arena, const struct json *object, int64_t now_ms);
     const struct json_path *path;
 };
@@ -24,24 +23,21 @@ struct kube_columns {
     size_t count;
 };
 
-/* The columns of a resource; NAME and AGE for one without its own. */
-const struct kube_columns *kube_columns_of(const struct kube_resource *resource);
-
-/* Those a definition asks for (its additionalPrinterColumns; NULL: AGE) behind NAME; in the arena.
- */
+/* The columns of a custom resource, in the arena: the name, then those of the definition's
+ * additionalPrinterColumns. Without any (`given` NULL or empty) the age follows. */
 const struct kube_columns *kube_columns_make(struct arena *arena, const struct json *given);
 
-/* ?includeObject= : what stands in each row's `object`. */
+/* ?includeObject= : which part of the object each row contains. */
 enum kube_include { KUBE_INCLUDE_METADATA, KUBE_INCLUDE_OBJECT, KUBE_INCLUDE_NONE };
 int kube_include_parse(const char *text, enum kube_include *ret,
                        struct err *err); /* NULL: default */
 
-/* An empty table. In a watch only the first event needs the columns. `list_meta` (may be NULL) is
- * the metadata of the list: resourceVersion, continue, remainingItemCount. */
+/* Makes a table without rows. `list_meta` is the metadata of the list (resourceVersion, continue,
+ * remainingItemCount) or NULL. A watch sends the columns with its first event only. */
 struct json *kube_table_new(struct arena *arena, const struct kube_columns *columns,
                             const struct json *list_meta, bool with_columns);
 
-/* The object is copied as far as `include` asks. */
+/* Adds the row of the object. Copies the part of the object that `include` names. */
 void kube_table_add(struct arena *arena, struct json *table, const struct kube_columns *columns,
                     const struct json *object, enum kube_include include, int64_t now_ms);
 

@@ -1,11 +1,10 @@
-/* The cells of what makes pods from a template: Deployments and ReplicaSets, and those that Jobs
- * share with them. */
+/* The cells of Deployments and ReplicaSets, and those that Jobs share with them. */
 #include "kube/selector.h"
 #include "kube/table/cells.h"
 
 #include <inttypes.h>
 
-/* A member of each container of the template, with commas between. */
+/* The values of one member of all containers of the template, joined by commas. */
 static struct json *container_texts(struct arena *arena, const struct json *workload,
                                     const char *name)
 {
@@ -36,8 +35,8 @@ struct json *table_pod_selector(struct arena *arena, const struct json *workload
     return table_text_or_none(arena, kube_selector_text(arena, &selector));
 }
 
-/* One replica is what a workload has that says nothing. */
-static int64_t desired(const struct json *workload)
+/* A workload without spec.replicas has one replica. */
+static int64_t desired_replicas(const struct json *workload)
 {
     return json_get_int(json_get(workload, "spec"), "replicas", 1);
 }
@@ -51,7 +50,7 @@ static struct json *status_number(struct arena *arena, const struct json *worklo
 struct json *table_replicas_desired(struct arena *arena, const struct json *workload,
                                     int64_t now_ms)
 {
-    return json_int(arena, desired(workload));
+    return json_int(arena, desired_replicas(workload));
 }
 
 struct json *table_replicas_current(struct arena *arena, const struct json *workload,
@@ -82,5 +81,5 @@ struct json *table_deployment_ready(struct arena *arena, const struct json *depl
 {
     return json_stringf(arena, "%" PRId64 "/%" PRId64,
                         json_get_int(json_get(deployment, "status"), "readyReplicas", 0),
-                        desired(deployment));
+                        desired_replicas(deployment));
 }

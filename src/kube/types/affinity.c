@@ -1,4 +1,4 @@
-/* Which nodes a pod may go to. See kube/types/types.h. */
+/* Types of affinity, tolerations and topology spread. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -10,11 +10,13 @@ LOCAL_TYPE(NODE_SELECTOR_REQUIREMENT, CORE "NodeSelectorRequirement",
     TEXT(1, "key", "the label, or field, that is looked at", REQUIRED, ALWAYS),
     TEXT(2, "operator", "how it is compared with the values", REQUIRED, ALWAYS,
         WORDS("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")),
-    TEXTS(3, "values", "what it is compared with"));
+    TEXTS(3, "values", "the values to compare with"));
 
-LOCAL_TYPE_ATOMIC(NODE_SELECTOR_TERM, CORE "NodeSelectorTerm", "what must all hold for a node",
-    LIST(1, "matchExpressions", NODE_SELECTOR_REQUIREMENT, "what must hold for its labels"),
-    LIST(2, "matchFields", NODE_SELECTOR_REQUIREMENT, "what must hold for its fields"));
+LOCAL_TYPE_ATOMIC(NODE_SELECTOR_TERM, CORE "NodeSelectorTerm",
+        "requirements that a node must meet all",
+    LIST(1, "matchExpressions", NODE_SELECTOR_REQUIREMENT,
+        "requirements on the labels of the node"),
+    LIST(2, "matchFields", NODE_SELECTOR_REQUIREMENT, "requirements on the fields of the node"));
 
 TYPE_ATOMIC(TYPE_NODE_SELECTOR, CORE "NodeSelector", "which nodes fit",
     LIST(1, "nodeSelectorTerms", NODE_SELECTOR_TERM, "a node fits if one of these holds", REQUIRED,
@@ -64,14 +66,15 @@ TYPE(TYPE_AFFINITY, CORE "Affinity", "where a pod may go, and where it would rat
     OBJECT(3, "podAntiAffinity", POD_ANTI_AFFINITY, "away from other pods"));
 
 TYPE(TYPE_TOLERATION, CORE "Toleration", "a taint of nodes that a pod puts up with",
-    TEXT(1, "key", "the key of the taint; any where not given"),
+    TEXT(1, "key", "the key of the taint; default: any"),
     TEXT(2, "operator", "Exists: any value; Equal: this one; Gt, Lt: a number above or below it",
         WORDS("Equal", "Exists", "Gt", "Lt")),
     TEXT(3, "value", "the value of the taint"),
-    TEXT(4, "effect", "what the taint does; anything where not given",
+    TEXT(4, "effect", "what the taint does; default: anything",
         WORDS("NoExecute", "NoSchedule", "PreferNoSchedule")),
     INT64(5, "tolerationSeconds",
-        "how long it is put up with, of NoExecute; for ever where not given", IF_SET));
+        "how many seconds a taint with effect NoExecute is tolerated; for ever if not set",
+            IF_SET));
 
 TYPE(TYPE_TOPOLOGY_SPREAD_CONSTRAINT, CORE "TopologySpreadConstraint",
         "how evenly pods are spread over places",

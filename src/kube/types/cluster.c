@@ -1,23 +1,23 @@
-/* Leases and priorities. See kube/types/types.h. */
+/* Types of leases and priority classes. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
 /* clang-format off */
 
-LOCAL_TYPE(LEASE_SPEC, COORDINATION "LeaseSpec", "who holds a lease, and since when",
-    TEXT(1, "holderIdentity", "who holds it", IF_SET),
+LOCAL_TYPE(LEASE_SPEC, COORDINATION "LeaseSpec", "the holder of a lease, and since when",
+    TEXT(1, "holderIdentity", "the identity of the holder", IF_SET),
     INT32(2, "leaseDurationSeconds", "how long it holds without being renewed", IF_SET),
     MICRO_TIME(3, "acquireTime", "when the holder got it"),
     MICRO_TIME(4, "renewTime", "when the holder last renewed it"),
     INT32(5, "leaseTransitions", "how often it went from one holder to another", IF_SET),
     TEXT(6, "strategy", "how the next holder is chosen", IF_SET),
-    TEXT(7, "preferredHolder", "who should hold it next", IF_SET));
+    TEXT(7, "preferredHolder", "the identity that should hold it next", IF_SET));
 
 TYPE(TYPE_LEASE, COORDINATION "Lease",
         "something that one holds at a time, such as the lead among several",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", LEASE_SPEC, "who holds it"));
+    STRUCT(2, "spec", LEASE_SPEC, "the identity of the holder"));
 
 TYPE(TYPE_PRIORITY_CLASS, SCHEDULING "PriorityClass", "how important pods of this class are",
     KIND_ROWS,

@@ -1,4 +1,4 @@
-/* A container and what stands in it. See kube/types/types.h. */
+/* Types of containers and their parts. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -7,7 +7,7 @@
 #define NO_DEVICES "there are no devices to claim"
 
 LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listens on",
-    TEXT(1, "name", "what services may call it"),
+    TEXT(1, "name", "its name, which services may use"),
     INT32(2, "hostPort", "a port of the node that leads to it"),
     INT32(3, "containerPort", "its number", REQUIRED, ALWAYS),
     TEXT(4, "protocol", "the protocol spoken there", WORDS("SCTP", "TCP", "UDP"),
@@ -17,7 +17,7 @@ LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listen
 
 LOCAL_TYPE(RESOURCE_CLAIM, CORE "ResourceClaim", "devices of the pod that a container uses",
     TEXT(1, "name", "which of the pod's resourceClaims", REQUIRED, ALWAYS),
-    TEXT(2, "request", "one request of that claim only; all of it where not given"));
+    TEXT(2, "request", "one request of that claim; default: all requests"));
 
 TYPE(TYPE_RESOURCE_REQUIREMENTS, CORE "ResourceRequirements",
         "how much processor, memory and devices are needed",
@@ -38,7 +38,7 @@ LOCAL_TYPE(CONTAINER_RESTART_RULE_ON_EXIT_CODES, CORE "ContainerRestartRuleOnExi
 
 LOCAL_TYPE(CONTAINER_RESTART_RULE, CORE "ContainerRestartRule",
         "what to do when a container ends in a certain way",
-    TEXT(1, "action", "what is done then: Restart", REQUIRED),
+    TEXT(1, "action", "the action if the rule matches: Restart", REQUIRED),
     OBJECT(2, "exitCodes", CONTAINER_RESTART_RULE_ON_EXIT_CODES, "the exit codes it holds for"));
 
 LOCAL_TYPE(VOLUME_MOUNT, CORE "VolumeMount", "where a container sees a volume",
@@ -61,38 +61,38 @@ LOCAL_TYPE(EXEC_ACTION, CORE "ExecAction", "a command that is run in the contain
     TEXTS(1, "command", "the program and its arguments; no shell is around them"));
 
 LOCAL_TYPE(HTTP_HEADER, CORE "HTTPHeader", "a header of an HTTP request",
-    TEXT(1, "name", "what the header is called", REQUIRED, ALWAYS),
-    TEXT(2, "value", "what it says", REQUIRED, ALWAYS));
+    TEXT(1, "name", "the name of the header", REQUIRED, ALWAYS),
+    TEXT(2, "value", "its value", REQUIRED, ALWAYS));
 
 LOCAL_TYPE(HTTP_GET_ACTION, CORE "HTTPGetAction", "an HTTP GET request",
-    TEXT(1, "path", "the path that is asked for", FALLBACK("\"/\"")),
+    TEXT(1, "path", "the path of the request", FALLBACK("\"/\"")),
     INT_OR_TEXT(2, "port", "the port, as a number or by the name the container gives it", REQUIRED,
         IF_SET),
-    TEXT(3, "host", "the host to connect to; the pod itself where not given"),
+    TEXT(3, "host", "the host to connect to; default: the pod itself"),
     TEXT(4, "scheme", "plain or encrypted", WORDS("HTTP", "HTTPS"), FALLBACK("\"HTTP\"")),
     LIST(5, "httpHeaders", HTTP_HEADER, "headers that are sent with it"));
 
 LOCAL_TYPE(TCP_SOCKET_ACTION, CORE "TCPSocketAction", "an attempt to open a TCP connection",
     INT_OR_TEXT(1, "port", "the port, as a number or by the name the container gives it", REQUIRED,
         IF_SET),
-    TEXT(2, "host", "the host to connect to; the pod itself where not given"));
+    TEXT(2, "host", "the host to connect to; default: the pod itself"));
 
 LOCAL_TYPE(GRPC_ACTION, CORE "GRPCAction", "a call of the health service of gRPC",
     INT32(1, "port", "the port it listens on", REQUIRED, ALWAYS),
-    TEXT(2, "service", "which service to ask about", IF_SET, FALLBACK("\"\"")));
+    TEXT(2, "service", "the service whose health is asked for", IF_SET, FALLBACK("\"\"")));
 
-LOCAL_TYPE(PROBE, CORE "Probe", "how to find out whether a container is well",
-    OBJECT(INSIDE(1, 1), "exec", EXEC_ACTION, "well if this command ends with 0"),
+LOCAL_TYPE(PROBE, CORE "Probe", "a check of the health of a container",
+    OBJECT(INSIDE(1, 1), "exec", EXEC_ACTION, "succeeds if this command exits with 0"),
     OBJECT(INSIDE(1, 2), "httpGet", HTTP_GET_ACTION,
-        "well if this request is answered with 200 to 399"),
-    OBJECT(INSIDE(1, 3), "tcpSocket", TCP_SOCKET_ACTION, "well if this connection is taken"),
-    OBJECT(INSIDE(1, 4), "grpc", GRPC_ACTION, "well if this health check says so"),
+        "succeeds if this request is answered with 200 to 399"),
+    OBJECT(INSIDE(1, 3), "tcpSocket", TCP_SOCKET_ACTION, "succeeds if this connection is accepted"),
+    OBJECT(INSIDE(1, 4), "grpc", GRPC_ACTION, "succeeds if this health check succeeds"),
     INT32(2, "initialDelaySeconds", "how long to wait after the start before the first try"),
     INT32(3, "timeoutSeconds", "how long a try may take", FALLBACK("1")),
     INT32(4, "periodSeconds", "how long between tries", FALLBACK("10")),
     INT32(5, "successThreshold", "how many tries in a row must succeed after a failure",
         FALLBACK("1")),
-    INT32(6, "failureThreshold", "how many tries in a row must fail before it counts",
+    INT32(6, "failureThreshold", "how many tries in a row must fail before the probe fails",
         FALLBACK("3")),
     INT64(7, "terminationGracePeriodSeconds",
         "how long the container may take to end when this probe fails", IF_SET));
@@ -101,28 +101,28 @@ LOCAL_TYPE(SLEEP_ACTION, CORE "SleepAction", "a pause",
     INT64(1, "seconds", "how long", REQUIRED, ALWAYS));
 
 LOCAL_TYPE(LIFECYCLE_HANDLER, CORE "LifecycleHandler",
-        "one thing to do at a moment of a container's life",
+        "an action at the start or end of a container",
     OBJECT(1, "exec", EXEC_ACTION, "run this command in the container"),
     OBJECT(2, "httpGet", HTTP_GET_ACTION, "make this request"),
-    OBJECT(3, "tcpSocket", TCP_SOCKET_ACTION, "never done; there for the sake of older versions"),
+    OBJECT(3, "tcpSocket", TCP_SOCKET_ACTION, "has no effect; accepted for older manifests"),
     OBJECT(4, "sleep", SLEEP_ACTION, "wait"));
 
 LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
-        "what is done when a container starts and before it is ended",
-    OBJECT(1, "postStart", LIFECYCLE_HANDLER, "what is done right after it was started"),
-    OBJECT(2, "preStop", LIFECYCLE_HANDLER, "what is done before it is told to end"),
+        "actions after a container starts and before it ends",
+    OBJECT(1, "postStart", LIFECYCLE_HANDLER, "the action right after the start"),
+    OBJECT(2, "preStop", LIFECYCLE_HANDLER, "the action before the container gets SIGTERM"),
     TEXT(3, "stopSignal", "the signal that tells it to end", IF_SET));
 
-/* The rows of a container, for those whose name goes without saying, too. */
+/* The fields of a container without its name, which differs between the types that use them. */
 #define CONTAINER_ROWS_BUT_NAME                                                                    \
     TEXT(2, "image", "the image it is run from"),                                                  \
-    TEXTS(3, "command", "what is run, in place of the image's entry point"),                       \
+    TEXTS(3, "command", "the command to run instead of the image's entry point"), \
     TEXTS(4, "args", "the arguments, in place of the image's"),                                    \
     TEXT(5, "workingDir", "the directory it starts in"),                                           \
-    LIST(6, "ports", CONTAINER_PORT, "the ports it listens on; others can be reached, too",        \
+    LIST(6, "ports", CONTAINER_PORT, "the ports it listens on; other ports can be reached, too", \
         KEYS("containerPort", "protocol"), MERGE("containerPort")),                                \
     LIST(19, "envFrom", TYPE_ENV_FROM_SOURCE,                                                      \
-        "config maps and secrets whose keys all become variables"),                                \
+        "config maps and secrets; all their keys become variables"), \
     LIST(7, "env", TYPE_ENV_VAR, "variables of its environment", KEYS("name"), MERGE("name")),     \
     STRUCT(8, "resources", TYPE_RESOURCE_REQUIREMENTS,                                             \
         "how much processor, memory and devices it needs"),                                        \
@@ -139,40 +139,42 @@ LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
     OBJECT(10, "livenessProbe", PROBE, "when this fails the container is restarted"),              \
     OBJECT(11, "readinessProbe", PROBE, "while this fails services do not send to it"),            \
     OBJECT(22, "startupProbe", PROBE, "until this succeeds the other probes wait"),                \
-    OBJECT(12, "lifecycle", LIFECYCLE, "what is done after its start and before its end"),         \
-    TEXT(13, "terminationMessagePath", "the file whose content becomes its last message",          \
+    OBJECT(12, "lifecycle", LIFECYCLE, "actions after its start and before its end"),         \
+    TEXT(13, "terminationMessagePath", "the file that holds the termination message",          \
         FALLBACK("\"/dev/termination-log\"")),                                                     \
-    TEXT(20, "terminationMessagePolicy", "whether the end of the log will do as its last message", \
+    TEXT(20, "terminationMessagePolicy", \
+        "whether the end of the log is used if that file is empty", \
         WORDS("FallbackToLogsOnError", "File"), FALLBACK("\"File\"")),                             \
-    TEXT(14, "imagePullPolicy", "when its image is fetched anew",                                  \
+    TEXT(14, "imagePullPolicy", "when the image is pulled: Always, Never or IfNotPresent", \
         WORDS("Always", "IfNotPresent", "Never")),                                                 \
     OBJECT(15, "securityContext", TYPE_SECURITY_CONTEXT,                                           \
         "its users and rights, where they differ from the pod's"),                                 \
-    BOOL(16, "stdin", "true: its input stays open for somebody to attach to"),                     \
-    BOOL(17, "stdinOnce", "true: its input ends with the first who attached"),                     \
+    BOOL(16, "stdin", "true: its standard input stays open for kubectl attach"), \
+    BOOL(17, "stdinOnce", \
+        "true: its standard input is closed after the first client has detached"), \
     BOOL(18, "tty", "true: it gets a terminal; needs stdin")
 
 TYPE(TYPE_CONTAINER, CORE "Container", "one program of a pod, with all it needs to run",
-    TEXT(1, "name", "what it is called; each name only once in a pod", REQUIRED, ALWAYS),
+    TEXT(1, "name", "its name, unique in the pod", REQUIRED, ALWAYS),
     CONTAINER_ROWS_BUT_NAME);
 
 TYPE(TYPE_STEP_CONTAINER, "io.argoproj.workflow.v1alpha1.Container",
         "the program of a step, with all it needs to run",
-    TEXT(0, "name", "what it is called; main where not given"),
+    TEXT(0, "name", "its name; default: main"),
     CONTAINER_ROWS_BUT_NAME);
 
 TYPE(TYPE_EPHEMERAL_CONTAINER, CORE "EphemeralContainer",
         "a container added to a running pod to look into it",
-    TEXT(INSIDE(1, 1), "name", "what it is called; no other container may be called so", REQUIRED,
+    TEXT(INSIDE(1, 1), "name", "its name, unique in the pod", REQUIRED,
         ALWAYS),
     TEXT(INSIDE(1, 2), "image", "the image it is run from"),
-    TEXTS(INSIDE(1, 3), "command", "what is run, in place of the image's entry point"),
+    TEXTS(INSIDE(1, 3), "command", "the command to run instead of the image's entry point"),
     TEXTS(INSIDE(1, 4), "args", "the arguments, in place of the image's"),
     TEXT(INSIDE(1, 5), "workingDir", "the directory it starts in"),
     LIST(INSIDE(1, 6), "ports", CONTAINER_PORT, "not allowed in such a container",
         KEYS("containerPort", "protocol"), MERGE("containerPort")),
     LIST(INSIDE(1, 19), "envFrom", TYPE_ENV_FROM_SOURCE,
-        "config maps and secrets whose keys all become variables"),
+        "config maps and secrets; all their keys become variables"),
     LIST(INSIDE(1, 7), "env", TYPE_ENV_VAR, "variables of its environment", KEYS("name"),
         MERGE("name")),
     STRUCT(INSIDE(1, 8), "resources", TYPE_RESOURCE_REQUIREMENTS,
@@ -190,15 +192,17 @@ TYPE(TYPE_EPHEMERAL_CONTAINER, CORE "EphemeralContainer",
     OBJECT(INSIDE(1, 11), "readinessProbe", PROBE, "not allowed in such a container"),
     OBJECT(INSIDE(1, 22), "startupProbe", PROBE, "not allowed in such a container"),
     OBJECT(INSIDE(1, 12), "lifecycle", LIFECYCLE, "not allowed in such a container"),
-    TEXT(INSIDE(1, 13), "terminationMessagePath", "the file whose content becomes its last message",
+    TEXT(INSIDE(1, 13), "terminationMessagePath", "the file that holds the termination message",
         FALLBACK("\"/dev/termination-log\"")),
     TEXT(INSIDE(1, 20), "terminationMessagePolicy",
-        "whether the end of the log will do as its last message",
+        "whether the end of the log is used if that file is empty",
         WORDS("FallbackToLogsOnError", "File"), FALLBACK("\"File\"")),
-    TEXT(INSIDE(1, 14), "imagePullPolicy", "when its image is fetched anew",
+    TEXT(INSIDE(1, 14), "imagePullPolicy",
+        "when the image is pulled: Always, Never or IfNotPresent",
         WORDS("Always", "IfNotPresent", "Never")),
     OBJECT(INSIDE(1, 15), "securityContext", TYPE_SECURITY_CONTEXT, "its users and rights"),
-    BOOL(INSIDE(1, 16), "stdin", "true: its input stays open for somebody to attach to"),
-    BOOL(INSIDE(1, 17), "stdinOnce", "true: its input ends with the first who attached"),
+    BOOL(INSIDE(1, 16), "stdin", "true: its standard input stays open for kubectl attach"),
+    BOOL(INSIDE(1, 17), "stdinOnce",
+        "true: its standard input is closed after the first client has detached"),
     BOOL(INSIDE(1, 18), "tty", "true: it gets a terminal; needs stdin"),
-    TEXT(2, "targetContainerName", "the container whose processes it sees"));
+    TEXT(2, "targetContainerName", "the container whose processes it can see"));

@@ -1,4 +1,4 @@
-/* Where the environment of a container comes from. See kube/types/types.h. */
+/* Types of the sources of environment variables. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -10,7 +10,7 @@ TYPE_ATOMIC(TYPE_OBJECT_FIELD_SELECTOR, CORE "ObjectFieldSelector", "a field of 
 
 TYPE_ATOMIC(TYPE_RESOURCE_FIELD_SELECTOR, CORE "ResourceFieldSelector",
         "an amount that a container requests or may use",
-    TEXT(1, "containerName", "which container; its own where not given"),
+    TEXT(1, "containerName", "which container; default: its own"),
     TEXT(2, "resource", "which amount, such as limits.memory", REQUIRED, ALWAYS),
     QUANTITY(3, "divisor", "the unit it is counted in"));
 
@@ -39,20 +39,20 @@ LOCAL_TYPE(ENV_VAR_SOURCE, CORE "EnvVarSource", "where the value of a variable c
     OBJECT(5, "fileKeyRef", FILE_KEY_SELECTOR, "a variable of a file in a volume"));
 
 TYPE(TYPE_ENV_VAR, CORE "EnvVar", "one variable of a container's environment",
-    TEXT(1, "name", "what it is called", REQUIRED, ALWAYS),
+    TEXT(1, "name", "its name", REQUIRED, ALWAYS),
     TEXT(2, "value", "its value, with $(NAME) for variables defined before it"),
     OBJECT(3, "valueFrom", ENV_VAR_SOURCE, "where its value comes from, if it is not given here"));
 
 LOCAL_TYPE(CONFIG_MAP_ENV_SOURCE, CORE "ConfigMapEnvSource",
-        "a config map whose keys become variables",
+        "a config map; its keys become variables",
     TEXT(INSIDE(1, 1), "name", "the name of the config map"),
     BOOL(2, "optional", "true: the container starts without it, too", IF_SET));
 
-LOCAL_TYPE(SECRET_ENV_SOURCE, CORE "SecretEnvSource", "a secret whose keys become variables",
+LOCAL_TYPE(SECRET_ENV_SOURCE, CORE "SecretEnvSource", "a secret; its keys become variables",
     TEXT(INSIDE(1, 1), "name", "the name of the secret"),
     BOOL(2, "optional", "true: the container starts without it, too", IF_SET));
 
 TYPE(TYPE_ENV_FROM_SOURCE, CORE "EnvFromSource", "a source of many variables at once",
-    TEXT(1, "prefix", "what is put before the name of each"),
+    TEXT(1, "prefix", "the prefix of each variable's name"),
     OBJECT(2, "configMapRef", CONFIG_MAP_ENV_SOURCE, "take them from a config map"),
     OBJECT(3, "secretRef", SECRET_ENV_SOURCE, "take them from a secret"));

@@ -1,4 +1,4 @@
-/* Definitions of custom resources. See kube/types/types.h. */
+/* Types of CustomResourceDefinitions. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -6,24 +6,24 @@
 
 LOCAL_TYPE(EXTERNAL_DOCUMENTATION, EXTENSIONS "ExternalDocumentation",
         "where there is more to read",
-    TEXT(1, "description", "what is found there"),
+    TEXT(1, "description", "a description of the page"),
     TEXT(2, "url", "its address"));
 
 LOCAL_TYPE(VALIDATION_RULE, EXTENSIONS "ValidationRule", "a rule in the expression language CEL",
     TEXT(1, "rule", "the expression that must hold", REQUIRED, ALWAYS),
-    TEXT(2, "message", "what is said when it does not"),
-    TEXT(3, "messageExpression", "an expression that makes up what is said"),
+    TEXT(2, "message", "the message if the rule is violated"),
+    TEXT(3, "messageExpression", "an expression that returns the message"),
     TEXT(4, "reason", "why it is refused, as one word for programs", IF_SET),
     TEXT(5, "fieldPath", "the field that is named as the cause"),
-    BOOL(6, "optionalOldSelf", "true: the rule is asked of new values as well", IF_SET));
+    BOOL(6, "optionalOldSelf", "true: the rule is also checked for new values", IF_SET));
 
-static const struct schema_object JSON_SCHEMA; /* its own parts */
+static const struct schema_object JSON_SCHEMA; /* it contains itself */
 
 LOCAL_TYPE(JSON_SCHEMA, EXTENSIONS "JSONSchemaProps", "what a value must look like",
     TEXT(1, "id", "not used"),
     TEXT(2, "$schema", "which version of JSON schema it is written in"),
     TEXT(3, "$ref", "not allowed here", IF_SET),
-    TEXT(4, "description", "what it means"),
+    TEXT(4, "description", "a description"),
     TEXT(5, "type", "object, array, string, integer, number or boolean"),
     TEXT(6, "format", "what kind of string or number, such as int32 or date-time"),
     TEXT(7, "title", "a short description"),
@@ -85,17 +85,17 @@ LOCAL_TYPE(DEFINITION_SUBRESOURCE_SCALE, EXTENSIONS "CustomResourceSubresourceSc
     TEXT(3, "labelSelectorPath", "the field with the selector of its pods", IF_SET));
 
 LOCAL_TYPE(DEFINITION_SUBRESOURCES, EXTENSIONS "CustomResourceSubresources",
-        "what can be asked for below an object",
-    OBJECT(1, "status", DEFINITION_SUBRESOURCE_STATUS, "the status is written by itself"),
+        "the subresources of an object",
+    OBJECT(1, "status", DEFINITION_SUBRESOURCE_STATUS, "the status has a subresource of its own"),
     OBJECT(2, "scale", DEFINITION_SUBRESOURCE_SCALE,
-        "the number of replicas is read and written by itself"));
+        "the number of replicas has a subresource of its own"));
 
 LOCAL_TYPE(DEFINITION_COLUMN_DEFINITION, EXTENSIONS "CustomResourceColumnDefinition",
         "a column of what kubectl prints",
     TEXT(1, "name", "its title", REQUIRED, ALWAYS),
-    TEXT(2, "type", "the type of what is in it", REQUIRED, ALWAYS),
+    TEXT(2, "type", "the type of the column", REQUIRED, ALWAYS),
     TEXT(3, "format", "how that is written, such as date"),
-    TEXT(4, "description", "what is in it"),
+    TEXT(4, "description", "a description of the column"),
     INT32(5, "priority", "more than 0: only in wide output"),
     TEXT(6, "jsonPath", "the field it shows", REQUIRED, ALWAYS));
 
@@ -107,10 +107,10 @@ LOCAL_TYPE(DEFINITION_VERSION, EXTENSIONS "CustomResourceDefinitionVersion",
     TEXT(1, "name", "its name, such as v1", REQUIRED, ALWAYS),
     BOOL(2, "served", "whether the API serves it", REQUIRED, ALWAYS),
     BOOL(3, "storage", "true: objects are stored in it; one version only", REQUIRED, ALWAYS),
-    BOOL(7, "deprecated", "true: who uses it is warned"),
+    BOOL(7, "deprecated", "true: clients that use the version get a warning"),
     TEXT(8, "deprecationWarning", "what the warning says", IF_SET),
     OBJECT(4, "schema", DEFINITION_VALIDATION, "what its objects look like"),
-    OBJECT(5, "subresources", DEFINITION_SUBRESOURCES, "what can be asked for below its objects"),
+    OBJECT(5, "subresources", DEFINITION_SUBRESOURCES, "the subresources of its objects"),
     LIST(6, "additionalPrinterColumns", DEFINITION_COLUMN_DEFINITION, "the columns kubectl prints"),
     LIST(9, "selectableFields", SELECTABLE_FIELD, "fields that selectors may name"));
 
@@ -122,7 +122,7 @@ LOCAL_TYPE(DEFINITION_NAMES, EXTENSIONS "CustomResourceDefinitionNames", "what a
     TEXT(5, "listKind", "the kind of lists of them"),
     TEXTS(6, "categories", "groups of resources it belongs to, such as all"));
 
-LOCAL_TYPE(WEBHOOK_SERVICE, EXTENSIONS "ServiceReference", "a service that is asked",
+LOCAL_TYPE(WEBHOOK_SERVICE, EXTENSIONS "ServiceReference", "the service to call",
     TEXT(1, "namespace", "its namespace", REQUIRED, ALWAYS),
     TEXT(2, "name", "its name", REQUIRED, ALWAYS),
     TEXT(3, "path", "the path of the request", IF_SET),
@@ -131,7 +131,7 @@ LOCAL_TYPE(WEBHOOK_SERVICE, EXTENSIONS "ServiceReference", "a service that is as
 LOCAL_TYPE(WEBHOOK_CLIENT_CONFIG, EXTENSIONS "WebhookClientConfig", "how a webhook is reached",
     TEXT(3, "url", "by this address", IF_SET),
     OBJECT(1, "service", WEBHOOK_SERVICE, "through this service"),
-    BYTES(2, "caBundle", "who has signed its certificate"));
+    BYTES(2, "caBundle", "the CA certificate that has signed the webhook's certificate"));
 
 LOCAL_TYPE(WEBHOOK_CONVERSION, EXTENSIONS "WebhookConversion",
         "a webhook that converts between versions",
@@ -141,13 +141,13 @@ LOCAL_TYPE(WEBHOOK_CONVERSION, EXTENSIONS "WebhookConversion",
 
 LOCAL_TYPE(DEFINITION_CONVERSION, EXTENSIONS "CustomResourceConversion",
         "how objects get from one version to another",
-    TEXT(1, "strategy", "None: only apiVersion is changed; Webhook: somebody else does it",
+    TEXT(1, "strategy", "None: only apiVersion is changed; Webhook: a webhook converts objects",
         REQUIRED, ALWAYS, WORDS("None", "Webhook"), FALLBACK("\"None\"")),
-    OBJECT(2, "webhook", WEBHOOK_CONVERSION, "who does it"));
+    OBJECT(2, "webhook", WEBHOOK_CONVERSION, "the webhook that converts"));
 
 LOCAL_TYPE(DEFINITION_SPEC, EXTENSIONS "CustomResourceDefinitionSpec", "a new kind of object",
     TEXT(1, "group", "the group it belongs to", REQUIRED, ALWAYS),
-    STRUCT(3, "names", DEFINITION_NAMES, "what it is called", REQUIRED),
+    STRUCT(3, "names", DEFINITION_NAMES, "its names", REQUIRED),
     TEXT(4, "scope", "whether its objects are in namespaces", REQUIRED, ALWAYS,
         WORDS("Cluster", "Namespaced")),
     LIST(7, "versions", DEFINITION_VERSION, "its versions", REQUIRED, ALWAYS),
@@ -156,17 +156,17 @@ LOCAL_TYPE(DEFINITION_SPEC, EXTENSIONS "CustomResourceDefinitionSpec", "a new ki
     BOOL(10, "preserveUnknownFields", "not allowed any more; say it in the schema"));
 
 LOCAL_TYPE(DEFINITION_CONDITION, EXTENSIONS "CustomResourceDefinitionCondition",
-        "something that holds for a definition",
-    TEXT(1, "type", "what holds, such as Established", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(4, "reason", "why it is so, as one word for programs"),
-    TEXT(5, "message", "why it is so, as a sentence for people"),
+        "a condition of a definition",
+    TEXT(1, "type", "the type of the condition, such as Established", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(3, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(4, "reason", "the reason as one word, for programs"),
+    TEXT(5, "message", "the reason as a sentence, for people"),
     INT64(6, "observedGeneration", "the generation of the object that this was said of"));
 
 LOCAL_TYPE(DEFINITION_STATUS, EXTENSIONS "CustomResourceDefinitionStatus",
-        "what has become of a definition",
-    LIST(1, "conditions", DEFINITION_CONDITION, "what holds for it", ALWAYS, KEYS("type")),
+        "the present state of a definition",
+    LIST(1, "conditions", DEFINITION_CONDITION, "its conditions", ALWAYS, KEYS("type")),
     STRUCT(2, "acceptedNames", DEFINITION_NAMES, "the names it got"),
     TEXTS(3, "storedVersions", "the versions in which objects were ever stored", ALWAYS),
     INT64(4, "observedGeneration", "the generation that was acted on"));
@@ -175,5 +175,5 @@ TYPE(TYPE_CUSTOM_RESOURCE_DEFINITION, EXTENSIONS "CustomResourceDefinition",
         "a kind of object that is added to the API",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", DEFINITION_SPEC, "what it is", REQUIRED),
-    STRUCT(3, "status", DEFINITION_STATUS, "what has become of it"));
+    STRUCT(2, "spec", DEFINITION_SPEC, "its specification", REQUIRED),
+    STRUCT(3, "status", DEFINITION_STATUS, "its present state"));

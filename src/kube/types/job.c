@@ -1,4 +1,4 @@
-/* Jobs. See kube/types/types.h. */
+/* Types of Jobs. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -6,7 +6,7 @@
 
 LOCAL_TYPE(POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT,
         BATCH "PodFailurePolicyOnExitCodesRequirement", "exit codes that a rule is about",
-    TEXT(1, "containerName", "only of this container; of any where not given", IF_SET),
+    TEXT(1, "containerName", "only of this container; default: any", IF_SET),
     TEXT(2, "operator", "In: one of the values; NotIn: none of them, and not 0", REQUIRED, ALWAYS,
         WORDS("In", "NotIn")),
     LIST_OF(3, "values", TYPE_INT32, "the exit codes", REQUIRED, ALWAYS, SET));
@@ -15,11 +15,12 @@ LOCAL_TYPE(POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN,
         BATCH "PodFailurePolicyOnPodConditionsPattern",
         "a condition of a failed pod that a rule is about",
     TEXT(1, "type", "the type of the condition", REQUIRED, ALWAYS),
-    TEXT(2, "status", "its status; True where not given", ALWAYS));
+    TEXT(2, "status", "its status; default: True", ALWAYS));
 
 LOCAL_TYPE(POD_FAILURE_POLICY_RULE, BATCH "PodFailurePolicyRule",
         "what to do about a pod that failed in a certain way",
-    TEXT(1, "action", "what is done: fail the job or the index, ignore it, or count it", REQUIRED,
+    TEXT(1, "action",
+        "the action: fail the job or the index, ignore the failure, or count it", REQUIRED,
         ALWAYS, WORDS("Count", "FailIndex", "FailJob", "Ignore")),
     OBJECT(2, "onExitCodes", POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT,
         "the rule holds for these exit codes"),
@@ -41,7 +42,7 @@ LOCAL_TYPE(SUCCESS_POLICY, BATCH "SuccessPolicy",
     LIST(1, "rules", SUCCESS_POLICY_RULE, "the job has succeeded as soon as one of them holds",
         REQUIRED, ALWAYS));
 
-LOCAL_TYPE(JOB_SPEC, BATCH "JobSpec", "what a job is to do",
+LOCAL_TYPE(JOB_SPEC, BATCH "JobSpec", "the desired state of a job",
     INT32(1, "parallelism", "how many pods may run at the same time", IF_SET),
     INT32(2, "completions", "how many pods must succeed; not given: one success is enough", IF_SET),
     INT64(3, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET),
@@ -55,7 +56,7 @@ LOCAL_TYPE(JOB_SPEC, BATCH "JobSpec", "what a job is to do",
     INT32(13, "maxFailedIndexes", "how many indexes may fail before the job does", IF_SET),
     OBJECT(4, "selector", TYPE_LABEL_SELECTOR, "which pods are the job's; made by the server"),
     BOOL(5, "manualSelector", "true: the selector is the user's own and is kept", IF_SET),
-    STRUCT(6, "template", TYPE_POD_TEMPLATE_SPEC, "what its pods look like", REQUIRED),
+    STRUCT(6, "template", TYPE_POD_TEMPLATE_SPEC, "the template of its pods", REQUIRED),
     INT32(8, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET),
     TEXT(9, "completionMode", "Indexed: each pod has a number, and each number must succeed once",
         IF_SET, WORDS("Indexed", "NonIndexed"), FALLBACK("\"NonIndexed\"")),
@@ -66,22 +67,23 @@ LOCAL_TYPE(JOB_SPEC, BATCH "JobSpec", "what a job is to do",
     TEXT(15, "managedBy", "the controller that runs the job, if it is not the built-in one",
         IF_SET));
 
-LOCAL_TYPE(JOB_CONDITION, BATCH "JobCondition", "something that holds for a job",
-    TEXT(1, "type", "what holds, such as Complete, Failed or Suspended", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastProbeTime", "when this was last looked at", ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(5, "reason", "why it is so, as one word for programs"),
-    TEXT(6, "message", "why it is so, as a sentence for people"));
+LOCAL_TYPE(JOB_CONDITION, BATCH "JobCondition", "a condition of a job",
+    TEXT(1, "type",
+        "the type of the condition, such as Complete, Failed or Suspended", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(3, "lastProbeTime", "when the condition was last checked", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(5, "reason", "the reason as one word, for programs"),
+    TEXT(6, "message", "the reason as a sentence, for people"));
 
 LOCAL_TYPE(UNCOUNTED_TERMINATED_PODS, BATCH "UncountedTerminatedPods",
         "pods that have ended and are not in the counts yet",
     TEXTS(1, "succeeded", "the identities of those that succeeded", SET),
     TEXTS(2, "failed", "the identities of those that failed", SET));
 
-LOCAL_TYPE(JOB_STATUS, BATCH "JobStatus", "how far a job is",
-    LIST(1, "conditions", JOB_CONDITION, "what holds for it", MERGE("type")),
-    TIME(2, "startTime", "when it was begun, or resumed"),
+LOCAL_TYPE(JOB_STATUS, BATCH "JobStatus", "the present state of a job",
+    LIST(1, "conditions", JOB_CONDITION, "its conditions", MERGE("type")),
+    TIME(2, "startTime", "when it was started or resumed"),
     TIME(3, "completionTime", "when it succeeded"),
     INT32(4, "active", "how many pods run or wait to run"),
     INT32(5, "succeeded", "how many pods have succeeded"),
@@ -96,5 +98,5 @@ LOCAL_TYPE(JOB_STATUS, BATCH "JobStatus", "how far a job is",
 TYPE(TYPE_JOB, BATCH "Job", "pods that are run until enough of them have succeeded",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", JOB_SPEC, "what it is to do"),
-    STRUCT(3, "status", JOB_STATUS, "how far it is"));
+    STRUCT(2, "spec", JOB_SPEC, "its desired state"),
+    STRUCT(3, "status", JOB_STATUS, "its present state"));

@@ -1,4 +1,4 @@
-/* What pods and nodes use, as metrics.k8s.io tells it. See kube/types/types.h. */
+/* Types of the resource usage of pods and nodes (metrics.k8s.io). See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 

@@ -1,13 +1,15 @@
-/* Nodes. See kube/types/types.h. */
+/* Types of nodes. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
 /* clang-format off */
 
 LOCAL_TYPE(TAINT, CORE "Taint", "something about a node that keeps pods away",
-    TEXT(1, "key", "what it is called", REQUIRED, ALWAYS),
+    TEXT(1, "key", "its key", REQUIRED, ALWAYS),
     TEXT(2, "value", "its value"),
-    TEXT(3, "effect", "what becomes of pods that do not put up with it", REQUIRED, ALWAYS,
+    TEXT(3, "effect",
+        "the effect on pods that do not tolerate it: NoSchedule, PreferNoSchedule or NoExecute",
+        REQUIRED, ALWAYS,
         WORDS("NoExecute", "NoSchedule", "PreferNoSchedule")),
     TIME(4, "timeAdded", "since when it is there"));
 
@@ -31,15 +33,15 @@ LOCAL_TYPE(NODE_SPEC, CORE "NodeSpec", "what a node is to be",
     LIST(5, "taints", TAINT, "what keeps pods away from it"),
     OBJECT(6, "configSource", NODE_CONFIG_SOURCE,
         "where it got its configuration from; not used any more"),
-    TEXT(2, "externalID", "what it was called elsewhere; not used any more"));
+    TEXT(2, "externalID", "deprecated: the name of the node in another system"));
 
-LOCAL_TYPE(NODE_CONDITION, CORE "NodeCondition", "something that holds for a node",
-    TEXT(1, "type", "what holds, such as Ready or MemoryPressure", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
+LOCAL_TYPE(NODE_CONDITION, CORE "NodeCondition", "a condition of a node",
+    TEXT(1, "type", "the type of the condition, such as Ready or MemoryPressure", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
     TIME(3, "lastHeartbeatTime", "when the node last said so", ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(5, "reason", "why it is so, as one word for programs"),
-    TEXT(6, "message", "why it is so, as a sentence for people"));
+    TIME(4, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(5, "reason", "the reason as one word, for programs"),
+    TEXT(6, "message", "the reason as a sentence, for people"));
 
 LOCAL_TYPE(NODE_ADDRESS, CORE "NodeAddress", "an address of a node",
     TEXT(1, "type", "what sort of address, such as InternalIP or Hostname", REQUIRED, ALWAYS),
@@ -78,7 +80,7 @@ LOCAL_TYPE(ATTACHED_VOLUME, CORE "AttachedVolume", "a volume that is attached to
 LOCAL_TYPE(NODE_CONFIG_STATUS, CORE "NodeConfigStatus", "which configuration a node once had",
     OBJECT(1, "assigned", NODE_CONFIG_SOURCE, "the one it should use"),
     OBJECT(2, "active", NODE_CONFIG_SOURCE, "the one it uses"),
-    OBJECT(3, "lastKnownGood", NODE_CONFIG_SOURCE, "the one it goes back to"),
+    OBJECT(3, "lastKnownGood", NODE_CONFIG_SOURCE, "the last configuration that worked"),
     TEXT(4, "error", "why it does not use the one it should"));
 
 LOCAL_TYPE(NODE_RUNTIME_HANDLER_FEATURES, CORE "NodeRuntimeHandlerFeatures",
@@ -87,8 +89,8 @@ LOCAL_TYPE(NODE_RUNTIME_HANDLER_FEATURES, CORE "NodeRuntimeHandlerFeatures",
     BOOL(2, "userNamespaces", "it can give pods users of their own", IF_SET));
 
 LOCAL_TYPE(NODE_RUNTIME_HANDLER, CORE "NodeRuntimeHandler", "a way to run containers",
-    TEXT(1, "name", "what runtime classes call it", ALWAYS),
-    OBJECT(2, "features", NODE_RUNTIME_HANDLER_FEATURES, "what it can do"));
+    TEXT(1, "name", "its name, which runtime classes use", ALWAYS),
+    OBJECT(2, "features", NODE_RUNTIME_HANDLER_FEATURES, "its features"));
 
 LOCAL_TYPE(NODE_FEATURES, CORE "NodeFeatures", "what a node can do",
     BOOL(1, "supplementalGroupsPolicy", "it knows supplementalGroupsPolicy of pods", IF_SET));
@@ -97,20 +99,20 @@ LOCAL_TYPE(NODE_STATUS, CORE "NodeStatus", "what a node has, and how it is",
     MAP_OF(1, "capacity", TYPE_QUANTITY, "how much it has of each resource"),
     MAP_OF(2, "allocatable", TYPE_QUANTITY, "how much of each is there for pods"),
     TEXT(3, "phase", "not used any more"),
-    LIST(4, "conditions", NODE_CONDITION, "what holds for it", KEYS("type"), MERGE("type")),
+    LIST(4, "conditions", NODE_CONDITION, "its conditions", KEYS("type"), MERGE("type")),
     LIST(5, "addresses", NODE_ADDRESS, "how it can be reached", KEYS("type"), MERGE("type")),
     STRUCT(6, "daemonEndpoints", NODE_DAEMON_ENDPOINTS, "where its programs listen"),
-    STRUCT(7, "nodeInfo", NODE_SYSTEM_INFO, "what it is made of"),
+    STRUCT(7, "nodeInfo", NODE_SYSTEM_INFO, "its hardware and software"),
     LIST(8, "images", CONTAINER_IMAGE, "the images it has"),
     TEXTS(9, "volumesInUse", "volumes its pods use"),
     LIST(10, "volumesAttached", ATTACHED_VOLUME, "volumes that are attached to it"),
     OBJECT(11, "config", NODE_CONFIG_STATUS, "which configuration it had; not used any more"),
     LIST(12, "runtimeHandlers", NODE_RUNTIME_HANDLER, "its ways to run containers"),
-    OBJECT(13, "features", NODE_FEATURES, "what it can do"),
+    OBJECT(13, "features", NODE_FEATURES, "its features"),
     TEXTS(14, "declaredFeatures", "features of Kubernetes it says it has"));
 
 TYPE(TYPE_NODE, CORE "Node", "a machine that runs pods",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", NODE_SPEC, "what it is to be"),
-    STRUCT(3, "status", NODE_STATUS, "what it has, and how it is"));
+    STRUCT(2, "spec", NODE_SPEC, "its desired state"),
+    STRUCT(3, "status", NODE_STATUS, "its resources and its present state"));

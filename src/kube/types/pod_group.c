@@ -1,4 +1,4 @@
-/* Groups of pods that start together, as the scheduler-plugins and Volcano define them. See
+/* Types of PodGroups, as the scheduler-plugins and Volcano define them. See
  * kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"

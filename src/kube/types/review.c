@@ -1,4 +1,4 @@
-/* Questions to the API, and what is sent to subresources. See kube/types/types.h. */
+/* Types of reviews, and of what clients send to subresources. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -12,7 +12,7 @@ LOCAL_TYPE(BOUND_OBJECT_REFERENCE, AUTHENTICATION "BoundObjectReference",
     TEXT(4, "uid", "its identity"));
 
 LOCAL_TYPE(TOKEN_REQUEST_SPEC, AUTHENTICATION "TokenRequestSpec", "which token is wanted",
-    TEXTS(1, "audiences", "whom it is meant for", ALWAYS),
+    TEXTS(1, "audiences", "the audiences of the token", ALWAYS),
     INT64(4, "expirationSeconds", "how long it should be good for", IF_SET, FALLBACK("3600")),
     OBJECT(3, "boundObjectRef", BOUND_OBJECT_REFERENCE, "the object it ends with"));
 
@@ -27,16 +27,18 @@ TYPE(TYPE_TOKEN_REQUEST, AUTHENTICATION "TokenRequest",
     STRUCT(2, "spec", TOKEN_REQUEST_SPEC, "which token is wanted"),
     STRUCT(3, "status", TOKEN_REQUEST_STATUS, "the token"));
 
-LOCAL_TYPE(USER_INFO, AUTHENTICATION "UserInfo", "who somebody is",
+LOCAL_TYPE(USER_INFO, AUTHENTICATION "UserInfo", "a user",
     TEXT(1, "username", "the name"),
     TEXT(2, "uid", "the identity"),
     TEXTS(3, "groups", "the groups"),
     MAP_OF(4, "extra", TYPE_TEXT_LIST, "what else is known"));
 
-LOCAL_TYPE(SELF_SUBJECT_REVIEW_STATUS, AUTHENTICATION "SelfSubjectReviewStatus", "who asks",
-    STRUCT(1, "userInfo", USER_INFO, "who it is"));
+LOCAL_TYPE(SELF_SUBJECT_REVIEW_STATUS, AUTHENTICATION "SelfSubjectReviewStatus",
+        "the user that sent the review",
+    STRUCT(1, "userInfo", USER_INFO, "the user"));
 
-TYPE(TYPE_SELF_SUBJECT_REVIEW, AUTHENTICATION "SelfSubjectReview", "the question who one is",
+TYPE(TYPE_SELF_SUBJECT_REVIEW, AUTHENTICATION "SelfSubjectReview",
+        "asks for the user of the request",
     KIND_ROWS,
     METADATA(1),
     STRUCT(2, "status", SELF_SUBJECT_REVIEW_STATUS, "the answer"));
@@ -45,7 +47,7 @@ LOCAL_TYPE(FIELD_SELECTOR_REQUIREMENT, META "FieldSelectorRequirement",
         "something that must hold for a field",
     TEXT(1, "key", "the field", REQUIRED, ALWAYS),
     TEXT(2, "operator", "how it is compared with the values", REQUIRED, ALWAYS),
-    TEXTS(3, "values", "what it is compared with"));
+    TEXTS(3, "values", "the values to compare with"));
 
 LOCAL_TYPE(FIELD_SELECTOR_ATTRIBUTES, AUTHORIZATION "FieldSelectorAttributes",
         "the field selector of a request",
@@ -58,19 +60,19 @@ LOCAL_TYPE(LABEL_SELECTOR_ATTRIBUTES, AUTHORIZATION "LabelSelectorAttributes",
     LIST(2, "requirements", TYPE_LABEL_SELECTOR_REQUIREMENT, "the selector, read"));
 
 LOCAL_TYPE(RESOURCE_ATTRIBUTES, AUTHORIZATION "ResourceAttributes",
-        "what somebody wants to do with a resource",
-    TEXT(1, "namespace", "in which namespace; all where not given"),
-    TEXT(2, "verb", "what is to be done, such as get; * is everything"),
+        "a request for a resource",
+    TEXT(1, "namespace", "in which namespace; default: all"),
+    TEXT(2, "verb", "the verb, such as get; * is every verb"),
     TEXT(3, "group", "the group of the resource; * is all"),
     TEXT(4, "version", "its version; * is all"),
     TEXT(5, "resource", "the resource; * is all"),
     TEXT(6, "subresource", "the subresource"),
-    TEXT(7, "name", "the name of the object; all where not given"),
+    TEXT(7, "name", "the name of the object; default: all"),
     OBJECT(8, "fieldSelector", FIELD_SELECTOR_ATTRIBUTES, "only objects with such fields"),
     OBJECT(9, "labelSelector", LABEL_SELECTOR_ATTRIBUTES, "only objects with such labels"));
 
 LOCAL_TYPE(NON_RESOURCE_ATTRIBUTES, AUTHORIZATION "NonResourceAttributes",
-        "what somebody wants to do with a path",
+        "a request for a path outside of the API",
     TEXT(1, "path", "the path"),
     TEXT(2, "verb", "the method, such as get"));
 
@@ -94,7 +96,7 @@ TYPE(TYPE_SELF_SUBJECT_ACCESS_REVIEW, AUTHORIZATION "SelfSubjectAccessReview",
     STRUCT(3, "status", SUBJECT_ACCESS_REVIEW_STATUS, "the answer"));
 
 LOCAL_TYPE(SELF_SUBJECT_RULES_REVIEW_SPEC, AUTHORIZATION "SelfSubjectRulesReviewSpec",
-        "where one asks about",
+        "the namespace of the question",
     TEXT(1, "namespace", "in which namespace"));
 
 LOCAL_TYPE(RESOURCE_RULE, AUTHORIZATION "ResourceRule", "what one may do with resources",
@@ -124,15 +126,15 @@ TYPE(TYPE_SELF_SUBJECT_RULES_REVIEW, AUTHORIZATION "SelfSubjectRulesReview",
 LOCAL_TYPE(SCALE_SPEC, AUTOSCALING "ScaleSpec", "how many are wanted",
     INT32(1, "replicas", "the number"));
 
-LOCAL_TYPE(SCALE_STATUS, AUTOSCALING "ScaleStatus", "how many there are",
+LOCAL_TYPE(SCALE_STATUS, AUTOSCALING "ScaleStatus", "the number of pods",
     INT32(1, "replicas", "the number", REQUIRED, ALWAYS),
-    TEXT(2, "selector", "which pods are counted, as text"));
+    TEXT(2, "selector", "the selector of the pods, as text"));
 
 TYPE(TYPE_SCALE, AUTOSCALING "Scale", "the number of replicas of another object",
     KIND_ROWS,
     METADATA(1),
     STRUCT(2, "spec", SCALE_SPEC, "how many are wanted"),
-    STRUCT(3, "status", SCALE_STATUS, "how many there are"));
+    STRUCT(3, "status", SCALE_STATUS, "the number of pods"));
 
 TYPE(TYPE_EVICTION, POLICY "Eviction", "the wish that a pod leaves its node",
     KIND_ROWS,

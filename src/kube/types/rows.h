@@ -1,12 +1,12 @@
-/* The rows of the field tables: how a type and its fields are written down in this directory.
+/* How a type and its fields are written down in a field table.
  *
  *   LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listens on",
  *       TEXT(1, "name", "what services call it"),
  *       INT32(3, "containerPort", "its number", REQUIRED, ALWAYS));
  *
- * A row is its number in protobuf, its name, the type of what is in it where that is one of ours, a
- * sentence for `kubectl explain`, and whatever else holds for it. The tables are laid out by hand,
- * a field a row: clang-format would fill its lines with them. */
+ * A row has the field's number in protobuf, its name, the type of its value if that is an object, a
+ * description for `kubectl explain`, and further properties. The tables are laid out by hand with
+ * one field per row, because clang-format would put several rows into one line. */
 #ifndef TRAINYARD_KUBE_TYPES_ROWS_H
 #define TRAINYARD_KUBE_TYPES_ROWS_H
 
@@ -15,8 +15,8 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* TYPE: known to others, too; LOCAL_TYPE: to the rest of its file. Where the name ends in _ATOMIC
- * it is applied and owned as a whole. */
+/* TYPE is exported, LOCAL_TYPE is static. A type that is defined with …_ATOMIC is applied and owned
+ * as a whole. */
 #define TYPE(type_, name_, doc_, ...)        DEFINE_TYPE(, false, type_, name_, doc_, __VA_ARGS__)
 #define TYPE_ATOMIC(type_, name_, doc_, ...) DEFINE_TYPE(, true, type_, name_, doc_, __VA_ARGS__)
 #define LOCAL_TYPE(type_, name_, doc_, ...)                                                        \
@@ -29,7 +29,7 @@
     storage_ const struct schema_object type_ = {                                                  \
         .name = (name_), .doc = (doc_), .fields = type_##_FIELDS, .atomic = (atomic_)}
 
-/* Where a type is defined, as OpenAPI writes it. */
+/* The packages of types in OpenAPI. */
 #define CORE           "io.k8s.api.core.v1."
 #define META           "io.k8s.apimachinery.pkg.apis.meta.v1."
 #define APPS           "io.k8s.api.apps.v1."
@@ -48,7 +48,7 @@
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* The first of `...` is the sentence, what follows sets members of struct schema_field. */
+/* The first of `...` is the description, the others set members of struct schema_field. */
 #define ROW(number_, name_, type_, ...)                                                            \
     {                                                                                              \
         .name = (name_), .number = (number_), .value.type = (type_), .doc = __VA_ARGS__            \
@@ -66,7 +66,7 @@
 #define MICRO_TIME(number_, name_, ...)  ROW(number_, name_, SCHEMA_MICRO_TIME, __VA_ARGS__)
 #define ANYTHING(number_, name_, ...)    ROW(number_, name_, SCHEMA_ANY, __VA_ARGS__)
 
-/* An object that may be absent, and one that is always written, as {} where it is empty. */
+/* OBJECT may be absent. STRUCT is always written, as {} if it is empty. */
 #define OBJECT(number_, name_, object_, ...)                                                       \
     ROW(number_, name_, SCHEMA_OBJECT, __VA_ARGS__, .value.object = &(object_),                    \
         .presence = PRESENCE_IF_SET)
@@ -74,7 +74,8 @@
     ROW(number_, name_, SCHEMA_OBJECT, __VA_ARGS__, .value.object = &(object_),                    \
         .presence = PRESENCE_ALWAYS)
 
-/* Lists and maps: of objects of a type, of values (TYPE_TEXT, …), of strings. */
+/* Lists and maps: LIST and MAP hold objects of a type, LIST_OF and MAP_OF other values (TYPE_TEXT,
+ * …), TEXTS and TEXT_MAP strings. */
 #define LIST(number_, name_, object_, ...)                                                         \
     ROW(number_, name_, SCHEMA_LIST, __VA_ARGS__, .value.items = OBJECT_OF(object_))
 #define MAP(number_, name_, object_, ...)                                                          \
@@ -88,7 +89,7 @@
 
 #define OBJECT_OF(object_) (&(const struct schema){.type = SCHEMA_OBJECT, .object = &(object_)})
 
-/* What every kind begins with. */
+/* The first fields of every kind. */
 #define KIND_ROWS                                                                                  \
     TEXT(0, "apiVersion", "the group and version of the API this object is written in"),           \
         TEXT(0, "kind", "what this object is")
@@ -97,7 +98,7 @@
            "the object's name, labels and whatever else "                                          \
            "every object has")
 
-/* ---- What else holds for a field ------------------------------------------------------------- */
+/* ---- Further properties of a field ----------------------------------------------------------- */
 
 #define REQUIRED          .required = true
 #define IF_SET            .presence = PRESENCE_IF_SET

@@ -1,4 +1,4 @@
-/* What containers and pods may do. See kube/types/types.h. */
+/* Types of security contexts. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -50,7 +50,7 @@ TYPE(TYPE_SECURITY_CONTEXT, CORE "SecurityContext", "users and rights of a conta
         UNSUPPORTED(NO_LABELS)));
 
 LOCAL_TYPE(SYSCTL, CORE "Sysctl", "a setting of the kernel",
-    TEXT(1, "name", "what it is called", REQUIRED, ALWAYS),
+    TEXT(1, "name", "its name", REQUIRED, ALWAYS),
     TEXT(2, "value", "its value", REQUIRED, ALWAYS));
 
 TYPE(TYPE_POD_SECURITY_CONTEXT, CORE "PodSecurityContext",
@@ -60,7 +60,8 @@ TYPE(TYPE_POD_SECURITY_CONTEXT, CORE "PodSecurityContext",
     INT64(2, "runAsUser", "the number of the user it runs as", IF_SET),
     INT64(6, "runAsGroup", "the number of the group it runs as", IF_SET),
     BOOL(3, "runAsNonRoot", "true: it is not started as root", IF_SET),
-    LIST_OF(4, "supplementalGroups", TYPE_INT64, "further groups of each container's first process"),
+    LIST_OF(4, "supplementalGroups", TYPE_INT64,
+        "further groups of each container's first process"),
     TEXT(12, "supplementalGroupsPolicy", "whether the groups of the image count, too", IF_SET),
     INT64(5, "fsGroup", "the group that files of its volumes get", IF_SET),
     LIST(7, "sysctls", SYSCTL, "settings of the kernel for its namespaces"),

@@ -1,4 +1,4 @@
-/* Claims, volumes and their classes. See kube/types/types.h. */
+/* Types of claims, persistent volumes and storage classes. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -8,8 +8,8 @@
 
 LOCAL_TYPE(VOLUME_RESOURCE_REQUIREMENTS, CORE "VolumeResourceRequirements",
         "how much storage is needed",
-    MAP_OF(1, "limits", TYPE_QUANTITY, "at most so much"),
-    MAP_OF(2, "requests", TYPE_QUANTITY, "at least so much"));
+    MAP_OF(1, "limits", TYPE_QUANTITY, "the maximum"),
+    MAP_OF(2, "requests", TYPE_QUANTITY, "the minimum"));
 
 LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_SPEC, CORE "PersistentVolumeClaimSpec",
         "which storage is wanted",
@@ -21,52 +21,55 @@ LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_SPEC, CORE "PersistentVolumeClaimSpec",
     TEXT(6, "volumeMode", "a file system, or a raw block device", IF_SET,
         WORDS("Block", "Filesystem"), FALLBACK("\"Filesystem\"")),
     OBJECT(7, "dataSource", TYPE_TYPED_LOCAL_OBJECT_REFERENCE,
-        "what it begins with: a snapshot or another claim", UNSUPPORTED(BEGINS_EMPTY)),
-    OBJECT(8, "dataSourceRef", TYPE_TYPED_OBJECT_REFERENCE, "what it begins with, of any kind",
+        "the initial content: a snapshot or another claim", UNSUPPORTED(BEGINS_EMPTY)),
+    OBJECT(8, "dataSourceRef", TYPE_TYPED_OBJECT_REFERENCE,
+        "the initial content: an object of any kind",
         UNSUPPORTED(BEGINS_EMPTY)),
     TEXT(9, "volumeAttributesClassName", "the class of its attributes, such as its speed", IF_SET));
 
 LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_CONDITION, CORE "PersistentVolumeClaimCondition",
-        "something that holds for a claim",
-    TEXT(1, "type", "what holds, such as Resizing", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastProbeTime", "when this was last looked at", ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(5, "reason", "why it is so, as one word for programs"),
-    TEXT(6, "message", "why it is so, as a sentence for people"));
+        "a condition of a claim",
+    TEXT(1, "type", "the type of the condition, such as Resizing", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(3, "lastProbeTime", "when the condition was last checked", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(5, "reason", "the reason as one word, for programs"),
+    TEXT(6, "message", "the reason as a sentence, for people"));
 
-LOCAL_TYPE(MODIFY_VOLUME_STATUS, CORE "ModifyVolumeStatus", "how far a change of attributes is",
+LOCAL_TYPE(MODIFY_VOLUME_STATUS, CORE "ModifyVolumeStatus",
+        "the present state of a change of attributes",
     TEXT(1, "targetVolumeAttributesClassName", "the class it is to have"),
     TEXT(2, "status", "Pending, InProgress or Infeasible", REQUIRED, ALWAYS));
 
 LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_STATUS, CORE "PersistentVolumeClaimStatus",
-        "what has become of a claim",
+        "the present state of a claim",
     TEXT(1, "phase", "Pending, Bound or Lost", FALLBACK("\"Pending\"")),
     TEXTS(2, "accessModes", "how many may mount it: ReadWriteOnce, ReadOnlyMany, …"),
     MAP_OF(3, "capacity", TYPE_QUANTITY, "how large the volume is"),
-    LIST(4, "conditions", PERSISTENT_VOLUME_CLAIM_CONDITION, "what holds for it", KEYS("type"),
+    LIST(4, "conditions", PERSISTENT_VOLUME_CLAIM_CONDITION, "its conditions", KEYS("type"),
         MERGE("type")),
     MAP_OF(5, "allocatedResources", TYPE_QUANTITY, "how large it is going to be"),
-    TEXT_MAP(7, "allocatedResourceStatuses", "how far a change of its size is"),
+    TEXT_MAP(7, "allocatedResourceStatuses", "the present state of a change of its size"),
     TEXT(8, "currentVolumeAttributesClassName", "the class of attributes it has", IF_SET),
-    OBJECT(9, "modifyVolumeStatus", MODIFY_VOLUME_STATUS, "how far a change of attributes is"));
+    OBJECT(9, "modifyVolumeStatus", MODIFY_VOLUME_STATUS,
+        "the present state of a change of attributes"));
 
 TYPE(TYPE_PERSISTENT_VOLUME_CLAIM, CORE "PersistentVolumeClaim",
-        "a wish for storage that outlives pods",
+        "a claim on storage that outlives pods",
     KIND_ROWS,
     METADATA(1),
     STRUCT(2, "spec", PERSISTENT_VOLUME_CLAIM_SPEC, "which storage is wanted"),
-    STRUCT(3, "status", PERSISTENT_VOLUME_CLAIM_STATUS, "what has become of it"));
+    STRUCT(3, "status", PERSISTENT_VOLUME_CLAIM_STATUS, "its present state"));
 
 TYPE(TYPE_PERSISTENT_VOLUME_CLAIM_TEMPLATE, CORE "PersistentVolumeClaimTemplate",
-        "what claims that are made from this look like",
+        "a template of claims",
     STRUCT(1, "metadata", TYPE_OBJECT_META, "labels and annotations that each of them gets"),
     STRUCT(2, "spec", PERSISTENT_VOLUME_CLAIM_SPEC, "which storage is wanted", REQUIRED));
 
 LOCAL_TYPE(VOLUME_NODE_AFFINITY, CORE "VolumeNodeAffinity", "which nodes can use a volume",
     OBJECT(1, "required", TYPE_NODE_SELECTOR, "the nodes"));
 
-LOCAL_TYPE(PERSISTENT_VOLUME_SPEC, CORE "PersistentVolumeSpec", "what a volume is",
+LOCAL_TYPE(PERSISTENT_VOLUME_SPEC, CORE "PersistentVolumeSpec", "the specification of a volume",
     MAP_OF(1, "capacity", TYPE_QUANTITY, "how large it is"),
     OBJECT(INSIDE(2, 1), "gcePersistentDisk", TYPE_GCE_PERSISTENT_DISK_VOLUME_SOURCE,
         "a disk of Google's cloud"),
@@ -101,7 +104,8 @@ LOCAL_TYPE(PERSISTENT_VOLUME_SPEC, CORE "PersistentVolumeSpec", "what a volume i
     OBJECT(INSIDE(2, 22), "csi", TYPE_CSI_PERSISTENT_VOLUME_SOURCE, "a volume of a storage driver"),
     TEXTS(3, "accessModes", "how many may mount it: ReadWriteOnce, ReadOnlyMany, …"),
     OBJECT(4, "claimRef", TYPE_OBJECT_REFERENCE, "the claim it is bound to"),
-    TEXT(5, "persistentVolumeReclaimPolicy", "what becomes of it when its claim is gone",
+    TEXT(5, "persistentVolumeReclaimPolicy",
+        "what is done with the volume after its claim is deleted: Retain, Delete or Recycle",
         WORDS("Delete", "Recycle", "Retain"), FALLBACK("\"Retain\"")),
     TEXT(6, "storageClassName", "the class of storage"),
     TEXTS(7, "mountOptions", "options it is mounted with"),
@@ -110,17 +114,17 @@ LOCAL_TYPE(PERSISTENT_VOLUME_SPEC, CORE "PersistentVolumeSpec", "what a volume i
     OBJECT(9, "nodeAffinity", VOLUME_NODE_AFFINITY, "which nodes can use it"),
     TEXT(10, "volumeAttributesClassName", "the class of its attributes", IF_SET));
 
-LOCAL_TYPE(PERSISTENT_VOLUME_STATUS, CORE "PersistentVolumeStatus", "what has become of a volume",
+LOCAL_TYPE(PERSISTENT_VOLUME_STATUS, CORE "PersistentVolumeStatus", "the present state of a volume",
     TEXT(1, "phase", "Available, Bound, Released, Failed or Pending", FALLBACK("\"Pending\"")),
-    TEXT(2, "message", "why it is so, as a sentence for people"),
-    TEXT(3, "reason", "why it is so, as one word for programs"),
-    TIME(4, "lastPhaseTransitionTime", "when the phase last became another"));
+    TEXT(2, "message", "the reason as a sentence, for people"),
+    TEXT(3, "reason", "the reason as one word, for programs"),
+    TIME(4, "lastPhaseTransitionTime", "when the phase last changed"));
 
 TYPE(TYPE_PERSISTENT_VOLUME, CORE "PersistentVolume", "storage that claims are bound to",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", PERSISTENT_VOLUME_SPEC, "what it is"),
-    STRUCT(3, "status", PERSISTENT_VOLUME_STATUS, "what has become of it"));
+    STRUCT(2, "spec", PERSISTENT_VOLUME_SPEC, "its specification"),
+    STRUCT(3, "status", PERSISTENT_VOLUME_STATUS, "its present state"));
 
 LOCAL_TYPE(TOPOLOGY_SELECTOR_LABEL_REQUIREMENT, CORE "TopologySelectorLabelRequirement",
         "a label that places must have",
@@ -133,12 +137,13 @@ LOCAL_TYPE_ATOMIC(TOPOLOGY_SELECTOR_TERM, CORE "TopologySelectorTerm",
         "the labels they must have"));
 
 TYPE(TYPE_STORAGE_CLASS, STORAGE "StorageClass",
-        "a kind of storage that claims can ask for by name",
+        "a class of storage that claims can request by name",
     KIND_ROWS,
     METADATA(1),
-    TEXT(2, "provisioner", "who makes its volumes", REQUIRED, ALWAYS),
-    TEXT_MAP(3, "parameters", "settings for who makes them"),
-    TEXT(4, "reclaimPolicy", "what becomes of its volumes when their claim is gone", IF_SET,
+    TEXT(2, "provisioner", "the provisioner of its volumes", REQUIRED, ALWAYS),
+    TEXT_MAP(3, "parameters", "settings for the provisioner"),
+    TEXT(4, "reclaimPolicy",
+        "what is done with its volumes after their claim is deleted: Retain or Delete", IF_SET,
         WORDS("Delete", "Recycle", "Retain"), FALLBACK("\"Delete\"")),
     TEXTS(5, "mountOptions", "options it is mounted with"),
     BOOL(6, "allowVolumeExpansion", "true: claims may be made larger", IF_SET),

@@ -1,27 +1,26 @@
-/* The types built in, as constant tables: those of Kubernetes that are served here, in the shape
- * that Kubernetes' own Go types give them, and those of Kubeflow, Argo and the gang schedulers. One
- * file holds the types of one subject; rows.h says how they are written. The tables know all
- * fields that Kubernetes 1.36 knows, those that have no effect here too: a field is spelt right or
- * wrong, and what comes of it is said elsewhere. */
+/* The types of Kubernetes and of the gang schedulers as constant tables, in the shape of
+ * Kubernetes' own Go types. One file holds the types of one subject; rows.h says how they are
+ * written. The types of training jobs and Workflows are in operator/kind/ and pipeline/. The tables
+ * have all fields of Kubernetes 1.36, also those without effect here, so that only misspelt fields
+ * are unknown; UNSUPPORTED() in a row says why a field has no effect. */
 #ifndef TRAINYARD_KUBE_TYPES_TYPES_H
 #define TRAINYARD_KUBE_TYPES_TYPES_H
 
 #include "kube/schema/schema.h"
 
-/* A kind that can be sent to the API as a whole. */
+/* A kind that clients send to a subresource or with a request. It is no resource: no row of
+ * kube/kinds/ has its type. */
 struct type_kind {
     const char *group, *version, *kind;
     const struct schema_object *object;
 };
 
-/* Visit all: position from 0; NULL at the end. */
-const struct type_kind *type_kind_at(size_t position);
-/* NULL for one that is not built in. */
-const struct schema_object *type_of_kind(const char *group, const char *version, const char *kind);
-/* The same by "apps/v1", "v1". */
-const struct schema_object *type_of_api_version(const char *api_version, const char *kind);
+/* The message at `position`, counted from 0; NULL after the last. */
+const struct type_kind *types_message_at(size_t position);
+/* Returns NULL if no message has this apiVersion and kind. */
+const struct schema_object *types_find_message(const char *api_version, const char *kind);
 
-/* What lists and maps hold that hold no objects. */
+/* Types of values that are no objects, for lists and maps. */
 extern const struct schema TYPE_ANYTHING, TYPE_BYTES, TYPE_INT32, TYPE_INT64, TYPE_QUANTITY,
     TYPE_TEXT, TYPE_TEXT_LIST;
 
@@ -44,16 +43,15 @@ extern const struct schema_object TYPE_AFFINITY, TYPE_AWS_ELASTIC_BLOCK_STORE_VO
     TYPE_PERSISTENT_VOLUME_CLAIM, TYPE_PERSISTENT_VOLUME_CLAIM_TEMPLATE,
     TYPE_PHOTON_PERSISTENT_DISK_VOLUME_SOURCE, TYPE_POD, TYPE_POD_GROUP, TYPE_POD_METRICS,
     TYPE_POD_SECURITY_CONTEXT, TYPE_POD_STATUS, TYPE_POD_TEMPLATE_SPEC, TYPE_PORTWORX_VOLUME_SOURCE,
-    TYPE_PRIORITY_CLASS, TYPE_PYTORCHJOB, TYPE_QUOBYTE_VOLUME_SOURCE,
-    TYPE_RBD_PERSISTENT_VOLUME_SOURCE, TYPE_RBD_VOLUME_SOURCE, TYPE_REPLICA_SET,
-    TYPE_RESOURCE_FIELD_SELECTOR, TYPE_RESOURCE_QUOTA, TYPE_RESOURCE_REQUIREMENTS, TYPE_ROLE,
-    TYPE_ROLE_BINDING, TYPE_SCALE, TYPE_SCALE_IO_PERSISTENT_VOLUME_SOURCE,
-    TYPE_SCALE_IO_VOLUME_SOURCE, TYPE_SECRET, TYPE_SECRET_REFERENCE, TYPE_SECURITY_CONTEXT,
-    TYPE_SELF_SUBJECT_ACCESS_REVIEW, TYPE_SELF_SUBJECT_REVIEW, TYPE_SELF_SUBJECT_RULES_REVIEW,
-    TYPE_SERVICE, TYPE_SERVICE_ACCOUNT, TYPE_STATUS, TYPE_STEP_CONTAINER, TYPE_STORAGE_CLASS,
-    TYPE_STORAGE_OS_PERSISTENT_VOLUME_SOURCE, TYPE_STORAGE_OS_VOLUME_SOURCE, TYPE_TFJOB,
-    TYPE_TFJOB_V1BETA1, TYPE_TOKEN_REQUEST, TYPE_TOLERATION, TYPE_TOPOLOGY_SPREAD_CONSTRAINT,
-    TYPE_TYPED_LOCAL_OBJECT_REFERENCE, TYPE_TYPED_OBJECT_REFERENCE, TYPE_VOLCANO_POD_GROUP,
-    TYPE_VOLUME, TYPE_VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE, TYPE_WORKFLOW;
+    TYPE_PRIORITY_CLASS, TYPE_QUOBYTE_VOLUME_SOURCE, TYPE_RBD_PERSISTENT_VOLUME_SOURCE,
+    TYPE_RBD_VOLUME_SOURCE, TYPE_REPLICA_SET, TYPE_RESOURCE_FIELD_SELECTOR, TYPE_RESOURCE_QUOTA,
+    TYPE_RESOURCE_REQUIREMENTS, TYPE_ROLE, TYPE_ROLE_BINDING, TYPE_SCALE,
+    TYPE_SCALE_IO_PERSISTENT_VOLUME_SOURCE, TYPE_SCALE_IO_VOLUME_SOURCE, TYPE_SECRET,
+    TYPE_SECRET_REFERENCE, TYPE_SECURITY_CONTEXT, TYPE_SELF_SUBJECT_ACCESS_REVIEW,
+    TYPE_SELF_SUBJECT_REVIEW, TYPE_SELF_SUBJECT_RULES_REVIEW, TYPE_SERVICE, TYPE_SERVICE_ACCOUNT,
+    TYPE_STATUS, TYPE_STEP_CONTAINER, TYPE_STORAGE_CLASS, TYPE_STORAGE_OS_PERSISTENT_VOLUME_SOURCE,
+    TYPE_STORAGE_OS_VOLUME_SOURCE, TYPE_TOKEN_REQUEST, TYPE_TOLERATION,
+    TYPE_TOPOLOGY_SPREAD_CONSTRAINT, TYPE_TYPED_LOCAL_OBJECT_REFERENCE, TYPE_TYPED_OBJECT_REFERENCE,
+    TYPE_VOLCANO_POD_GROUP, TYPE_VOLUME, TYPE_VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE;
 
 #endif

@@ -1,4 +1,4 @@
-/* The volumes of a pod. See kube/types/types.h. */
+/* Types of the volumes of a pod. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -6,7 +6,8 @@
 
 TYPE(TYPE_HOST_PATH_VOLUME_SOURCE, CORE "HostPathVolumeSource", "a file or directory of the node",
     TEXT(1, "path", "where it is on the node", REQUIRED, ALWAYS),
-    TEXT(2, "type", "what must be there, such as Directory, or is made, as by DirectoryOrCreate",
+    TEXT(2, "type",
+        "the type that must exist, such as Directory, or is created, such as DirectoryOrCreate",
         IF_SET, FALLBACK("\"\"")));
 
 LOCAL_TYPE(EMPTY_DIR_VOLUME_SOURCE, CORE "EmptyDirVolumeSource",
@@ -19,9 +20,9 @@ LOCAL_TYPE(KEY_TO_PATH, CORE "KeyToPath", "one key that becomes a file",
     TEXT(2, "path", "the path of the file in the volume", REQUIRED, ALWAYS),
     INT32(3, "mode", "the permissions of this file", IF_SET));
 
-LOCAL_TYPE(SECRET_VOLUME_SOURCE, CORE "SecretVolumeSource", "a secret whose keys are files",
+LOCAL_TYPE(SECRET_VOLUME_SOURCE, CORE "SecretVolumeSource", "a secret; its keys become files",
     TEXT(1, "secretName", "the name of the secret"),
-    LIST(2, "items", KEY_TO_PATH, "the keys that become files; all where not given"),
+    LIST(2, "items", KEY_TO_PATH, "the keys that become files; default: all"),
     INT32(3, "defaultMode", "the permissions of files that name none, 0644 by default", IF_SET,
         FALLBACK("420")),
     BOOL(4, "optional", "true: it may be missing, or lack some of the keys", IF_SET));
@@ -32,7 +33,7 @@ LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE, CORE "PersistentVolumeClaimVol
     BOOL(2, "readOnly", "true: containers cannot write to it"));
 
 LOCAL_TYPE(DOWNWARD_API_VOLUME_FILE, CORE "DownwardAPIVolumeFile",
-        "a file that says something about the pod",
+        "a file with information about the pod",
     TEXT(1, "path", "the path of the file in the volume", REQUIRED, ALWAYS),
     OBJECT(2, "fieldRef", TYPE_OBJECT_FIELD_SELECTOR, "the field of the pod that is in it"),
     OBJECT(3, "resourceFieldRef", TYPE_RESOURCE_FIELD_SELECTOR,
@@ -40,36 +41,36 @@ LOCAL_TYPE(DOWNWARD_API_VOLUME_FILE, CORE "DownwardAPIVolumeFile",
     INT32(4, "mode", "the permissions of this file", IF_SET));
 
 LOCAL_TYPE(DOWNWARD_API_VOLUME_SOURCE, CORE "DownwardAPIVolumeSource",
-        "files that say what the pod is",
+        "files with information about the pod",
     LIST(1, "items", DOWNWARD_API_VOLUME_FILE, "the files"),
     INT32(2, "defaultMode", "the permissions of files that name none, 0644 by default", IF_SET,
         FALLBACK("420")));
 
 LOCAL_TYPE(CONFIG_MAP_VOLUME_SOURCE, CORE "ConfigMapVolumeSource",
-        "a config map whose keys are files",
+        "a config map; its keys become files",
     TEXT(INSIDE(1, 1), "name", "the name of the config map"),
-    LIST(2, "items", KEY_TO_PATH, "the keys that become files; all where not given"),
+    LIST(2, "items", KEY_TO_PATH, "the keys that become files; default: all"),
     INT32(3, "defaultMode", "the permissions of files that name none, 0644 by default", IF_SET,
         FALLBACK("420")),
     BOOL(4, "optional", "true: it may be missing, or lack some of the keys", IF_SET));
 
 LOCAL_TYPE(SECRET_PROJECTION, CORE "SecretProjection", "a secret among other sources",
     TEXT(INSIDE(1, 1), "name", "the name of the secret"),
-    LIST(2, "items", KEY_TO_PATH, "the keys that become files; all where not given"),
+    LIST(2, "items", KEY_TO_PATH, "the keys that become files; default: all"),
     BOOL(4, "optional", "true: it may be missing, or lack some of the keys", IF_SET));
 
 LOCAL_TYPE(DOWNWARD_API_PROJECTION, CORE "DownwardAPIProjection",
-        "what the pod is, among other sources",
+        "information about the pod, among other sources",
     LIST(1, "items", DOWNWARD_API_VOLUME_FILE, "the files"));
 
 LOCAL_TYPE(CONFIG_MAP_PROJECTION, CORE "ConfigMapProjection", "a config map among other sources",
     TEXT(INSIDE(1, 1), "name", "the name of the config map"),
-    LIST(2, "items", KEY_TO_PATH, "the keys that become files; all where not given"),
+    LIST(2, "items", KEY_TO_PATH, "the keys that become files; default: all"),
     BOOL(4, "optional", "true: it may be missing, or lack some of the keys", IF_SET));
 
 LOCAL_TYPE(SERVICE_ACCOUNT_TOKEN_PROJECTION, CORE "ServiceAccountTokenProjection",
         "a token of the pod's account, renewed before it ends",
-    TEXT(1, "audience", "whom the token is meant for; the API server where not given"),
+    TEXT(1, "audience", "the audience of the token; default: the API server"),
     INT64(2, "expirationSeconds", "how long a token is good for", IF_SET, FALLBACK("3600")),
     TEXT(3, "path", "the path of the file in the volume", REQUIRED, ALWAYS));
 
@@ -84,7 +85,7 @@ LOCAL_TYPE(CLUSTER_TRUST_BUNDLE_PROJECTION, CORE "ClusterTrustBundleProjection",
 
 LOCAL_TYPE(POD_CERTIFICATE_PROJECTION, CORE "PodCertificateProjection",
         "a key and a certificate made for the pod",
-    TEXT(1, "signerName", "who signs the certificate", REQUIRED),
+    TEXT(1, "signerName", "the signer of the certificate", REQUIRED),
     TEXT(2, "keyType", "the kind of key, such as ECDSAP256", REQUIRED),
     INT32(3, "maxExpirationSeconds", "how long the certificate may be good for at most", IF_SET),
     TEXT(4, "credentialBundlePath", "the file that gets the key and the certificates"),
@@ -95,7 +96,7 @@ LOCAL_TYPE(POD_CERTIFICATE_PROJECTION, CORE "PodCertificateProjection",
 LOCAL_TYPE(VOLUME_PROJECTION, CORE "VolumeProjection",
         "one source of a volume that has many; one of these",
     OBJECT(1, "secret", SECRET_PROJECTION, "keys of a secret"),
-    OBJECT(2, "downwardAPI", DOWNWARD_API_PROJECTION, "what the pod is"),
+    OBJECT(2, "downwardAPI", DOWNWARD_API_PROJECTION, "information about the pod"),
     OBJECT(3, "configMap", CONFIG_MAP_PROJECTION, "keys of a config map"),
     OBJECT(4, "serviceAccountToken", SERVICE_ACCOUNT_TOKEN_PROJECTION,
         "a token of the pod's account"),
@@ -104,7 +105,7 @@ LOCAL_TYPE(VOLUME_PROJECTION, CORE "VolumeProjection",
 
 LOCAL_TYPE(PROJECTED_VOLUME_SOURCE, CORE "ProjectedVolumeSource",
         "several sources in one directory",
-    LIST(1, "sources", VOLUME_PROJECTION, "what is put into it", ALWAYS),
+    LIST(1, "sources", VOLUME_PROJECTION, "the sources of its files", ALWAYS),
     INT32(2, "defaultMode", "the permissions of files that name none, 0644 by default", IF_SET,
         FALLBACK("420")));
 
@@ -120,11 +121,13 @@ LOCAL_TYPE(CSI_VOLUME_SOURCE, CORE "CSIVolumeSource",
 LOCAL_TYPE(EPHEMERAL_VOLUME_SOURCE, CORE "EphemeralVolumeSource",
         "a claim that is made with the pod and ends with it",
     OBJECT(1, "volumeClaimTemplate", TYPE_PERSISTENT_VOLUME_CLAIM_TEMPLATE,
-        "what the claim looks like"));
+        "the template of the claim"));
 
 LOCAL_TYPE(IMAGE_VOLUME_SOURCE, CORE "ImageVolumeSource", "the files of an image",
     TEXT(1, "reference", "the image"),
-    TEXT(2, "pullPolicy", "when it is fetched anew", WORDS("Always", "IfNotPresent", "Never")));
+    TEXT(2, "pullPolicy",
+        "when the image is pulled: Always, Never or IfNotPresent",
+        WORDS("Always", "IfNotPresent", "Never")));
 
 TYPE(TYPE_NFS_VOLUME_SOURCE, CORE "NFSVolumeSource", "a directory of an NFS server",
     TEXT(1, "server", "the name or address of the server", REQUIRED, ALWAYS),
@@ -132,7 +135,7 @@ TYPE(TYPE_NFS_VOLUME_SOURCE, CORE "NFSVolumeSource", "a directory of an NFS serv
     BOOL(3, "readOnly", "true: containers cannot write to it"));
 
 TYPE(TYPE_VOLUME, CORE "Volume", "storage of a pod, from one of these sources",
-    TEXT(1, "name", "what mounts call it", REQUIRED, ALWAYS),
+    TEXT(1, "name", "its name, which mounts use", REQUIRED, ALWAYS),
     OBJECT(INSIDE(2, 1), "hostPath", TYPE_HOST_PATH_VOLUME_SOURCE,
         "a file or directory of the node"),
     OBJECT(INSIDE(2, 2), "emptyDir", EMPTY_DIR_VOLUME_SOURCE,
@@ -156,7 +159,7 @@ TYPE(TYPE_VOLUME, CORE "Volume", "storage of a pod, from one of these sources",
         "a directory of Ceph's file system"),
     OBJECT(INSIDE(2, 15), "flocker", TYPE_FLOCKER_VOLUME_SOURCE, "a dataset of Flocker"),
     OBJECT(INSIDE(2, 16), "downwardAPI", DOWNWARD_API_VOLUME_SOURCE,
-        "files that say what the pod is"),
+        "files with information about the pod"),
     OBJECT(INSIDE(2, 17), "fc", TYPE_FC_VOLUME_SOURCE, "a disk reached by Fibre Channel"),
     OBJECT(INSIDE(2, 18), "azureFile", TYPE_AZURE_FILE_VOLUME_SOURCE,
         "a file share of Microsoft's cloud"),

@@ -1,4 +1,4 @@
-/* Volumes on storage of other machines, in a pod and as a PersistentVolume. See kube/types/types.h.
+/* Types of volumes on remote storage, of pods and of PersistentVolumes. See kube/types/types.h.
  */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
@@ -9,14 +9,14 @@ TYPE(TYPE_GCE_PERSISTENT_DISK_VOLUME_SOURCE, CORE "GCEPersistentDiskVolumeSource
         "a disk of Google's cloud",
     TEXT(1, "pdName", "the name of the disk", REQUIRED, ALWAYS),
     TEXT(2, "fsType", "the file system the volume is mounted as, such as ext4"),
-    INT32(3, "partition", "which partition of the disk; all of it where not given"),
+    INT32(3, "partition", "which partition of the disk; default: all of it"),
     BOOL(4, "readOnly", "true: nothing can be written to it"));
 
 TYPE(TYPE_AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE, CORE "AWSElasticBlockStoreVolumeSource",
         "a disk of Amazon's cloud",
     TEXT(1, "volumeID", "the identity of the disk", REQUIRED, ALWAYS),
     TEXT(2, "fsType", "the file system the volume is mounted as, such as ext4"),
-    INT32(3, "partition", "which partition of the disk; all of it where not given"),
+    INT32(3, "partition", "which partition of the disk; default: all of it"),
     BOOL(4, "readOnly", "true: nothing can be written to it"));
 
 TYPE(TYPE_GIT_REPO_VOLUME_SOURCE, CORE "GitRepoVolumeSource",
@@ -71,7 +71,7 @@ TYPE(TYPE_CINDER_VOLUME_SOURCE, CORE "CinderVolumeSource", "a disk of OpenStack"
 
 TYPE(TYPE_CEPH_FS_VOLUME_SOURCE, CORE "CephFSVolumeSource", "a directory of Ceph's file system",
     TEXTS(1, "monitors", "addresses of the Ceph monitors", REQUIRED, ALWAYS),
-    TEXT(2, "path", "the path of what is mounted"),
+    TEXT(2, "path", "the path that is mounted"),
     TEXT(3, "user", "the user to sign in as"),
     TEXT(4, "secretFile", "the file with the key, where there is no secret"),
     OBJECT(5, "secretRef", TYPE_LOCAL_OBJECT_REFERENCE, "the secret to sign in with"),
@@ -107,12 +107,12 @@ TYPE(TYPE_QUOBYTE_VOLUME_SOURCE, CORE "QuobyteVolumeSource", "a Quobyte volume",
     BOOL(3, "readOnly", "true: nothing can be written to it"),
     TEXT(4, "user", "the user to sign in as"),
     TEXT(5, "group", "the group it is mounted as"),
-    TEXT(6, "tenant", "whose volume it is"));
+    TEXT(6, "tenant", "the tenant that owns the volume"));
 
 TYPE(TYPE_AZURE_DISK_VOLUME_SOURCE, CORE "AzureDiskVolumeSource", "a disk of Microsoft's cloud",
     TEXT(1, "diskName", "the name of the disk", REQUIRED, ALWAYS),
     TEXT(2, "diskURI", "the address of the disk", REQUIRED, ALWAYS),
-    TEXT(3, "cachingMode", "what is cached: None, ReadOnly or ReadWrite", IF_SET,
+    TEXT(3, "cachingMode", "the caching mode: None, ReadOnly or ReadWrite", IF_SET,
         FALLBACK("\"ReadWrite\"")),
     TEXT(4, "fsType", "the file system the volume is mounted as, such as ext4", IF_SET,
         FALLBACK("\"ext4\"")),
@@ -154,7 +154,7 @@ TYPE(TYPE_GLUSTERFS_PERSISTENT_VOLUME_SOURCE, CORE "GlusterfsPersistentVolumeSou
     TEXT(1, "endpoints", "the endpoints that name the servers", REQUIRED, ALWAYS),
     TEXT(2, "path", "the name of the volume", REQUIRED, ALWAYS),
     BOOL(3, "readOnly", "true: nothing can be written to it"),
-    TEXT(4, "endpointsNamespace", "the namespace of the endpoints; the claim's where not given",
+    TEXT(4, "endpointsNamespace", "the namespace of the endpoints; default: the claim's",
         IF_SET));
 
 TYPE(TYPE_RBD_PERSISTENT_VOLUME_SOURCE, CORE "RBDPersistentVolumeSource", "a block device of Ceph",
@@ -191,7 +191,7 @@ TYPE(TYPE_CINDER_PERSISTENT_VOLUME_SOURCE, CORE "CinderPersistentVolumeSource",
 TYPE(TYPE_CEPH_FS_PERSISTENT_VOLUME_SOURCE, CORE "CephFSPersistentVolumeSource",
         "a directory of Ceph's file system",
     TEXTS(1, "monitors", "addresses of the Ceph monitors", REQUIRED, ALWAYS),
-    TEXT(2, "path", "the path of what is mounted"),
+    TEXT(2, "path", "the path that is mounted"),
     TEXT(3, "user", "the user to sign in as"),
     TEXT(4, "secretFile", "the file with the key, where there is no secret"),
     OBJECT(5, "secretRef", TYPE_SECRET_REFERENCE, "the secret to sign in with"),
@@ -210,7 +210,7 @@ TYPE(TYPE_AZURE_FILE_PERSISTENT_VOLUME_SOURCE, CORE "AzureFilePersistentVolumeSo
     TEXT(1, "secretName", "the secret with the account and its key", REQUIRED, ALWAYS),
     TEXT(2, "shareName", "the name of the share", REQUIRED, ALWAYS),
     BOOL(3, "readOnly", "true: nothing can be written to it"),
-    TEXT(4, "secretNamespace", "the namespace of the secret; the claim's where not given", IF_SET));
+    TEXT(4, "secretNamespace", "the namespace of the secret; default: the claim's", IF_SET));
 
 TYPE(TYPE_SCALE_IO_PERSISTENT_VOLUME_SOURCE, CORE "ScaleIOPersistentVolumeSource",
         "a ScaleIO volume",

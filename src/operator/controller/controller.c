@@ -185,7 +185,8 @@ static void start_run(struct training_controller *controller, struct job_entry *
 
     run->pod_groups = observed.gang ? observed.gang->resource : NULL;
     if (training_reconcile(&observed, arena, &run->plan, &err) < 0) {
-        _cleanup_free_ char *subject = mem_printf("%s %s", controller->kind->singular, entry->key);
+        _cleanup_free_ char *subject =
+            mem_printf("%s %s", controller->kind->row->singular, entry->key);
 
         log_error(subject, "%s", err.message);
         training_metrics_count_pass(&controller->metrics, true, 0);

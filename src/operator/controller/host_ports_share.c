@@ -51,7 +51,7 @@ void host_ports_share_start(struct host_ports_share *share, struct kube_informer
 
 void host_ports_share_release(struct host_ports_share *share)
 {
-    _cleanup_free_ char *prefix = mem_printf("%s/", share->kind->singular);
+    _cleanup_free_ char *prefix = mem_printf("%s/", share->kind->row->singular);
 
     loop_timer_stop(&share->timer);
     share_report(share);

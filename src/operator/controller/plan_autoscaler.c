@@ -157,7 +157,7 @@ static void on_autoscaler_created(void *context, struct json *object, const stru
                          "spec.elasticPolicy.metrics: this server has no "
                          "HorizontalPodAutoscalers, nothing scales the job by itself; use "
                          "'kubectl scale %s %s --replicas=N'",
-                         run->kind->singular, run->pass.workload->name));
+                         run->kind->row->singular, run->pass.workload->name));
         autoscaler_end(run, true);
     }
 }

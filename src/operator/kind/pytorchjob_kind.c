@@ -1,5 +1,6 @@
 /* PyTorchJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
 #include "operator/kind/pytorchjob.h"
+#include "operator/kind/training_row.h"
 
 #include "base/str.h"
 
@@ -83,9 +84,8 @@ static size_t pytorchjob_advise(struct arena *arena, const struct training_job *
 }
 
 const struct training_kind TRAINING_PYTORCHJOB = {
-    .resource = &KUBE_PYTORCHJOBS,
-    .name = "PyTorchJob",
-    .singular = "pytorchjob",
+    .resource = &PYTORCHJOB_RESOURCE,
+    .row = &PYTORCHJOB_KIND,
     .framework = "pytorch",
     .controller_name = CONTROLLER,
     .selector = TRAINING_OPERATOR_LABEL "=" CONTROLLER,
@@ -113,3 +113,27 @@ const struct training_kind TRAINING_PYTORCHJOB = {
     .advise = pytorchjob_advise,
     .set_environment = training_pytorch_set_environment,
 };
+
+/* ---- How the API serves it ------------------------------------------------------------------- */
+
+static void pytorchjob_validate(struct field_errors *errors, const struct json *job,
+                                const struct json *old)
+{
+    training_row_validate(errors, &PYTORCHJOB_TYPE, "pytorchReplicaSpecs", job, old);
+}
+
+static const struct kube_scale_paths PYTORCHJOB_SCALE = TRAINING_SCALE("pytorchReplicaSpecs");
+
+/* clang-format off */
+
+KUBE_KIND(PYTORCHJOB_RESOURCE, PYTORCHJOB_KIND, "kubeflow.org", "v1", "pytorchjobs", "PyTorchJob",
+        NAMESPACED,
+    .schema = &PYTORCHJOB_TYPE,
+    .form = SCHEMA_FORM_WRITTEN,
+    .singular = "pytorchjob",
+    .categories = CATEGORY_ALL,
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(SCALE_OF(&PYTORCHJOB_SCALE), STATUS_OF("PyTorchJob")),
+    .generation = true,
+    .columns = COLUMNS(TRAINING_COLUMNS),
+    .hooks = {.create = training_row_create, .validate = pytorchjob_validate});

@@ -1,6 +1,7 @@
 /* TFJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
 #include "operator/kind/tf_config_env.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_row.h"
 
 #include "base/str.h"
 #include "kube/object.h"
@@ -82,9 +83,8 @@ static void set_environment(struct arena *arena, const struct training_job *job,
 }
 
 const struct training_kind TRAINING_TFJOB = {
-    .resource = &KUBE_TFJOBS,
-    .name = "TFJob",
-    .singular = "tfjob",
+    .resource = &TFJOB_RESOURCE,
+    .row = &TFJOB_KIND,
     .framework = "tensorflow",
     .controller_name = CONTROLLER,
     .selector = TRAINING_OPERATOR_LABEL "=" CONTROLLER,
@@ -114,3 +114,34 @@ const struct training_kind TRAINING_TFJOB = {
     .prepare = training_tf_config_prepare,
     .set_environment = set_environment,
 };
+
+/* ---- How the API serves it ------------------------------------------------------------------- */
+
+static void tfjob_validate(struct field_errors *errors, const struct json *job,
+                           const struct json *old)
+{
+    training_row_validate(errors, &TFJOB_TYPE, "tfReplicaSpecs", job, old);
+}
+
+static const struct kube_scale_paths TFJOB_SCALE = TRAINING_SCALE("tfReplicaSpecs");
+
+/* clang-format off */
+
+KUBE_KIND(TFJOB_RESOURCE, TFJOB_KIND, "kubeflow.org", "v1", "tfjobs", "TFJob", NAMESPACED,
+    .schema = &TFJOB_TYPE,
+    .form = SCHEMA_FORM_WRITTEN,
+    .singular = "tfjob",
+    .categories = CATEGORY_ALL,
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(SCALE_OF(&TFJOB_SCALE), STATUS_OF("TFJob")),
+    .generation = true,
+    .older = (const struct kube_older_version[]){
+        {"v1beta1", "kubeflow.org/v1beta1", &TFJOB_TYPE_V1BETA1, tfjob_convert_v1beta1},
+        /* A list of replicas is refused; the message shows the job as it is written in v1. */
+        {"v1alpha1", "kubeflow.org/v1alpha1", NULL, tfjob_convert_v1beta1},
+        {0},
+    },
+    .columns = COLUMNS(TRAINING_COLUMNS),
+    .hooks = {.refuse = tfjob_refuse_list,
+        .create = training_row_create,
+        .validate = tfjob_validate});

@@ -237,5 +237,5 @@ char *training_job_message(struct arena *arena, const struct training_job *job,
 
 char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event)
 {
-    return arena_printf(arena, "%s%s", job->kind->name, event);
+    return arena_printf(arena, "%s%s", job->kind->row->id.kind, event);
 }

@@ -4,6 +4,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+const struct training_kind *const TRAINING_KINDS[TRAINING_KIND_COUNT] = {&TRAINING_TFJOB,
+                                                                         &TRAINING_PYTORCHJOB};
+
 static const struct {
     const char *name, *lower;
 } TYPE_NAMES[TRAINING_REPLICA_TYPES] = {

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/json/json.h"
-#include "kube/resource.h"
+#include "kube/kinds/kind.h"
 
 struct training_job;
 
@@ -48,8 +48,9 @@ enum { TRAINING_ADVICE_MAX = 4 }; /* per job */
 
 struct training_kind {
     const struct kube_resource *resource;
-    const char *name;            /* "TFJob": used in messages and as the prefix of reasons */
-    const char *singular;        /* "tfjob": used in logs */
+    /* How the API serves the kind, with its names: id.kind is used in messages and as the prefix of
+     * reasons, `singular` in logs. */
+    const struct kube_kind *row;
     const char *framework;       /* "tensorflow": used in metrics */
     const char *controller_name; /* the value of the operator label and the component of events */
     const char *selector;        /* the label selector of the pods and services of its jobs */
@@ -83,6 +84,12 @@ struct training_kind {
 };
 
 extern const struct training_kind TRAINING_TFJOB, TRAINING_PYTORCHJOB;
+enum { TRAINING_KIND_COUNT = 2 };
+extern const struct training_kind *const TRAINING_KINDS[TRAINING_KIND_COUNT]; /* all of them */
+
+/* The resources of the kinds, and their rows: how the API serves them. */
+extern const struct kube_resource TFJOB_RESOURCE, PYTORCHJOB_RESOURCE;
+extern const struct kube_kind TFJOB_KIND, PYTORCHJOB_KIND;
 
 static inline bool training_kind_knows(const struct training_kind *kind,
                                        enum training_replica_type type)

@@ -24,7 +24,7 @@ struct json *training_autoscaler_new(struct arena *arena, const struct training_
     target = json_ensure_object(arena, spec, "scaleTargetRef");
     json_set_string(arena, target, "apiVersion",
                     kube_resource_api_version(arena, job->kind->resource));
-    json_set_string(arena, target, "kind", job->kind->name);
+    json_set_string(arena, target, "kind", job->kind->row->id.kind);
     json_set_string(arena, target, "name", job->name);
     json_set_int(arena, spec, "minReplicas", job->workers_min);
     json_set_int(arena, spec, "maxReplicas", job->workers_max);

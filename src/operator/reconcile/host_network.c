@@ -114,7 +114,7 @@ bool training_job_uses_host_network(const struct training_job *job)
 char *training_host_ports_owner(struct arena *arena, const struct training_kind *kind,
                                 const char *namespace_, const char *name)
 {
-    return arena_printf(arena, "%s/%s/%s", kind->singular, namespace_, name);
+    return arena_printf(arena, "%s/%s/%s", kind->row->singular, namespace_, name);
 }
 
 static const char *owner_name(const struct training_pass *pass)

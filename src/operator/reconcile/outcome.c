@@ -272,7 +272,7 @@ static const char *nobody_message(const struct training_pass *pass)
     return arena_printf(pass->arena,
                         "%s %s has 0 replicas of %s, whose success is the job's: it waits; set "
                         "spec.%s.%s.replicas to 1 or more, or delete the job",
-                        job->kind->name, job->name, training_replica_type_name(type),
+                        job->kind->row->id.kind, job->name, training_replica_type_name(type),
                         job->kind->specs, training_replica_type_name(type));
 }
 
@@ -288,7 +288,7 @@ static void report_undecided(struct training_pass *pass)
                             "%s %s has neither a Chief, a Master nor a Worker: it never becomes "
                             "Running or Succeeded, and ends when a replica fails, a limit is "
                             "reached or it is deleted",
-                            job->kind->name, job->name)
+                            job->kind->row->id.kind, job->name)
             ->once = true;
     } else if (training_pass_has_no_replicas(pass)) {
         training_plan_event(pass->plan, true, "NobodyDecides", "%s", nobody_message(pass))->once =

@@ -71,7 +71,7 @@ static void fail_invalid(struct training_pass *pass, const struct err *why)
 {
     training_condition_set(
         pass->arena, pass->status, TRAINING_FAILED, true, TRAINING_FAILED_VALIDATION,
-        arena_printf(pass->arena, "%s %s/%s is not valid: %s", pass->job.kind->name,
+        arena_printf(pass->arena, "%s %s/%s is not valid: %s", pass->job.kind->row->id.kind,
                      pass->job.namespace_, pass->job.name, why->message),
         pass->now_ms);
     training_pass_set_time(pass, "completionTime");

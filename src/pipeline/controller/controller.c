@@ -7,6 +7,7 @@
 #include "pipeline/controller/plan_run.h"
 #include "pipeline/reconcile/reconcile.h"
 #include "pipeline/spec/workflow.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -196,7 +197,7 @@ workflow_controller_new(struct loop *loop, struct http_transport *transport,
     controller->queue =
         workqueue_new(loop, options->workflows_max ? options->workflows_max : WORKFLOWS_MAX,
                       controller_reconcile_workflow, controller);
-    controller->workflows = kube_informer_new(controller->client, &KUBE_WORKFLOWS,
+    controller->workflows = kube_informer_new(controller->client, &WORKFLOWS_RESOURCE,
                                               options->namespace_, NULL, on_workflow, controller);
     controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
                                          WORKFLOW_LABEL, on_workflow_pod, controller);

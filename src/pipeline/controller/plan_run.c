@@ -4,6 +4,7 @@
 #include "pipeline/controller/plan_run.h"
 
 #include "pipeline/spec/workflow.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -83,7 +84,7 @@ static const struct kube_resource *workflow_action_resource(const struct workflo
     case WORKFLOW_CREATE_BINDING:
         return &KUBE_ROLEBINDINGS;
     case WORKFLOW_DELETE_WORKFLOW:
-        return &KUBE_WORKFLOWS;
+        return &WORKFLOWS_RESOURCE;
     default:
         return &action->resource;
     }
@@ -238,7 +239,7 @@ static void workflow_write_status(struct workflow_run *run)
         kube_meta_set_label(run->pass.arena, object, label->name, json_text(label));
     }
     json_set(run->pass.arena, object, "status", json_clone(run->pass.arena, run->plan.status));
-    kube_update(run->pass.client, &KUBE_WORKFLOWS, run->pass.workload->namespace_,
+    kube_update(run->pass.client, &WORKFLOWS_RESOURCE, run->pass.workload->namespace_,
                 run->pass.workload->name, object, on_status_written, run);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/kinds/kinds.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -50,13 +51,13 @@ int workflow_resource_kind(struct arena *arena, const struct json *object,
 {
     const char *version = json_get_string(object, "apiVersion", "");
     const char *kind = json_get_string(object, "kind", "");
-    const struct kube_resource *known = kube_resource_find(version, kind);
+    const struct kube_kind *known = kube_kind_find(version, kind);
     const char *slash = strchr(version, '/');
 
     if (!version[0] || !kind[0])
         return err_set(err, ERR_INVALID, "manifest: apiVersion and kind must be given");
-    if (known && known->namespaced) {
-        *ret = *known;
+    if (known && known->id.namespaced) {
+        *ret = known->id;
         return 0;
     }
     if (known || is_cluster_wide(kind))

@@ -1,5 +1,6 @@
 /* Reads a Workflow; see workflow.h. */
 #include "pipeline/spec/workflow.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include "base/mem.h"
 #include "base/moment.h"
@@ -49,7 +50,8 @@ const char *workflow_value(struct arena *arena, const struct json *value)
 bool workflow_is_leftover(const struct json *object)
 {
     return kube_meta_is_deleting(object) ||
-           str_eq(json_get_string(kube_meta_controller(object), "kind", ""), KUBE_WORKFLOWS.kind);
+           str_eq(json_get_string(kube_meta_controller(object), "kind", ""),
+                  WORKFLOWS_RESOURCE.kind);
 }
 
 static bool is_name_char(char c)

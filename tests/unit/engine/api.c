@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
+#include "served_kinds.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -31,8 +32,11 @@ int api_seal(void *context, const void *data, size_t size, unsigned char ret[ENG
 static void start(struct api *api, const char *ca_pem)
 {
     struct err err = ERR_INIT;
-    struct engine_options options = {
-        .token = API_TOKEN, .version = "0.1.0", .ca_pem = ca_pem, .seal = {api_seal, NULL}};
+    struct engine_options options = {.token = API_TOKEN,
+                                     .version = "0.1.0",
+                                     .kinds = SERVED_KINDS,
+                                     .ca_pem = ca_pem,
+                                     .seal = {api_seal, NULL}};
     if (engine_new(api->loop, api->store, &options, &api->engine, &err) < 0)
         fail_msg("%s", err.message);
     api->transport = http_local_new(api->loop, engine_handle, api->engine, API_TOKEN);
@@ -101,7 +105,8 @@ int api_controlled_setup(void **state)
 {
     struct api_controlled *fixture = mem_zalloc(sizeof(*fixture));
     api_open(&fixture->api, api_seed);
-    fixture->controllers = engine_controllers_new(fixture->api.loop, fixture->api.transport);
+    fixture->controllers =
+        engine_controllers_new(fixture->api.loop, fixture->api.transport, SERVED_KINDS);
     *state = fixture;
     return 0;
 }

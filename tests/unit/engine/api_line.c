@@ -9,6 +9,7 @@
 #include "api_line.h"
 
 #include "loop/sim/sim_loop.h"
+#include "served_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@ static void on_connection_closed(struct http_service *service)
 void api_line_open(struct api_line *line, const struct engine_pod_backend *backend,
                    const char *address)
 {
-    const struct engine_options options = {.token = "secret", .version = "0"};
+    const struct engine_options options = {
+        .token = "secret", .version = "0", .kinds = SERVED_KINDS};
     const struct store_options store = {0};
     *line = (struct api_line){.loop = sim_loop_new(3, 1700000000000)};
     assert_int_equal(store_open(line->loop, &store, &line->store, NULL), 0);

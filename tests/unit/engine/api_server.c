@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
+#include "served_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct api_server *api_server_new(size_t watch_events_max)
 {
     const struct engine_options options = {.token = API_SERVER_TOKEN,
                                            .version = "0",
+                                           .kinds = SERVED_KINDS,
                                            .seal = {seal},
                                            .watch_events_max = watch_events_max};
     struct api_server *server = mem_zalloc(sizeof(*server));

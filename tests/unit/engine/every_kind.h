@@ -4,7 +4,9 @@
 #define TRAINYARD_TESTS_ENGINE_EVERY_KIND_H
 
 #include "api.h"
+#include "engine/crd/definition.h"
 #include "engine/kinds/registry.h"
+#include "served_kinds.h"
 
 #define DEEPS       "/apis/x.io/v1/namespaces/default/deeps"
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -16,18 +18,34 @@ static const char DEEP_DEFINITION[] =
     "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
     "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}";
 
-/* The kinds built in that are stored; position from 0, NULL at the end. */
-static inline const struct registry_resource *every_kind_at(size_t position)
+/* The kinds that are no custom resources; position from 0, NULL at the end. */
+static inline const struct kube_kind *every_built_in_at(size_t position)
 {
-    const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_built_in_at(i)); i++)
+    const struct kube_kind *kind;
+    size_t count = 0;
+    for (; (kind = kube_kind_at(count)); count++)
+        if (count == position)
+            return kind;
+    if (position == count)
+        return &DEFINITION_KIND;
+    for (size_t i = 0; SERVED_KINDS[i]; i++)
+        if (position == count + 1 + i)
+            return SERVED_KINDS[i];
+    return NULL;
+}
+
+/* The kinds built in that are stored; position from 0, NULL at the end. */
+static inline const struct kube_kind *every_kind_at(size_t position)
+{
+    const struct kube_kind *resource;
+    for (size_t i = 0; (resource = every_built_in_at(i)); i++)
         if (!resource->transient && position-- == 0)
             return resource;
     return NULL;
 }
 
 /* "/api/v1/namespaces/default/pods" */
-static inline const char *kind_path(struct arena *arena, const struct registry_resource *resource)
+static inline const char *kind_path(struct arena *arena, const struct kube_kind *resource)
 {
     const struct kube_resource *id = &resource->id;
     return arena_printf(arena, "/%s%s/%s%s/%s", id->group[0] ? "apis/" : "api", id->group,

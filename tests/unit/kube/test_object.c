@@ -85,7 +85,7 @@ static void edits_in_place(void **state)
 static void points_to_its_owner(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *job = kube_object_make(arena, &KUBE_TFJOBS, "n", "j");
+    struct json *job = kube_object_make(arena, &KUBE_JOBS, "n", "j");
     json_set_string(arena, json_get(job, "metadata"), "uid", "u1");
     struct json *pod = kube_object_make(arena, &KUBE_PODS, "n", "p");
     kube_meta_add_owner(arena, pod, kube_owner_reference_new(arena, job, false));
@@ -93,7 +93,7 @@ static void points_to_its_owner(void **state)
     assert_string_equal(
         json_to_string(arena, pod),
         "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"namespace\":\"n\","
-        "\"ownerReferences\":[{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\","
+        "\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","
         "\"name\":\"j\",\"uid\":\"u1\",\"controller\":true,\"blockOwnerDeletion\":true}]}}");
     assert_true(kube_meta_is_controlled_by(pod, "u1"));
 }

@@ -63,7 +63,7 @@ void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *
     fixture->job = read_json(
         arena, "{'apiVersion': 'kubeflow.org/v1', 'kind': '', 'metadata': {'name': 'mnist', "
                "'namespace': 'default', 'uid': 'job-uid', 'resourceVersion': '1'}}");
-    json_set_string(arena, fixture->job, "kind", kind->name);
+    json_set_string(arena, fixture->job, "kind", kind->row->id.kind);
     if (spec[0] == '{') {
         json_set(arena, fixture->job, "spec", read_json(arena, spec));
     } else {

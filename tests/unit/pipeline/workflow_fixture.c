@@ -9,6 +9,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "pipeline/spec/workflow_kind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 
 struct json *fixture_workflow(struct arena *arena, const char *spec)
 {
-    struct json *workflow = kube_object_make(arena, &KUBE_WORKFLOWS, "default", "wf");
+    struct json *workflow = kube_object_make(arena, &WORKFLOWS_RESOURCE, "default", "wf");
     struct json *documents = NULL;
     struct err err = ERR_INIT;
 

@@ -11,17 +11,13 @@
 #define TRAINYARD_ENGINE_JOB_H
 
 #include "base/json/json.h"
+#include "kube/kinds/job.h"
 
-#define JOB_FINALIZER      "batch.kubernetes.io/job-tracking"
-#define JOB_NAME_LABEL     "batch.kubernetes.io/job-name"
-#define JOB_NAME_LABEL_OLD "job-name"
-#define JOB_UID_LABEL      "batch.kubernetes.io/controller-uid"
-#define JOB_UID_LABEL_OLD  "controller-uid"
-#define JOB_INDEX_KEY      "batch.kubernetes.io/job-completion-index" /* annotation, label */
-#define JOB_STOPPED_ANNOTATION                                                                     \
-    "trainyard.dev/job-stopped" /* set on pods that this controller stops: their end is no failure \
-                                 */
-#define JOB_COMPONENT "job-controller"
+#define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
+#define JOB_INDEX_KEY "batch.kubernetes.io/job-completion-index" /* annotation, label */
+/* Set on pods that this controller stops: their end is no failure. */
+#define JOB_STOPPED_ANNOTATION "trainyard.dev/job-stopped"
+#define JOB_COMPONENT          "job-controller"
 
 /* The actions are carried out in this order. Each type starts when all responses to the one before
  * have arrived, so that no action follows from a status that was not written. */

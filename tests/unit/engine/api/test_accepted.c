@@ -329,8 +329,7 @@ static const struct {
     {"deeps.x.io", "'spec':{},'status':{},'list':[{}]"},
 };
 
-static const char *base_of(struct api *api, const struct registry_resource *resource,
-                           const char *name)
+static const char *base_of(struct api *api, const struct kube_kind *resource, const char *name)
 {
     const char *members = "";
     for (size_t i = 0; i < ARRAY_SIZE(BASES); i++)
@@ -525,7 +524,7 @@ static struct answer write_random(struct api *api, struct rand *rand, enum rando
     return api_call(api, way == PUT ? "PUT" : "PATCH", at, TYPES[way], NULL, text);
 }
 
-static void try_one(struct api *api, struct rand *rand, const struct registry_resource *resource,
+static void try_one(struct api *api, struct rand *rand, const struct kube_kind *resource,
                     enum random_way way, uint64_t round, size_t *accepted)
 {
     const char *path = kind_path(api->arena, resource), *text;
@@ -565,11 +564,11 @@ static void try_rounds(struct rand *rand, size_t kinds, uint64_t first, size_t *
     for (uint64_t round = first; round < first + ROUNDS; round++) {
         /* kinds that keep all fields are chosen more often */
         size_t chosen = rand_below(rand, kinds + 8);
-        const struct registry_resource *resource = every_kind_at(chosen);
+        const struct kube_kind *resource = every_kind_at(chosen);
         enum random_way way = (enum random_way)rand_below(rand, RANDOM_WAYS);
         if (!resource)
             resource = registry_find(engine_registry(api.engine), "x.io", "v1", "deeps");
-        if (way == STATUS_PATCH && !registry_has_status(resource))
+        if (way == STATUS_PATCH && !kube_kind_has_status(resource))
             way = MERGE_PATCH;
         try_one(&api, rand, resource, way, round, accepted);
         arena_reset(api.arena);

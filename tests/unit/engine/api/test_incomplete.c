@@ -32,8 +32,7 @@ static void stored(void *context, const struct store_object *object, const struc
     assert_null(err);
 }
 
-static void store_incomplete(struct api *api, const struct registry_resource *resource,
-                             size_t number)
+static void store_incomplete(struct api *api, const struct kube_kind *resource, size_t number)
 {
     const char *name = arena_printf(api->arena, "incomplete-%zu", number);
     const char *namespace_ = resource->id.namespaced ? "default" : "";
@@ -64,7 +63,7 @@ static void expect_served(struct api *api)
 static void test_each_kind(void **state)
 {
     struct api *api = *state;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = every_kind_at(i)); i++) {
         for (size_t number = 0; number < ARRAY_SIZE(BODIES); number++)
             store_incomplete(api, resource, number);

@@ -1,11 +1,10 @@
 /* Rejected objects: every case of tests/refusals/cases.yaml, compared with the recorded responses
  * of Kubernetes. The causes are compared as sets, because rules may be checked in another order. */
-#include "api.h"
+#include "every_kind.h"
 
 #include "base/json/yaml.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "engine/kinds/registry.h"
 #include "kube/object.h"
 
 #include <setjmp.h>
@@ -69,9 +68,9 @@ static struct json *changed(struct arena *arena, const struct json *object,
 
 static const char *collection_of(struct api *api, const struct json *object)
 {
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     const char *version = json_get_string(object, "apiVersion", "");
-    for (size_t i = 0; (resource = registry_built_in_at(i)); i++)
+    for (size_t i = 0; (resource = every_built_in_at(i)); i++)
         if (str_eq(resource->api_version, version) &&
             str_eq(resource->id.kind, json_get_string(object, "kind", "")))
             return kube_resource_path(api->arena, &resource->id,

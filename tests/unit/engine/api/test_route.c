@@ -1,6 +1,7 @@
 /* From paths and methods to routes. */
 #include "base/str.h"
 #include "engine/api/route.h"
+#include "served_kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@ struct row {
     int result;         /* 0 or a negative code */
     const char *plural; /* of the resource */
     const char *text;   /* "verb namespace/name" */
-    enum registry_sub sub;
+    enum kube_subresource_id sub;
     const char *rest; /* the path after a proxy; NULL: "" */
 };
 
@@ -88,7 +89,7 @@ static const struct row ROWS[] = {
 static void test_rows(void **state)
 {
     struct arena *arena = arena_new();
-    struct registry *registry = registry_new();
+    struct registry *registry = registry_new(SERVED_KINDS, NULL);
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
         const struct row *row = &ROWS[i];
         struct route route;
@@ -99,7 +100,7 @@ static void test_rows(void **state)
         if (r < 0)
             continue;
         assert_string_equal(route.resource->id.plural, row->plural);
-        assert_string_equal(arena_printf(arena, "%s %s/%s", registry_verb_name(route.verb),
+        assert_string_equal(arena_printf(arena, "%s %s/%s", kube_verb_name(route.verb),
                                          route.namespace_, route.name ? route.name : "-"),
                             row->text);
         assert_int_equal(route.sub, row->sub);
@@ -112,7 +113,7 @@ static void test_rows(void **state)
 static void test_long_segment(void **state)
 {
     struct arena *arena = arena_new();
-    struct registry *registry = registry_new();
+    struct registry *registry = registry_new(SERVED_KINDS, NULL);
     /* At the limit, and one above it. */
     for (size_t size = ROUTE_SEGMENT_MAX; size <= ROUTE_SEGMENT_MAX + 1; size++) {
         char name[ROUTE_SEGMENT_MAX + 2] = "";

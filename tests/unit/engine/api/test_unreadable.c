@@ -7,6 +7,7 @@
 #include "engine/stored/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
+#include "served_kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,8 +60,8 @@ static void remove_bytes(struct api *api, const char *key)
     api_run(api, 1);
 }
 
-static void store_broken(struct api *api, const struct registry_resource *resource,
-                         const char *namespace_, const char *name, enum damage damage)
+static void store_broken(struct api *api, const struct kube_kind *resource, const char *namespace_,
+                         const char *name, enum damage damage)
 {
     _cleanup_buf_ struct buf data;
     const char *head = arena_printf(api->arena, "{\"apiVersion\":\"%s\",\"kind\":\"%s\"",
@@ -101,7 +102,7 @@ static void store_broken(struct api *api, const struct registry_resource *resour
     store_bytes(api, stored_key(api->arena, resource, namespace_, name), data.data, data.size);
 }
 
-static void store_fine(struct api *api, const struct registry_resource *resource, const char *name)
+static void store_fine(struct api *api, const struct kube_kind *resource, const char *name)
 {
     struct json *object =
         kube_object_make(api->arena, &resource->id, resource->id.namespaced ? "default" : "", name);
@@ -111,13 +112,17 @@ static void store_fine(struct api *api, const struct registry_resource *resource
     store_bytes(api, stored_key(api->arena, resource, "default", name), text, strlen(text));
 }
 
-static const struct registry_resource *kind(const char *group, const char *plural)
+static const struct kube_kind *kind(const char *group, const char *plural)
 {
-    return registry_built_in(group, "v1", plural);
+    const struct kube_kind *found;
+    for (size_t i = 0; (found = every_built_in_at(i)); i++)
+        if (str_eq(found->id.group, group) && str_eq(found->id.plural, plural))
+            return found;
+    return NULL;
 }
 
 /* The custom kind of the definition. */
-static const struct registry_resource *deeps(struct api *api)
+static const struct kube_kind *deeps(struct api *api)
 {
     return registry_find(engine_registry(api->engine), "x.io", "v1", "deeps");
 }
@@ -131,7 +136,7 @@ static void define(struct api *api)
 /* ---- One kind -------------------------------------------------------------------------------- */
 
 /* Created again by the server at each start, so unreadable ones are removed then. */
-static bool is_renewed(const struct registry_resource *resource)
+static bool is_renewed(const struct kube_kind *resource)
 {
     static const char *const storages[] = {"nodes", "endpoints", "events",
                                            "leases.coordination.k8s.io",
@@ -163,7 +168,7 @@ static void expect_watch(struct api *api, const char *path, const char *accept)
     stream_close(stream);
 }
 
-static void expect_served(struct api *api, const struct registry_resource *resource)
+static void expect_served(struct api *api, const struct kube_kind *resource)
 {
     struct arena *arena = api->arena;
     const char *path = kind_path(arena, resource), *at = arena_printf(arena, "%s/broken", path);
@@ -199,7 +204,7 @@ static void expect_served(struct api *api, const struct registry_resource *resou
                      missing);
 }
 
-static void expect_deleted(struct api *api, const struct registry_resource *resource)
+static void expect_deleted(struct api *api, const struct kube_kind *resource)
 {
     const char *path = kind_path(api->arena, resource);
     const char *at = arena_printf(api->arena, "%s/broken", path);
@@ -231,7 +236,7 @@ static const char *const DAMAGE_NAMES[] = {
  * run. */
 static void test_every_kind(void **state)
 {
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (enum damage damage = 0; damage < DAMAGES; damage++) {
         struct api api;
         print_message("%s\n", DAMAGE_NAMES[damage]);
@@ -250,7 +255,8 @@ static void test_every_kind(void **state)
         /* They have only a name, which no write would have accepted. */
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
             remove_bytes(&api, stored_key(api.arena, resource, "default", "fine"));
-        struct engine_controllers *controllers = engine_controllers_new(api.loop, api.transport);
+        struct engine_controllers *controllers =
+            engine_controllers_new(api.loop, api.transport, SERVED_KINDS);
         api_run(&api, SETTLE_MS);
         assert_int_equal(api_post(&api, PODS, POD_X).status, 201);
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
@@ -269,7 +275,7 @@ static void test_goes_with_its_namespace(void **state)
 {
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
-    const struct registry_resource *pods = kind("", "pods");
+    const struct kube_kind *pods = kind("", "pods");
     define(api);
     assert_int_equal(
         api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"shop\"}}").status, 201);
@@ -379,7 +385,7 @@ static void test_garbage(void **state)
     store_broken(api, kind("", "configmaps"), "default", "owner", GARBAGE);
     engine_controllers_free(fixture->controllers);
     api_start_anew(api, NULL);
-    fixture->controllers = engine_controllers_new(api->loop, api->transport);
+    fixture->controllers = engine_controllers_new(api->loop, api->transport, SERVED_KINDS);
     assert_int_equal(api_post(api, "/api/v1/namespaces/default/secrets", body).status, 201);
     api_run(api, SETTLE_MS);
     assert_int_equal(api_get(api, "/api/v1/namespaces/default/secrets/child").status, 200);

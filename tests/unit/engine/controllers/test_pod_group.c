@@ -7,6 +7,7 @@
 #include "kube/client/client.h"
 #include "kube/object.h"
 #include "read_json.h"
+#include "served_kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,7 +254,7 @@ static void test_resumes(void **state)
     for (int i = 1; i <= 4; i++)
         make_pod(api, arena_printf(api->arena, "g%d", i), "g", "1");
     api_post(api, PODS "/g2/binding", "{\"target\":{\"name\":\"n1\"}}");
-    fixture->controllers = engine_controllers_new(api->loop, api->transport);
+    fixture->controllers = engine_controllers_new(api->loop, api->transport, SERVED_KINDS);
     api_run(api, 2000);
     for (int i = 1; i <= 4; i++)
         assert_string_equal(node_of(api, arena_printf(api->arena, "g%d", i)), "n1");

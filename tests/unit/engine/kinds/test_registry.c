@@ -19,7 +19,7 @@ static struct registry_definition *make_definition(const char *group, const char
     struct registry_definition *made =
         registry_definition_new(arena_printf(scratch, "%s.%s", plural, group), count);
     for (size_t i = 0; i < count; i++) {
-        struct registry_resource *row = &made->rows[i];
+        struct kube_kind *row = &made->rows[i];
         row->id = (struct kube_resource){.group = arena_strdup(made->arena, group),
                                          .version = arena_strdup(made->arena, versions[i]),
                                          .plural = arena_strdup(made->arena, plural),
@@ -49,7 +49,7 @@ static size_t count_rows(const struct registry *registry)
 static void test_rows_come_and_go(void **state)
 {
     static const char *const versions[] = {"v1", "v1beta1"};
-    struct registry *registry = registry_new();
+    struct registry *registry = registry_new(NULL, NULL);
     struct arena *arena = arena_new();
     size_t built_in = count_rows(registry);
     assert_non_null(registry_find(registry, "", "v1", "pods"));
@@ -59,7 +59,7 @@ static void test_rows_come_and_go(void **state)
     registry_put(registry, make_definition("a.example", "things", versions, 2));
     put(registry, "b.example", "things", "v7");
     assert_int_equal(count_rows(registry), built_in + 3);
-    assert_ptr_equal(registry_at(registry, 0), registry_built_in_at(0));
+    assert_ptr_equal(registry_at(registry, 0), kube_kind_at(0));
     assert_string_equal(registry_find(registry, "a.example", "v1beta1", "things")->api_version,
                         "a.example/v1beta1");
     assert_string_equal(registry_find_kind(registry, "b.example/v7", "Thing")->id.plural, "things");
@@ -88,12 +88,12 @@ static void test_rows_come_and_go(void **state)
 /* Under a sanitizer this reads freed memory where the row was not held. */
 static void test_held_rows_stay(void **state)
 {
-    struct registry *registry = registry_new();
+    struct registry *registry = registry_new(NULL, NULL);
     struct arena *request = arena_new();
     put(registry, "a.example", "things", "v1");
-    const struct registry_resource *row = registry_find(registry, "a.example", "v1", "things");
+    const struct kube_kind *row = registry_find(registry, "a.example", "v1", "things");
     registry_hold(request, row);
-    const struct registry_resource *again = registry_ref(row);
+    const struct kube_kind *again = registry_ref(row);
     registry_remove(registry, "things.a.example");
     assert_null(registry_find(registry, "a.example", "v1", "things"));
     registry_free(registry);
@@ -104,7 +104,7 @@ static void test_held_rows_stay(void **state)
     registry_unref(again);
 
     /* Those built in are always there. */
-    registry_unref(registry_ref(registry_built_in("", "v1", "pods")));
+    registry_unref(registry_ref(&KUBE_POD_KIND));
     registry_unref(NULL);
 }
 
@@ -119,7 +119,7 @@ static void test_versions_in_order(void **state)
             if ((i < j && compared >= 0) || (i == j && compared != 0) || (i > j && compared <= 0))
                 fail_msg("%s and %s: %d", order[i], order[j], compared);
         }
-    struct registry *registry = registry_new();
+    struct registry *registry = registry_new(NULL, NULL);
     struct arena *arena = arena_new();
     for (size_t i = 0; i < ARRAY_SIZE(order); i++)
         put(registry, "a.example", arena_printf(arena, "things%zu", i),

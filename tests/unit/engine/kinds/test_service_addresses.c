@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "read_json.h"
+#include "served_kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,7 +192,7 @@ static void kept_over_a_restart(void **state)
     struct engine *again;
     struct err err = ERR_INIT;
     make(api, "a", "{'type':'NodePort','ports':[{'port':80,'nodePort':30390}]}");
-    const struct engine_options options = {.token = API_TOKEN};
+    const struct engine_options options = {.token = API_TOKEN, .kinds = SERVED_KINDS};
     assert_int_equal(engine_new(api->loop, api->store, &options, &again, &err), 0);
     http_transport_free(api->transport);
     engine_free(api->engine);

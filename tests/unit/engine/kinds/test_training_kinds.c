@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "read_json.h"
+#include "served_kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -421,7 +422,8 @@ static void test_two_groups_of_one_name(void **state)
 {
     static const char *const paths[] = {GROUPS, VOLCANO};
     struct api *api = *state;
-    struct engine_controllers *controllers = engine_controllers_new(api->loop, api->transport);
+    struct engine_controllers *controllers =
+        engine_controllers_new(api->loop, api->transport, SERVED_KINDS);
     for (int i = 0; i < 2; i++) {
         struct answer answer =
             post(api, MAPS, arena_printf(api->arena, "{'metadata': {'name': 'owner%d'}}", i));

@@ -57,7 +57,7 @@ static void test_definitions(void **state)
                 "\"x-kubernetes-list-type\":\"map\","
                 "\"x-kubernetes-patch-merge-key\":\"containerPort\","
                 "\"x-kubernetes-patch-strategy\":\"merge\","
-                "\"description\":\"the ports it listens on; others can be reached, too\"}");
+                "\"description\":\"the ports it listens on; other ports can be reached, too\"}");
     assert_string_equal(json_get_string(property(&answer, CORE "PodSpec", "volumes"),
                                         "x-kubernetes-patch-strategy", ""),
                         "merge,retainKeys");
@@ -210,7 +210,7 @@ static void test_gnostic(void **state)
     struct message document = {answer.body, answer.size};
     assert_true(is_text(field(document, 1, 0), "2.0"));
     struct message spec = named(field(document, 9, 0), 1, CORE "PodSpec");
-    assert_true(is_text(field(spec, 4, 0), "what a pod is to be"));
+    assert_true(is_text(field(spec, 4, 0), "the desired state of a pod"));
     assert_true(is_text(field(spec, 19, 0), "containers")); /* required */
     assert_true(is_text(field(field(spec, 22, 0), 1, 0), "object"));
     struct message containers = named(field(spec, 25, 0), 1, "containers");
@@ -278,7 +278,7 @@ static void test_v3(void **state)
                         "properties", "strategy", NULL),
                 "{\"allOf\":[{\"$ref\":\"#/components/schemas/io.k8s.api.apps.v1."
                 "DeploymentStrategy\"}],\"x-kubernetes-patch-strategy\":\"retainKeys\","
-                "\"description\":\"how old pods give way to new ones\"}");
+                "\"description\":\"how old pods are replaced by new ones\"}");
 
     /* What has no such state any more leads to the one there is. */
     answer = api_get(api, "/openapi/v3/apis/kubeflow.org/v1?hash=0000");

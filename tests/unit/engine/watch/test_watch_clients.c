@@ -13,6 +13,7 @@
 #include "engine/internal.h"
 #include "loop/loop.h"
 #include "net/http/server.h"
+#include "served_kinds.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -161,7 +162,8 @@ static void on_closed(void *context)
 
 static void watches_end_with_their_clients(void **state)
 {
-    const struct engine_options options = {.token = "secret", .version = "0"};
+    const struct engine_options options = {
+        .token = "secret", .version = "0", .kinds = SERVED_KINDS};
     const struct store_options store = {0};
     struct http_server_options server = {0};
     struct world world = {0};

@@ -83,9 +83,9 @@ static void asks_as_the_api_wants(void **state)
     loop_run(world->loop);
     assert_string_equal(last_request(world), "GET /api/v1/pods?labelSelector=a%20in%20%28b%2Cc%29&"
                                              "fieldSelector=spec.nodeName%3Dn ");
-    kube_create(client, &KUBE_TFJOBS, "n", object, on_done, world);
+    kube_create(client, &KUBE_JOBS, "n", object, on_done, world);
     loop_run(world->loop);
-    assert_string_equal(last_request(world), "POST /apis/kubeflow.org/v1/namespaces/n/tfjobs?"
+    assert_string_equal(last_request(world), "POST /apis/batch/v1/namespaces/n/jobs?"
                                              "fieldManager=tester {\"a\":1}");
     assert_string_equal(world->text, "{\"a\":1}");
     assert_string_equal(world->api.accept, "application/json");

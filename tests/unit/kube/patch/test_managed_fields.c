@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "kube/patch/managed_fields.h"
 #include "kube/types/types.h"
+#include "operator/kind/training_types.h"
 #include "read_json.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ static void a_new_object_is_its_makers(void **state)
     write.type = &TYPE_POD;
     check(arena, written(arena, write, NULL, "{'spec':{'containers':[],'nodeName':'n'}}"),
           "m Update v1 " AT("01") " {'f:spec':{'f:containers':{},'f:nodeName':{}}}\n");
-    write.type = &TYPE_TFJOB;
+    write.type = &TFJOB_TYPE;
     write.custom = true;
     check(arena, written(arena, write, NULL, "{'spec':{'successPolicy':'n'}}"),
           "m Update v1 " AT("01") " {'f:spec':{'.':{},'f:successPolicy':{}}}\n");

@@ -9,6 +9,7 @@
 
 #include "kube/patch/typed.h"
 #include "kube/types/types.h"
+#include "operator/kind/training_types.h"
 #include "read_json.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static void names_the_fields_of_an_object(void **state)
          "{'f:spec':{'f:replicas':{},'f:selector':{}}}"},
         {&TYPE_SERVICE, "{'spec':{'selector':{'a':'b'}}}", "{'f:spec':{'f:selector':{}}}"},
         /* a map of objects */
-        {&TYPE_TFJOB, "{'spec':{'tfReplicaSpecs':{'Worker':{'replicas':1}}}}",
+        {&TFJOB_TYPE, "{'spec':{'tfReplicaSpecs':{'Worker':{'replicas':1}}}}",
          "{'f:spec':{'f:tfReplicaSpecs':{'f:Worker':{'.':{},'f:replicas':{}}}}}"},
         /* of the wrong type: as a whole */
         {&TYPE_POD, "{'spec':{'containers':'many'}}", "{'f:spec':{'f:containers':{}}}"},

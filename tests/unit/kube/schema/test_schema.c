@@ -7,6 +7,7 @@
 #include "kube/schema/decode.h"
 #include "kube/schema/default.h"
 #include "kube/types/types.h"
+#include "operator/kind/training_types.h"
 
 #include <string.h>
 
@@ -118,7 +119,7 @@ static void test_written(void **state)
                             "'suspend':null,'x':1},'tfReplicaSpecs':{'Worker':{'replicas':0,"
                             "'template':{'spec':{'containers':[{'resources':{'limits':{'cpu':"
                             "0.5}}}]}}}}}}");
-    assert_int_equal(schema_decode(arena, &TYPE_TFJOB, SCHEMA_FORM_WRITTEN, job, &report, NULL), 0);
+    assert_int_equal(schema_decode(arena, &TFJOB_TYPE, SCHEMA_FORM_WRITTEN, job, &report, NULL), 0);
     expect(job, "{" META ",'spec':{'runPolicy':{'backoffLimit':'3'},'tfReplicaSpecs':{'Worker':{"
                 "'replicas':0,'template':{'spec':{'containers':[{'resources':{'limits':{'cpu':0.5}"
                 "}}]}}}}}}");
@@ -126,7 +127,7 @@ static void test_written(void **state)
     assert_string_equal(report.unknown[0].path, "spec.runPolicy.x");
     assert_null(report.unknown[0].meant);
     struct err err = ERR_INIT;
-    assert_true(schema_decode(arena, &TYPE_TFJOB, SCHEMA_FORM_WRITTEN,
+    assert_true(schema_decode(arena, &TFJOB_TYPE, SCHEMA_FORM_WRITTEN,
                               tree("{'metadata':{'labels':{'a':1}}}"), NULL, &err) < 0);
     assert_string_equal(err.message,
                         "metadata.labels.a must be a string, not the number 1; quote it");

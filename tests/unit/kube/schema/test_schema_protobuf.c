@@ -3,6 +3,7 @@
 
 #include "base/json/json.h"
 #include "base/str.h"
+#include "kube/kinds/kinds.h"
 #include "kube/schema/protobuf.h"
 #include "kube/types/types.h"
 
@@ -49,7 +50,7 @@ static const char *parse(const char *body, size_t size)
 {
     struct json *json;
     struct err err = ERR_INIT;
-    if (schema_protobuf_read_body(arena, body, size, &json, &err) < 0)
+    if (schema_protobuf_read_body(arena, kube_kind_find_type, NULL, body, size, &json, &err) < 0)
         return arena_strdup(arena, err.message);
     return json_to_string(arena, json);
 }
@@ -218,7 +219,8 @@ static void test_unknown_kind(void **state)
     static const char body[] = "k8s\0\x0a\x09\x0a\x02v1\x12\x03"
                                "Cat";
     struct json *json;
-    assert_int_equal(schema_protobuf_read_body(arena, body, sizeof(body) - 1, &json, NULL),
+    assert_int_equal(schema_protobuf_read_body(arena, kube_kind_find_type, NULL, body,
+                                               sizeof(body) - 1, &json, NULL),
                      -ERR_MEDIA_TYPE);
     assert_string_equal(parse("k8s\0", 4),
                         "an object without a kind of version \"\" is not read from protobuf; send "

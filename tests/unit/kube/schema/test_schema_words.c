@@ -6,6 +6,7 @@
 #include "kube/schema/path.h"
 #include "kube/schema/rules.h"
 #include "kube/types/types.h"
+#include "operator/kind/training_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +85,7 @@ static void test_every_word(void **state)
         size_t least;
     } rows[] = {
         {&TYPE_POD, 20},    {&TYPE_JOB, 25}, {&TYPE_DEPLOYMENT, 20},       {&TYPE_REPLICA_SET, 20},
-        {&TYPE_SERVICE, 5}, {&TYPE_NODE, 1}, {&TYPE_PERSISTENT_VOLUME, 2}, {&TYPE_TFJOB, 20},
+        {&TYPE_SERVICE, 5}, {&TYPE_NODE, 1}, {&TYPE_PERSISTENT_VOLUME, 2}, {&TFJOB_TYPE, 20},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct visit visit = {.arena = arena_new(), .kind = rows[i].kind};

@@ -7,8 +7,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
+#include "kube/kinds/kinds.h"
 #include "kube/schema/rules.h"
 #include "kube/types/types.h"
+#include "served_kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,14 +137,30 @@ static void visit_object(struct visit *visit, const struct schema_object *object
     }
 }
 
+/* All types that an object can have: of the kinds served and of what is sent besides. */
+static const struct schema_object *type_at(size_t position)
+{
+    size_t kinds = 0, served = 0;
+    for (; kube_kind_at(kinds); kinds++)
+        if (kinds == position)
+            return kube_kind_at(kinds)->schema;
+    for (; SERVED_KINDS[served]; served++)
+        if (kinds + served == position)
+            return SERVED_KINDS[served]->schema;
+    if (kinds + served == position)
+        return &TYPE_CUSTOM_RESOURCE_DEFINITION;
+    const struct type_kind *message = types_message_at(position - kinds - served - 1);
+    return message ? message->object : NULL;
+}
+
 static void tables_make_sense(void **state)
 {
     (void)state;
     struct visit visit = {0};
-    const struct type_kind *kind;
-    for (size_t i = 0; (kind = type_kind_at(i)); i++) {
-        assert_non_null(schema_field(kind->object, "kind"));
-        visit_object(&visit, kind->object);
+    const struct schema_object *type;
+    for (size_t i = 0; (type = type_at(i)); i++) {
+        assert_non_null(schema_field(type, "kind"));
+        visit_object(&visit, type);
     }
     visit_object(&visit, &TYPE_STATUS);
     assert_true(visit.count > 250 && visit.fields > 1300);
@@ -196,9 +214,9 @@ static void unsupported_fields_are_on_their_page(void **state)
     struct visit visit = {0};
     struct buf page;
     struct err err = ERR_INIT;
-    const struct type_kind *kind;
-    for (size_t i = 0; (kind = type_kind_at(i)); i++)
-        visit_object(&visit, kind->object);
+    const struct schema_object *type;
+    for (size_t i = 0; (type = type_at(i)); i++)
+        visit_object(&visit, type);
     buf_init(&page, 1024 * 1024);
     if (file_read(UNSUPPORTED_PAGE, &page, &err) < 0)
         fail_msg("%s", err.message);
@@ -216,13 +234,15 @@ static void unsupported_fields_are_on_their_page(void **state)
 static void kinds_are_found(void **state)
 {
     (void)state;
-    assert_ptr_equal(type_of_kind("", "v1", "Pod"), &TYPE_POD);
-    assert_ptr_equal(type_of_api_version("v1", "Pod"), &TYPE_POD);
-    assert_ptr_equal(type_of_api_version("apps/v1", "Deployment"), &TYPE_DEPLOYMENT);
-    assert_null(type_of_api_version("apps/v1", "Pod"));
-    assert_null(type_of_api_version("apps/v2", "Deployment"));
-    assert_null(type_of_api_version("app/v1", "Deployment"));
-    assert_null(type_of_kind("", "v1", "Nothing"));
+    assert_ptr_equal(kube_kind_find_type(NULL, "v1", "Pod"), &TYPE_POD);
+    assert_ptr_equal(kube_kind_find_type(NULL, "apps/v1", "Deployment"), &TYPE_DEPLOYMENT);
+    assert_ptr_equal(kube_kind_find_type(NULL, "v1", "DeleteOptions"), &TYPE_DELETE_OPTIONS);
+    assert_ptr_equal(kube_kind_find_type(NULL, "policy/v1", "Eviction"), &TYPE_EVICTION);
+    assert_null(kube_kind_find_type(NULL, "apps/v1", "Pod"));
+    assert_null(kube_kind_find_type(NULL, "apps/v2", "Deployment"));
+    assert_null(kube_kind_find_type(NULL, "app/v1", "Deployment"));
+    assert_null(kube_kind_find_type(NULL, "polic/v1", "Eviction"));
+    assert_null(kube_kind_find_type(NULL, "v1", "Nothing"));
 }
 
 int main(void)

@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "kube/schema/rules.h"
 #include "kube/schema/validate.h"
-#include "kube/types/types.h"
 #include "operator/kind/training_job.h"
+#include "operator/kind/training_types.h"
 #include "read_json.h"
 
 #include <inttypes.h>
@@ -44,8 +44,9 @@ static void try_value(struct walk *walk, const char *name, const char *value)
     schema_validate_value(&errors, &schema, "", job);
     int result = training_job_validate(walk->kind, job, &err);
     if ((errors.count == 0) != (result == 0))
-        fail_msg("%s %s.%s = %s: the table says %s, the operator %s", walk->kind->name, walk->path,
-                 name, value, errors.count ? "no" : "yes", result < 0 ? err.message : "yes");
+        fail_msg("%s %s.%s = %s: the table says %s, the operator %s", walk->kind->row->id.kind,
+                 walk->path, name, value, errors.count ? "no" : "yes",
+                 result < 0 ? err.message : "yes");
     walk->tried++;
     arena_free(arena);
 }
@@ -104,13 +105,13 @@ static void test_bounds_are_those_of_the_tables(void **state)
 {
     struct walk rows[] = {
         {.kind = &TRAINING_TFJOB,
-         .type = &TYPE_TFJOB,
+         .type = &TFJOB_TYPE,
          .job = JOB("tfReplicaSpecs", "tensorflow", "")},
         {.kind = &TRAINING_TFJOB,
-         .type = &TYPE_TFJOB_V1BETA1,
+         .type = &TFJOB_TYPE_V1BETA1,
          .job = JOB("tfReplicaSpecs", "tensorflow", "")},
         {.kind = &TRAINING_PYTORCHJOB,
-         .type = &TYPE_PYTORCHJOB,
+         .type = &PYTORCHJOB_TYPE,
          .job = JOB("pytorchReplicaSpecs", "pytorch",
                     ", 'elasticPolicy': {'minReplicas': 1, 'maxReplicas': 10000}")},
     };

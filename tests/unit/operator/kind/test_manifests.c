@@ -13,6 +13,7 @@
 #include "kube/schema/structural.h"
 #include "kube/schema/validate.h"
 #include "kube/types/types.h"
+#include "operator/kind/training_types.h"
 #include "read_json.h"
 
 #include <setjmp.h>
@@ -150,8 +151,8 @@ static void compare_definition(const char *name, size_t version, const struct sc
  * older version has all fields of the newer one. */
 static void test_definitions_are_the_tables(void **state)
 {
-    compare_definition("tfjobs.kubeflow.org", 1, &TYPE_TFJOB_V1BETA1);
-    compare_definition("pytorchjobs.kubeflow.org", 0, &TYPE_PYTORCHJOB);
+    compare_definition("tfjobs.kubeflow.org", 1, &TFJOB_TYPE_V1BETA1);
+    compare_definition("pytorchjobs.kubeflow.org", 0, &PYTORCHJOB_TYPE);
 }
 
 /* Nothing is converted between the versions: they have the same fields. v1beta1 has a default of
@@ -193,7 +194,7 @@ static void test_definitions_judge_as_the_tables(void **state)
     const struct schema *compiled =
         schema_compile(arena, json_at(json_at(crd, "spec", "versions", NULL)->first, "schema",
                                       "openAPIV3Schema", NULL));
-    const struct schema built_in = {.type = SCHEMA_OBJECT, .object = &TYPE_TFJOB};
+    const struct schema built_in = {.type = SCHEMA_OBJECT, .object = &TFJOB_TYPE};
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         const struct schema *const schemas[] = {compiled, &built_in};
         struct json *job = read_json(

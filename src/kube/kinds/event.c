@@ -1,0 +1,28 @@
+/* Events: their row. */
+#include "kube/kinds/row.h"
+
+static const struct kube_column EVENT_COLUMNS[] = {
+    COLUMN_TEXT("Last Seen", "Time since it happened last.", table_event_last_seen),
+    COLUMN_TEXT("Type", "Normal or Warning.", table_event_type),
+    COLUMN_TEXT("Reason", "Reason in one word.", table_event_reason),
+    COLUMN_TEXT("Object", "Object that it is about.", table_event_object),
+    COLUMN_WIDE("Subobject", "The part of the object it is about.", table_event_subobject),
+    COLUMN_WIDE("Source", "Component that reports it.", table_event_source),
+    COLUMN_TEXT("Message", "What happened.", table_event_message),
+    COLUMN_WIDE("First Seen", "Time since it happened first.", table_event_first_seen),
+    COLUMN_WIDE("Count", "How often it happened.", table_event_count),
+    {"Name", "string", "name", "Name of the event.", 1, table_name},
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_EVENTS, KUBE_EVENT_KIND, "events", "Event", NAMESPACED,
+    .schema = &TYPE_EVENT,
+    .singular = "event",
+    .short_names = NAMES("ev"),
+    .fields = NAMES("involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
+        "involvedObject.uid", "involvedObject.apiVersion",
+        "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+        "reportingComponent", "source", "type"),
+    .verbs = VERBS_ALL,
+    .columns = COLUMNS(EVENT_COLUMNS));

@@ -1,0 +1,143 @@
+/* A kind of object, as one row: what the API calls it, what its objects look like, what `kubectl
+ * get` shows of it, what an object gets where it says nothing, and what is refused. Everything that
+ * depends on a kind reads its row: discovery, routing, decoding, validation, tables, OpenAPI.
+ *
+ * A row lives with its owner: Kubernetes' own kinds in kube/kinds/ (kinds.h lists them), training
+ * kinds in operator/kind/, Workflow in pipeline/, CustomResourceDefinition in engine/crd/. row.h
+ * says how a row is written. Rows of custom resources are made at run time (engine/crd/).
+ *
+ * The hooks of a row are pure functions. A hook that needs the state of an API server (a quota, a
+ * free address) is not part of the row: engine/hooks.c adds it. */
+#ifndef TRAINYARD_KUBE_KINDS_KIND_H
+#define TRAINYARD_KUBE_KINDS_KIND_H
+
+#include "base/json/json.h"
+#include "kube/resource.h"
+#include "kube/schema/decode.h"
+#include "kube/schema/field_error.h"
+#include "kube/table/table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum kube_verb {
+    VERB_CREATE = 1 << 0,
+    VERB_DELETE = 1 << 1,
+    VERB_DELETE_COLLECTION = 1 << 2,
+    VERB_GET = 1 << 3,
+    VERB_LIST = 1 << 4,
+    VERB_PATCH = 1 << 5,
+    VERB_UPDATE = 1 << 6,
+    VERB_WATCH = 1 << 7,
+    VERB_LAST = VERB_WATCH,
+};
+/* As RBAC and discovery name the verb: "deletecollection". */
+const char *kube_verb_name(enum kube_verb verb);
+
+enum kube_subresource_id {
+    SUB_NONE,
+    SUB_STATUS,
+    SUB_LOG,
+    SUB_BINDING,
+    SUB_PORT_FORWARD,
+    SUB_EXEC,
+    SUB_ATTACH,
+    SUB_FINALIZE, /* spec.finalizers of a namespace */
+    SUB_TOKEN,    /* a token of a service account */
+    SUB_EVICTION, /* the deletion of a pod, unless a disruption budget forbids it */
+    SUB_PROXY,    /* the HTTP server of a pod, or the pods behind a service */
+    SUB_SCALE,    /* the number of replicas, as an autoscaling/v1 Scale */
+};
+
+/* Where an object has the values that its Scale shows. A path is names with dots between. */
+struct kube_scale_paths {
+    const char *spec_path;     /* the number of replicas wanted: "spec.replicas" */
+    const char *status_path;   /* the number of replicas that exist */
+    const char *selector_path; /* the selector of the pods: a string, or a selector object */
+    const char *any_case;      /* a name in the paths that users may write in any case; or NULL */
+    bool makes_spec;           /* an absent value reads as 0 and is created when it is set */
+};
+
+struct kube_subresource {
+    enum kube_subresource_id id;
+    const char *name;                   /* "status" */
+    const char *kind;                   /* the kind of the body, for discovery */
+    const char *group, *version;        /* of that kind; NULL: those of the resource */
+    const struct schema_object *schema; /* the type of the body; NULL: the kind's own, or none */
+    unsigned verbs;
+    const struct kube_scale_paths *scale; /* of SUB_SCALE */
+};
+
+/* Which names the objects of a kind may have. */
+enum kube_name_rule {
+    NAME_SUBDOMAIN, /* RFC 1123 subdomain, at most 253 characters */
+    NAME_LABEL,     /* RFC 1123 label, at most 63 characters */
+    NAME_LABEL1035, /* RFC 1035 label: starts with a letter */
+    NAME_PATH,      /* any text that can be a segment of a path: "system:discovery" */
+};
+
+/* What a kind adds to a write. Each hook may be NULL. A hook gets an object whose metadata is
+ * complete and valid. `old` is NULL on create. */
+struct kube_kind_hooks {
+    /* Runs first, on the object as the client wrote it. Refuses forms that are no longer read. */
+    void (*refuse)(struct field_errors *errors, const struct json *object);
+    /* Runs on every write of the main resource, before all other hooks but `refuse`. */
+    void (*defaults)(struct arena *arena, struct json *object);
+    /* Runs on create. Sets what only the server may set, such as the first status. */
+    void (*create)(struct arena *arena, struct json *object);
+    void (*validate)(struct field_errors *errors, const struct json *object,
+                     const struct json *old);
+};
+
+/* Another version in which clients may read and write a kind. The store, the controllers and the
+ * hooks only see the version of the row itself. */
+struct kube_older_version {
+    const char *version;                /* "v1beta1"; NULL ends a list */
+    const char *api_version;            /* "kubeflow.org/v1beta1" */
+    const struct schema_object *schema; /* the type of its objects; NULL: OpenAPI leaves it out */
+    /* Turns an object that a client wrote in this version into one of the row's version. */
+    void (*convert)(struct arena *arena, struct json *object);
+};
+
+struct registry_definition;
+
+struct kube_kind {
+    struct kube_resource id;
+    const char *singular;
+    const char *list_kind;          /* "PodList" */
+    const char *api_version;        /* "v1", "kubeflow.org/v1" */
+    const char *storage;            /* the first segment of its keys: "tfjobs.kubeflow.org" */
+    const char *const *short_names; /* ends with NULL, as all lists here; NULL: none */
+    const char *const *categories;
+    const char *const *fields; /* field selectors besides metadata.name and metadata.namespace */
+    unsigned verbs;
+    const struct kube_subresource *subresources; /* ends with id SUB_NONE */
+    const struct schema_object *schema;          /* the type of its objects */
+    enum schema_form form;                       /* how its objects are decoded */
+    enum kube_name_rule name_rule;
+    bool generation; /* metadata.generation counts changes outside of metadata and status */
+    bool transient;  /* answered, never stored: a review, or a measurement */
+    bool graceful;   /* a node confirms the end: deletion waits for a delete with grace 0 */
+    const struct kube_older_version *older; /* ends with version NULL; NULL: none */
+    struct kube_columns columns;            /* what `kubectl get` shows; empty: name and age */
+    struct kube_kind_hooks hooks;
+
+    /* Only of custom resources; NULL in rows that are built in. */
+    struct registry_definition *definition; /* the definition whose row this is */
+    const char *stored_version; /* apiVersion of its objects in the store; NULL: api_version */
+    const struct schema *whole; /* the schema with the rules for whole objects */
+    const struct json *source;  /* openAPIV3Schema as it was written */
+    const char *warning;        /* sent to clients that use this version; NULL: none */
+};
+
+/* Whether clients may use the kind in this version: the row's own, or an older one. */
+bool kube_kind_serves_version(const struct kube_kind *kind, const char *version);
+/* Returns NULL if the kind has no such subresource. */
+const struct kube_subresource *kube_subresource(const struct kube_kind *kind, const char *name);
+bool kube_kind_has_status(const struct kube_kind *kind);
+/* Whether a field selector may name the path. */
+bool kube_kind_selects_field(const struct kube_kind *kind, const char *path);
+/* The columns of the kind; those of name and age if it has none of its own. */
+const struct kube_columns *kube_kind_columns(const struct kube_kind *kind);
+
+#endif

@@ -1,0 +1,49 @@
+/* The metadata of objects of any kind: what the API server sets, keeps and refuses. Pure. */
+#ifndef TRAINYARD_KUBE_KINDS_META_H
+#define TRAINYARD_KUBE_KINDS_META_H
+
+#include "base/json/json.h"
+#include "kube/kinds/kind.h"
+#include "kube/schema/field_error.h"
+
+/* Completes the metadata of a new object: sets uid, creationTimestamp and generation, and removes
+ * the fields that clients may not set. */
+void meta_prepare_create(struct arena *arena, const struct kube_kind *resource, struct json *object,
+                         int64_t now_ms);
+
+/* Completes the metadata of a changed object: takes the fields that no client may change from
+ * `old`, and increments the generation if the object changed outside of its metadata and status. */
+void meta_prepare_update(struct arena *arena, const struct kube_kind *resource, struct json *object,
+                         const struct json *old);
+
+/* Returns generateName with five random letters behind it. */
+char *meta_generate_name(struct arena *arena, const char *generate_name);
+
+/* Validates names, labels, annotations, finalizers and owner references. `old` is NULL on create.
+ */
+void meta_validate(struct field_errors *errors, const struct kube_kind *resource,
+                   const struct json *object, const struct json *old);
+
+/* Validates a map of labels, also that of a selector. `field` names it in errors. */
+void meta_validate_labels(struct field_errors *errors, const struct json *labels,
+                          const char *field);
+
+/* Validates the key of a label ("name" or "prefix.example/name"), the value of a label, and
+ * annotations, whose keys have the same form. */
+void meta_validate_label_name(struct field_errors *errors, const char *name, const char *field);
+void meta_validate_label_value(struct field_errors *errors, const char *value, const char *field);
+void meta_validate_annotations(struct field_errors *errors, const struct json *annotations,
+                               const char *field);
+
+/* What is wrong with a name, in Kubernetes' words; NULL if it is valid. */
+const char *meta_name_complaint(enum kube_name_rule rule, const char *name);
+
+/* Whether the text is of the form "prefix.example/name" or "name". */
+bool meta_is_qualified_name(const char *text);
+
+/* Whether a deleted object can be removed: it has neither finalizers nor a grace period left. */
+bool meta_is_finished(const struct json *object);
+
+void meta_set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms);
+
+#endif

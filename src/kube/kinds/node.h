@@ -1,0 +1,9 @@
+/* The taints that say how a node is. */
+#ifndef TRAINYARD_KUBE_KINDS_NODE_H
+#define TRAINYARD_KUBE_KINDS_NODE_H
+
+#define TAINT_NOT_READY     "node.kubernetes.io/not-ready"
+#define TAINT_UNREACHABLE   "node.kubernetes.io/unreachable"
+#define TAINT_UNSCHEDULABLE "node.kubernetes.io/unschedulable"
+
+#endif

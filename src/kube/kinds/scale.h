@@ -1,0 +1,12 @@
+/* autoscaling/v1 Scale: the number of replicas of an object. It is no resource of its own but a
+ * subresource of the kinds that can be scaled. */
+#ifndef TRAINYARD_KUBE_KINDS_SCALE_H
+#define TRAINYARD_KUBE_KINDS_SCALE_H
+
+#include "kube/resource.h"
+#include "kube/table/table.h"
+
+extern const struct kube_resource KUBE_SCALES;
+extern const struct kube_columns KUBE_SCALE_COLUMNS;
+
+#endif

@@ -1,0 +1,14 @@
+/* Services: what a write completes before an address is given out. */
+#ifndef TRAINYARD_KUBE_KINDS_SERVICE_H
+#define TRAINYARD_KUBE_KINDS_SERVICE_H
+
+#include "base/json/json.h"
+#include "kube/schema/field_error.h"
+
+/* Makes a new (`old` NULL) or changed service ready for its addresses and ports: removes the fields
+ * that were for its former type, copies clusterIP into clusterIPs, chooses the IP families. Adds
+ * errors for addresses and families that contradict each other. */
+void kube_service_complete(struct field_errors *errors, struct json *service,
+                           const struct json *old);
+
+#endif

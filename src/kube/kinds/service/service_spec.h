@@ -1,0 +1,69 @@
+/* Questions about the spec of a service: what its type implies for other fields. */
+#ifndef TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
+#define TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
+
+#include "base/json/json.h"
+#include "base/str.h"
+
+/* The clusterIP of a service without an address of its own. */
+#define SERVICE_HEADLESS "None"
+
+static inline bool service_is(const struct json *spec, const char *type)
+{
+    return str_eq(json_get_string(spec, "type", ""), type);
+}
+
+static inline bool service_is_headless(const struct json *spec)
+{
+    return str_eq(json_text(json_first(json_get(spec, "clusterIPs"))), SERVICE_HEADLESS);
+}
+
+static inline bool service_has_node_ports(const struct json *spec)
+{
+    return service_is(spec, "NodePort") || service_is(spec, "LoadBalancer");
+}
+
+/* Whether the service can be reached from outside of the cluster. */
+static inline bool service_is_external(const struct json *spec)
+{
+    return service_has_node_ports(spec) ||
+           (service_is(spec, "ClusterIP") && json_count(json_get(spec, "externalIPs")) > 0);
+}
+
+/* Whether the service has a port at which a load balancer asks each node for local pods. */
+static inline bool service_has_health_port(const struct json *spec)
+{
+    return service_is(spec, "LoadBalancer") &&
+           str_eq(json_get_string(spec, "externalTrafficPolicy", ""), "Local");
+}
+
+/* A set of node ports. It never contains other numbers. */
+enum { SERVICE_NODE_PORT_FIRST = 30000, SERVICE_NODE_PORT_LAST = 32767 };
+struct service_node_ports {
+    bool has[SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1];
+};
+
+static inline bool service_is_node_port(int64_t number)
+{
+    return number >= SERVICE_NODE_PORT_FIRST && number <= SERVICE_NODE_PORT_LAST;
+}
+
+static inline bool service_node_ports_has(const struct service_node_ports *set, int64_t number)
+{
+    return service_is_node_port(number) && set->has[number - SERVICE_NODE_PORT_FIRST];
+}
+
+static inline void service_node_ports_put(struct service_node_ports *set, int64_t number)
+{
+    if (service_is_node_port(number))
+        set->has[number - SERVICE_NODE_PORT_FIRST] = true;
+}
+
+/* Adds the node ports of all ports of the service. */
+static inline void service_node_ports_add(struct service_node_ports *set, const struct json *spec)
+{
+    JSON_EACH (port, json_get(spec, "ports"))
+        service_node_ports_put(set, json_get_int(port, "nodePort", 0));
+}
+
+#endif

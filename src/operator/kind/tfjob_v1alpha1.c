@@ -1,0 +1,118 @@
+/* Older versions of the TFJob. In v1beta1 the fields of runPolicy are fields of spec; they are
+ * converted. In v1alpha1 `replicaSpecs` is a list, and each element names its role in
+ * `tfReplicaType`; such a job is refused, and the message shows the job as it is written in v1. */
+#include "operator/kind/training_row.h"
+
+#include "base/buf.h"
+#include "base/json/yaml.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Moves the fields that are in runPolicy since v1. The default of cleanPodPolicy is that of
+ * v1beta1: without it the parameter servers of a job would keep running after its end. */
+void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
+{
+    static const char *const moved[] = {"activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy",
+                                        "ttlSecondsAfterFinished"};
+    struct json *spec = json_get(job, "spec");
+    for (size_t i = 0; i < ARRAY_SIZE(moved); i++) {
+        struct json *value = json_get(spec, moved[i]);
+        if (!value)
+            continue;
+        struct json *policy = json_ensure_object(arena, spec, "runPolicy");
+        json_set(arena, policy, moved[i], json_clone(arena, value));
+        json_remove(spec, moved[i]);
+    }
+    if (!spec || spec->type != JSON_OBJECT ||
+        json_get(json_get(spec, "runPolicy"), "cleanPodPolicy"))
+        return;
+    const struct json *written = json_get(spec, "runPolicy");
+    if (!written || written->type == JSON_NULL || written->type == JSON_OBJECT)
+        json_set_string(arena, json_ensure_object(arena, spec, "runPolicy"), "cleanPodPolicy",
+                        "Running");
+}
+
+/* The YAML in a message is cut at SHOWN_MAX, because it is read on a terminal. */
+enum { YAML_MAX = 256 * 1024, SHOWN_MAX = 8 * 1024 };
+
+/* The role of an element in the spelling of v1. An unknown role stays as it was written. */
+static const char *role_of(const struct json *element)
+{
+    static const char *const roles[] = {"Chief", "Master", "Worker", "PS", "Evaluator"};
+    const char *written = json_get_string(element, "tfReplicaType", "Master");
+    for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+        if (strcasecmp(written, roles[i]) == 0)
+            return roles[i];
+    return written;
+}
+
+static void copy_job_member(struct arena *arena, struct json *to, const struct json *from,
+                            const char *name)
+{
+    if (json_get(from, name))
+        json_set(arena, to, name, json_clone(arena, json_get(from, name)));
+}
+
+/* One element of the list as the replica spec of v1. The restart policy moves from the template to
+ * the replica spec. The port of the element is left out, since v1 has a default port. */
+static struct json *rewrite_replica(struct arena *arena, const struct json *element)
+{
+    struct json *replica = json_object(arena);
+    copy_job_member(arena, replica, element, "replicas");
+    copy_job_member(arena, replica, json_at(element, "template", "spec", NULL), "restartPolicy");
+    copy_job_member(arena, replica, element, "template");
+    json_remove(json_at(replica, "template", "spec", NULL), "restartPolicy");
+    return replica;
+}
+
+static struct json *rewrite_job(struct arena *arena, const struct json *job)
+{
+    const struct json *metadata = json_get(job, "metadata"), *spec = json_get(job, "spec");
+    struct json *better = json_object(arena);
+    json_set_string(arena, better, "apiVersion", "kubeflow.org/v1");
+    json_set_string(arena, better, "kind", "TFJob");
+    struct json *head = json_ensure_object(arena, better, "metadata");
+    copy_job_member(arena, head, metadata, "name");
+    copy_job_member(arena, head, metadata, "generateName");
+    copy_job_member(arena, head, metadata, "namespace");
+    copy_job_member(arena, head, metadata, "labels");
+    struct json *body = json_ensure_object(arena, better, "spec");
+    copy_job_member(arena, body, spec, "runPolicy");
+    struct json *roles = json_ensure_object(arena, body, "tfReplicaSpecs");
+    JSON_EACH (element, json_get(spec, "replicaSpecs")) {
+        if (element->type == JSON_OBJECT)
+            json_set(arena, roles, role_of(element), rewrite_replica(arena, element));
+    }
+    return better;
+}
+
+/* The YAML up to SHOWN_MAX bytes in whole lines, with a note behind it if it was cut. */
+static const char *first_lines(struct arena *arena, const struct buf *yaml)
+{
+    size_t size = yaml->size;
+    if (size <= SHOWN_MAX && !yaml->overflowed)
+        return arena_strndup(arena, yaml->data, size);
+    size = size < SHOWN_MAX ? size : SHOWN_MAX;
+    while (size > 0 && yaml->data[size - 1] != '\n')
+        size--;
+    return arena_printf(arena, "%.*s# … and so on: the rest is not shown\n", (int)size, yaml->data);
+}
+
+void tfjob_refuse_list(struct field_errors *errors, const struct json *job)
+{
+    const struct json *list = json_at(job, "spec", "replicaSpecs", NULL);
+    if (!list || list->type != JSON_ARRAY)
+        return;
+    _cleanup_buf_ struct buf yaml;
+    buf_init(&yaml, YAML_MAX);
+    yaml_write(rewrite_job(errors->arena, job), &yaml);
+    field_forbidden(errors, "spec.replicaSpecs",
+                    arena_printf(errors->arena,
+                                 "the list with tfReplicaType is the form of v1alpha1, which is no "
+                                 "longer read. Since v1beta1 the roles are a map:\n\n%s",
+                                 first_lines(errors->arena, &yaml)));
+}

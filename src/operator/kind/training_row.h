@@ -1,0 +1,32 @@
+/* What the rows of all training kinds share (kube/kinds/kind.h): how the API serves TFJobs and
+ * PyTorchJobs. Each kind has its row in its own file (tfjob_kind.c, pytorchjob_kind.c). */
+#ifndef TRAINYARD_OPERATOR_TRAINING_ROW_H
+#define TRAINYARD_OPERATOR_TRAINING_ROW_H
+
+#include "kube/kinds/row.h"
+#include "operator/kind/training_types.h"
+
+/* training_columns.c */
+enum { TRAINING_COLUMN_COUNT = 4 };
+extern const struct kube_column TRAINING_COLUMNS[TRAINING_COLUMN_COUNT];
+
+/* The Scale of a training job counts its workers. `specs_` is the member of spec that holds the
+ * replicas. */
+#define TRAINING_SCALE(specs_)                                                                     \
+    {                                                                                              \
+        .spec_path = "spec." specs_ ".Worker.replicas",                                            \
+        .status_path = "status.replicaStatuses.Worker.active",                                     \
+        .selector_path = "status.replicaStatuses.Worker.selector", .any_case = "Worker"            \
+    }
+
+/* training_hooks.c */
+void training_row_create(struct arena *arena, struct json *job);
+/* `type` is the type of the kind, `specs` the member of spec that holds the replicas. */
+void training_row_validate(struct field_errors *errors, const struct schema_object *type,
+                           const char *specs, const struct json *job, const struct json *old);
+
+/* tfjob_v1alpha1.c: older versions of the TFJob. */
+void tfjob_convert_v1beta1(struct arena *arena, struct json *job);
+void tfjob_refuse_list(struct field_errors *errors, const struct json *job);
+
+#endif

@@ -1,0 +1,10 @@
+/* What training jobs look like, field by field: the tables that the API server, OpenAPI and
+ * manifests/ read. */
+#ifndef TRAINYARD_OPERATOR_TRAINING_TYPES_H
+#define TRAINYARD_OPERATOR_TRAINING_TYPES_H
+
+#include "kube/schema/schema.h"
+
+extern const struct schema_object TFJOB_TYPE, TFJOB_TYPE_V1BETA1, PYTORCHJOB_TYPE;
+
+#endif
