@@ -28,5 +28,5 @@ const struct registry_hooks ENGINE_HOOKS[] = {
     {&KUBE_ROLEBINDING_KIND, .admit = api_admit_binding},
     {&KUBE_PRIORITYCLASS_KIND, .admit = admission_admit_priority_class},
     {&DEFINITION_KIND, .delete_ = definition_mark_deleted, .admit = api_admit_definition},
-    {0},
+    {.admit = admission_charge_quotas},
 };

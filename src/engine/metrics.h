@@ -1,7 +1,7 @@
 /* The API server's answer at /metrics: the turns of its loop, and the bytes that it keeps for its
  * clients, with their limits. A role must allow the path, as any path outside of the API. */
-#ifndef TRAINYARD_ENGINE_ENGINE_METRICS_H
-#define TRAINYARD_ENGINE_ENGINE_METRICS_H
+#ifndef TRAINYARD_ENGINE_METRICS_H
+#define TRAINYARD_ENGINE_METRICS_H
 
 #include "base/budget.h"
 #include "engine/watch/events.h"

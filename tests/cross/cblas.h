@@ -1,8 +1,8 @@
 /* What train/kernels/blas.c must know of OpenBLAS to be compiled, for a processor whose OpenBLAS is
  * not installed: there it is not found when it is loaded, and plain loops are taken. For
  * tests/cross/kernels only. */
-#ifndef TRAINYARD_CROSS_CBLAS_H
-#define TRAINYARD_CROSS_CBLAS_H
+#ifndef TRAINYARD_TESTS_CROSS_CBLAS_H
+#define TRAINYARD_TESTS_CROSS_CBLAS_H
 
 enum { CblasRowMajor, CblasNoTrans, CblasTrans };
 

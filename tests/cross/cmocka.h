@@ -1,7 +1,7 @@
 /* What the kernels' tests use of cmocka, for a processor whose cmocka is not installed: the first
  * assertion that fails ends the program. For tests/cross/kernels only. */
-#ifndef TRAINYARD_CROSS_CMOCKA_H
-#define TRAINYARD_CROSS_CMOCKA_H
+#ifndef TRAINYARD_TESTS_CROSS_CMOCKA_H
+#define TRAINYARD_TESTS_CROSS_CMOCKA_H
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* DNS messages for tests: a query from a name, an answer as one line of text,
  * "NXDOMAIN aa | | SOA cluster.local | " and so on, the sections apart. */
-#ifndef TRAINYARD_TESTS_DNS_TEXT_H
-#define TRAINYARD_TESTS_DNS_TEXT_H
+#ifndef TRAINYARD_TESTS_LIB_DNS_TEXT_H
+#define TRAINYARD_TESTS_LIB_DNS_TEXT_H
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* For unit tests: a function that must end its process with mem_panic(). Include node_test.h or
  * cmocka.h before. */
-#ifndef TRAINYARD_TESTS_PANIC_H
-#define TRAINYARD_TESTS_PANIC_H
+#ifndef TRAINYARD_TESTS_LIB_PANIC_H
+#define TRAINYARD_TESTS_LIB_PANIC_H
 
 #include <signal.h>
 #include <string.h>

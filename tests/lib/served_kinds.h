@@ -1,7 +1,7 @@
 /* The kinds that `trainyard up` serves besides those of Kubernetes, for tests that start an engine.
  * A test that includes it links the operator and the pipeline. */
-#ifndef TRAINYARD_TESTS_SERVED_KINDS_H
-#define TRAINYARD_TESTS_SERVED_KINDS_H
+#ifndef TRAINYARD_TESTS_LIB_SERVED_KINDS_H
+#define TRAINYARD_TESTS_LIB_SERVED_KINDS_H
 
 #include "operator/kind/training_kind.h"
 #include "pipeline/spec/workflow_kind.h"

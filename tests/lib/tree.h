@@ -1,7 +1,7 @@
 /* An arena for each test, and objects from the JSON one writes in a test. For tests of pure
  * functions. */
-#ifndef TRAINYARD_TESTS_TREE_H
-#define TRAINYARD_TESTS_TREE_H
+#ifndef TRAINYARD_TESTS_LIB_TREE_H
+#define TRAINYARD_TESTS_LIB_TREE_H
 
 #include "base/json/json.h"
 #include "test_arena.h"

@@ -5,8 +5,8 @@
  * Strings are UTF-8, NUL-terminated, with an explicit size. A node may carry the line and column of
  * its source text (YAML and JSON files), for error messages. Lookup is linear, because objects are
  * small; json_names.h is for large ones. */
-#ifndef TRAINYARD_BASE_JSON_H
-#define TRAINYARD_BASE_JSON_H
+#ifndef TRAINYARD_BASE_JSON_JSON_H
+#define TRAINYARD_BASE_JSON_JSON_H
 
 #include "base/arena.h"
 #include "base/buf.h"

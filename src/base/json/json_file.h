@@ -1,7 +1,7 @@
 /* Small files of this program that hold one JSON object: settings, tables, the running server.
  * Files that users write (YAML, any size) are read elsewhere. */
-#ifndef TRAINYARD_BASE_JSON_FILE_H
-#define TRAINYARD_BASE_JSON_FILE_H
+#ifndef TRAINYARD_BASE_JSON_JSON_FILE_H
+#define TRAINYARD_BASE_JSON_JSON_FILE_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* The list of values inside an array or object, for files that build trees. Code that reads a tree
  * uses base/json/json.h. */
-#ifndef TRAINYARD_BASE_JSON_LIST_H
-#define TRAINYARD_BASE_JSON_LIST_H
+#ifndef TRAINYARD_BASE_JSON_JSON_LIST_H
+#define TRAINYARD_BASE_JSON_JSON_LIST_H
 
 #include "base/json/json.h"
 

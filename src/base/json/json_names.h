@@ -5,8 +5,8 @@
  * answers most queries, and the others compare all names. With many members, names in rising order
  * (as programs write the keys of a map) are compared with the last one only; other names are put
  * into a hash set. Code that merges or compares two objects uses the same set. */
-#ifndef TRAINYARD_BASE_JSON_NAMES_H
-#define TRAINYARD_BASE_JSON_NAMES_H
+#ifndef TRAINYARD_BASE_JSON_JSON_NAMES_H
+#define TRAINYARD_BASE_JSON_JSON_NAMES_H
 
 #include "base/cleanup.h"
 #include "base/hash.h"

@@ -1,7 +1,7 @@
 /* Tests eight bytes of a JSON string at once for special bytes: a quote, a backslash, a control
  * character or a byte that is not ASCII. Included by the parser and the writer only. */
-#ifndef TRAINYARD_BASE_JSON_SCAN_H
-#define TRAINYARD_BASE_JSON_SCAN_H
+#ifndef TRAINYARD_BASE_JSON_JSON_SCAN_H
+#define TRAINYARD_BASE_JSON_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * within the limits. An unknown tag, a key that stands twice in a mapping (unless the limits allow
  * it), a key that JSON cannot hold or an exceeded limit is an error that shows the place, as
  * source.h describes. */
-#ifndef TRAINYARD_BASE_YAML_H
-#define TRAINYARD_BASE_YAML_H
+#ifndef TRAINYARD_BASE_JSON_YAML_H
+#define TRAINYARD_BASE_JSON_YAML_H
 
 #include "base/json/json.h"
 #include "base/source.h"

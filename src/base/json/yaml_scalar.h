@@ -1,8 +1,8 @@
 /* The type and value of an unquoted YAML scalar, by the rules of YAML 1.1 as the Kubernetes tools
  * apply them. Used by the parser, and by the writer, which quotes a string that would be parsed as
  * another type. */
-#ifndef TRAINYARD_BASE_YAML_SCALAR_H
-#define TRAINYARD_BASE_YAML_SCALAR_H
+#ifndef TRAINYARD_BASE_JSON_YAML_SCALAR_H
+#define TRAINYARD_BASE_JSON_YAML_SCALAR_H
 
 #include "base/json/json.h"
 

@@ -10,8 +10,8 @@
  * not empty), else from the file that an option of type OPTION_CONFIG names, else from the default.
  * A list takes one item from the environment or the default, and any number from the command line
  * or a file. */
-#ifndef TRAINYARD_BASE_OPTIONS_H
-#define TRAINYARD_BASE_OPTIONS_H
+#ifndef TRAINYARD_BASE_OPTIONS_OPTIONS_H
+#define TRAINYARD_BASE_OPTIONS_OPTIONS_H
 
 #include "base/buf.h"
 #include "base/err.h"

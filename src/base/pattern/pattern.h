@@ -3,8 +3,8 @@
  * size of the expression times the size of the text, for any input. Look-around and back references
  * do not exist in this syntax. Pure and fuzzed, because both the expression and the text come from
  * users. */
-#ifndef TRAINYARD_BASE_PATTERN_H
-#define TRAINYARD_BASE_PATTERN_H
+#ifndef TRAINYARD_BASE_PATTERN_PATTERN_H
+#define TRAINYARD_BASE_PATTERN_PATTERN_H
 
 #include "base/arena.h"
 #include "base/err.h"

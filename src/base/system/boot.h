@@ -1,8 +1,8 @@
 /* The boot id of the machine: it changes with each boot, and all containers and pods on the machine
  * see the same. A file that was written without fsync can be trusted only during the boot that
  * wrote it. */
-#ifndef TRAINYARD_BASE_BOOT_H
-#define TRAINYARD_BASE_BOOT_H
+#ifndef TRAINYARD_BASE_SYSTEM_BOOT_H
+#define TRAINYARD_BASE_SYSTEM_BOOT_H
 
 #include "base/err.h"
 

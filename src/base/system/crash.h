@@ -1,8 +1,8 @@
 /* Logs one line when the process dies of a fault: the signal, the address and the functions that
  * were running. Then the signal takes its default action, so that the exit status shows the signal
  * and a core dump is written where core dumps are enabled. Called by main(). */
-#ifndef TRAINYARD_BASE_CRASH_H
-#define TRAINYARD_BASE_CRASH_H
+#ifndef TRAINYARD_BASE_SYSTEM_CRASH_H
+#define TRAINYARD_BASE_SYSTEM_CRASH_H
 
 /* The name of a signal, "SIGSEGV", or "signal" if the number has no name. */
 const char *crash_signal_name(int signal);

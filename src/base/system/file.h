@@ -1,7 +1,7 @@
 /* File helpers: read a whole file within a limit, write a file so that a crash leaves the old or
  * the new content but never a part, make and remove directory trees. All of them block. */
-#ifndef TRAINYARD_BASE_FILE_H
-#define TRAINYARD_BASE_FILE_H
+#ifndef TRAINYARD_BASE_SYSTEM_FILE_H
+#define TRAINYARD_BASE_SYSTEM_FILE_H
 
 #include "base/buf.h"
 #include "base/err.h"

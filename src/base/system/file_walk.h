@@ -2,8 +2,8 @@
  * at a time, however deep the tree is. The walk follows no symlink and enters no other file system.
  * The way up is checked, so that a directory that was moved during the walk does not lead out of
  * the tree. */
-#ifndef TRAINYARD_BASE_FILE_WALK_H
-#define TRAINYARD_BASE_FILE_WALK_H
+#ifndef TRAINYARD_BASE_SYSTEM_FILE_WALK_H
+#define TRAINYARD_BASE_SYSTEM_FILE_WALK_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
 /* Starts a program in the state that programs expect: no signal is blocked or ignored, and it
  * inherits only the three given descriptors (all others are closed on exec). May be called by any
  * thread; only the calling thread waits until the program runs. */
-#ifndef TRAINYARD_BASE_SPAWN_H
-#define TRAINYARD_BASE_SPAWN_H
+#ifndef TRAINYARD_BASE_SYSTEM_SPAWN_H
+#define TRAINYARD_BASE_SYSTEM_SPAWN_H
 
 #include <sys/types.h>
 

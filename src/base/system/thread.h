@@ -1,8 +1,8 @@
 /* Starts a thread with a name, which debuggers and `top -H` show, and with all signals blocked. A
  * signal must reach the thread that waits for it; a delivery to another thread would not wake that
  * one. */
-#ifndef TRAINYARD_BASE_THREAD_H
-#define TRAINYARD_BASE_THREAD_H
+#ifndef TRAINYARD_BASE_SYSTEM_THREAD_H
+#define TRAINYARD_BASE_SYSTEM_THREAD_H
 
 #include "base/err.h"
 

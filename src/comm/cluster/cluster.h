@@ -1,8 +1,8 @@
 /* Builds a cluster description task by task, whichever form it was written in, and makes the checks
  * that all forms share: each task has one address, no two tasks have the same address, and the own
  * task is among them. Called by the parsers of the forms only. */
-#ifndef TRAINYARD_COMM_CLUSTER_H
-#define TRAINYARD_COMM_CLUSTER_H
+#ifndef TRAINYARD_COMM_CLUSTER_CLUSTER_H
+#define TRAINYARD_COMM_CLUSTER_CLUSTER_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -3,8 +3,8 @@
  * same bits on every member and in every run. Two algorithms may differ in the last bit, so the
  * choice depends only on the size of the data, the number of members, and which of them share a
  * machine. */
-#ifndef TRAINYARD_COMM_COLLECTIVE_H
-#define TRAINYARD_COMM_COLLECTIVE_H
+#ifndef TRAINYARD_COMM_COLLECTIVE_COLLECTIVE_H
+#define TRAINYARD_COMM_COLLECTIVE_COLLECTIVE_H
 
 #include "comm/transport/transport.h"
 

@@ -2,8 +2,8 @@
  * rendezvous connects them, and a first call of all members ends it. A group that needs all tasks
  * of the cluster skips discovery. Keeps what a task remembers from one group to the next. Called by
  * group.c only. */
-#ifndef TRAINYARD_COMM_FORMATION_H
-#define TRAINYARD_COMM_FORMATION_H
+#ifndef TRAINYARD_COMM_GROUP_FORMATION_H
+#define TRAINYARD_COMM_GROUP_FORMATION_H
 
 #include "comm/group/group.h"
 #include "comm/transport/control.h"

@@ -11,8 +11,8 @@
  * forming leaves out lost members, and lets in tasks that are new or have restarted. Ranks are
  * always 0, 1, … in the order of the tasks that are members.
  */
-#ifndef TRAINYARD_COMM_GROUP_H
-#define TRAINYARD_COMM_GROUP_H
+#ifndef TRAINYARD_COMM_GROUP_GROUP_H
+#define TRAINYARD_COMM_GROUP_GROUP_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -20,8 +20,8 @@
  * other tasks may have joined the group that it does not see. docs/design/elastic.md has the
  * reasons.
  */
-#ifndef TRAINYARD_COMM_MEMBERSHIP_H
-#define TRAINYARD_COMM_MEMBERSHIP_H
+#ifndef TRAINYARD_COMM_GROUP_MEMBERSHIP_H
+#define TRAINYARD_COMM_GROUP_MEMBERSHIP_H
 
 #include "base/cleanup.h"
 

@@ -1,7 +1,7 @@
 /* The bytes of a membership message: a frame of wire.h whose sequence is the generation and whose
  * detail is the kind. Called by peer_discovery. */
-#ifndef TRAINYARD_COMM_MEMBERSHIP_MESSAGE_H
-#define TRAINYARD_COMM_MEMBERSHIP_MESSAGE_H
+#ifndef TRAINYARD_COMM_GROUP_MEMBERSHIP_MESSAGE_H
+#define TRAINYARD_COMM_GROUP_MEMBERSHIP_MESSAGE_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -2,8 +2,8 @@
  * group. This drives the agreement of membership.h: it sends and receives its messages, and tells
  * it of every task whether it is present, gone or silent. Called by formation before the members
  * connect to each other. Never waits for a task that is known to be gone. */
-#ifndef TRAINYARD_COMM_PEER_DISCOVERY_H
-#define TRAINYARD_COMM_PEER_DISCOVERY_H
+#ifndef TRAINYARD_COMM_GROUP_PEER_DISCOVERY_H
+#define TRAINYARD_COMM_GROUP_PEER_DISCOVERY_H
 
 #include "comm/group/rendezvous.h"
 #include "comm/transport/control.h"

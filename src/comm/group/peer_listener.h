@@ -2,8 +2,8 @@
  * elastic group it stays open for the whole run: a refused connection then proves that the process
  * does not exist, and a new task can wait here while the members train. Owned by formation, or by
  * one rendezvous; rendezvous turns pending peers into links. */
-#ifndef TRAINYARD_COMM_PEER_LISTENER_H
-#define TRAINYARD_COMM_PEER_LISTENER_H
+#ifndef TRAINYARD_COMM_GROUP_PEER_LISTENER_H
+#define TRAINYARD_COMM_GROUP_PEER_LISTENER_H
 
 #include "base/vec.h"
 #include "comm/transport/handshake.h"

@@ -5,8 +5,8 @@
  * connections to the next rank, so that all form a ring. Called by formation, by peer_discovery
  * and, for connections to parameter servers, by ps. It never waits longer than its timeout, and
  * reports which members it waits for. */
-#ifndef TRAINYARD_COMM_RENDEZVOUS_H
-#define TRAINYARD_COMM_RENDEZVOUS_H
+#ifndef TRAINYARD_COMM_GROUP_RENDEZVOUS_H
+#define TRAINYARD_COMM_GROUP_RENDEZVOUS_H
 
 #include "base/err.h"
 #include "comm/group/peer_listener.h"

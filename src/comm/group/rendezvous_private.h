@@ -2,8 +2,8 @@
  * member makes it, incoming if the peer does. A pending_peer (peer_listener.h) is an accepted
  * connection whose peer is not authenticated yet; it becomes the incoming peer_link that it claims
  * to be. Included by rendezvous*.c and peer_discovery.c only. */
-#ifndef TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
-#define TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
+#ifndef TRAINYARD_COMM_GROUP_RENDEZVOUS_PRIVATE_H
+#define TRAINYARD_COMM_GROUP_RENDEZVOUS_PRIVATE_H
 
 #include "base/vec.h"
 #include "comm/cluster/tf_config.h"

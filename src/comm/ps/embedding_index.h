@@ -3,8 +3,8 @@
  * an id choose the segment, the lower bits the slot in it. A full segment is doubled or, at its
  * largest, split into two, so that growing takes the time of one segment, never of the whole table.
  * Called by embedding_table, by one thread at a time. */
-#ifndef TRAINYARD_COMM_EMBEDDING_INDEX_H
-#define TRAINYARD_COMM_EMBEDDING_INDEX_H
+#ifndef TRAINYARD_COMM_PS_EMBEDDING_INDEX_H
+#define TRAINYARD_COMM_PS_EMBEDDING_INDEX_H
 
 #include "base/hash.h"
 

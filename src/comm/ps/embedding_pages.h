@@ -1,8 +1,8 @@
 /* Large memory for tables, mapped from the kernel: zeroed, aligned to huge pages, and with huge
  * pages requested, because a lookup in gigabytes of small pages also costs a page table walk.
  * Called by embedding_table and embedding_index only. */
-#ifndef TRAINYARD_COMM_EMBEDDING_PAGES_H
-#define TRAINYARD_COMM_EMBEDDING_PAGES_H
+#ifndef TRAINYARD_COMM_PS_EMBEDDING_PAGES_H
+#define TRAINYARD_COMM_PS_EMBEDDING_PAGES_H
 
 #include <stddef.h>
 

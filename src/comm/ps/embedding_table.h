@@ -3,8 +3,8 @@
  * initial values. Rows are stored in the order of their creation and never move. Lookups of a batch
  * prefetch, because in a table larger than the caches the wait for memory is nearly all the cost.
  * Uses no socket and no file. Called by ps_store, by one thread at a time. */
-#ifndef TRAINYARD_COMM_EMBEDDING_TABLE_H
-#define TRAINYARD_COMM_EMBEDDING_TABLE_H
+#ifndef TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
+#define TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
 
 #include "base/cleanup.h"
 #include "comm/ps/ps.h"

@@ -14,8 +14,8 @@
  * a push may be applied twice, and pushes after the snapshot are lost; asynchronous training
  * tolerates both.
  */
-#ifndef TRAINYARD_COMM_PS_H
-#define TRAINYARD_COMM_PS_H
+#ifndef TRAINYARD_COMM_PS_PS_H
+#define TRAINYARD_COMM_PS_PS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

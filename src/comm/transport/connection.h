@@ -2,8 +2,8 @@
  * descriptor, but only after a call that returned -EAGAIN: an encrypted connection may hold bytes
  * that it has already read from the descriptor. Made by handshake; used by peer_discovery, by the
  * control plane, by the tcp transport and by ps. */
-#ifndef TRAINYARD_COMM_CONNECTION_H
-#define TRAINYARD_COMM_CONNECTION_H
+#ifndef TRAINYARD_COMM_TRANSPORT_CONNECTION_H
+#define TRAINYARD_COMM_TRANSPORT_CONNECTION_H
 
 #include "comm/transport/socket.h"
 #include "tls/tls.h"

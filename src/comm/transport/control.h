@@ -4,8 +4,8 @@
  * while it waits, so that failures are detected and named in one place for all transports. Called
  * by group, by the collectives and by the transports. It runs on the thread that makes the calls of
  * the group and makes progress only inside its functions. */
-#ifndef TRAINYARD_COMM_CONTROL_H
-#define TRAINYARD_COMM_CONTROL_H
+#ifndef TRAINYARD_COMM_TRANSPORT_CONTROL_H
+#define TRAINYARD_COMM_TRANSPORT_CONTROL_H
 
 #include "base/err.h"
 #include "comm/transport/connection.h"

@@ -1,7 +1,7 @@
 /* The state of the control plane, and what its files call of each other. Included by control*.c
  * only. */
-#ifndef TRAINYARD_COMM_CONTROL_PRIVATE_H
-#define TRAINYARD_COMM_CONTROL_PRIVATE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_CONTROL_PRIVATE_H
+#define TRAINYARD_COMM_TRANSPORT_CONTROL_PRIVATE_H
 
 #include "base/buf.h"
 #include "comm/cluster/tf_config.h"

@@ -2,8 +2,8 @@
  * that never blocks. The connector sends a hello, the acceptor a welcome or a refusal, both prove
  * that they know the job secret, and the acceptor sends its verdict. Called by rendezvous,
  * peer_listener and ps, which decide what to do with an authenticated peer. */
-#ifndef TRAINYARD_COMM_HANDSHAKE_H
-#define TRAINYARD_COMM_HANDSHAKE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_HANDSHAKE_H
+#define TRAINYARD_COMM_TRANSPORT_HANDSHAKE_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* The messages of a handshake: how each one is judged, what is answered, and which state follows.
  * Called by handshake.c only, which reads and writes the bytes. */
-#ifndef TRAINYARD_COMM_HANDSHAKE_MESSAGE_H
-#define TRAINYARD_COMM_HANDSHAKE_MESSAGE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_HANDSHAKE_MESSAGE_H
+#define TRAINYARD_COMM_TRANSPORT_HANDSHAKE_MESSAGE_H
 
 #include "comm/transport/handshake.h"
 

@@ -1,8 +1,8 @@
 /* The proofs that the two ends of a connection send each other, and the key that they share. All
  * are computed from the job secret and from the messages of this connection, so that none is valid
  * on another connection. Called by handshake*.c only. */
-#ifndef TRAINYARD_COMM_HANDSHAKE_PROOF_H
-#define TRAINYARD_COMM_HANDSHAKE_PROOF_H
+#ifndef TRAINYARD_COMM_TRANSPORT_HANDSHAKE_PROOF_H
+#define TRAINYARD_COMM_TRANSPORT_HANDSHAKE_PROOF_H
 
 #include "comm/transport/handshake.h"
 #include "tls/tls.h"

@@ -1,7 +1,7 @@
 /* The reasons why a connection is refused, as text for the logs of both ends. Called by
  * handshake*.c and by the code that judges an authenticated peer. */
-#ifndef TRAINYARD_COMM_HANDSHAKE_REASON_H
-#define TRAINYARD_COMM_HANDSHAKE_REASON_H
+#ifndef TRAINYARD_COMM_TRANSPORT_HANDSHAKE_REASON_H
+#define TRAINYARD_COMM_TRANSPORT_HANDSHAKE_REASON_H
 
 #include "comm/transport/handshake.h"
 

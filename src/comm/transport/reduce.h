@@ -1,7 +1,7 @@
 /* The inner loops of every all-reduce: sums of floats, and conversion to bfloat16. Called by the
  * collectives, by the tcp transport and by ps. */
-#ifndef TRAINYARD_COMM_REDUCE_H
-#define TRAINYARD_COMM_REDUCE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_REDUCE_H
+#define TRAINYARD_COMM_TRANSPORT_REDUCE_H
 
 #include <stddef.h>
 #include <stdint.h>

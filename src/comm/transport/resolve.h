@@ -1,8 +1,8 @@
 /* Resolves a host name without blocking. The resolver of the C library blocks for seconds if a name
  * server does not answer, so each lookup runs in a thread of its own, which may outlive the caller.
  * A numeric address is resolved at once. Called by rendezvous only. */
-#ifndef TRAINYARD_COMM_RESOLVE_H
-#define TRAINYARD_COMM_RESOLVE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_RESOLVE_H
+#define TRAINYARD_COMM_TRANSPORT_RESOLVE_H
 
 #include "base/cleanup.h"
 

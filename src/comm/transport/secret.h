@@ -2,8 +2,8 @@
  * (HMAC-SHA-256), which do not reveal it. Without a secret the proofs only keep jobs apart that
  * were mixed up by mistake; they do not stop an attacker. Called by rendezvous, handshake, shm and
  * ps. */
-#ifndef TRAINYARD_COMM_SECRET_H
-#define TRAINYARD_COMM_SECRET_H
+#ifndef TRAINYARD_COMM_TRANSPORT_SECRET_H
+#define TRAINYARD_COMM_TRANSPORT_SECRET_H
 
 #include "base/buf.h"
 #include "base/err.h"

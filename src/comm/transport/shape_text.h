@@ -1,8 +1,8 @@
 /* The options that must be equal in all tasks of a job, as text: lines of "name value". The `shape`
  * of a task is a hash of them. Two tasks whose shapes differ send each other this text, so that
  * each can report which option differs. Called by handshake_reason. */
-#ifndef TRAINYARD_COMM_SHAPE_TEXT_H
-#define TRAINYARD_COMM_SHAPE_TEXT_H
+#ifndef TRAINYARD_COMM_TRANSPORT_SHAPE_TEXT_H
+#define TRAINYARD_COMM_TRANSPORT_SHAPE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * stay valid, and a peer that still maps the old memory can no longer write into the new one. It is
  * sealed against shrinking, so that a peer cannot make an access to it crash. Called by train for
  * gradients, by group and by the shm transport. */
-#ifndef TRAINYARD_COMM_SHARED_MEMORY_H
-#define TRAINYARD_COMM_SHARED_MEMORY_H
+#ifndef TRAINYARD_COMM_TRANSPORT_SHARED_MEMORY_H
+#define TRAINYARD_COMM_TRANSPORT_SHARED_MEMORY_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

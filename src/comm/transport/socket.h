@@ -1,8 +1,8 @@
 /* TCP sockets as the members of a group use them: non-blocking, close-on-exec, with TCP_NODELAY,
  * and with the kernel's keep-alive as heartbeat, so that a lost machine is detected even while no
  * member sends. Called by rendezvous, by the control plane, by the tcp transport and by ps. */
-#ifndef TRAINYARD_COMM_SOCKET_H
-#define TRAINYARD_COMM_SOCKET_H
+#ifndef TRAINYARD_COMM_TRANSPORT_SOCKET_H
+#define TRAINYARD_COMM_TRANSPORT_SOCKET_H
 
 #include "base/err.h"
 

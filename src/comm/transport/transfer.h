@@ -2,8 +2,8 @@
  * member, in a collective or in one step of it. Each list of pieces is one stream of bytes. An
  * algorithm fills a plan; a stream transport runs it. A plan fixes the order of all additions, so
  * that the result does not depend on timing. */
-#ifndef TRAINYARD_COMM_TRANSFER_H
-#define TRAINYARD_COMM_TRANSFER_H
+#ifndef TRAINYARD_COMM_TRANSPORT_TRANSFER_H
+#define TRAINYARD_COMM_TRANSPORT_TRANSFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

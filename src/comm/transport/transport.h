@@ -7,8 +7,8 @@
  * There are two kinds. A stream transport runs transfer plans between any members of the group. A
  * memory transport gives the members of one host access to each other's memory: they write, pass a
  * barrier, and read. All calls are collective: every member makes them in the same order. */
-#ifndef TRAINYARD_COMM_TRANSPORT_H
-#define TRAINYARD_COMM_TRANSPORT_H
+#ifndef TRAINYARD_COMM_TRANSPORT_TRANSPORT_H
+#define TRAINYARD_COMM_TRANSPORT_TRANSPORT_H
 
 #include "comm/transport/control.h"
 #include "comm/transport/shared_memory.h"

@@ -11,8 +11,8 @@
  * If the shapes of the two differ, the connector sends its shape text after its proof, and the
  * acceptor sends its own after the verdict, so that each can report the difference.
  */
-#ifndef TRAINYARD_COMM_WIRE_H
-#define TRAINYARD_COMM_WIRE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_WIRE_H
+#define TRAINYARD_COMM_TRANSPORT_WIRE_H
 
 #include "base/err.h"
 #include "comm/transport/secret.h"

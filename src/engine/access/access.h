@@ -1,8 +1,8 @@
 /* Authorization: evaluates Role, ClusterRole and their bindings as Kubernetes does. Pure: the input
  * is an identity, a question and the stored objects; the output is an answer with its reason. Rules
  * can only allow; what no rule allows is denied. */
-#ifndef TRAINYARD_ENGINE_ACCESS_H
-#define TRAINYARD_ENGINE_ACCESS_H
+#ifndef TRAINYARD_ENGINE_ACCESS_ACCESS_H
+#define TRAINYARD_ENGINE_ACCESS_ACCESS_H
 
 #include "base/json/json.h"
 #include "engine/access/identity.h"

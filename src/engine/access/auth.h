@@ -1,7 +1,7 @@
 /* Authentication: identifies the owner of the cluster by the token of the kubeconfig, and service
  * accounts by tokens that this cluster has signed. Probes need no identity. */
-#ifndef TRAINYARD_ENGINE_AUTH_H
-#define TRAINYARD_ENGINE_AUTH_H
+#ifndef TRAINYARD_ENGINE_ACCESS_AUTH_H
+#define TRAINYARD_ENGINE_ACCESS_AUTH_H
 
 #include "engine/access/identity.h"
 #include "engine/engine.h"

@@ -1,6 +1,6 @@
 /* The user of a request: the result of authentication, and the input of authorization. */
-#ifndef TRAINYARD_ENGINE_IDENTITY_H
-#define TRAINYARD_ENGINE_IDENTITY_H
+#ifndef TRAINYARD_ENGINE_ACCESS_IDENTITY_H
+#define TRAINYARD_ENGINE_ACCESS_IDENTITY_H
 
 #include "base/json/json.h"
 #include "base/str.h"

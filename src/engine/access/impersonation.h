@@ -1,8 +1,8 @@
 /* Impersonation (`kubectl --as`): the Impersonate-… headers of a request. If the roles allow it,
  * the named user takes the place of the user that sent the request, for everything that follows.
  * Pure. */
-#ifndef TRAINYARD_ENGINE_IMPERSONATION_H
-#define TRAINYARD_ENGINE_IMPERSONATION_H
+#ifndef TRAINYARD_ENGINE_ACCESS_IMPERSONATION_H
+#define TRAINYARD_ENGINE_ACCESS_IMPERSONATION_H
 
 #include "engine/access/access.h"
 #include "net/http/http.h"

@@ -1,8 +1,8 @@
 /* The tokens of service accounts: JSON web tokens (RFC 7519) with Kubernetes' claims, signed with
  * HMAC-SHA256. Pure and fuzzed, because tokens come from outside. The account of a token with a
  * valid signature may be gone; auth.c asks the store about that. */
-#ifndef TRAINYARD_ENGINE_TOKEN_H
-#define TRAINYARD_ENGINE_TOKEN_H
+#ifndef TRAINYARD_ENGINE_ACCESS_TOKEN_H
+#define TRAINYARD_ENGINE_ACCESS_TOKEN_H
 
 #include "base/arena.h"
 #include "engine/engine.h"

@@ -1,8 +1,8 @@
 /* Admission: checks and changes of an object that need other objects of the store. Those without
  * another comment are `admit` hooks of the registry; they run after the validation of a create or
  * an update and return -ERR_FORBIDDEN, -ERR_INVALID or another error to reject it. */
-#ifndef TRAINYARD_ENGINE_ADMISSION_H
-#define TRAINYARD_ENGINE_ADMISSION_H
+#ifndef TRAINYARD_ENGINE_ADMISSION_ADMISSION_H
+#define TRAINYARD_ENGINE_ADMISSION_ADMISSION_H
 
 #include "engine/api/call.h"
 
@@ -29,8 +29,8 @@ int admission_admit_quota(struct api_call *call, struct json *quota, const struc
                           struct err *err);
 /* A `status` hook: replaces the status that a client writes by what the server counts. */
 int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err);
-/* Charges the object to the quotas. The last check of every create and update. */
-int admission_charge_quotas(struct api_call *call, const struct json *object,
-                            const struct json *old, struct err *err);
+/* The `admit` hook for every kind: charges the object to the quotas. */
+int admission_charge_quotas(struct api_call *call, struct json *object, const struct json *old,
+                            struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Applies the LimitRanges of a namespace to its pods and claims: sets default requests and limits
  * of containers, and rejects amounts that are too large or too small. Pure; limits.c calls it. */
-#ifndef TRAINYARD_ENGINE_LIMIT_RANGE_H
-#define TRAINYARD_ENGINE_LIMIT_RANGE_H
+#ifndef TRAINYARD_ENGINE_ADMISSION_LIMIT_RANGE_H
+#define TRAINYARD_ENGINE_ADMISSION_LIMIT_RANGE_H
 
 #include "base/json/json.h"
 

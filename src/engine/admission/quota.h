@@ -1,7 +1,7 @@
 /* Decides what a ResourceQuota counts and rejects. Pure. quota_write.c calls it where writes are
  * ordered one after another, so that two writes cannot pass together where only one fits. */
-#ifndef TRAINYARD_ENGINE_QUOTA_H
-#define TRAINYARD_ENGINE_QUOTA_H
+#ifndef TRAINYARD_ENGINE_ADMISSION_QUOTA_H
+#define TRAINYARD_ENGINE_ADMISSION_QUOTA_H
 
 #include "base/json/json.h"
 #include "kube/resource.h"

@@ -149,8 +149,8 @@ static int charge_one(struct api_call *call, const char *key, const struct json 
     return put_quota(call, quota, key, revision, err);
 }
 
-int admission_charge_quotas(struct api_call *call, const struct json *object,
-                            const struct json *old, struct err *err)
+int admission_charge_quotas(struct api_call *call, struct json *object, const struct json *old,
+                            struct err *err)
 {
     if (!call->route.resource->id.namespaced ||
         str_eq(call->route.resource->storage, "resourcequotas"))

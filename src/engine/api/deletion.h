@@ -1,7 +1,7 @@
 /* Decides whether a DELETE removes an object at once, or marks it as deleted until its node and its
  * finalizers are done. Pure; delete.c acts on it. */
-#ifndef TRAINYARD_ENGINE_DELETION_H
-#define TRAINYARD_ENGINE_DELETION_H
+#ifndef TRAINYARD_ENGINE_API_DELETION_H
+#define TRAINYARD_ENGINE_API_DELETION_H
 
 #include "base/json/json.h"
 #include "engine/kinds/registry.h"

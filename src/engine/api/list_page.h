@@ -3,8 +3,8 @@
  * that revision reports everything that changed since, so a client that lists in pages and then
  * watches ends with a correct state, and the server need not keep old states. When the store no
  * longer has the changes since the first page, further pages are rejected as expired. */
-#ifndef TRAINYARD_ENGINE_LIST_PAGE_H
-#define TRAINYARD_ENGINE_LIST_PAGE_H
+#ifndef TRAINYARD_ENGINE_API_LIST_PAGE_H
+#define TRAINYARD_ENGINE_API_LIST_PAGE_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* The requests that stay open for long (watches, logs, exec, port forwarding), so that the server
  * can end them: all when the engine is freed, some when their resource is removed. */
-#ifndef TRAINYARD_ENGINE_OPEN_CALLS_H
-#define TRAINYARD_ENGINE_OPEN_CALLS_H
+#ifndef TRAINYARD_ENGINE_API_OPEN_CALLS_H
+#define TRAINYARD_ENGINE_API_OPEN_CALLS_H
 
 #include "base/list.h"
 

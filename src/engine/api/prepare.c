@@ -1,6 +1,5 @@
 /* CREATE and UPDATE: turns the object that a client sends into the object that is stored. */
 #include "base/str.h"
-#include "engine/admission/admission.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
 #include "engine/crd/definition.h"
@@ -148,18 +147,26 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
     return 0;
 }
 
-int api_prepare_create_stored(struct api_call *call, struct json *object, struct err *err)
+/* Runs the engine's hooks that admit an object. `old` is NULL on create. */
+static int prepare_admit(struct api_call *call, struct json *object, const struct json *old,
+                         struct err *err)
 {
-    const struct registry_hooks *hooks = api_hooks(call);
-    int result = check_namespace_lives(call, call->about_name, err);
-    if (result < 0)
-        return result;
-    result = check_free(call, call->about_name, err);
-    if (result == 0 && hooks->admit)
-        result = hooks->admit(call, object, NULL, err);
+    const struct registry_hooks *own = api_hooks(call);
+    const struct registry_hooks *common = registry_common_hooks(engine_registry(call->engine));
+    int result = own->admit ? own->admit(call, object, old, err) : 0;
     if (result == 0)
         result = api_measure(call, object, err);
-    return result == 0 ? admission_charge_quotas(call, object, NULL, err) : result;
+    if (result == 0 && common->admit)
+        result = common->admit(call, object, old, err);
+    return result;
+}
+
+int api_prepare_create_stored(struct api_call *call, struct json *object, struct err *err)
+{
+    int result = check_namespace_lives(call, call->about_name, err);
+    if (result == 0)
+        result = check_free(call, call->about_name, err);
+    return result == 0 ? prepare_admit(call, object, NULL, err) : result;
 }
 
 int api_prepare_create(struct api_call *call, struct json *object, struct err *err)
@@ -298,13 +305,7 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
 int api_prepare_update_stored(struct api_call *call, struct json *object, const struct json *old,
                               struct err *err)
 {
-    const struct registry_hooks *hooks = api_hooks(call);
-    if (call->route.sub != SUB_NONE)
-        return 0;
-    int result = hooks->admit ? hooks->admit(call, object, old, err) : 0;
-    if (result == 0)
-        result = api_measure(call, object, err);
-    return result == 0 ? admission_charge_quotas(call, object, old, err) : result;
+    return call->route.sub == SUB_NONE ? prepare_admit(call, object, old, err) : 0;
 }
 
 int api_prepare_update(struct api_call *call, struct json *object, const struct json *old,

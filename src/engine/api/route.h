@@ -1,7 +1,7 @@
 /* From method and path to a verb and a resource. Pure and fuzzed, because paths come from outside.
  */
-#ifndef TRAINYARD_ENGINE_ROUTE_H
-#define TRAINYARD_ENGINE_ROUTE_H
+#ifndef TRAINYARD_ENGINE_API_ROUTE_H
+#define TRAINYARD_ENGINE_API_ROUTE_H
 
 #include "base/arena.h"
 #include "base/err.h"

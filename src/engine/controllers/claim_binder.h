@@ -4,8 +4,8 @@
  * volume is a directory of this machine, <state>/volumes/<namespace>/<claim>, which the node
  * creates when a pod first uses it. A claim is kept as long as a pod uses it, a volume as long as
  * it is bound. Pure; claim_controller.c writes the results. */
-#ifndef TRAINYARD_ENGINE_CLAIM_BINDER_H
-#define TRAINYARD_ENGINE_CLAIM_BINDER_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
+#define TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
 
 #include "base/json/json.h"
 #include "kube/kinds/volume.h"

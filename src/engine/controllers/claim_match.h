@@ -1,6 +1,6 @@
 /* Which volumes fit a claim; for claim_binder.c. */
-#ifndef TRAINYARD_ENGINE_CLAIM_MATCH_H
-#define TRAINYARD_ENGINE_CLAIM_MATCH_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_CLAIM_MATCH_H
+#define TRAINYARD_ENGINE_CONTROLLERS_CLAIM_MATCH_H
 
 #include "base/json/json.h"
 

@@ -1,7 +1,7 @@
 /* The built-in controllers. Each is defined in the file that carries its name; controllers.c starts
  * them. */
-#ifndef TRAINYARD_ENGINE_CONTROLLERS_H
-#define TRAINYARD_ENGINE_CONTROLLERS_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_CONTROLLERS_H
+#define TRAINYARD_ENGINE_CONTROLLERS_CONTROLLERS_H
 
 #include "engine/hub/hub.h"
 

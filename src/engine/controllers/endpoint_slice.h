@@ -1,7 +1,7 @@
 /* The EndpointSlices of a service: at most 100 pods per slice, and separate slices per set of
  * ports. Pure; endpoint_slice_controller.c writes them. */
-#ifndef TRAINYARD_ENGINE_ENDPOINT_SLICE_H
-#define TRAINYARD_ENGINE_ENDPOINT_SLICE_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_ENDPOINT_SLICE_H
+#define TRAINYARD_ENGINE_CONTROLLERS_ENDPOINT_SLICE_H
 
 #include "base/json/json.h"
 

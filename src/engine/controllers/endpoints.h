@@ -1,7 +1,7 @@
 /* The Endpoints of a service: the addresses of its pods. Pure; endpoints_controller.c writes them.
  */
-#ifndef TRAINYARD_ENGINE_ENDPOINTS_H
-#define TRAINYARD_ENGINE_ENDPOINTS_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_ENDPOINTS_H
+#define TRAINYARD_ENGINE_CONTROLLERS_ENDPOINTS_H
 
 #include "base/arena.h"
 #include "base/json/json.h"

@@ -1,7 +1,7 @@
 /* The decisions of the garbage collector: when an object is deleted because its owners are gone,
  * and what an owner waits for. Pure; garbage_controller.c acts. */
-#ifndef TRAINYARD_ENGINE_GARBAGE_H
-#define TRAINYARD_ENGINE_GARBAGE_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_GARBAGE_H
+#define TRAINYARD_ENGINE_CONTROLLERS_GARBAGE_H
 
 #include "base/json/json.h"
 

@@ -1,6 +1,6 @@
 /* The status of a PodGroup, from its pods. Pure; pod_group_controller.c writes it. */
-#ifndef TRAINYARD_ENGINE_POD_GROUP_STATUS_H
-#define TRAINYARD_ENGINE_POD_GROUP_STATUS_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_POD_GROUP_STATUS_H
+#define TRAINYARD_ENGINE_CONTROLLERS_POD_GROUP_STATUS_H
 
 #include "base/json/json.h"
 

@@ -2,8 +2,8 @@
  * controller's own writes that the informers have not shown yet, so that no decision is based on an
  * old state. A controller describes its kind, how it makes a plan, and how it carries the plan out.
  */
-#ifndef TRAINYARD_ENGINE_WORKLOADS_H
-#define TRAINYARD_ENGINE_WORKLOADS_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_WORKLOADS_H
+#define TRAINYARD_ENGINE_CONTROLLERS_WORKLOADS_H
 
 #include "base/map.h"
 #include "engine/hub/hub.h"

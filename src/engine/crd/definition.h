@@ -2,8 +2,8 @@
  * that the registry serves of them. All functions are pure. definitions.h keeps the registry in
  * step with the store. controllers/definition_controller.c deletes the objects of a deleted
  * definition. */
-#ifndef TRAINYARD_ENGINE_DEFINITION_H
-#define TRAINYARD_ENGINE_DEFINITION_H
+#ifndef TRAINYARD_ENGINE_CRD_DEFINITION_H
+#define TRAINYARD_ENGINE_CRD_DEFINITION_H
 
 #include "engine/kinds/registry.h"
 #include "kube/schema/field_error.h"

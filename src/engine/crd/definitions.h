@@ -1,7 +1,7 @@
 /* The custom resources of a cluster: keeps the registry in step with the definitions in the store.
  * A definition is served from the moment it is on disk until it is removed from there. */
-#ifndef TRAINYARD_ENGINE_DEFINITIONS_H
-#define TRAINYARD_ENGINE_DEFINITIONS_H
+#ifndef TRAINYARD_ENGINE_CRD_DEFINITIONS_H
+#define TRAINYARD_ENGINE_CRD_DEFINITIONS_H
 
 #include "engine/kinds/registry.h"
 #include "store/store.h"

@@ -1,8 +1,8 @@
 /* The hub gives the built-in controllers one API client, one informer per resource, and the changes
  * of the resources that each controller watches. A controller is a row of functions (struct
  * controller). It reads the informers, acts through the client, and never sees the store. */
-#ifndef TRAINYARD_ENGINE_HUB_H
-#define TRAINYARD_ENGINE_HUB_H
+#ifndef TRAINYARD_ENGINE_HUB_HUB_H
+#define TRAINYARD_ENGINE_HUB_HUB_H
 
 #include "base/list.h"
 #include "engine/kinds/registry.h"

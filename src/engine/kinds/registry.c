@@ -95,14 +95,23 @@ void registry_add(struct registry *registry, const struct kube_kind *kind)
     registry->built_in.items[place] = kind;
 }
 
+static const struct registry_hooks NO_HOOKS;
+
 const struct registry_hooks *registry_hooks(const struct registry *registry,
                                             const struct kube_kind *kind)
 {
-    static const struct registry_hooks none;
     for (const struct registry_hooks *hooks = registry->hooks; hooks && hooks->kind; hooks++)
         if (hooks->kind == kind)
             return hooks;
-    return &none;
+    return &NO_HOOKS;
+}
+
+const struct registry_hooks *registry_common_hooks(const struct registry *registry)
+{
+    const struct registry_hooks *hooks = registry->hooks;
+    while (hooks && hooks->kind)
+        hooks++;
+    return hooks ? hooks : &NO_HOOKS;
 }
 
 bool registry_is_built_in(const struct registry *registry, const char *storage)

@@ -4,8 +4,8 @@
  * holds.
  *
  * Must be used on the loop thread, but for registry_hooks(). */
-#ifndef TRAINYARD_ENGINE_REGISTRY_H
-#define TRAINYARD_ENGINE_REGISTRY_H
+#ifndef TRAINYARD_ENGINE_KINDS_REGISTRY_H
+#define TRAINYARD_ENGINE_KINDS_REGISTRY_H
 
 #include "kube/kinds/kinds.h"
 
@@ -16,14 +16,15 @@ struct registry;
 /* What the engine adds to the writes of a kind because it needs the store or the engine's state.
  * Each hook may be NULL. `old` is NULL on create. */
 struct registry_hooks {
-    const struct kube_kind *kind; /* NULL ends a list */
+    const struct kube_kind *kind; /* NULL ends a list; its `admit` is for every kind */
     /* Runs after the row's defaults. Sets what must be unique among all objects of the kind. */
     void (*assign)(struct engine *engine, struct field_errors *errors, struct json *object,
                    const struct json *old);
     /* Runs when deletion is requested for the first time, before the object is marked. */
     void (*delete_)(const struct registry *registry, struct arena *arena, struct json *object,
                     int64_t now_ms);
-    /* Runs after validation. May complete the object or refuse it. */
+    /* Runs after validation. May complete the object or refuse it. The hook for every kind runs
+     * last, on the object as it will be stored. */
     int (*admit)(struct api_call *call, struct json *object, const struct json *old,
                  struct err *err);
     /* Runs on a write of the status. Corrects what the server knows better than the client. */
@@ -42,6 +43,8 @@ void registry_add(struct registry *registry, const struct kube_kind *kind);
 /* The hooks of the kind; never NULL. May be called on any thread. */
 const struct registry_hooks *registry_hooks(const struct registry *registry,
                                             const struct kube_kind *kind);
+/* The hooks for every kind: those of the row that ends the list. Never NULL. */
+const struct registry_hooks *registry_common_hooks(const struct registry *registry);
 
 /* Whether a kind that is no custom resource has this storage name, such as "tfjobs.kubeflow.org".
  * A definition of that name is kept and changes nothing. */

@@ -3,8 +3,8 @@
  * The index that is kept here only says which service to look at for a value. Therefore nothing has
  * to be undone when a write fails, and nothing leaks when a service is deleted. Must run on the
  * loop thread, in the same turn as the write that follows. */
-#ifndef TRAINYARD_ENGINE_SERVICE_ADDRESSES_H
-#define TRAINYARD_ENGINE_SERVICE_ADDRESSES_H
+#ifndef TRAINYARD_ENGINE_KINDS_SERVICE_ADDRESSES_H
+#define TRAINYARD_ENGINE_KINDS_SERVICE_ADDRESSES_H
 
 #include "base/json/json.h"
 #include "kube/schema/field_error.h"

@@ -1,7 +1,7 @@
 /* Answers that clients may cache: discovery and OpenAPI, which only change with the API itself.
  * They are made per request. A client that sends the ETag of the present document gets 304. */
-#ifndef TRAINYARD_ENGINE_DOCUMENT_H
-#define TRAINYARD_ENGINE_DOCUMENT_H
+#ifndef TRAINYARD_ENGINE_OPENAPI_CACHED_DOCUMENT_H
+#define TRAINYARD_ENGINE_OPENAPI_CACHED_DOCUMENT_H
 
 #include "net/http/http.h"
 

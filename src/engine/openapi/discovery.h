@@ -1,7 +1,7 @@
 /* Discovery: /, /api, /apis and the paths below them that list resources, /version, and OpenAPI.
  * kubectl asks for them first. All answers are made from the registry. */
-#ifndef TRAINYARD_ENGINE_DISCOVERY_H
-#define TRAINYARD_ENGINE_DISCOVERY_H
+#ifndef TRAINYARD_ENGINE_OPENAPI_DISCOVERY_H
+#define TRAINYARD_ENGINE_OPENAPI_DISCOVERY_H
 
 #include "base/json/json.h"
 #include "engine/kinds/registry.h"

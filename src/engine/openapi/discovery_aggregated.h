@@ -1,7 +1,7 @@
 /* Aggregated discovery: all groups, versions and resources of /api or /apis in one answer. kubectl
  * from 1.26 on asks for it instead of one call per version. */
-#ifndef TRAINYARD_ENGINE_DISCOVERY_AGGREGATED_H
-#define TRAINYARD_ENGINE_DISCOVERY_AGGREGATED_H
+#ifndef TRAINYARD_ENGINE_OPENAPI_DISCOVERY_AGGREGATED_H
+#define TRAINYARD_ENGINE_OPENAPI_DISCOVERY_AGGREGATED_H
 
 #include "base/json/json.h"
 #include "engine/kinds/registry.h"

@@ -1,7 +1,7 @@
 /* /openapi/v2 and /openapi/v3. kubectl reads there what fields mean (`kubectl explain`), which
  * parameters a path takes (dry runs), and how lists merge (`kubectl apply`). */
-#ifndef TRAINYARD_ENGINE_OPENAPI_H
-#define TRAINYARD_ENGINE_OPENAPI_H
+#ifndef TRAINYARD_ENGINE_OPENAPI_OPENAPI_H
+#define TRAINYARD_ENGINE_OPENAPI_OPENAPI_H
 
 #include "engine/kinds/registry.h"
 #include "net/http/http.h"

@@ -1,7 +1,7 @@
 /* The condition DisruptionTarget of a pod that the system ends for reasons outside of the pod.
  * Controllers that count failures do not count such a pod. Pure. */
-#ifndef TRAINYARD_ENGINE_DISRUPTION_H
-#define TRAINYARD_ENGINE_DISRUPTION_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
+#define TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
 
 #include "base/json/json.h"
 

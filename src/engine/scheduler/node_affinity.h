@@ -1,6 +1,6 @@
 /* Which nodes a pod requires and which it prefers, by the labels and names of nodes. Pure. */
-#ifndef TRAINYARD_ENGINE_NODE_AFFINITY_H
-#define TRAINYARD_ENGINE_NODE_AFFINITY_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_NODE_AFFINITY_H
+#define TRAINYARD_ENGINE_SCHEDULER_NODE_AFFINITY_H
 
 #include "base/json/json.h"
 

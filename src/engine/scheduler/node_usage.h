@@ -1,6 +1,6 @@
 /* The resources that a pod requests, and the sum of the requests of a node's pods. Pure. */
-#ifndef TRAINYARD_ENGINE_NODE_USAGE_H
-#define TRAINYARD_ENGINE_NODE_USAGE_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_NODE_USAGE_H
+#define TRAINYARD_ENGINE_SCHEDULER_NODE_USAGE_H
 
 #include "base/arena.h"
 #include "base/json/json.h"

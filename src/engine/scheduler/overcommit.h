@@ -1,8 +1,8 @@
 /* Several nodes may be one machine, and each node may offer all of the machine or more. So the pods
  * of a machine may request more than it has. The scheduler lets that happen; an event reports it.
  * Pure. */
-#ifndef TRAINYARD_ENGINE_OVERCOMMIT_H
-#define TRAINYARD_ENGINE_OVERCOMMIT_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_OVERCOMMIT_H
+#define TRAINYARD_ENGINE_SCHEDULER_OVERCOMMIT_H
 
 #include "engine/scheduler/scheduler.h"
 

@@ -1,7 +1,7 @@
 /* spec.affinity.podAffinity and podAntiAffinity, both of the pod that is scheduled and of the pods
  * that have a node. Pure. */
-#ifndef TRAINYARD_ENGINE_POD_AFFINITY_H
-#define TRAINYARD_ENGINE_POD_AFFINITY_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_POD_AFFINITY_H
+#define TRAINYARD_ENGINE_SCHEDULER_POD_AFFINITY_H
 
 #include "engine/scheduler/scheduler.h"
 

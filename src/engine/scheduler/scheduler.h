@@ -1,7 +1,7 @@
 /* Chooses the node of a pod. Pure: the input is the pod and a view of the cluster, the output a
  * node, or a rejection per node. controller.c calls it and binds the pod. */
-#ifndef TRAINYARD_ENGINE_SCHEDULER_H
-#define TRAINYARD_ENGINE_SCHEDULER_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_SCHEDULER_H
+#define TRAINYARD_ENGINE_SCHEDULER_SCHEDULER_H
 
 #include "base/arena.h"
 #include "base/json/json.h"

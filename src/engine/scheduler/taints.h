@@ -1,8 +1,8 @@
 /* The taints of nodes: which taints follow from the state of a node, and which pods tolerate which
  * taints. A node is created with the taint not-ready and loses it when it reports that it is ready;
  * taint_controller.c writes that. Pure. */
-#ifndef TRAINYARD_ENGINE_TAINTS_H
-#define TRAINYARD_ENGINE_TAINTS_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_TAINTS_H
+#define TRAINYARD_ENGINE_SCHEDULER_TAINTS_H
 
 #include "base/json/json.h"
 #include "kube/kinds/node.h"

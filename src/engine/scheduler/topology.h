@@ -1,6 +1,6 @@
 /* The domains into which a label divides the nodes: zones, racks, single nodes. Pure. */
-#ifndef TRAINYARD_ENGINE_TOPOLOGY_H
-#define TRAINYARD_ENGINE_TOPOLOGY_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_TOPOLOGY_H
+#define TRAINYARD_ENGINE_SCHEDULER_TOPOLOGY_H
 
 #include "engine/scheduler/scheduler.h"
 

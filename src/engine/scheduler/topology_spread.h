@@ -1,7 +1,7 @@
 /* spec.topologySpreadConstraints: spreads the pods that a selector matches evenly over zones or
  * nodes. Pure. */
-#ifndef TRAINYARD_ENGINE_TOPOLOGY_SPREAD_H
-#define TRAINYARD_ENGINE_TOPOLOGY_SPREAD_H
+#ifndef TRAINYARD_ENGINE_SCHEDULER_TOPOLOGY_SPREAD_H
+#define TRAINYARD_ENGINE_SCHEDULER_TOPOLOGY_SPREAD_H
 
 #include "engine/scheduler/scheduler.h"
 

@@ -9,8 +9,8 @@
  *
  * stored_encode(), stored_check() and stored_parse() may run on any thread. All other functions
  * must run on the loop thread. */
-#ifndef TRAINYARD_ENGINE_STORED_H
-#define TRAINYARD_ENGINE_STORED_H
+#ifndef TRAINYARD_ENGINE_STORED_STORED_H
+#define TRAINYARD_ENGINE_STORED_STORED_H
 
 #include "base/buf.h"
 #include "base/json/json.h"

@@ -1,7 +1,7 @@
 /* Stored versions as trees, parsed once for all readers: each watch with a selector or with another
  * form than whole objects needs the tree of every change. */
-#ifndef TRAINYARD_ENGINE_VERSION_TREES_H
-#define TRAINYARD_ENGINE_VERSION_TREES_H
+#ifndef TRAINYARD_ENGINE_STORED_VERSION_TREES_H
+#define TRAINYARD_ENGINE_STORED_VERSION_TREES_H
 
 #include "base/json/json.h"
 #include "store/store.h"

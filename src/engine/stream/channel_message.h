@@ -1,7 +1,7 @@
 /* The WebSocket messages of Kubernetes' channel protocols ("v4.channel.k8s.io"): the number of a
  * channel in the first byte, then the bytes of that channel. */
-#ifndef TRAINYARD_ENGINE_CHANNEL_MESSAGE_H
-#define TRAINYARD_ENGINE_CHANNEL_MESSAGE_H
+#ifndef TRAINYARD_ENGINE_STREAM_CHANNEL_MESSAGE_H
+#define TRAINYARD_ENGINE_STREAM_CHANNEL_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * connection to the pod fails, the reason is sent on the error channel. The channels belong to the
  * protocol of the session: streams of SPDY (port_forward_spdy.c), or numbers before the messages of
  * WebSocket (port_forward_websocket.c). */
-#ifndef TRAINYARD_ENGINE_FORWARD_CONNECTION_H
-#define TRAINYARD_ENGINE_FORWARD_CONNECTION_H
+#ifndef TRAINYARD_ENGINE_STREAM_FORWARD_CONNECTION_H
+#define TRAINYARD_ENGINE_STREAM_FORWARD_CONNECTION_H
 
 #include "engine/engine.h"
 #include "loop/loop.h"

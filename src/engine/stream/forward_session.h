@@ -2,8 +2,8 @@
  * their pod. A protocol's own session (port_forward_spdy.c, port_forward_websocket.c) begins with a
  * forward_session and gives it a table of functions. A session is freed when the peer's connection
  * and all forwarded connections are gone. */
-#ifndef TRAINYARD_ENGINE_FORWARD_SESSION_H
-#define TRAINYARD_ENGINE_FORWARD_SESSION_H
+#ifndef TRAINYARD_ENGINE_STREAM_FORWARD_SESSION_H
+#define TRAINYARD_ENGINE_STREAM_FORWARD_SESSION_H
 
 #include "engine/api/open_calls.h"
 #include "engine/stream/forward_connection.h"

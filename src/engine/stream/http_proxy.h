@@ -1,8 +1,8 @@
 /* pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: requests that are passed on to the
  * HTTP server of a pod. These are the parts of http_proxy.c: the target, the request, the response,
  * and the tunnel after a change of protocol. All but the tunnel are pure. */
-#ifndef TRAINYARD_ENGINE_HTTP_PROXY_H
-#define TRAINYARD_ENGINE_HTTP_PROXY_H
+#ifndef TRAINYARD_ENGINE_STREAM_HTTP_PROXY_H
+#define TRAINYARD_ENGINE_STREAM_HTTP_PROXY_H
 
 #include "base/buf.h"
 #include "base/json/json.h"

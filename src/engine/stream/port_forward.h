@@ -1,8 +1,8 @@
 /* Sessions of port forwarding, one function per protocol. Each takes the stream and lives until the
  * peer disconnects, the server ends, or the pod ends. `key` is the key of the pod in the store. The
  * pod is copied. */
-#ifndef TRAINYARD_ENGINE_PORT_FORWARD_H
-#define TRAINYARD_ENGINE_PORT_FORWARD_H
+#ifndef TRAINYARD_ENGINE_STREAM_PORT_FORWARD_H
+#define TRAINYARD_ENGINE_STREAM_PORT_FORWARD_H
 
 #include "engine/engine.h"
 #include "net/stream/stream.h"

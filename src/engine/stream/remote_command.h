@@ -4,8 +4,8 @@
  *
  * The transport (remote_spdy.c, remote_websocket.c) creates the command, passes the caller's bytes
  * to it, and sends what the command writes. */
-#ifndef TRAINYARD_ENGINE_REMOTE_COMMAND_H
-#define TRAINYARD_ENGINE_REMOTE_COMMAND_H
+#ifndef TRAINYARD_ENGINE_STREAM_REMOTE_COMMAND_H
+#define TRAINYARD_ENGINE_STREAM_REMOTE_COMMAND_H
 
 #include "engine/engine.h"
 #include "net/stream/stream.h"

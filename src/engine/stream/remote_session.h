@@ -3,8 +3,8 @@
  * channel before each message (remote_websocket.c). A session takes the stream, starts the command
  * when the caller's channels are there, and lives until the command, the caller or the server
  * ends. */
-#ifndef TRAINYARD_ENGINE_REMOTE_SESSION_H
-#define TRAINYARD_ENGINE_REMOTE_SESSION_H
+#ifndef TRAINYARD_ENGINE_STREAM_REMOTE_SESSION_H
+#define TRAINYARD_ENGINE_STREAM_REMOTE_SESSION_H
 
 #include "base/buf.h"
 #include "engine/api/open_calls.h"

@@ -1,7 +1,7 @@
 /* The Status about the end of a command in a pod, with Kubernetes' messages. kubectl takes its exit
  * code from it. */
-#ifndef TRAINYARD_ENGINE_REMOTE_STATUS_H
-#define TRAINYARD_ENGINE_REMOTE_STATUS_H
+#ifndef TRAINYARD_ENGINE_STREAM_REMOTE_STATUS_H
+#define TRAINYARD_ENGINE_STREAM_REMOTE_STATUS_H
 
 #include "base/buf.h"
 #include "engine/engine.h"

@@ -1,6 +1,6 @@
 /* The handler of WATCH requests. */
-#ifndef TRAINYARD_ENGINE_WATCH_H
-#define TRAINYARD_ENGINE_WATCH_H
+#ifndef TRAINYARD_ENGINE_WATCH_WATCH_H
+#define TRAINYARD_ENGINE_WATCH_WATCH_H
 
 struct api_call;
 

@@ -2,8 +2,8 @@
  * error that the server's Status describes. A call that the server answers with 429 and Retry-After
  * is repeated after that time, a few times. All calls are asynchronous and must be made on the loop
  * thread, which also runs the callbacks. */
-#ifndef TRAINYARD_KUBE_CLIENT_H
-#define TRAINYARD_KUBE_CLIENT_H
+#ifndef TRAINYARD_KUBE_CLIENT_CLIENT_H
+#define TRAINYARD_KUBE_CLIENT_CLIENT_H
 
 #include "base/json/json.h"
 #include "kube/resource.h"

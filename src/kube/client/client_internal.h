@@ -1,6 +1,6 @@
 /* Shared by the files of the client; not for other modules. */
-#ifndef TRAINYARD_KUBE_CLIENT_INTERNAL_H
-#define TRAINYARD_KUBE_CLIENT_INTERNAL_H
+#ifndef TRAINYARD_KUBE_CLIENT_CLIENT_INTERNAL_H
+#define TRAINYARD_KUBE_CLIENT_CLIENT_INTERNAL_H
 
 #include "base/list.h"
 #include "base/map.h"

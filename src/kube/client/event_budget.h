@@ -12,8 +12,8 @@
  * minutes starts again.
  *
  * Pure: no I/O and no clock. `now_ms` is the loop's time. */
-#ifndef TRAINYARD_KUBE_EVENT_BUDGET_H
-#define TRAINYARD_KUBE_EVENT_BUDGET_H
+#ifndef TRAINYARD_KUBE_CLIENT_EVENT_BUDGET_H
+#define TRAINYARD_KUBE_CLIENT_EVENT_BUDGET_H
 
 #include "base/list.h"
 #include "base/map.h"

@@ -2,8 +2,8 @@
  * (client.authentication.k8s.io), as cloud logins do. exec_credential.c writes its input and parses
  * its output, exec_plugin.c runs it, and exec_renewal.h runs it again before the credential
  * expires. */
-#ifndef TRAINYARD_KUBE_EXEC_PLUGIN_H
-#define TRAINYARD_KUBE_EXEC_PLUGIN_H
+#ifndef TRAINYARD_KUBE_CLIENT_EXEC_PLUGIN_H
+#define TRAINYARD_KUBE_CLIENT_EXEC_PLUGIN_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,8 +1,8 @@
 /* Renews a plugin's credential in a process that outlives it: runs the plugin on the thread pool
  * before the credential expires, or after the server rejected it. The loop thread never waits for
  * the plugin, and the last good credential stays in use until a new one arrives. */
-#ifndef TRAINYARD_KUBE_EXEC_RENEWAL_H
-#define TRAINYARD_KUBE_EXEC_RENEWAL_H
+#ifndef TRAINYARD_KUBE_CLIENT_EXEC_RENEWAL_H
+#define TRAINYARD_KUBE_CLIENT_EXEC_RENEWAL_H
 
 #include "kube/client/exec_plugin.h"
 #include "loop/loop.h"

@@ -2,8 +2,8 @@
  * expired, and retries with backoff when the server is unreachable. Objects are immutable and
  * reference-counted. They have no metadata.managedFields: no controller here needs them, and they
  * are half of many objects. */
-#ifndef TRAINYARD_KUBE_INFORMER_H
-#define TRAINYARD_KUBE_INFORMER_H
+#ifndef TRAINYARD_KUBE_CLIENT_INFORMER_H
+#define TRAINYARD_KUBE_CLIENT_INFORMER_H
 
 #include "kube/client/client.h"
 #include "kube/client/shared_object.h"

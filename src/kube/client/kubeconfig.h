@@ -1,8 +1,8 @@
 /* How to reach a cluster: read from a kubeconfig or from a pod's service account, written by
  * `trainyard up`. The result fits struct http_client_options. Never edits a kubeconfig of the user:
  * the cluster of this machine has a file of its own. */
-#ifndef TRAINYARD_KUBE_KUBECONFIG_H
-#define TRAINYARD_KUBE_KUBECONFIG_H
+#ifndef TRAINYARD_KUBE_CLIENT_KUBECONFIG_H
+#define TRAINYARD_KUBE_CLIENT_KUBECONFIG_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -6,8 +6,8 @@
  * `lease_ms`, which is longer, before they take over. Thus there are never two leaders, whatever is
  * lost or late, as long as clocks run at the same rate. A process that lost the lease becomes a
  * candidate again. */
-#ifndef TRAINYARD_KUBE_LEADER_H
-#define TRAINYARD_KUBE_LEADER_H
+#ifndef TRAINYARD_KUBE_CLIENT_LEADER_H
+#define TRAINYARD_KUBE_CLIENT_LEADER_H
 
 #include "loop/loop.h"
 #include "net/http/http.h"

@@ -5,8 +5,8 @@
  * moment when it first saw the present record. The clocks of two machines are never compared. If
  * two candidates write at once, both write with the resourceVersion they read, and the server
  * accepts one of them. */
-#ifndef TRAINYARD_KUBE_LEASE_H
-#define TRAINYARD_KUBE_LEASE_H
+#ifndef TRAINYARD_KUBE_CLIENT_LEASE_H
+#define TRAINYARD_KUBE_CLIENT_LEASE_H
 
 #include "base/json/json.h"
 

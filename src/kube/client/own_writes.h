@@ -1,8 +1,8 @@
 /* The writes of a controller that its informers have not shown yet, one struct per workload. A
  * decision on an older state would create pods twice or write on an old version; the server would
  * reject that, but the work would be wasted. Used on the controller's loop thread. */
-#ifndef TRAINYARD_KUBE_OWN_WRITES_H
-#define TRAINYARD_KUBE_OWN_WRITES_H
+#ifndef TRAINYARD_KUBE_CLIENT_OWN_WRITES_H
+#define TRAINYARD_KUBE_CLIENT_OWN_WRITES_H
 
 #include "base/json/json.h"
 #include "base/map.h"

@@ -2,8 +2,8 @@
  * stages, with a limit of calls in flight, and references to the objects that the calls use. A
  * stage begins when every call of the stage before has been answered. A controller embeds struct
  * kube_pass in its own struct and defines the stages. */
-#ifndef TRAINYARD_KUBE_PASS_H
-#define TRAINYARD_KUBE_PASS_H
+#ifndef TRAINYARD_KUBE_CLIENT_PASS_H
+#define TRAINYARD_KUBE_CLIENT_PASS_H
 
 #include "base/arena.h"
 #include "base/list.h"

@@ -1,7 +1,7 @@
 /* An immutable, reference-counted API object, shared by an informer, its listeners and their calls.
  * A user that keeps an object beyond a call takes a reference. Not thread-safe. */
-#ifndef TRAINYARD_KUBE_SHARED_OBJECT_H
-#define TRAINYARD_KUBE_SHARED_OBJECT_H
+#ifndef TRAINYARD_KUBE_CLIENT_SHARED_OBJECT_H
+#define TRAINYARD_KUBE_CLIENT_SHARED_OBJECT_H
 
 #include "base/arena.h"
 #include "base/json/json.h"

@@ -1,7 +1,7 @@
 /* Decodes the stream of a watch: one JSON object per line, {type, object}. Takes pieces as they
  * arrive and gives out whole events. Does no I/O; client_watch.c feeds it. */
-#ifndef TRAINYARD_KUBE_WATCH_DECODER_H
-#define TRAINYARD_KUBE_WATCH_DECODER_H
+#ifndef TRAINYARD_KUBE_CLIENT_WATCH_DECODER_H
+#define TRAINYARD_KUBE_CLIENT_WATCH_DECODER_H
 
 #include "base/json/json.h"
 

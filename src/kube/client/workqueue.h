@@ -1,8 +1,8 @@
 /* A queue of keys for a controller. A key that is added several times waits once; one key is never
  * worked on twice at the same time; at most `parallel` keys are worked on at once; a failed key is
  * added again after a backoff that doubles. */
-#ifndef TRAINYARD_KUBE_WORKQUEUE_H
-#define TRAINYARD_KUBE_WORKQUEUE_H
+#ifndef TRAINYARD_KUBE_CLIENT_WORKQUEUE_H
+#define TRAINYARD_KUBE_CLIENT_WORKQUEUE_H
 
 #include "loop/loop.h"
 

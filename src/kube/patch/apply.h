@@ -3,8 +3,8 @@
  * owns them. A field that another manager owns with a different value is a conflict, which the
  * client may force. Pure: computes the new object and its managedFields from the live object and
  * the applied configuration. */
-#ifndef TRAINYARD_KUBE_APPLY_H
-#define TRAINYARD_KUBE_APPLY_H
+#ifndef TRAINYARD_KUBE_PATCH_APPLY_H
+#define TRAINYARD_KUBE_PATCH_APPLY_H
 
 #include "kube/patch/managed_fields.h"
 

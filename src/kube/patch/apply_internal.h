@@ -1,6 +1,6 @@
 /* Shared by the files of server-side apply. */
-#ifndef TRAINYARD_KUBE_APPLY_INTERNAL_H
-#define TRAINYARD_KUBE_APPLY_INTERNAL_H
+#ifndef TRAINYARD_KUBE_PATCH_APPLY_INTERNAL_H
+#define TRAINYARD_KUBE_PATCH_APPLY_INTERNAL_H
 
 #include "kube/patch/apply.h"
 

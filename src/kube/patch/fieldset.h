@@ -4,8 +4,8 @@
  *
  * Sets are immutable values. A result may share nodes with the operands, so all of them are valid
  * as long as the arena that is freed first. */
-#ifndef TRAINYARD_KUBE_FIELDSET_H
-#define TRAINYARD_KUBE_FIELDSET_H
+#ifndef TRAINYARD_KUBE_PATCH_FIELDSET_H
+#define TRAINYARD_KUBE_PATCH_FIELDSET_H
 
 #include "base/arena.h"
 #include "base/json/json.h"

@@ -1,8 +1,8 @@
 /* metadata.managedFields: which manager owns which fields of an object. Every write updates it: the
  * writer becomes the only owner of the fields that it changes. The rules, including the order of
  * the entries, are those of Kubernetes (docs/design/apply.md). Pure. */
-#ifndef TRAINYARD_KUBE_MANAGED_FIELDS_H
-#define TRAINYARD_KUBE_MANAGED_FIELDS_H
+#ifndef TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
+#define TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
 
 #include "base/json/json.h"
 #include "kube/patch/fieldset.h"

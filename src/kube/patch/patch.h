@@ -1,8 +1,8 @@
 /* Patches of the API: computes a new object from the current object and a patch; neither is
  * changed. Pure; the API server validates, defaults and stores the result. Server-side apply is in
  * apply.h, because it needs the owners of fields. */
-#ifndef TRAINYARD_KUBE_PATCH_H
-#define TRAINYARD_KUBE_PATCH_H
+#ifndef TRAINYARD_KUBE_PATCH_PATCH_H
+#define TRAINYARD_KUBE_PATCH_PATCH_H
 
 #include "base/json/json.h"
 #include "kube/schema/schema.h"

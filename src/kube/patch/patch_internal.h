@@ -1,7 +1,7 @@
 /* Shared by the merges of patch.c and patch_strategic.c. Both go through an object once, whatever
  * its size. */
-#ifndef TRAINYARD_KUBE_PATCH_INTERNAL_H
-#define TRAINYARD_KUBE_PATCH_INTERNAL_H
+#ifndef TRAINYARD_KUBE_PATCH_PATCH_INTERNAL_H
+#define TRAINYARD_KUBE_PATCH_PATCH_INTERNAL_H
 
 #include "base/json/json.h"
 

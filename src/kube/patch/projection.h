@@ -1,6 +1,6 @@
 /* A projection of an object: a copy with some of its fields. */
-#ifndef TRAINYARD_KUBE_PICK_H
-#define TRAINYARD_KUBE_PICK_H
+#ifndef TRAINYARD_KUBE_PATCH_PROJECTION_H
+#define TRAINYARD_KUBE_PATCH_PROJECTION_H
 
 #include "base/json/json.h"
 

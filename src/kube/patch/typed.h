@@ -6,8 +6,8 @@
  *
  * A value whose type differs from its description is treated as one whole value; validation rejects
  * it elsewhere. */
-#ifndef TRAINYARD_KUBE_TYPED_H
-#define TRAINYARD_KUBE_TYPED_H
+#ifndef TRAINYARD_KUBE_PATCH_TYPED_H
+#define TRAINYARD_KUBE_PATCH_TYPED_H
 
 #include "kube/patch/fieldset.h"
 #include "kube/schema/schema.h"

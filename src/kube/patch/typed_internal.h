@@ -1,6 +1,6 @@
 /* Shared by the files of typed.h: the shape of a value, and its parts in the order of a set. */
-#ifndef TRAINYARD_KUBE_TYPED_INTERNAL_H
-#define TRAINYARD_KUBE_TYPED_INTERNAL_H
+#ifndef TRAINYARD_KUBE_PATCH_TYPED_INTERNAL_H
+#define TRAINYARD_KUBE_PATCH_TYPED_INTERNAL_H
 
 #include "kube/patch/typed.h"
 

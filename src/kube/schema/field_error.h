@@ -1,8 +1,8 @@
 /* Why an object is invalid, field by field, with the messages of Kubernetes: kubectl prints them
  * after 'Pod "x" is invalid:', and the Status has them as causes. Validation collects all errors,
  * so that one request shows every mistake. */
-#ifndef TRAINYARD_KUBE_FIELD_ERROR_H
-#define TRAINYARD_KUBE_FIELD_ERROR_H
+#ifndef TRAINYARD_KUBE_SCHEMA_FIELD_ERROR_H
+#define TRAINYARD_KUBE_SCHEMA_FIELD_ERROR_H
 
 #include "base/arena.h"
 #include "base/json/json.h"

@@ -2,8 +2,8 @@
  * reports or rejects the duplicate according to fieldValidation. base/json/json.h and
  * base/json/yaml.h reject duplicates unless they are told to keep them, because no other caller
  * needs them. */
-#ifndef TRAINYARD_KUBE_JSON_REPEATS_H
-#define TRAINYARD_KUBE_JSON_REPEATS_H
+#ifndef TRAINYARD_KUBE_SCHEMA_JSON_DUPLICATES_H
+#define TRAINYARD_KUBE_SCHEMA_JSON_DUPLICATES_H
 
 #include "kube/schema/decode.h"
 

@@ -1,8 +1,8 @@
 /* The messages of Kubernetes for a body that is no JSON. Its servers are written in Go, and clients
  * know the sentences of Go's decoder. Called only for bodies that base/json/json.h has rejected, so
  * speed does not matter. */
-#ifndef TRAINYARD_KUBE_JSON_COMPLAINT_H
-#define TRAINYARD_KUBE_JSON_COMPLAINT_H
+#ifndef TRAINYARD_KUBE_SCHEMA_JSON_SYNTAX_ERROR_H
+#define TRAINYARD_KUBE_SCHEMA_JSON_SYNTAX_ERROR_H
 
 #include "base/json/json.h"
 

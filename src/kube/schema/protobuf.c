@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "kube/schema/decode.h"
-#include "kube/types/types.h"
 
 #include <string.h>
 

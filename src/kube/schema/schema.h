@@ -3,8 +3,8 @@
  * definition). Strict decoding, defaults, validation, pruning, the merge keys of patches, field
  * ownership, protobuf and OpenAPI all read it. Descriptions are constant and outlive the objects
  * they describe. */
-#ifndef TRAINYARD_KUBE_SCHEMA_H
-#define TRAINYARD_KUBE_SCHEMA_H
+#ifndef TRAINYARD_KUBE_SCHEMA_SCHEMA_H
+#define TRAINYARD_KUBE_SCHEMA_SCHEMA_H
 
 #include "base/json/json.h"
 

@@ -1,7 +1,7 @@
 /* metav1.Table: what `kubectl get` prints. A column is constant data with a function that makes its
  * cells. The row of each kind (kube/kinds/kind.h) has its columns. */
-#ifndef TRAINYARD_KUBE_TABLE_H
-#define TRAINYARD_KUBE_TABLE_H
+#ifndef TRAINYARD_KUBE_TABLE_TABLE_H
+#define TRAINYARD_KUBE_TABLE_TABLE_H
 
 #include "base/json/json.h"
 

@@ -1,7 +1,7 @@
 /* The shape of the classifier of small pictures (digits, clothes): the convolutional network of the
  * TFJob workshop, or a linear one. model.h runs it. */
-#ifndef TRAINYARD_MODELS_CLASSIFIER_H
-#define TRAINYARD_MODELS_CLASSIFIER_H
+#ifndef TRAINYARD_MODELS_CLASSIFIER_CLASSIFIER_H
+#define TRAINYARD_MODELS_CLASSIFIER_CLASSIFIER_H
 
 #include "base/json/json.h"
 #include "train/network/network.h"

@@ -1,8 +1,8 @@
 /* The shape of the face embedding: a small residual network that maps a square picture to a point
  * on a sphere, so that pictures of one person are near each other. model.h runs it, trainer.h
  * trains it. */
-#ifndef TRAINYARD_MODELS_FACE_H
-#define TRAINYARD_MODELS_FACE_H
+#ifndef TRAINYARD_MODELS_FACE_FACE_H
+#define TRAINYARD_MODELS_FACE_FACE_H
 
 #include "base/json/json.h"
 #include "train/data/face_crop.h"

@@ -1,8 +1,8 @@
 /* The people that a command trains on, evaluates or shows: a folder with one subfolder per person,
  * or drawn people. Pictures are looked at once and cut to their faces. Pictures that cannot be used
  * are named on standard error. */
-#ifndef TRAINYARD_CLI_TRAINER_PEOPLE_H
-#define TRAINYARD_CLI_TRAINER_PEOPLE_H
+#ifndef TRAINYARD_MODELS_FACE_PEOPLE_H
+#define TRAINYARD_MODELS_FACE_PEOPLE_H
 
 #include "base/options/options.h"
 #include "train/data/dataset_survey.h"

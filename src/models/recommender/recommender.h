@@ -5,8 +5,8 @@
  * and the product of the two embeddings to the output of the same network. A row of the embedding
  * table belongs to one id, however many there are. With `buckets` several ids share a row, as in a
  * table of fixed size. */
-#ifndef TRAINYARD_MODELS_RECOMMENDER_H
-#define TRAINYARD_MODELS_RECOMMENDER_H
+#ifndef TRAINYARD_MODELS_RECOMMENDER_RECOMMENDER_H
+#define TRAINYARD_MODELS_RECOMMENDER_RECOMMENDER_H
 
 #include "base/json/json.h"
 #include "train/data/ratings.h"

@@ -6,8 +6,8 @@
  * the end. Two kinds of transport connect them: an https connection (client.c, server.c) and direct
  * calls within one process (local.c). Neither end knows which one it has, so the same controllers
  * run inside this process and in a real cluster. */
-#ifndef TRAINYARD_NET_HTTP_H
-#define TRAINYARD_NET_HTTP_H
+#ifndef TRAINYARD_NET_HTTP_HTTP_H
+#define TRAINYARD_NET_HTTP_HTTP_H
 
 #include "base/arena.h"
 #include "base/err.h"

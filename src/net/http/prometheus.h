@@ -4,8 +4,8 @@
  * A registry belongs to one loop. All functions accept NULL for the registry and for a metric, and
  * then do nothing, so that callers need not check whether metrics are enabled. Metrics are sorted
  * by name and series by label values, so that two texts can be compared. */
-#ifndef TRAINYARD_NET_PROMETHEUS_H
-#define TRAINYARD_NET_PROMETHEUS_H
+#ifndef TRAINYARD_NET_HTTP_PROMETHEUS_H
+#define TRAINYARD_NET_HTTP_PROMETHEUS_H
 
 #include "base/buf.h"
 #include "base/cleanup.h"

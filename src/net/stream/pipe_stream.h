@@ -2,8 +2,8 @@
  * local program. A pipe has one direction: a read end only calls on_data and on_end; a write end
  * only takes writes, and stream_shut() closes it. A terminal has both directions and cannot be
  * closed for one alone. The process must ignore SIGPIPE. */
-#ifndef TRAINYARD_NET_PIPE_STREAM_H
-#define TRAINYARD_NET_PIPE_STREAM_H
+#ifndef TRAINYARD_NET_STREAM_PIPE_STREAM_H
+#define TRAINYARD_NET_STREAM_PIPE_STREAM_H
 
 #include "loop/loop.h"
 #include "net/stream/stream.h"

@@ -1,7 +1,7 @@
 /* A queue of bytes to send: appended at the end, taken from the front, without moving the rest at
  * each step. Gives large memory back when it becomes empty. */
-#ifndef TRAINYARD_NET_SEND_QUEUE_H
-#define TRAINYARD_NET_SEND_QUEUE_H
+#ifndef TRAINYARD_NET_STREAM_SEND_QUEUE_H
+#define TRAINYARD_NET_STREAM_SEND_QUEUE_H
 
 #include "base/buf.h"
 

@@ -1,6 +1,6 @@
 /* Opens a TCP connection to an address, as a stream. */
-#ifndef TRAINYARD_NET_SOCKET_DIAL_H
-#define TRAINYARD_NET_SOCKET_DIAL_H
+#ifndef TRAINYARD_NET_STREAM_SOCKET_DIAL_H
+#define TRAINYARD_NET_STREAM_SOCKET_DIAL_H
 
 #include "loop/loop.h"
 #include "net/stream/stream.h"

@@ -1,6 +1,6 @@
 /* A stream on a connected TCP socket, plain or as the server's side of TLS. */
-#ifndef TRAINYARD_NET_SOCKET_STREAM_H
-#define TRAINYARD_NET_SOCKET_STREAM_H
+#ifndef TRAINYARD_NET_STREAM_SOCKET_STREAM_H
+#define TRAINYARD_NET_STREAM_SOCKET_STREAM_H
 
 #include "loop/loop.h"
 #include "net/stream/stream.h"

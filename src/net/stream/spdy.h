@@ -5,8 +5,8 @@
  * Header blocks are compressed. All blocks of one direction are one zlib stream that starts with a
  * dictionary, so every block must be decompressed, even if its stream is refused. Flow control
  * frames are ignored, because the clients do not use flow control. */
-#ifndef TRAINYARD_NET_SPDY_H
-#define TRAINYARD_NET_SPDY_H
+#ifndef TRAINYARD_NET_STREAM_SPDY_H
+#define TRAINYARD_NET_STREAM_SPDY_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -4,8 +4,8 @@
  * over the same stream.
  *
  * A stream calls back from the loop only, never from within a function called on it. */
-#ifndef TRAINYARD_NET_STREAM_H
-#define TRAINYARD_NET_STREAM_H
+#ifndef TRAINYARD_NET_STREAM_STREAM_H
+#define TRAINYARD_NET_STREAM_STREAM_H
 
 #include "base/err.h"
 

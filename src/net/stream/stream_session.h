@@ -4,8 +4,8 @@
  *
  * A session calls back from the loop only, never from within a function called on it.
  */
-#ifndef TRAINYARD_NET_STREAM_SESSION_H
-#define TRAINYARD_NET_STREAM_SESSION_H
+#ifndef TRAINYARD_NET_STREAM_STREAM_SESSION_H
+#define TRAINYARD_NET_STREAM_STREAM_SESSION_H
 
 #include "net/stream/stream.h"
 

@@ -5,8 +5,8 @@
  * Messages are reported in pieces as they arrive, so that a large message needs no memory; control
  * frames are reported whole. No extension is negotiated, so the reserved bits must be zero. A user
  * that receives text messages must check that they are UTF-8. */
-#ifndef TRAINYARD_NET_WEBSOCKET_H
-#define TRAINYARD_NET_WEBSOCKET_H
+#ifndef TRAINYARD_NET_STREAM_WEBSOCKET_H
+#define TRAINYARD_NET_STREAM_WEBSOCKET_H
 
 #include "base/buf.h"
 #include "base/err.h"

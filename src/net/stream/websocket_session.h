@@ -7,8 +7,8 @@
  * that writes much checks websocket_session_pending() first and continues in on_drain.
  *
  * The session calls back from the loop only, never from within a function called on it. */
-#ifndef TRAINYARD_NET_WEBSOCKET_SESSION_H
-#define TRAINYARD_NET_WEBSOCKET_SESSION_H
+#ifndef TRAINYARD_NET_STREAM_WEBSOCKET_SESSION_H
+#define TRAINYARD_NET_STREAM_WEBSOCKET_SESSION_H
 
 #include "loop/loop.h"
 #include "net/stream/stream.h"

@@ -4,8 +4,8 @@
  *
  * WebSocket cannot close one direction: after stream_shut() nothing can be written, but the peer
  * learns of it only with stream_finish(). */
-#ifndef TRAINYARD_NET_WEBSOCKET_STREAM_H
-#define TRAINYARD_NET_WEBSOCKET_STREAM_H
+#ifndef TRAINYARD_NET_STREAM_WEBSOCKET_STREAM_H
+#define TRAINYARD_NET_STREAM_WEBSOCKET_STREAM_H
 
 #include "loop/loop.h"
 #include "net/stream/stream.h"

@@ -2,8 +2,8 @@
  * reconcile and carries out its plan. It uses an API server over a transport and nothing else, so
  * it runs beside the embedded cluster and in a real one. All its state is on the server: it may be
  * freed and made again at any moment. */
-#ifndef TRAINYARD_OPERATOR_CONTROLLER_H
-#define TRAINYARD_OPERATOR_CONTROLLER_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_CONTROLLER_H
+#define TRAINYARD_OPERATOR_CONTROLLER_CONTROLLER_H
 
 #include "loop/loop.h"
 #include "net/http/http.h"

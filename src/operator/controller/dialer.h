@@ -1,7 +1,7 @@
 /* How a controller connects to a port of a pod: by its address in a cluster, or through the node if
  * pods are in a network that this process is not part of. */
-#ifndef TRAINYARD_OPERATOR_DIALER_H
-#define TRAINYARD_OPERATOR_DIALER_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_DIALER_H
+#define TRAINYARD_OPERATOR_CONTROLLER_DIALER_H
 
 #include "base/json/json.h"
 #include "loop/loop.h"

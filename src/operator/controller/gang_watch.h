@@ -1,7 +1,7 @@
 /* Watches the PodGroups of one kind of job, if the server has them: the definition may be missing,
  * may be forbidden to read, and may be installed later. */
-#ifndef TRAINYARD_OPERATOR_GANG_WATCH_H
-#define TRAINYARD_OPERATOR_GANG_WATCH_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_GANG_WATCH_H
+#define TRAINYARD_OPERATOR_CONTROLLER_GANG_WATCH_H
 
 #include "kube/client/informer.h"
 #include "operator/reconcile/gang.h"

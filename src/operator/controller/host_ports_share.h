@@ -1,7 +1,7 @@
 /* Connects a controller to the table of node ports: reports the ports of its jobs, and waits until
  * all controllers have reported. Used by the controller on its loop thread. */
-#ifndef TRAINYARD_OPERATOR_HOST_PORTS_SHARE_H
-#define TRAINYARD_OPERATOR_HOST_PORTS_SHARE_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
+#define TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 
 #include "kube/client/informer.h"
 #include "loop/loop.h"

@@ -1,8 +1,8 @@
 /* What the controller knows about each job: the pods, services and PodGroup with the job's labels,
  * as the informers show them; pods that it controls and that have other labels; pods that vanished;
  * and its own writes that the informers have not shown yet. */
-#ifndef TRAINYARD_OPERATOR_JOB_CACHE_H
-#define TRAINYARD_OPERATOR_JOB_CACHE_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_JOB_CACHE_H
+#define TRAINYARD_OPERATOR_CONTROLLER_JOB_CACHE_H
 
 #include "base/map.h"
 #include "base/vec.h"

@@ -1,7 +1,7 @@
 /* The informers of a controller: the jobs of its kind and their objects, each reduced to the fields
  * that are used. Used on the controller's loop thread. */
-#ifndef TRAINYARD_OPERATOR_JOB_WATCH_H
-#define TRAINYARD_OPERATOR_JOB_WATCH_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_JOB_WATCH_H
+#define TRAINYARD_OPERATOR_CONTROLLER_JOB_WATCH_H
 
 #include "kube/client/informer.h"
 #include "operator/controller/controller.h"

@@ -1,6 +1,6 @@
 /* Carries out a plan: the API calls in the plan's order, several at once. */
-#ifndef TRAINYARD_OPERATOR_PLAN_RUN_H
-#define TRAINYARD_OPERATOR_PLAN_RUN_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
+#define TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
 
 #include "kube/client/pass.h"
 #include "operator/controller/job_cache.h"

@@ -1,8 +1,8 @@
 /* Reads the progress of running jobs: requests /progress from the chief's pod periodically and puts
  * the result on the job as a short annotation. A pod that cannot be reached is asked less often,
  * without an error. Nothing waits for the result. */
-#ifndef TRAINYARD_OPERATOR_PROGRESS_READER_H
-#define TRAINYARD_OPERATOR_PROGRESS_READER_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_PROGRESS_READER_H
+#define TRAINYARD_OPERATOR_CONTROLLER_PROGRESS_READER_H
 
 #include "kube/client/client.h"
 #include "kube/client/informer.h"

@@ -4,8 +4,8 @@
  * An event is counted when it is written to the server: a job counts as created when its condition
  * Created is written, as failed with its condition Failed. Thus an operator that restarts, takes
  * over or retries counts nothing twice. */
-#ifndef TRAINYARD_OPERATOR_TRAINING_METRICS_H
-#define TRAINYARD_OPERATOR_TRAINING_METRICS_H
+#ifndef TRAINYARD_OPERATOR_CONTROLLER_TRAINING_METRICS_H
+#define TRAINYARD_OPERATOR_CONTROLLER_TRAINING_METRICS_H
 
 #include "base/json/json.h"
 #include "net/http/prometheus.h"

@@ -1,6 +1,6 @@
 /* Shared by the files of PyTorchJob. */
-#ifndef TRAINYARD_OPERATOR_PYTORCHJOB_H
-#define TRAINYARD_OPERATOR_PYTORCHJOB_H
+#ifndef TRAINYARD_OPERATOR_KIND_PYTORCHJOB_H
+#define TRAINYARD_OPERATOR_KIND_PYTORCHJOB_H
 
 #include "operator/kind/training_job.h"
 

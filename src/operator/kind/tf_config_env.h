@@ -1,6 +1,6 @@
 /* TF_CONFIG: tells a replica the addresses of its peers and its own index. */
-#ifndef TRAINYARD_OPERATOR_TF_CONFIG_ENV_H
-#define TRAINYARD_OPERATOR_TF_CONFIG_ENV_H
+#ifndef TRAINYARD_OPERATOR_KIND_TF_CONFIG_ENV_H
+#define TRAINYARD_OPERATOR_KIND_TF_CONFIG_ENV_H
 
 #include "operator/kind/training_job.h"
 

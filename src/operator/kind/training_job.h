@@ -3,8 +3,8 @@
  * tree, so that unknown fields survive. Reading cannot fail: training_job_validate() decides
  * whether a job is valid, and an invalid job is read as far as possible, because its pods must be
  * cleaned up too. */
-#ifndef TRAINYARD_OPERATOR_TRAINING_JOB_H
-#define TRAINYARD_OPERATOR_TRAINING_JOB_H
+#ifndef TRAINYARD_OPERATOR_KIND_TRAINING_JOB_H
+#define TRAINYARD_OPERATOR_KIND_TRAINING_JOB_H
 
 #include "operator/kind/training_kind.h"
 

@@ -2,8 +2,8 @@
  * kinds: it reads the replicas, creates their pods and services, restarts them, decides the outcome
  * and cleans up. A kind gives the names, the replica types, the messages, and the environment in
  * which a replica finds its peers. */
-#ifndef TRAINYARD_OPERATOR_TRAINING_KIND_H
-#define TRAINYARD_OPERATOR_TRAINING_KIND_H
+#ifndef TRAINYARD_OPERATOR_KIND_TRAINING_KIND_H
+#define TRAINYARD_OPERATOR_KIND_TRAINING_KIND_H
 
 #include "base/err.h"
 #include "base/json/json.h"

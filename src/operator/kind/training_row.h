@@ -1,7 +1,7 @@
 /* What the rows of all training kinds share (kube/kinds/kind.h): how the API serves TFJobs and
  * PyTorchJobs. Each kind has its row in its own file (tfjob_kind.c, pytorchjob_kind.c). */
-#ifndef TRAINYARD_OPERATOR_TRAINING_ROW_H
-#define TRAINYARD_OPERATOR_TRAINING_ROW_H
+#ifndef TRAINYARD_OPERATOR_KIND_TRAINING_ROW_H
+#define TRAINYARD_OPERATOR_KIND_TRAINING_ROW_H
 
 #include "kube/kinds/row.h"
 #include "operator/kind/training_types.h"

@@ -1,7 +1,7 @@
 /* What training jobs look like, field by field: the tables that the API server, OpenAPI and
  * manifests/ read. */
-#ifndef TRAINYARD_OPERATOR_TRAINING_TYPES_H
-#define TRAINYARD_OPERATOR_TRAINING_TYPES_H
+#ifndef TRAINYARD_OPERATOR_KIND_TRAINING_TYPES_H
+#define TRAINYARD_OPERATOR_KIND_TRAINING_TYPES_H
 
 #include "kube/schema/schema.h"
 

@@ -1,7 +1,7 @@
 /* The HorizontalPodAutoscaler of an elastic job with metrics. Pure; controller/plan_autoscaler.c
  * creates and updates it. */
-#ifndef TRAINYARD_OPERATOR_AUTOSCALER_H
-#define TRAINYARD_OPERATOR_AUTOSCALER_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_AUTOSCALER_H
+#define TRAINYARD_OPERATOR_RECONCILE_AUTOSCALER_H
 
 #include "operator/kind/training_job.h"
 

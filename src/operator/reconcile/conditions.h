@@ -1,7 +1,7 @@
 /* The conditions in the status of a job. The condition that changed last is the last of the list;
  * `kubectl get` shows it as the job's state. */
-#ifndef TRAINYARD_OPERATOR_CONDITIONS_H
-#define TRAINYARD_OPERATOR_CONDITIONS_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_CONDITIONS_H
+#define TRAINYARD_OPERATOR_RECONCILE_CONDITIONS_H
 
 #include "base/json/json.h"
 

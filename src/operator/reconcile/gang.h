@@ -3,8 +3,8 @@
  * Volcano has a PodGroup of its own and admits a group before its pods are created. Every other
  * name is treated as a scheduler with the coscheduling plugin of scheduler-plugins, which needs
  * only a label on the pods. Pure. */
-#ifndef TRAINYARD_OPERATOR_GANG_H
-#define TRAINYARD_OPERATOR_GANG_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_GANG_H
+#define TRAINYARD_OPERATOR_RECONCILE_GANG_H
 
 #include "kube/resource.h"
 #include "operator/kind/training_job.h"

@@ -1,6 +1,6 @@
 /* The node ports of replicas with hostNetwork, stored as an annotation of the job. */
-#ifndef TRAINYARD_OPERATOR_HOST_NETWORK_H
-#define TRAINYARD_OPERATOR_HOST_NETWORK_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_HOST_NETWORK_H
+#define TRAINYARD_OPERATOR_RECONCILE_HOST_NETWORK_H
 
 #include "operator/kind/training_job.h"
 

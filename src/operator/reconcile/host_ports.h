@@ -3,8 +3,8 @@
  * per process, shared by the controllers of all kinds. It is only a cache: the ports of a job are
  * stored on the job, and the table is filled from the jobs. Controllers change it on their loop
  * thread; the reconcile only reads it. */
-#ifndef TRAINYARD_OPERATOR_HOST_PORTS_H
-#define TRAINYARD_OPERATOR_HOST_PORTS_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_HOST_PORTS_H
+#define TRAINYARD_OPERATOR_RECONCILE_HOST_PORTS_H
 
 #include "base/err.h"
 

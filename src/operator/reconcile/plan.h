@@ -2,8 +2,8 @@
  * release, annotations, PodGroup, services, pods and deletions, autoscaler, status, events. Thus a
  * count is stored on the job before an action depends on it. All memory is in the reconcile's
  * arena. */
-#ifndef TRAINYARD_OPERATOR_PLAN_H
-#define TRAINYARD_OPERATOR_PLAN_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_PLAN_H
+#define TRAINYARD_OPERATOR_RECONCILE_PLAN_H
 
 #include "operator/kind/training_kind.h"
 

@@ -1,6 +1,6 @@
 /* The resources that pods request, by name: "cpu", "memory", "nvidia.com/gpu". */
-#ifndef TRAINYARD_OPERATOR_POD_AMOUNTS_H
-#define TRAINYARD_OPERATOR_POD_AMOUNTS_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_POD_AMOUNTS_H
+#define TRAINYARD_OPERATOR_RECONCILE_POD_AMOUNTS_H
 
 #include "base/json/json.h"
 #include "kube/quantity.h"

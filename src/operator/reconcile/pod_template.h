@@ -1,6 +1,6 @@
 /* Builds the pod and the service of one replica. */
-#ifndef TRAINYARD_OPERATOR_POD_TEMPLATE_H
-#define TRAINYARD_OPERATOR_POD_TEMPLATE_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_POD_TEMPLATE_H
+#define TRAINYARD_OPERATOR_RECONCILE_POD_TEMPLATE_H
 
 #include "operator/kind/training_job.h"
 

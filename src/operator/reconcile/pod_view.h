@@ -1,6 +1,6 @@
 /* A typed view of the fields of a pod that the reconcile uses. */
-#ifndef TRAINYARD_OPERATOR_POD_VIEW_H
-#define TRAINYARD_OPERATOR_POD_VIEW_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_POD_VIEW_H
+#define TRAINYARD_OPERATOR_RECONCILE_POD_VIEW_H
 
 #include "operator/kind/training_kind.h"
 

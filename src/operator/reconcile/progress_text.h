@@ -1,7 +1,7 @@
 /* The progress of a job as one short line on the job, from the chief's document at /progress or in
  * its termination message. */
-#ifndef TRAINYARD_OPERATOR_PROGRESS_TEXT_H
-#define TRAINYARD_OPERATOR_PROGRESS_TEXT_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_PROGRESS_TEXT_H
+#define TRAINYARD_OPERATOR_RECONCILE_PROGRESS_TEXT_H
 
 #include "operator/kind/training_kind.h"
 

@@ -1,8 +1,8 @@
 /* The core of the operator: decides from the observed objects what to do. A pure function of the
  * observation and the time, so that rules are tested as rows of a table, and whole lives of jobs
  * run in simulation. */
-#ifndef TRAINYARD_OPERATOR_RECONCILE_H
-#define TRAINYARD_OPERATOR_RECONCILE_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
+#define TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
 
 #include "base/json/json.h"
 #include "operator/kind/training_kind.h"

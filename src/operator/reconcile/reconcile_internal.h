@@ -1,6 +1,6 @@
 /* One pass of the reconcile over one job; shared by its files. */
-#ifndef TRAINYARD_OPERATOR_RECONCILE_INTERNAL_H
-#define TRAINYARD_OPERATOR_RECONCILE_INTERNAL_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_RECONCILE_INTERNAL_H
+#define TRAINYARD_OPERATOR_RECONCILE_RECONCILE_INTERNAL_H
 
 #include "operator/kind/training_job.h"
 #include "operator/reconcile/reconcile.h"

@@ -1,6 +1,6 @@
 /* The replicas of a job, each with its pod, its service and its state stored on the job. */
-#ifndef TRAINYARD_OPERATOR_REPLICA_STATE_H
-#define TRAINYARD_OPERATOR_REPLICA_STATE_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_REPLICA_STATE_H
+#define TRAINYARD_OPERATOR_RECONCILE_REPLICA_STATE_H
 
 #include "operator/kind/training_job.h"
 #include "operator/reconcile/pod_view.h"

@@ -1,7 +1,7 @@
 /* Where the user finds the report of a run: the path that the program in the container names, as a
  * path on a volume. Pure. */
-#ifndef TRAINYARD_OPERATOR_REPORT_PLACE_H
-#define TRAINYARD_OPERATOR_REPORT_PLACE_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
+#define TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
 
 #include "base/json/json.h"
 

@@ -2,8 +2,8 @@
  * of restarts and the finished replicas are stored on the job as annotations. The uid of a pod is
  * stored with its restart before the pod is deleted: a pod counts once, however often it is seen.
  */
-#ifndef TRAINYARD_OPERATOR_RESTARTS_H
-#define TRAINYARD_OPERATOR_RESTARTS_H
+#ifndef TRAINYARD_OPERATOR_RECONCILE_RESTARTS_H
+#define TRAINYARD_OPERATOR_RECONCILE_RESTARTS_H
 
 #include "operator/reconcile/plan.h"
 #include "operator/reconcile/replica_state.h"

@@ -1,8 +1,8 @@
 /* What the controller knows about each workflow: its pods as the informer shows them, pods that
  * vanished, the results of its actions, and its own writes that the informers have not shown yet.
  * Used by the controller on its loop thread. */
-#ifndef TRAINYARD_PIPELINE_CACHE_H
-#define TRAINYARD_PIPELINE_CACHE_H
+#ifndef TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
+#define TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
 
 #include "base/map.h"
 #include "base/vec.h"

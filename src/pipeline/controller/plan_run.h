@@ -1,6 +1,6 @@
 /* Carries out a plan: writes the status first, then makes the other API calls, several at once. */
-#ifndef TRAINYARD_PIPELINE_PLAN_RUN_H
-#define TRAINYARD_PIPELINE_PLAN_RUN_H
+#ifndef TRAINYARD_PIPELINE_CONTROLLER_PLAN_RUN_H
+#define TRAINYARD_PIPELINE_CONTROLLER_PLAN_RUN_H
 
 #include "kube/client/pass.h"
 #include "pipeline/controller/cache.h"

@@ -2,8 +2,8 @@
  * Argo's format. A node's name says where it stands in the workflow ("wf.task", "wf[0].step(1)").
  * Its id depends on the name alone, so that every process computes the same id; the pod of a node
  * has the id as its name. */
-#ifndef TRAINYARD_PIPELINE_NODE_H
-#define TRAINYARD_PIPELINE_NODE_H
+#ifndef TRAINYARD_PIPELINE_RECONCILE_NODE_H
+#define TRAINYARD_PIPELINE_RECONCILE_NODE_H
 
 #include "base/json/json.h"
 #include "base/map.h"

@@ -1,8 +1,8 @@
 /* The result of the reconcile, as data. The controller writes the status first, so that every step
  * is recorded before it begins, then carries out the actions, then records the events. All memory
  * is in the reconcile's arena. */
-#ifndef TRAINYARD_PIPELINE_PLAN_H
-#define TRAINYARD_PIPELINE_PLAN_H
+#ifndef TRAINYARD_PIPELINE_RECONCILE_PLAN_H
+#define TRAINYARD_PIPELINE_RECONCILE_PLAN_H
 
 #include "base/json/json.h"
 #include "kube/resource.h"

@@ -1,8 +1,8 @@
 /* The core of the pipelines: decides from a workflow and the state of its steps what to do. A pure
  * function of the observation and the time, so that rules are tested as rows of a table, and whole
  * lives of workflows run in simulation. */
-#ifndef TRAINYARD_PIPELINE_RECONCILE_H
-#define TRAINYARD_PIPELINE_RECONCILE_H
+#ifndef TRAINYARD_PIPELINE_RECONCILE_RECONCILE_H
+#define TRAINYARD_PIPELINE_RECONCILE_RECONCILE_H
 
 #include "base/json/json.h"
 #include "pipeline/reconcile/plan.h"

@@ -1,6 +1,6 @@
 /* One pass of the reconcile over one workflow; shared by its files only. */
-#ifndef TRAINYARD_PIPELINE_RECONCILE_INTERNAL_H
-#define TRAINYARD_PIPELINE_RECONCILE_INTERNAL_H
+#ifndef TRAINYARD_PIPELINE_RECONCILE_RECONCILE_INTERNAL_H
+#define TRAINYARD_PIPELINE_RECONCILE_RECONCILE_INTERNAL_H
 
 #include "base/map.h"
 #include "pipeline/reconcile/node.h"

@@ -1,6 +1,6 @@
 /* Finds the API resource of a manifest. */
-#ifndef TRAINYARD_PIPELINE_RESOURCE_KIND_H
-#define TRAINYARD_PIPELINE_RESOURCE_KIND_H
+#ifndef TRAINYARD_PIPELINE_RECONCILE_RESOURCE_KIND_H
+#define TRAINYARD_PIPELINE_RECONCILE_RESOURCE_KIND_H
 
 #include "base/json/json.h"
 #include "kube/resource.h"

@@ -1,8 +1,8 @@
 /* Conditions of a workflow: `when` of a task, and the success and failure conditions of a resource.
  * A condition is one comparison ("heads == tails", "3 > 2"), or several joined by "&&"; "true" and
  * "false" are conditions too. Pure. */
-#ifndef TRAINYARD_PIPELINE_CONDITION_H
-#define TRAINYARD_PIPELINE_CONDITION_H
+#ifndef TRAINYARD_PIPELINE_SPEC_CONDITION_H
+#define TRAINYARD_PIPELINE_SPEC_CONDITION_H
 
 #include "base/json/json.h"
 

@@ -1,7 +1,7 @@
 /* The scheduling of a graph of tasks: a pure function of the tasks' phases. A steps template is the
  * graph in which each step depends on all steps of the group before it. */
-#ifndef TRAINYARD_PIPELINE_DAG_H
-#define TRAINYARD_PIPELINE_DAG_H
+#ifndef TRAINYARD_PIPELINE_SPEC_DAG_H
+#define TRAINYARD_PIPELINE_SPEC_DAG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Finds and replaces references in a workflow's texts: "{{inputs.parameters.x}}". Pure: the caller
  * resolves each reference. */
-#ifndef TRAINYARD_PIPELINE_TEXT_H
-#define TRAINYARD_PIPELINE_TEXT_H
+#ifndef TRAINYARD_PIPELINE_SPEC_TEXT_H
+#define TRAINYARD_PIPELINE_SPEC_TEXT_H
 
 #include "base/json/json.h"
 

@@ -1,7 +1,7 @@
 /* Shared by the files of the validation. Each check reports the first mistake; the message starts
  * with the field's path. */
-#ifndef TRAINYARD_PIPELINE_VALIDATE_H
-#define TRAINYARD_PIPELINE_VALIDATE_H
+#ifndef TRAINYARD_PIPELINE_SPEC_VALIDATE_H
+#define TRAINYARD_PIPELINE_SPEC_VALIDATE_H
 
 #include "base/json/json.h"
 #include "base/map.h"

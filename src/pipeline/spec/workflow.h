@@ -1,7 +1,7 @@
 /* The parts of a Workflow (argoproj.io/v1alpha1) that the reconcile uses: names, limits, templates
  * and validation. The object itself stays a JSON tree. */
-#ifndef TRAINYARD_PIPELINE_WORKFLOW_H
-#define TRAINYARD_PIPELINE_WORKFLOW_H
+#ifndef TRAINYARD_PIPELINE_SPEC_WORKFLOW_H
+#define TRAINYARD_PIPELINE_SPEC_WORKFLOW_H
 
 #include "base/json/json.h"
 

@@ -1,6 +1,6 @@
 /* How the API serves Workflows: their resource, and their row (kube/kinds/kind.h). */
-#ifndef TRAINYARD_PIPELINE_WORKFLOW_KIND_H
-#define TRAINYARD_PIPELINE_WORKFLOW_KIND_H
+#ifndef TRAINYARD_PIPELINE_SPEC_WORKFLOW_KIND_H
+#define TRAINYARD_PIPELINE_SPEC_WORKFLOW_KIND_H
 
 #include "kube/kinds/kind.h"
 

@@ -1,8 +1,8 @@
 /* Random variations of a picture: shifted, turned, scaled, mirrored, partly covered, in another
  * light, in front of another wall. Random draws come from the caller's stream, so that N workers
  * vary a picture as one worker would. Called for each picture of a training batch. */
-#ifndef TRAINYARD_TRAIN_AUGMENT_H
-#define TRAINYARD_TRAIN_AUGMENT_H
+#ifndef TRAINYARD_TRAIN_DATA_AUGMENT_H
+#define TRAINYARD_TRAIN_DATA_AUGMENT_H
 
 #include "base/rand.h"
 

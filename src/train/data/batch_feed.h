@@ -3,8 +3,8 @@
  * thread or the time, so any number of loaders gives the same bits. The feed has no position to
  * save: the step is its position. One thread takes batches; several threads call the model's
  * `fill`. The training of each synchronous model uses it. */
-#ifndef TRAINYARD_TRAIN_BATCH_FEED_H
-#define TRAINYARD_TRAIN_BATCH_FEED_H
+#ifndef TRAINYARD_TRAIN_DATA_BATCH_FEED_H
+#define TRAINYARD_TRAIN_DATA_BATCH_FEED_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

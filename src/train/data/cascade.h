@@ -3,8 +3,8 @@
  * of XML that they use. Features are sums over rectangles (Haar) or comparisons of nine cells
  * (local binary patterns); both need a few reads of an integral image. The input is untrusted and
  * limited. A cascade is immutable, so several threads may use it. Used by face_finder.h. */
-#ifndef TRAINYARD_TRAIN_CASCADE_H
-#define TRAINYARD_TRAIN_CASCADE_H
+#ifndef TRAINYARD_TRAIN_DATA_CASCADE_H
+#define TRAINYARD_TRAIN_DATA_CASCADE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

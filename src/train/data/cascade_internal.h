@@ -1,6 +1,6 @@
 /* The parts of a cascade: cascade_read.c fills them, cascade.c evaluates them. */
-#ifndef TRAINYARD_TRAIN_CASCADE_INTERNAL_H
-#define TRAINYARD_TRAIN_CASCADE_INTERNAL_H
+#ifndef TRAINYARD_TRAIN_DATA_CASCADE_INTERNAL_H
+#define TRAINYARD_TRAIN_DATA_CASCADE_INTERNAL_H
 
 #include "base/vec.h"
 #include "train/data/cascade.h"

@@ -1,8 +1,8 @@
 /* The XML that cascade_read.c needs: elements, numbers and words, read from front to back.
  * Attributes are skipped; only names and words are copied. Every function returns a negative code
  * with a sentence if the text ends early or contains something else. */
-#ifndef TRAINYARD_TRAIN_CASCADE_XML_H
-#define TRAINYARD_TRAIN_CASCADE_XML_H
+#ifndef TRAINYARD_TRAIN_DATA_CASCADE_XML_H
+#define TRAINYARD_TRAIN_DATA_CASCADE_XML_H
 
 #include "base/err.h"
 

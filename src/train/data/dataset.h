@@ -2,8 +2,8 @@
  * per person, or drawn on demand (faces_procedural.h). Pictures are addressed by position, and
  * nothing depends on time, threads or the order of calls, so N workers see what one would see. All
  * functions except open and free may be called from several threads at the same time. */
-#ifndef TRAINYARD_TRAIN_DATASET_H
-#define TRAINYARD_TRAIN_DATASET_H
+#ifndef TRAINYARD_TRAIN_DATA_DATASET_H
+#define TRAINYARD_TRAIN_DATA_DATASET_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

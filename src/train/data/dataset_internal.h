@@ -1,7 +1,7 @@
 /* The inside of a data set: dataset.c opens it and draws batches, dataset_survey.c looks at every
  * picture once. */
-#ifndef TRAINYARD_TRAIN_DATASET_INTERNAL_H
-#define TRAINYARD_TRAIN_DATASET_INTERNAL_H
+#ifndef TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
+#define TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
 
 #include "train/data/dataset.h"
 #include "train/data/picture.h"

@@ -2,8 +2,8 @@
  * left out, counted and named, and the face of each picture is found. The result depends only on
  * the files, so every worker leaves out the same pictures. Training, evaluation and serving call it
  * from one thread, right after a folder was opened. */
-#ifndef TRAINYARD_TRAIN_DATASET_SURVEY_H
-#define TRAINYARD_TRAIN_DATASET_SURVEY_H
+#ifndef TRAINYARD_TRAIN_DATA_DATASET_SURVEY_H
+#define TRAINYARD_TRAIN_DATA_DATASET_SURVEY_H
 
 #include "train/data/dataset.h"
 #include "train/data/face_crop.h"

@@ -1,7 +1,7 @@
 /* The part of a picture that a face model sees. Training chooses it, and every later use of the
  * model must cut pictures the same way; therefore the model's configuration keeps the choice. */
-#ifndef TRAINYARD_TRAIN_FACE_CROP_H
-#define TRAINYARD_TRAIN_FACE_CROP_H
+#ifndef TRAINYARD_TRAIN_DATA_FACE_CROP_H
+#define TRAINYARD_TRAIN_DATA_FACE_CROP_H
 
 #include "train/data/face_finder.h"
 

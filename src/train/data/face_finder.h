@@ -2,8 +2,8 @@
  * and windows that agree with each other are a face. Called for every picture of a data set that is
  * cut to its face, and for uploaded pictures. A finder is immutable, so several threads may use it.
  */
-#ifndef TRAINYARD_TRAIN_FACE_FINDER_H
-#define TRAINYARD_TRAIN_FACE_FINDER_H
+#ifndef TRAINYARD_TRAIN_DATA_FACE_FINDER_H
+#define TRAINYARD_TRAIN_DATA_FACE_FINDER_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -5,8 +5,8 @@
  * side, with an expression, in front of a background, noisy and perhaps half hidden. Pictures vary
  * so much that comparing pixels separates persons poorly, while the traits can be learned. Pure
  * functions: the same build gives the same pixels for the same numbers on every machine. */
-#ifndef TRAINYARD_TRAIN_FACES_PROCEDURAL_H
-#define TRAINYARD_TRAIN_FACES_PROCEDURAL_H
+#ifndef TRAINYARD_TRAIN_DATA_FACES_PROCEDURAL_H
+#define TRAINYARD_TRAIN_DATA_FACES_PROCEDURAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Data sets in the IDX format of MNIST (one byte per pixel, one byte per label), plain or gzip:
  * "train-images-idx3-ubyte[.gz]" and its three companions in one directory. Read completely into
  * memory and immutable afterwards, so any number of threads may use it. */
-#ifndef TRAINYARD_TRAIN_IDX_H
-#define TRAINYARD_TRAIN_IDX_H
+#ifndef TRAINYARD_TRAIN_DATA_IDX_H
+#define TRAINYARD_TRAIN_DATA_IDX_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,8 +1,8 @@
 /* Pictures from untrusted bytes: decodes PGM, PPM, PNG, JPEG and WebP into 8-bit pixels, within
  * limits, and refuses everything else with a sentence. Also cuts squares, scales, and writes PNG.
  */
-#ifndef TRAINYARD_TRAIN_PICTURE_H
-#define TRAINYARD_TRAIN_PICTURE_H
+#ifndef TRAINYARD_TRAIN_DATA_PICTURE_H
+#define TRAINYARD_TRAIN_DATA_PICTURE_H
 
 #include "base/buf.h"
 #include "base/err.h"

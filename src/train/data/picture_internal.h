@@ -1,7 +1,7 @@
 /* The decoders, one file per format. Each gets bytes that start with the signature of its format.
  */
-#ifndef TRAINYARD_TRAIN_PICTURE_INTERNAL_H
-#define TRAINYARD_TRAIN_PICTURE_INTERNAL_H
+#ifndef TRAINYARD_TRAIN_DATA_PICTURE_INTERNAL_H
+#define TRAINYARD_TRAIN_DATA_PICTURE_INTERNAL_H
 
 #include "train/data/picture.h"
 

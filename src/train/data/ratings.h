@@ -2,8 +2,8 @@
  * this order or in the order of a header line. Read completely into memory and immutable
  * afterwards. The ratings that are kept out of training depend only on the seed and the position in
  * the file, so all workers that read the same file agree without communication. */
-#ifndef TRAINYARD_TRAIN_RATINGS_H
-#define TRAINYARD_TRAIN_RATINGS_H
+#ifndef TRAINYARD_TRAIN_DATA_RATINGS_H
+#define TRAINYARD_TRAIN_DATA_RATINGS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,8 +1,8 @@
 /* The order of samples: an epoch shows every sample once, in an order that depends only on the seed
  * and the epoch. A batch therefore depends only on its step, and workers that share batches, or
  * take turns with them, need no communication about it. Used by one thread at a time. */
-#ifndef TRAINYARD_TRAIN_SHUFFLE_H
-#define TRAINYARD_TRAIN_SHUFFLE_H
+#ifndef TRAINYARD_TRAIN_DATA_SHUFFLE_H
+#define TRAINYARD_TRAIN_DATA_SHUFFLE_H
 
 #include <stddef.h>
 #include <stdint.h>

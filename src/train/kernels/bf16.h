@@ -1,6 +1,6 @@
 /* bf16: the upper half of a float32. Rounds to nearest, ties to even. NaN stays NaN. */
-#ifndef TRAINYARD_TRAIN_BF16_H
-#define TRAINYARD_TRAIN_BF16_H
+#ifndef TRAINYARD_TRAIN_KERNELS_BF16_H
+#define TRAINYARD_TRAIN_KERNELS_BF16_H
 
 #include <stdint.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  *
  * b: tiles of 32 depth × 16 columns, each stored as lines of 16 groups. The two or four values of a
  * group are neighbours in depth. */
-#ifndef TRAINYARD_TRAIN_BF16_BLOCK_H
-#define TRAINYARD_TRAIN_BF16_BLOCK_H
+#ifndef TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_H
+#define TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_H
 
 #include "train/kernels/simd.h"
 

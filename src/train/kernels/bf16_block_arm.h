@@ -1,7 +1,7 @@
 /* The block product of bf16_block.h with BFMMLA. One instruction computes 2 × 2 sums of four
  * products each, from two rows of a and two columns of b with four neighbouring values of depth. */
-#ifndef TRAINYARD_TRAIN_BF16_BLOCK_ARM_H
-#define TRAINYARD_TRAIN_BF16_BLOCK_ARM_H
+#ifndef TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_ARM_H
+#define TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_ARM_H
 
 #include "train/kernels/bf16_block.h"
 

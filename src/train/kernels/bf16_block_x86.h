@@ -1,8 +1,8 @@
 /* The block product of bf16_block.h in two versions with the same meaning: AMX tiles (`tdpbf16ps`,
  * 16 × 16 sums of 32 products per instruction), and the pairs of AVX512-BF16 (`vdpbf16ps`) for
  * processors without AMX. */
-#ifndef TRAINYARD_TRAIN_BF16_BLOCK_X86_H
-#define TRAINYARD_TRAIN_BF16_BLOCK_X86_H
+#ifndef TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_X86_H
+#define TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_X86_H
 
 #include "train/kernels/bf16_block.h"
 

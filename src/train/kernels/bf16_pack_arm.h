@@ -1,8 +1,8 @@
 /* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with the
  * instructions of FEAT_BF16. Included through conv_bf16.h. bf16_pack_x86.h has the same functions.
  */
-#ifndef TRAINYARD_TRAIN_BF16_PACK_ARM_H
-#define TRAINYARD_TRAIN_BF16_PACK_ARM_H
+#ifndef TRAINYARD_TRAIN_KERNELS_BF16_PACK_ARM_H
+#define TRAINYARD_TRAIN_KERNELS_BF16_PACK_ARM_H
 
 #include "train/kernels/bf16_block.h"
 #include "train/kernels/conv_walk.h"

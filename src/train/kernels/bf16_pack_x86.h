@@ -1,7 +1,7 @@
 /* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with
  * AVX512-BF16. Included through conv_bf16.h. bf16_pack_arm.h has the same functions. */
-#ifndef TRAINYARD_TRAIN_BF16_PACK_X86_H
-#define TRAINYARD_TRAIN_BF16_PACK_X86_H
+#ifndef TRAINYARD_TRAIN_KERNELS_BF16_PACK_X86_H
+#define TRAINYARD_TRAIN_KERNELS_BF16_PACK_X86_H
 
 #include "train/kernels/bf16_block.h"
 #include "train/kernels/conv_walk.h"

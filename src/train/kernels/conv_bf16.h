@@ -1,6 +1,6 @@
 /* Sizes and rounding, for the two files of bf16 convolution. */
-#ifndef TRAINYARD_TRAIN_CONV_BF16_H
-#define TRAINYARD_TRAIN_CONV_BF16_H
+#ifndef TRAINYARD_TRAIN_KERNELS_CONV_BF16_H
+#define TRAINYARD_TRAIN_KERNELS_CONV_BF16_H
 
 #ifdef __aarch64__
 #include "train/kernels/bf16_pack_arm.h"

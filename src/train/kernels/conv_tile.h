@@ -1,8 +1,8 @@
 /* The inner loops of conv_direct.c for any vector width: a tile of pixels × channels, and a tile of
  * taps × channels. conv_tile_neon.h has the same two loops for processors that multiply a vector by
  * one element of another. */
-#ifndef TRAINYARD_TRAIN_CONV_TILE_H
-#define TRAINYARD_TRAIN_CONV_TILE_H
+#ifndef TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
+#define TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
 
 #include "train/kernels/conv_walk.h"
 #include "train/kernels/simd.h"

@@ -2,8 +2,8 @@
  * takes one factor out of a vector (FMLA by element). Four values of depth, or of taps, are loaded
  * at once and used one after the other. A value therefore costs a quarter of a load, and no
  * instruction to broadcast it. */
-#ifndef TRAINYARD_TRAIN_CONV_TILE_NEON_H
-#define TRAINYARD_TRAIN_CONV_TILE_NEON_H
+#ifndef TRAINYARD_TRAIN_KERNELS_CONV_TILE_NEON_H
+#define TRAINYARD_TRAIN_KERNELS_CONV_TILE_NEON_H
 
 #include "train/kernels/conv_walk.h"
 #include "train/kernels/simd.h"

@@ -3,8 +3,8 @@
  * zeros, and multiplies them with a matrix of weights. A walk describes the target pixels and their
  * runs, for the forward pass and for each phase of the backward pass. The vector kernels follow it.
  * This header only computes offsets; it reads no memory. */
-#ifndef TRAINYARD_TRAIN_CONV_WALK_H
-#define TRAINYARD_TRAIN_CONV_WALK_H
+#ifndef TRAINYARD_TRAIN_KERNELS_CONV_WALK_H
+#define TRAINYARD_TRAIN_KERNELS_CONV_WALK_H
 
 #include "train/kernels/kernels.h"
 

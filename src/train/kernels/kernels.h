@@ -8,8 +8,8 @@
  * every machine, and vector code. Tests compare them with each other. A dense layer is a
  * convolution of one pixel with a window of one. Gradients of parameters are always added to the
  * given memory, so that a batch can be computed in parts. */
-#ifndef TRAINYARD_TRAIN_KERNELS_H
-#define TRAINYARD_TRAIN_KERNELS_H
+#ifndef TRAINYARD_TRAIN_KERNELS_KERNELS_H
+#define TRAINYARD_TRAIN_KERNELS_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>

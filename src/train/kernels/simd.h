@@ -1,8 +1,8 @@
 /* Basics of the vector kernels. The files that include this header are built once per instruction
  * set, with KERNELS_NAME (a suffix for their symbols) and KERNELS_LANES (floats per vector) set by
  * the build. The code is portable C with the compiler's vector types. */
-#ifndef TRAINYARD_TRAIN_SIMD_H
-#define TRAINYARD_TRAIN_SIMD_H
+#ifndef TRAINYARD_TRAIN_KERNELS_SIMD_H
+#define TRAINYARD_TRAIN_KERNELS_SIMD_H
 
 #include "train/kernels/kernels.h"
 

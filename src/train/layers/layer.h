@@ -1,8 +1,8 @@
 /* A layer as a table of operations. The network asks each layer in turn for its shapes, parameters
  * and memory sizes, then runs it forward and backward. A layer has no memory of its own, so that
  * one network can compute several parts of a batch, in several threads, at the same time. */
-#ifndef TRAINYARD_TRAIN_LAYER_H
-#define TRAINYARD_TRAIN_LAYER_H
+#ifndef TRAINYARD_TRAIN_LAYERS_LAYER_H
+#define TRAINYARD_TRAIN_LAYERS_LAYER_H
 
 #include "train/kernels/kernels.h"
 #include "train/layers/params.h"

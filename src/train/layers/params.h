@@ -4,8 +4,8 @@
  * Layers declare their parameters; then the arenas are allocated once, and nothing moves
  * afterwards. Workers on the same machine can share the memory of the gradient arena. It has a few
  * floats behind the last gradient for numbers that are summed together with the gradients. */
-#ifndef TRAINYARD_TRAIN_PARAMS_H
-#define TRAINYARD_TRAIN_PARAMS_H
+#ifndef TRAINYARD_TRAIN_LAYERS_PARAMS_H
+#define TRAINYARD_TRAIN_LAYERS_PARAMS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

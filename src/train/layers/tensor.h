@@ -2,8 +2,8 @@
  * checked, without knowing the model. Everything is float32 in NHWC order: the channels of one
  * pixel are contiguous, as the vector kernels and the inner loop of the convolution need them.
  * Nothing here owns memory: a tensor is a view into an arena of its creator. */
-#ifndef TRAINYARD_TRAIN_TENSOR_H
-#define TRAINYARD_TRAIN_TENSOR_H
+#ifndef TRAINYARD_TRAIN_LAYERS_TENSOR_H
+#define TRAINYARD_TRAIN_LAYERS_TENSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

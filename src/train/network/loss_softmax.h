@@ -1,8 +1,8 @@
 /* Probabilities from the outputs of a classifier, and their cross-entropy loss. Every sample is
  * independent, so a worker needs only its share of the batch. Called once per step by the training
  * of a classifier, and by prediction. */
-#ifndef TRAINYARD_TRAIN_LOSS_SOFTMAX_H
-#define TRAINYARD_TRAIN_LOSS_SOFTMAX_H
+#ifndef TRAINYARD_TRAIN_NETWORK_LOSS_SOFTMAX_H
+#define TRAINYARD_TRAIN_NETWORK_LOSS_SOFTMAX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * person than to those of any other person, by a margin. Triplets are mined over the global batch,
  * whose embeddings every worker has gathered. All workers compute the same loss, and each takes its
  * part of the gradient. Called once per step. */
-#ifndef TRAINYARD_TRAIN_LOSS_TRIPLET_H
-#define TRAINYARD_TRAIN_LOSS_TRIPLET_H
+#ifndef TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
+#define TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* The quality of a model. For embeddings: pairs of pictures of one person should be nearer than
  * pairs of two persons. For scores: positive samples should score higher. Exact, including ties.
  * Called at the end of training, by `trainer predict` and by the recommender's evaluation. */
-#ifndef TRAINYARD_TRAIN_METRICS_H
-#define TRAINYARD_TRAIN_METRICS_H
+#ifndef TRAINYARD_TRAIN_NETWORK_METRICS_H
+#define TRAINYARD_TRAIN_NETWORK_METRICS_H
 
 #include <stdbool.h>
 #include <stddef.h>

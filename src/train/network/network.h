@@ -6,8 +6,8 @@
  * A batch is computed in parts that fit in the cache. Each part has a tape: the activations, which
  * must live until the backward pass. Each thread has a workspace: gradients of activations and
  * scratch memory, which live only during a pass. */
-#ifndef TRAINYARD_TRAIN_NETWORK_H
-#define TRAINYARD_TRAIN_NETWORK_H
+#ifndef TRAINYARD_TRAIN_NETWORK_NETWORK_H
+#define TRAINYARD_TRAIN_NETWORK_NETWORK_H
 
 #include "train/layers/layer.h"
 

@@ -1,8 +1,8 @@
 /* Writes ONNX models for other runtimes: a graph of nodes and constants, built in memory and saved
  * at once. onnx_network() adds one of our networks. The model adds what comes before and after it:
  * the preparation of the picture and the meaning of the output. There is no reader. */
-#ifndef TRAINYARD_TRAIN_ONNX_H
-#define TRAINYARD_TRAIN_ONNX_H
+#ifndef TRAINYARD_TRAIN_NETWORK_ONNX_H
+#define TRAINYARD_TRAIN_NETWORK_ONNX_H
 
 #include "train/network/network.h"
 

@@ -1,8 +1,8 @@
 /* Optimizers: SGD with momentum, Adagrad, and Adam with decoupled weight decay. The state consists
  * of slots laid out like the parameter arena, so a checkpoint writes them as they are. Every worker
  * runs the same step on the same reduced gradient. */
-#ifndef TRAINYARD_TRAIN_OPTIMIZER_H
-#define TRAINYARD_TRAIN_OPTIMIZER_H
+#ifndef TRAINYARD_TRAIN_NETWORK_OPTIMIZER_H
+#define TRAINYARD_TRAIN_NETWORK_OPTIMIZER_H
 
 #include "train/layers/params.h"
 

@@ -3,8 +3,8 @@
  * be resumed from the file, and a CRC over everything. A file is written under another name, synced
  * and renamed, so that a crash leaves the old file or the new one. The chief writes it; every
  * process that resumes, predicts or serves reads it. */
-#ifndef TRAINYARD_TRAIN_CHECKPOINT_H
-#define TRAINYARD_TRAIN_CHECKPOINT_H
+#ifndef TRAINYARD_TRAIN_RUN_CHECKPOINT_H
+#define TRAINYARD_TRAIN_RUN_CHECKPOINT_H
 
 #include "base/json/json.h"
 #include "train/layers/params.h"

@@ -2,8 +2,8 @@
  * a writer thread brings the copy to the disk during the next steps. One copy is being written and
  * one may wait; a newer copy replaces the waiting one. A failed write does not end the training:
  * the training thread polls for it. Only the training thread calls these functions. */
-#ifndef TRAINYARD_TRAIN_CHECKPOINT_WRITER_H
-#define TRAINYARD_TRAIN_CHECKPOINT_WRITER_H
+#ifndef TRAINYARD_TRAIN_RUN_CHECKPOINT_WRITER_H
+#define TRAINYARD_TRAIN_RUN_CHECKPOINT_WRITER_H
 
 #include "train/run/checkpoint.h"
 

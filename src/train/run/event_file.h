@@ -1,8 +1,8 @@
 /* A file of events for TensorBoard: each event is the value of one quantity at one step. The worker
  * that speaks for the run writes it during the training. A reader follows the file while it grows,
  * so every record is appended with one write. */
-#ifndef TRAINYARD_TRAIN_EVENT_FILE_H
-#define TRAINYARD_TRAIN_EVENT_FILE_H
+#ifndef TRAINYARD_TRAIN_RUN_EVENT_FILE_H
+#define TRAINYARD_TRAIN_RUN_EVENT_FILE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* Brings all workers to the same state before they train together: step, parameters, optimizer
  * slots and the model's other learned floats. fit_loop calls it each time the group has formed. */
-#ifndef TRAINYARD_TRAIN_FIT_AGREE_H
-#define TRAINYARD_TRAIN_FIT_AGREE_H
+#ifndef TRAINYARD_TRAIN_RUN_FIT_AGREE_H
+#define TRAINYARD_TRAIN_RUN_FIT_AGREE_H
 
 #include "train/run/fit_loop.h"
 

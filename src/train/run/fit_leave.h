@@ -2,8 +2,8 @@
  * checkpoints, the run ends for all workers after a last checkpoint. Any other worker leaves, and
  * the rest go on without it. In a group whose members cannot leave, the run ends for all. Only
  * fit_loop calls it. */
-#ifndef TRAINYARD_TRAIN_FIT_LEAVE_H
-#define TRAINYARD_TRAIN_FIT_LEAVE_H
+#ifndef TRAINYARD_TRAIN_RUN_FIT_LEAVE_H
+#define TRAINYARD_TRAIN_RUN_FIT_LEAVE_H
 
 #include "train/run/fit_loop.h"
 

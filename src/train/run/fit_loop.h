@@ -3,8 +3,8 @@
  * worker. Every worker runs it with its own reducer. The worker of rank 0 speaks and writes for
  * all; after a loss that may be another worker. The operations of a step come from the model
  * (model.h). */
-#ifndef TRAINYARD_TRAIN_FIT_LOOP_H
-#define TRAINYARD_TRAIN_FIT_LOOP_H
+#ifndef TRAINYARD_TRAIN_RUN_FIT_LOOP_H
+#define TRAINYARD_TRAIN_RUN_FIT_LOOP_H
 
 #include "base/json/json.h"
 #include "train/layers/params.h"

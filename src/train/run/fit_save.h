@@ -1,7 +1,7 @@
 /* The checkpoints of a synchronous run: the one it is resumed from, and those it writes. Only
  * fit_loop calls it, on the worker of rank 0. */
-#ifndef TRAINYARD_TRAIN_FIT_SAVE_H
-#define TRAINYARD_TRAIN_FIT_SAVE_H
+#ifndef TRAINYARD_TRAIN_RUN_FIT_SAVE_H
+#define TRAINYARD_TRAIN_RUN_FIT_SAVE_H
 
 #include "train/run/fit_loop.h"
 

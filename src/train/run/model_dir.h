@@ -1,8 +1,8 @@
 /* The directory in which a run keeps its checkpoints and its model. One run at a time writes there,
  * and a directory that cannot be written to is noticed before the first step. Called by the worker
  * that writes for a run. */
-#ifndef TRAINYARD_TRAIN_MODEL_DIR_H
-#define TRAINYARD_TRAIN_MODEL_DIR_H
+#ifndef TRAINYARD_TRAIN_RUN_MODEL_DIR_H
+#define TRAINYARD_TRAIN_RUN_MODEL_DIR_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
 /* The versions of an exported model: a directory with one subdirectory per version, named by a
  * number, as in TensorFlow Serving. A version appears complete or not at all. The chief writes one
  * at the end of training; the model server watches the directory and serves the highest. */
-#ifndef TRAINYARD_TRAIN_MODEL_VERSIONS_H
-#define TRAINYARD_TRAIN_MODEL_VERSIONS_H
+#ifndef TRAINYARD_TRAIN_RUN_MODEL_VERSIONS_H
+#define TRAINYARD_TRAIN_RUN_MODEL_VERSIONS_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
 /* Shows the progress of training to a person: a bar on a terminal, redrawn in place; elsewhere one
  * line per second; or one line per step, as text or JSON, on request. Only the worker that speaks
  * for the run has one. The caller passes the time, so that tests need no clock. */
-#ifndef TRAINYARD_TRAIN_PROGRESS_H
-#define TRAINYARD_TRAIN_PROGRESS_H
+#ifndef TRAINYARD_TRAIN_RUN_PROGRESS_H
+#define TRAINYARD_TRAIN_RUN_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* A curve as SVG for a report: axes with round numbers, the line, and marks for events at single
  * steps. The page's style sheet sets the colours. */
-#ifndef TRAINYARD_TRAIN_RUN_CHART_H
-#define TRAINYARD_TRAIN_RUN_CHART_H
+#ifndef TRAINYARD_TRAIN_RUN_RUN_CHART_H
+#define TRAINYARD_TRAIN_RUN_RUN_CHART_H
 
 #include "base/buf.h"
 

@@ -1,8 +1,8 @@
 /* The history of a run: an append-only file with one JSON object per line. The report is made from
  * it, also after the run was resumed many times. A last line that a crash cut off is skipped. The
  * worker that speaks for the run writes it. */
-#ifndef TRAINYARD_TRAIN_RUN_HISTORY_H
-#define TRAINYARD_TRAIN_RUN_HISTORY_H
+#ifndef TRAINYARD_TRAIN_RUN_RUN_HISTORY_H
+#define TRAINYARD_TRAIN_RUN_RUN_HISTORY_H
 
 #include "base/err.h"
 #include "base/json/json.h"

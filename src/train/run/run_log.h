@@ -3,8 +3,8 @@
  * of the run (run_history, run_report). Every worker has a log; only the worker that speaks for the
  * run shows and writes anything. A file that cannot be written costs a warning, not the run. All
  * functions accept a NULL log. */
-#ifndef TRAINYARD_TRAIN_RUN_LOG_H
-#define TRAINYARD_TRAIN_RUN_LOG_H
+#ifndef TRAINYARD_TRAIN_RUN_RUN_LOG_H
+#define TRAINYARD_TRAIN_RUN_RUN_LOG_H
 
 #include "base/cleanup.h"
 #include "train/run/progress.h"

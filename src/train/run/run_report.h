@@ -1,8 +1,8 @@
 /* The report of a run: the model, its data, its options, the course of the training and the
  * evaluation, as a self-contained page (report.html) and as JSON (report.json). It is made from the
  * run's history each time the run ends, also by SIGTERM. A resumed run is one run in it. */
-#ifndef TRAINYARD_TRAIN_RUN_REPORT_H
-#define TRAINYARD_TRAIN_RUN_REPORT_H
+#ifndef TRAINYARD_TRAIN_RUN_RUN_REPORT_H
+#define TRAINYARD_TRAIN_RUN_RUN_REPORT_H
 
 #include "base/buf.h"
 #include "base/err.h"

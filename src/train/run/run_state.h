@@ -1,8 +1,8 @@
 /* The current state of a run, for requests during the training: the training thread writes it, the
  * monitor's thread reads it. All functions accept a NULL state and then do nothing, so that a run
  * without a monitor needs no special case. */
-#ifndef TRAINYARD_TRAIN_RUN_STATE_H
-#define TRAINYARD_TRAIN_RUN_STATE_H
+#ifndef TRAINYARD_TRAIN_RUN_RUN_STATE_H
+#define TRAINYARD_TRAIN_RUN_RUN_STATE_H
 
 #include "base/cleanup.h"
 #include "base/json/json.h"

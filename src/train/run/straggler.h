@@ -1,8 +1,8 @@
 /* Names the worker that delays a run: the worker for which this one has waited longest, reported
  * after each minute in which the delay was large, and once for the whole run. A run_log owns it and
  * shows its sentences. */
-#ifndef TRAINYARD_TRAIN_STRAGGLER_H
-#define TRAINYARD_TRAIN_STRAGGLER_H
+#ifndef TRAINYARD_TRAIN_RUN_STRAGGLER_H
+#define TRAINYARD_TRAIN_RUN_STRAGGLER_H
 
 #include "train/run/run_state.h"
 

@@ -7,8 +7,8 @@
  * Parts that are too large for the quantum are added like plain floats. exact_sum_fits() reports
  * that afterwards; a caller that needs the same bits chooses new quanta and adds all parts again.
  */
-#ifndef TRAINYARD_TRAIN_EXACT_SUM_H
-#define TRAINYARD_TRAIN_EXACT_SUM_H
+#ifndef TRAINYARD_TRAIN_TEAM_EXACT_SUM_H
+#define TRAINYARD_TRAIN_TEAM_EXACT_SUM_H
 
 #include "train/kernels/kernels.h"
 #include "train/layers/params.h"

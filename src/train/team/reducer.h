@@ -1,8 +1,8 @@
 /* Everything that training needs from the other workers, as a table of functions: collectives, and
  * the forming of the group. A single process has a reducer that does nothing; several workers have
  * one on top of comm (reducer_comm.h). All workers call the same functions in the same order. */
-#ifndef TRAINYARD_TRAIN_REDUCER_H
-#define TRAINYARD_TRAIN_REDUCER_H
+#ifndef TRAINYARD_TRAIN_TEAM_REDUCER_H
+#define TRAINYARD_TRAIN_TEAM_REDUCER_H
 
 #include "base/err.h"
 

@@ -1,7 +1,7 @@
 /* The reducer of several workers: the collectives of a group of processes (comm), and the forming
  * of that group at the start, after a loss, and when workers join. */
-#ifndef TRAINYARD_TRAIN_REDUCER_COMM_H
-#define TRAINYARD_TRAIN_REDUCER_COMM_H
+#ifndef TRAINYARD_TRAIN_TEAM_REDUCER_COMM_H
+#define TRAINYARD_TRAIN_TEAM_REDUCER_COMM_H
 
 #include "comm/group/group.h"
 #include "train/team/reducer.h"

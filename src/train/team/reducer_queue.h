@@ -2,8 +2,8 @@
  * the caller computes. All workers request the same sums in the same order. Between the first
  * request and the end of reducer_queue_wait() no other code may use the links that the sums are
  * made with. A reducer owns the queue. */
-#ifndef TRAINYARD_TRAIN_REDUCER_QUEUE_H
-#define TRAINYARD_TRAIN_REDUCER_QUEUE_H
+#ifndef TRAINYARD_TRAIN_TEAM_REDUCER_QUEUE_H
+#define TRAINYARD_TRAIN_TEAM_REDUCER_QUEUE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -5,8 +5,8 @@
  * and threads. Sums that a layer needs over the whole batch are gathered from all workers during
  * the pass; therefore all workers run the same passes. The training of each model uses it. It knows
  * nothing about losses. */
-#ifndef TRAINYARD_TRAIN_TEAM_H
-#define TRAINYARD_TRAIN_TEAM_H
+#ifndef TRAINYARD_TRAIN_TEAM_TEAM_H
+#define TRAINYARD_TRAIN_TEAM_TEAM_H
 
 #include "train/network/network.h"
 #include "train/network/optimizer.h"

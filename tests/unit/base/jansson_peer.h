@@ -1,8 +1,8 @@
 /* jansson as a second implementation of JSON to compare with. It is loaded at run time, because its
  * function names are also those of base/json/json.h: linked into one program, each library would
  * call the functions of the other. */
-#ifndef TRAINYARD_TESTS_JANSSON_PEER_H
-#define TRAINYARD_TESTS_JANSSON_PEER_H
+#ifndef TRAINYARD_TESTS_UNIT_BASE_JANSSON_PEER_H
+#define TRAINYARD_TESTS_UNIT_BASE_JANSSON_PEER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Several processes that form a group on the loopback, for tests. Each member runs in a child of
  * the test and exits with 0 on success. cmocka's asserts do not work in a child; CHECK does. */
-#ifndef TRAINYARD_TESTS_COMM_MEMBERS_H
-#define TRAINYARD_TESTS_COMM_MEMBERS_H
+#ifndef TRAINYARD_TESTS_UNIT_COMM_MEMBERS_H
+#define TRAINYARD_TESTS_UNIT_COMM_MEMBERS_H
 
 #include "comm/group/group.h"
 

@@ -1,8 +1,8 @@
 /* Parameter servers and their workers as real processes on the loopback, for tests. Workers have
  * the first ranks, then the servers. The functions ps_members_check…() and the like run in a
  * member. */
-#ifndef TRAINYARD_TESTS_COMM_PS_MEMBERS_H
-#define TRAINYARD_TESTS_COMM_PS_MEMBERS_H
+#ifndef TRAINYARD_TESTS_UNIT_COMM_PS_MEMBERS_H
+#define TRAINYARD_TESTS_UNIT_COMM_PS_MEMBERS_H
 
 #include "base/buf.h"
 #include "comm/ps/ps.h"

@@ -1,7 +1,7 @@
 /* An API server of one's own for a test: loop in virtual time, store in memory, and calls that run
  * the loop until they are answered. */
-#ifndef TRAINYARD_TESTS_ENGINE_API_H
-#define TRAINYARD_TESTS_ENGINE_API_H
+#ifndef TRAINYARD_TESTS_UNIT_ENGINE_API_H
+#define TRAINYARD_TESTS_UNIT_ENGINE_API_H
 
 #include "base/arena.h"
 #include "base/json/json.h"

@@ -1,7 +1,7 @@
 /* For tests over all kinds: which there are, their paths, and one custom kind that keeps every
  * field. */
-#ifndef TRAINYARD_TESTS_ENGINE_EVERY_KIND_H
-#define TRAINYARD_TESTS_ENGINE_EVERY_KIND_H
+#ifndef TRAINYARD_TESTS_UNIT_ENGINE_EVERY_KIND_H
+#define TRAINYARD_TESTS_UNIT_ENGINE_EVERY_KIND_H
 
 #include "api.h"
 #include "engine/crd/definition.h"

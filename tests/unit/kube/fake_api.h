@@ -1,7 +1,7 @@
 /* A small API of pods behind the in-process transport, for tests of the client's side: lists,
  * watches with history, answers to writes, and faults on request. */
-#ifndef TRAINYARD_TESTS_KUBE_FAKE_API_H
-#define TRAINYARD_TESTS_KUBE_FAKE_API_H
+#ifndef TRAINYARD_TESTS_UNIT_KUBE_FAKE_API_H
+#define TRAINYARD_TESTS_UNIT_KUBE_FAKE_API_H
 
 #include "base/map.h"
 #include "base/vec.h"

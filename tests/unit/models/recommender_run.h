@@ -1,7 +1,7 @@
 /* A small run of the recommender in one process, for the tests of its training: ratings that follow
  * preferences, a scratch directory, and a client without servers. */
-#ifndef TRAINYARD_TEST_RECOMMENDER_RUN_H
-#define TRAINYARD_TEST_RECOMMENDER_RUN_H
+#ifndef TRAINYARD_TESTS_UNIT_MODELS_RECOMMENDER_RUN_H
+#define TRAINYARD_TESTS_UNIT_MODELS_RECOMMENDER_RUN_H
 
 #include "taste.h"
 

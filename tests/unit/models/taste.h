@@ -1,7 +1,7 @@
 /* Ratings that follow preferences: users and items are points on a circle, and a user likes items
  * nearby. Only the pair decides a rating: every user and every item is liked equally often. */
-#ifndef TRAINYARD_TEST_TASTE_H
-#define TRAINYARD_TEST_TASTE_H
+#ifndef TRAINYARD_TESTS_UNIT_MODELS_TASTE_H
+#define TRAINYARD_TESTS_UNIT_MODELS_TASTE_H
 
 #include "base/mem.h"
 #include "base/rand.h"

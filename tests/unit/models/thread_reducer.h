@@ -1,6 +1,6 @@
 /* Workers as threads of one process: a reducer that sums in shared memory, rank by rank. */
-#ifndef TRAINYARD_TEST_THREAD_REDUCER_H
-#define TRAINYARD_TEST_THREAD_REDUCER_H
+#ifndef TRAINYARD_TESTS_UNIT_MODELS_THREAD_REDUCER_H
+#define TRAINYARD_TESTS_UNIT_MODELS_THREAD_REDUCER_H
 
 #include "base/mem.h"
 #include "train/team/reducer.h"

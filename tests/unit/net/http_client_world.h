@@ -1,6 +1,6 @@
 /* An https client and its server on one loop: shared by the tests of the transport. */
-#ifndef TRAINYARD_TESTS_NET_HTTP_CLIENT_WORLD_H
-#define TRAINYARD_TESTS_NET_HTTP_CLIENT_WORLD_H
+#ifndef TRAINYARD_TESTS_UNIT_NET_HTTP_CLIENT_WORLD_H
+#define TRAINYARD_TESTS_UNIT_NET_HTTP_CLIENT_WORLD_H
 
 #include "base/buf.h"
 #include "loop/loop.h"

@@ -1,7 +1,7 @@
 /* A server on real sockets, plain or TLS, on the main thread's loop, and blocking clients in a
  * thread of their own: shared by the tests of the server. */
-#ifndef TRAINYARD_TESTS_NET_HTTP_SERVER_WORLD_H
-#define TRAINYARD_TESTS_NET_HTTP_SERVER_WORLD_H
+#ifndef TRAINYARD_TESTS_UNIT_NET_HTTP_SERVER_WORLD_H
+#define TRAINYARD_TESTS_UNIT_NET_HTTP_SERVER_WORLD_H
 
 #include "base/buf.h"
 #include "loop/loop.h"

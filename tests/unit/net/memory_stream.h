@@ -1,6 +1,6 @@
 /* A stream in memory for tests and fuzzers: the test is the peer. Works on any loop. */
-#ifndef TRAINYARD_TESTS_MEMORY_STREAM_H
-#define TRAINYARD_TESTS_MEMORY_STREAM_H
+#ifndef TRAINYARD_TESTS_UNIT_NET_MEMORY_STREAM_H
+#define TRAINYARD_TESTS_UNIT_NET_MEMORY_STREAM_H
 
 #include "base/buf.h"
 #include "loop/loop.h"

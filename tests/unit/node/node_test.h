@@ -1,6 +1,6 @@
 /* What the tests of this module share: cmocka in its order, and JSON from single-quoted text. */
-#ifndef TRAINYARD_TESTS_NODE_TEST_H
-#define TRAINYARD_TESTS_NODE_TEST_H
+#ifndef TRAINYARD_TESTS_UNIT_NODE_NODE_TEST_H
+#define TRAINYARD_TESTS_UNIT_NODE_NODE_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>

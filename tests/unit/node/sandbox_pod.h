@@ -1,7 +1,7 @@
 /* Pods as processes of this machine for tests: made from a script, started, waited for, read. They
  * live in one cluster space below a scratch directory, as root's or as an ordinary user's. */
-#ifndef TRAINYARD_TESTS_SANDBOX_POD_H
-#define TRAINYARD_TESTS_SANDBOX_POD_H
+#ifndef TRAINYARD_TESTS_UNIT_NODE_SANDBOX_POD_H
+#define TRAINYARD_TESTS_UNIT_NODE_SANDBOX_POD_H
 
 #include "node_test.h"
 

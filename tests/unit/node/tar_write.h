@@ -1,6 +1,6 @@
 /* A tar archive in memory, written entry by entry, also what no honest program writes. */
-#ifndef TRAINYARD_TESTS_TAR_WRITE_H
-#define TRAINYARD_TESTS_TAR_WRITE_H
+#ifndef TRAINYARD_TESTS_UNIT_NODE_TAR_WRITE_H
+#define TRAINYARD_TESTS_UNIT_NODE_TAR_WRITE_H
 
 #include "base/buf.h"
 #include "node/image/tar_read.h"

@@ -1,6 +1,6 @@
 /* A request to a page over the in-process transport, and its response. */
-#ifndef TRAINYARD_TESTS_SERVE_PAGE_CALL_H
-#define TRAINYARD_TESTS_SERVE_PAGE_CALL_H
+#ifndef TRAINYARD_TESTS_UNIT_SERVE_PAGE_CALL_H
+#define TRAINYARD_TESTS_UNIT_SERVE_PAGE_CALL_H
 
 #include "base/buf.h"
 #include "net/http/http.h"

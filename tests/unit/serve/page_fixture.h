@@ -1,6 +1,6 @@
 /* An untrained model that still tells pictures apart, and drawn people: enough to test the page. */
-#ifndef TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
-#define TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
+#ifndef TRAINYARD_TESTS_UNIT_SERVE_PAGE_FIXTURE_H
+#define TRAINYARD_TESTS_UNIT_SERVE_PAGE_FIXTURE_H
 
 #include "models/face/model.h"
 #include "train/data/dataset.h"

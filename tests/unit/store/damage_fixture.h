@@ -1,7 +1,7 @@
 /* Shared by the tests of damage: a store on one file, changes written to it, and what is reported
  * and served afterwards. */
-#ifndef TRAINYARD_TESTS_DAMAGE_FIXTURE_H
-#define TRAINYARD_TESTS_DAMAGE_FIXTURE_H
+#ifndef TRAINYARD_TESTS_UNIT_STORE_DAMAGE_FIXTURE_H
+#define TRAINYARD_TESTS_UNIT_STORE_DAMAGE_FIXTURE_H
 
 #include "store_fixture.h"
 

@@ -3,8 +3,8 @@
  * directory. A cut loses everything since then, keeps a part of it, or tears it at sector bounds,
  * as the seed decides; all operations fail until the power is back. Supports one store at a time,
  * whose threads use the database in turn. */
-#ifndef TRAINYARD_TESTS_POWER_DISK_H
-#define TRAINYARD_TESTS_POWER_DISK_H
+#ifndef TRAINYARD_TESTS_UNIT_STORE_POWER_DISK_H
+#define TRAINYARD_TESTS_UNIT_STORE_POWER_DISK_H
 
 #include "base/rand.h"
 

@@ -1,7 +1,7 @@
 /* A store for tests: in memory on a loop in virtual time, or on disk on the real loop, with the
  * same calls. */
-#ifndef TRAINYARD_TESTS_STORE_FIXTURE_H
-#define TRAINYARD_TESTS_STORE_FIXTURE_H
+#ifndef TRAINYARD_TESTS_UNIT_STORE_STORE_FIXTURE_H
+#define TRAINYARD_TESTS_UNIT_STORE_STORE_FIXTURE_H
 
 #include "base/mem.h"
 #include "base/system/file.h"

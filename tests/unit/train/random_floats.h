@@ -1,6 +1,6 @@
 /* Random tensors for the tests, the same in each run, and the difference of two of them. */
-#ifndef TRAINYARD_TEST_RANDOM_FLOATS_H
-#define TRAINYARD_TEST_RANDOM_FLOATS_H
+#ifndef TRAINYARD_TESTS_UNIT_TRAIN_RANDOM_FLOATS_H
+#define TRAINYARD_TESTS_UNIT_TRAIN_RANDOM_FLOATS_H
 
 #include "base/mem.h"
 #include "base/rand.h"

@@ -1,7 +1,7 @@
 /* Passes file descriptors to another process over a connected Unix socket of packets. Called by
  * host_links only. */
-#ifndef TRAINYARD_COMM_DESCRIPTORS_H
-#define TRAINYARD_COMM_DESCRIPTORS_H
+#ifndef TRAINYARD_COMM_TRANSPORT_SHM_DESCRIPTORS_H
+#define TRAINYARD_COMM_TRANSPORT_SHM_DESCRIPTORS_H
 
 #include "base/err.h"
 

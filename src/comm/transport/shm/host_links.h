@@ -6,8 +6,8 @@
  * random token, sent over the authenticated control connections, proves who connects. Called by
  * shm. If anything fails, the members of that host use TCP, and all members of the group know it.
  */
-#ifndef TRAINYARD_COMM_HOST_LINKS_H
-#define TRAINYARD_COMM_HOST_LINKS_H
+#ifndef TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
+#define TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

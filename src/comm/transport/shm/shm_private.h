@@ -8,8 +8,8 @@
  * slots take turns, so that a member never overwrites a slot that another may still read. While a
  * member waits it watches the control connections of the group, which detect a lost, broken or
  * absent member. Included by shm*.c only. */
-#ifndef TRAINYARD_COMM_SHM_PRIVATE_H
-#define TRAINYARD_COMM_SHM_PRIVATE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_SHM_SHM_PRIVATE_H
+#define TRAINYARD_COMM_TRANSPORT_SHM_SHM_PRIVATE_H
 
 #include "comm/transport/shm/host_links.h"
 #include "comm/transport/transport.h"

@@ -1,7 +1,7 @@
 /* A lane: the share of one connection in a stream of pieces. It moves the bytes, rounds what is
  * sent and adds what is received on the way. Included by the files of this folder only. */
-#ifndef TRAINYARD_COMM_TCP_LANE_H
-#define TRAINYARD_COMM_TCP_LANE_H
+#ifndef TRAINYARD_COMM_TRANSPORT_TCP_LANE_H
+#define TRAINYARD_COMM_TRANSPORT_TCP_LANE_H
 
 #include "comm/transport/connection.h"
 #include "comm/transport/transfer.h"

@@ -4,8 +4,8 @@
  * Each template that a deployment had is a ReplicaSet, and a rollout changes their sizes: the new
  * set grows while the sum stays within replicas + maxSurge, and the old sets shrink while the
  * available pods stay at or above replicas - maxUnavailable. */
-#ifndef TRAINYARD_ENGINE_DEPLOYMENT_H
-#define TRAINYARD_ENGINE_DEPLOYMENT_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
+#define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
 
 #include "base/json/json.h"
 

@@ -1,6 +1,6 @@
 /* One pass over one deployment, shared by the files of the Deployment reconcile. */
-#ifndef TRAINYARD_ENGINE_DEPLOYMENT_INTERNAL_H
-#define TRAINYARD_ENGINE_DEPLOYMENT_INTERNAL_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_INTERNAL_H
+#define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_INTERNAL_H
 
 #include "engine/controllers/deployment/deployment.h"
 

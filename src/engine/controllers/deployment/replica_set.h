@@ -1,7 +1,7 @@
 /* The decisions of the ReplicaSet controller: the input is a set, the pods that it has or may
  * adopt, and the time, the output the actions. A pure function. */
-#ifndef TRAINYARD_ENGINE_REPLICA_SET_H
-#define TRAINYARD_ENGINE_REPLICA_SET_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_REPLICA_SET_H
+#define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_REPLICA_SET_H
 
 #include "base/json/json.h"
 

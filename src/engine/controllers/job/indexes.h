@@ -1,7 +1,7 @@
 /* A set of completion indexes in the notation of status.completedIndexes: "0-2,4". Kept as ranges,
  * so that 100000 finished indexes in a row are one range. */
-#ifndef TRAINYARD_ENGINE_JOB_INDEXES_H
-#define TRAINYARD_ENGINE_JOB_INDEXES_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_JOB_INDEXES_H
+#define TRAINYARD_ENGINE_CONTROLLERS_JOB_INDEXES_H
 
 #include "base/arena.h"
 

@@ -1,6 +1,6 @@
 /* One pass over one job, shared by the files of the Job reconcile. */
-#ifndef TRAINYARD_ENGINE_JOB_INTERNAL_H
-#define TRAINYARD_ENGINE_JOB_INTERNAL_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_JOB_INTERNAL_H
+#define TRAINYARD_ENGINE_CONTROLLERS_JOB_INTERNAL_H
 
 #include "base/map.h"
 #include "engine/controllers/job/indexes.h"

@@ -7,8 +7,8 @@
  * (uncountedTerminatedPods). Then the finalizer is removed. When the pod is seen without the
  * finalizer, the uid is replaced by a number. The index of a pod that succeeded is a member of a
  * set and needs no such care. */
-#ifndef TRAINYARD_ENGINE_JOB_H
-#define TRAINYARD_ENGINE_JOB_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
+#define TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
 
 #include "base/json/json.h"
 #include "kube/kinds/job.h"

@@ -1,7 +1,7 @@
 /* Carries out the plan for one job: the status first, then one type of action after another,
  * several calls at a time. Private to the Job controller. */
-#ifndef TRAINYARD_ENGINE_JOB_RUN_H
-#define TRAINYARD_ENGINE_JOB_RUN_H
+#ifndef TRAINYARD_ENGINE_CONTROLLERS_JOB_RUN_H
+#define TRAINYARD_ENGINE_CONTROLLERS_JOB_RUN_H
 
 #include "engine/controllers/job/job.h"
 #include "engine/controllers/workloads.h"

@@ -1,6 +1,6 @@
 /* Pods: the hooks of their row, and the defaults of a pod spec wherever it stands. */
-#ifndef TRAINYARD_KUBE_KINDS_POD_H
-#define TRAINYARD_KUBE_KINDS_POD_H
+#ifndef TRAINYARD_KUBE_KINDS_POD_POD_H
+#define TRAINYARD_KUBE_KINDS_POD_POD_H
 
 #include "base/json/json.h"
 #include "kube/schema/field_error.h"

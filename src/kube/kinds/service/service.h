@@ -1,6 +1,6 @@
 /* Services: what a write completes before an address is given out. */
-#ifndef TRAINYARD_KUBE_KINDS_SERVICE_H
-#define TRAINYARD_KUBE_KINDS_SERVICE_H
+#ifndef TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_H
+#define TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_H
 
 #include "base/json/json.h"
 #include "kube/schema/field_error.h"

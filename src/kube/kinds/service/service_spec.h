@@ -1,6 +1,6 @@
 /* Questions about the spec of a service: what its type implies for other fields. */
-#ifndef TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
-#define TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
+#ifndef TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_SPEC_H
+#define TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_SPEC_H
 
 #include "base/json/json.h"
 #include "base/str.h"

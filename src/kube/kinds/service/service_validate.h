@@ -1,6 +1,6 @@
 /* Validation of services: of the whole, and of the addresses alone. */
-#ifndef TRAINYARD_KUBE_KINDS_SERVICE_VALIDATE_H
-#define TRAINYARD_KUBE_KINDS_SERVICE_VALIDATE_H
+#ifndef TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_VALIDATE_H
+#define TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_VALIDATE_H
 
 #include "kube/schema/field_error.h"
 

@@ -1,8 +1,8 @@
 /* The fields of a struct as records (pod/record.h). A table has one row per field: its key, its
  * type, its offset and its bounds. One reader and one writer serve every table, so that each key
  * is written down once. The records in the file have the order of the rows. */
-#ifndef TRAINYARD_NODE_POD_RECORD_ROWS_H
-#define TRAINYARD_NODE_POD_RECORD_ROWS_H
+#ifndef TRAINYARD_NODE_POD_RECORD_RECORD_ROWS_H
+#define TRAINYARD_NODE_POD_RECORD_RECORD_ROWS_H
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -10,8 +10,8 @@
  *           descriptors for stdout and stderr come with the request. The descriptor to write the
  *           input to comes with POD_STARTED; it is the terminal's master if the container has a
  *           terminal. POD_ENDED says that the container has ended. */
-#ifndef TRAINYARD_NODE_POD_REQUEST_H
-#define TRAINYARD_NODE_POD_REQUEST_H
+#ifndef TRAINYARD_NODE_POD_RECORD_REQUEST_H
+#define TRAINYARD_NODE_POD_RECORD_REQUEST_H
 
 #include "base/arena.h"
 #include "base/buf.h"

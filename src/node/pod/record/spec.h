@@ -1,7 +1,7 @@
 /* The orders of a pod's supervisor: every decision is made, and no field of Kubernetes is left.
  * The control process writes them to <pod directory>/spec; the supervisor reads them once. */
-#ifndef TRAINYARD_NODE_POD_SPEC_H
-#define TRAINYARD_NODE_POD_SPEC_H
+#ifndef TRAINYARD_NODE_POD_RECORD_SPEC_H
+#define TRAINYARD_NODE_POD_RECORD_SPEC_H
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -1,8 +1,8 @@
 /* What has become of a pod's containers. The supervisor writes it to <pod directory>/state at each
  * change, to a new file that is renamed over the old one. The control process and the next
  * supervisor read it. */
-#ifndef TRAINYARD_NODE_POD_STATE_H
-#define TRAINYARD_NODE_POD_STATE_H
+#ifndef TRAINYARD_NODE_POD_RECORD_STATE_H
+#define TRAINYARD_NODE_POD_RECORD_STATE_H
 
 #include "base/buf.h"
 #include "base/err.h"

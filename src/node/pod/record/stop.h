@@ -1,7 +1,7 @@
 /* How and when a pod ends: files in its directory that the control process writes for the
  * supervisor. */
-#ifndef TRAINYARD_NODE_POD_STOP_H
-#define TRAINYARD_NODE_POD_STOP_H
+#ifndef TRAINYARD_NODE_POD_RECORD_STOP_H
+#define TRAINYARD_NODE_POD_RECORD_STOP_H
 
 #include "node/pod/record/state.h"
 
