@@ -110,13 +110,13 @@ static size_t append_shown(struct buf *buf, const char *at, size_t size, bool ma
 /* Appends "\n the line\n ^", or nothing. */
 static void append_excerpt(struct buf *buf, const struct source *source, struct source_place place)
 {
-    const char *at, *colon, *end;
+    const char *at;
     size_t size, shown = 0, before = sizeof(INDENT) - 1;
     if (source_is_blank(source, place.line) || place.column == 0 ||
         !source_find_line(source, place.line, &at, &size))
         return;
-    end = at + size;
-    colon = memchr(at, ':', size);
+    const char *end = at + size;
+    const char *colon = memchr(at, ':', size);
     if (!colon)
         colon = at;
     buf_printf(buf, "\n%s", INDENT);

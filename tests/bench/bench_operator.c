@@ -123,10 +123,9 @@ patch_status(struct bench *bench, const struct kube_resource *resource, const ch
     struct json *patch = NULL;
     struct err err = ERR_INIT;
     va_list args;
-    const char *name;
 
     va_start(args, name_format);
-    name = arena_vprintf(arena, name_format, args);
+    const char *name = arena_vprintf(arena, name_format, args);
     va_end(args);
     if (json_parse(arena, patch_text, strlen(patch_text), NULL, &patch, &err) < 0)
         fail("patch", &err);
@@ -154,13 +153,12 @@ static void create_part(struct bench *bench, int number)
     int in_job = number % (2 * bench->workers), index = in_job % bench->workers;
     bool is_pod = in_job >= bench->workers;
     struct training_job job;
-    struct json *object;
 
     json_set_string(arena, json_get(owner, "metadata"), "uid",
                     "00000000-0000-0000-0000-000000000000");
     training_job_read(&TRAINING_TFJOB, owner, &job);
-    object = is_pod ? training_pod_new(arena, &job, TRAINING_WORKER, index, NULL)
-                    : training_service_new(arena, &job, TRAINING_WORKER, index);
+    struct json *object = is_pod ? training_pod_new(arena, &job, TRAINING_WORKER, index, NULL)
+                                 : training_service_new(arena, &job, TRAINING_WORKER, index);
     kube_create(bench->client, is_pod ? &KUBE_PODS : &KUBE_SERVICES, bench->namespace_, object,
                 on_done, bench);
 }

@@ -132,8 +132,6 @@ static double measure(struct bench *bench, int count, bool one_by_one, bool work
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct kube_resource *resource = workflow ? &WORKFLOWS_RESOURCE : &KUBE_PODS;
-    struct kube_watch *watch;
-    int64_t start;
 
     bench->prefix =
         arena_printf(arena, "%s-%s", workflow ? "workflow" : "hand", one_by_one ? "chain" : "fan");
@@ -141,9 +139,10 @@ static double measure(struct bench *bench, int count, bool one_by_one, bool work
     bench->made = bench->succeeded = 0;
     bench->one_by_one = one_by_one;
     memset(bench->seen, 0, sizeof(bench->seen));
-    watch = kube_watch_start(bench->client, resource, "default", NULL, NULL, NULL,
-                             workflow ? on_workflow : on_pod, on_watch_end, bench);
-    start = moment_monotonic_ns();
+    struct kube_watch *watch =
+        kube_watch_start(bench->client, resource, "default", NULL, NULL, NULL,
+                         workflow ? on_workflow : on_pod, on_watch_end, bench);
+    int64_t start = moment_monotonic_ns();
     if (workflow)
         kube_create(bench->client, resource, "default",
                     make_workflow(arena, bench->prefix, count, one_by_one), on_created, NULL);

@@ -181,13 +181,12 @@ static void serve(int fd)
     static const struct timeval patience = {.tv_sec = PATIENCE_S};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char request[REQUEST_MAX], rest[256];
-    struct answer answer;
     const char *text;
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     if (!read_request(fd, request, sizeof(request)))
         return;
-    answer = answer_request(arena, request);
+    struct answer answer = answer_request(arena, request);
     text = arena_printf(arena,
                         "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
                         "Connection: close\r\n\r\n%s",
@@ -219,14 +218,13 @@ static int listen_on(int port)
 int main(int count, char **arguments)
 {
     struct options options = read_options(count, arguments);
-    int listener;
 
     /* As the first process of a container it would be deaf to signals without a handler. */
     term_code = (sig_atomic_t)options.on_term;
     signal(SIGTERM, options.ignore_term ? SIG_IGN : on_term);
     if (options.exit_code != NOT_ASKED)
         return (int)options.exit_code;
-    listener = listen_on((int)options.port);
+    int listener = listen_on((int)options.port);
     printf("listening on %d\n", (int)options.port);
     fflush(stdout);
     for (;;) {

@@ -184,14 +184,13 @@ struct json *replica_lookup(struct arena *arena, const char *name)
     struct settings settings;
     enum answer best = ANSWER_NONE, answer;
     int dots = 0;
-    bool first;
 
     if (read_hosts(arena, name, found) == ANSWER_FOUND)
         return found;
     read_settings(&settings);
     for (const char *c = name; *c; c++)
         dots += *c == '.';
-    first = dots >= settings.ndots;
+    bool first = dots >= settings.ndots;
     if (first)
         best = ask_any(arena, &settings, name, found);
     for (size_t i = 0; i < settings.search_count && best != ANSWER_FOUND; i++) {

@@ -51,11 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct http_response_reader whole, pieces;
     const char *text = (const char *)data + 1;
-    int status;
 
     if (size == 0)
         return 0;
-    status = feed(&whole, text, size - 1, size);
+    int status = feed(&whole, text, size - 1, size);
     if (feed(&pieces, text, size - 1, 1 + data[0] % 32) != status ||
         (status &&
          (whole.body.size != pieces.body.size ||

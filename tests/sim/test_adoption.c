@@ -163,7 +163,6 @@ static int active_workers(const struct json *status)
 static void take_out(struct story *story, const char *label, const char *value)
 {
     struct kube_delete_options options = {.grace_period_seconds = 0};
-    const struct kube_object *pod;
     char uid[40];
 
     story_submit(story, ENDLESS);
@@ -171,7 +170,7 @@ static void take_out(struct story *story, const char *label, const char *value)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     str_copy(uid, sizeof(uid), find_pod(story, "mnist-worker-0")->uid);
     label_pod(story, "mnist-worker-0", label, value);
-    pod = find_pod(story, "mnist-worker-0");
+    const struct kube_object *pod = find_pod(story, "mnist-worker-0");
     assert_non_null(pod);
     assert_string_equal(pod->uid, uid);
     assert_null(kube_meta_controller(pod->json));

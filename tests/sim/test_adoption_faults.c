@@ -210,7 +210,6 @@ static void on_pod(void *context, struct kube_object *old, struct kube_object *n
 static void run_init(struct run *run, uint64_t seed)
 {
     struct rand *rand;
-    struct fault_rates rates;
 
     *run = (struct run){0};
     sim_cluster_init(&run->cluster, seed);
@@ -218,7 +217,7 @@ static void run_init(struct run *run, uint64_t seed)
     rand = run->cluster.rand;
     /* None is slow: between the last look at the job and the patch nothing may happen to it, or
      * the garbage collector takes the pods with a job that is gone. So it is in Kubernetes. */
-    rates = (struct fault_rates){
+    struct fault_rates rates = (struct fault_rates){
         .refuse = (unsigned)rand_below(rand, 100),
         .lose = (unsigned)rand_below(rand, 200),
         .conflict = (unsigned)rand_below(rand, 200),

@@ -185,7 +185,6 @@ static int64_t times_told(struct story *story, const char *job, const char *reas
 static void test_one_group_at_a_time(void **state)
 {
     struct story *story = *state;
-    size_t writes;
 
     story->volcano = sim_volcano_new(story->cluster.loop, story->cluster.transport, 0);
     start_operator(story, story->cluster.transport, "volcano");
@@ -199,7 +198,7 @@ static void test_one_group_at_a_time(void **state)
     assert_int_equal(times_told(story, "first", "WaitingForPodGroup", "its phase is Pending"), 1);
 
     /* Waiting is silent: nothing is written, whatever comes by. */
-    writes = story->job_writes;
+    size_t writes = story->job_writes;
     sim_loop_run_for(story->cluster.loop, 60 * MINUTE_MS);
     assert_int_equal(story->job_writes, writes);
     assert_int_equal(times_told(story, "first", "WaitingForPodGroup", ""), 2);
@@ -273,11 +272,10 @@ static void test_a_group_without_labels(void **state)
 {
     struct story *story = *state;
     struct json *group = kube_object_make(story->arena, &KUBE_PODGROUPS, "default", "mnist");
-    struct kube_object *job, *adopted;
 
     submit(story, "mnist");
     sim_loop_run_for(story->cluster.loop, 1000);
-    job = kube_informer_get(story->jobs, "default", "mnist");
+    struct kube_object *job = kube_informer_get(story->jobs, "default", "mnist");
     json_set(story->arena, group, "spec", read_json(story->arena, "{'minMember': 7}"));
     kube_meta_add_owner(story->arena, group,
                         kube_owner_reference_new(story->arena, job->json, true));
@@ -285,7 +283,7 @@ static void test_a_group_without_labels(void **state)
     sim_loop_run_for(story->cluster.loop, 1000);
     start_operator(story, story->cluster.transport, PLUGINS);
     sim_loop_run_for(story->cluster.loop, 100);
-    adopted = kube_informer_get(story->groups, "default", "mnist");
+    struct kube_object *adopted = kube_informer_get(story->groups, "default", "mnist");
     assert_non_null(adopted);
     assert_string_equal(kube_meta_label(adopted->json, TRAINING_NAME_LABEL), "mnist");
     assert_int_equal(json_get_int(json_get(adopted->json, "spec"), "minMember", 0), 2);
@@ -306,16 +304,14 @@ static void test_a_replaced_member(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(schedulers); i++) {
         const char *name = i == 0 ? "admitted" : "labelled";
         const char *pod_name = arena_printf(story->arena, "%s-ps-0", name);
-        struct kube_object *pod;
-        char *old;
 
         start_operator(story, story->cluster.transport, schedulers[i]);
         submit_replicas(story, name,
                         "'PS': {'replicas': 2, 'restartPolicy': 'OnFailure', " TEMPLATE "}");
         sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-        pod = kube_informer_get(story->pods, "default", pod_name);
+        struct kube_object *pod = kube_informer_get(story->pods, "default", pod_name);
         assert_non_null(pod);
-        old = arena_strdup(story->arena, pod->uid);
+        char *old = arena_strdup(story->arena, pod->uid);
         kube_delete(story->cluster.client, &KUBE_PODS, "default", pod_name, &options,
                     sim_must_succeed, NULL);
         sim_loop_run_for(story->cluster.loop, MINUTE_MS);
@@ -334,7 +330,6 @@ static void test_an_operator_without_the_option(void **state)
 {
     struct story *story = *state;
     struct kube_delete_options options = {.grace_period_seconds = 0};
-    struct kube_object *pod;
 
     start_operator(story, story->cluster.transport, PLUGINS);
     submit_replicas(story, "kept",
@@ -348,7 +343,7 @@ static void test_an_operator_without_the_option(void **state)
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "kept-ps-1", &options,
                 sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    pod = kube_informer_get(story->pods, "default", "kept-ps-1");
+    struct kube_object *pod = kube_informer_get(story->pods, "default", "kept-ps-1");
     assert_int_equal(story->pods_made, 3);
     assert_string_equal(kube_meta_label(pod->json, "scheduling.x-k8s.io/pod-group"), "kept");
     assert_string_equal(json_get_string(json_get(pod->json, "spec"), "schedulerName", ""), PLUGINS);

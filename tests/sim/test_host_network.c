@@ -38,7 +38,6 @@ static void test_host_network(void **state)
         "'runPolicy': {'activeDeadlineSeconds': 600}}";
     struct story *story = *state;
     struct kube_object *pod;
-    char *before;
 
     story_submit(story, spec);
     story_submit_as(story, "second", spec);
@@ -46,7 +45,7 @@ static void test_host_network(void **state)
     assert_int_equal(story->pods_made, 4);
     for (size_t i = 0; (pod = kube_informer_next(story->pods, NULL, &i));)
         assert_string_equal(json_get_string(json_get(pod->json, "status"), "phase", ""), "Running");
-    before = arena_strdup(story->arena, ports_of(story, "mnist"));
+    char *before = arena_strdup(story->arena, ports_of(story, "mnist"));
     assert_string_not_equal(before, ports_of(story, "second"));
 
     training_controller_free(story->controller);
@@ -102,7 +101,6 @@ static void test_host_ports_of_two_kinds(void **state)
     struct story *story = *state;
     struct host_ports *ports = host_ports_new(7000, 7003);
     struct training_controller_options options = {.host_ports = ports};
-    struct training_controller *other;
     struct json *job = kube_object_make(story->arena, &PYTORCHJOB_RESOURCE, "default", "ddp");
     struct kube_object *pod;
     bool seen[4] = {0};
@@ -116,8 +114,8 @@ static void test_host_ports_of_two_kinds(void **state)
                                              "pytorch")));
     kube_create(story->cluster.client, &PYTORCHJOB_RESOURCE, "default", job, sim_must_succeed,
                 NULL);
-    other = training_controller_new(story->cluster.loop, story->cluster.transport,
-                                    &TRAINING_PYTORCHJOB, &options);
+    struct training_controller *other = training_controller_new(
+        story->cluster.loop, story->cluster.transport, &TRAINING_PYTORCHJOB, &options);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(story->pods_made, 2);
 

@@ -367,13 +367,12 @@ static void test_what_it_waits_for(void **state)
         struct muddled server = {story->cluster.engine, resources[i]};
         struct http_transport *transport =
             http_local_new(story->cluster.loop, answer, &server, SIM_TOKEN);
-        struct training_controller_view view;
 
         training_controller_free(story->controller);
         story->controller =
             training_controller_new(story->cluster.loop, transport, &TRAINING_TFJOB, &options);
         sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-        view = training_controller_inspect(story->controller);
+        struct training_controller_view view = training_controller_inspect(story->controller);
         assert_non_null(view.waits_for);
         assert_string_equal(view.waits_for->plural, resources[i]);
         assert_non_null(view.failure);

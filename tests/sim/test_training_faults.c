@@ -267,15 +267,15 @@ static void add_replicas(struct run *run, struct arena *arena, const struct trai
                          bool host_network)
 {
     struct json *spec = json_set(arena, specs, type, json_object(arena));
-    struct json *pod_spec, *container;
 
     json_set_int(arena, spec, "replicas", 1 + (int64_t)rand_below(run->cluster.rand, max));
     json_set_string(arena, spec, "restartPolicy",
                     policy ? policy : draw_text(run, POLICIES, ARRAY_SIZE(POLICIES)));
-    pod_spec = json_ensure_object(arena, json_ensure_object(arena, spec, "template"), "spec");
+    struct json *pod_spec =
+        json_ensure_object(arena, json_ensure_object(arena, spec, "template"), "spec");
     if (host_network)
         json_set_bool(arena, pod_spec, "hostNetwork", true);
-    container = json_object(arena);
+    struct json *container = json_object(arena);
     json_set_string(arena, container, "name", kind->container);
     json_set_string(arena, container, "image", "simulated");
     json_append(json_ensure_array(arena, pod_spec, "containers"), container);
@@ -342,13 +342,12 @@ static void run_init(struct run *run, uint64_t seed)
 {
     struct loop *loop;
     struct rand *rand;
-    struct fault_rates rates;
 
     *run = (struct run){.death = {.callback = on_death}};
     sim_cluster_init(&run->cluster, seed);
     loop = run->cluster.loop;
     rand = run->cluster.rand;
-    rates = (struct fault_rates){
+    struct fault_rates rates = (struct fault_rates){
         .refuse = (unsigned)rand_below(rand, 100),
         .slow = (unsigned)rand_below(rand, 300),
         .lose = (unsigned)rand_below(rand, 100),

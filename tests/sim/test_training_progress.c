@@ -214,7 +214,6 @@ static void test_the_progress_is_on_the_job(void **state)
 {
     struct story *story = *state;
     size_t dials;
-    char *before;
 
     submit(story, "mnist", PROGRESS_PORT);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
@@ -223,7 +222,7 @@ static void test_the_progress_is_on_the_job(void **state)
     assert_int_equal(story->last_port, 8000);
     assert_in_range(story->dials, 9, 13); /* every five seconds */
 
-    before = arena_strdup(story->arena, progress_of(story, "mnist"));
+    char *before = arena_strdup(story->arena, progress_of(story, "mnist"));
     dials = story->dials;
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_string_not_equal(progress_of(story, "mnist"), before);
@@ -234,13 +233,13 @@ static void test_the_progress_is_on_the_job(void **state)
 static void test_nothing_new(void **state)
 {
     struct story *story = *state;
-    size_t changes, dials;
+    size_t dials;
 
     story->behaviour = ANSWER_THE_SAME;
     submit(story, "mnist", PROGRESS_PORT);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_string_equal(progress_of(story, "mnist"), "step 1/1000, loss 0.5");
-    changes = story->job_changes;
+    size_t changes = story->job_changes;
     dials = story->dials;
     training_controller_free(story->controller);
     start_controller(story); /* a new one does not write it again either */
@@ -254,7 +253,6 @@ static void test_the_last_word_stays(void **state)
     struct story *story = *state;
     struct json *patch = json_object(story->arena);
     struct json *spec = json_ensure_object(story->arena, patch, "spec");
-    char *last;
     size_t dials;
 
     submit(story, "mnist", PROGRESS_PORT);
@@ -265,7 +263,7 @@ static void test_the_last_word_stays(void **state)
                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_true(training_condition_is_true(status_of(story, "mnist"), TRAINING_FAILED));
-    last = arena_strdup(story->arena, progress_of(story, "mnist"));
+    char *last = arena_strdup(story->arena, progress_of(story, "mnist"));
     dials = story->dials;
     sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
     assert_string_equal(progress_of(story, "mnist"), last);

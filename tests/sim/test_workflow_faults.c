@@ -123,13 +123,11 @@ static void audit_pod(void *context, struct kube_object *old, struct kube_object
     if (!workflow)
         return;
     for (int other = 0; other < TASKS_MAX; other++) {
-        const struct json *needed;
-        const char *output;
-
         if (!(run->needs[number][task] & (1U << other)))
             continue;
-        needed = node_of(workflow->json, arena_printf(arena, "wf-%d.t%d", number, other));
-        output = workflow_node_output(needed, "out");
+        const struct json *needed =
+            node_of(workflow->json, arena_printf(arena, "wf-%d.t%d", number, other));
+        const char *output = workflow_node_output(needed, "out");
         check(run, workflow_node_phase(needed) == WORKFLOW_SUCCEEDED && output,
               "%s was begun before t%d had succeeded", name, other);
         check(run, has_argument(new_->json, output), "%s did not get '%s'", name, output);
@@ -296,12 +294,10 @@ static void submit(struct run *run, int number)
 
 static void run_init(struct run *run, uint64_t seed)
 {
-    struct fault_rates rates;
-
     *run = (struct run){.seed = seed};
     sim_cluster_init(&run->cluster, seed);
     sim_node_set_failures(run->cluster.node, (unsigned)rand_below(run->cluster.rand, 40));
-    rates = (struct fault_rates){
+    struct fault_rates rates = (struct fault_rates){
         .refuse = (unsigned)rand_below(run->cluster.rand, 100),
         .lose = (unsigned)rand_below(run->cluster.rand, 100),
         .conflict = (unsigned)rand_below(run->cluster.rand, 200),

@@ -90,21 +90,18 @@ static bool is_suspended(const struct kube_object *job)
 static void audit_job(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct training_audit *audit = context;
-    struct job_record *record;
     const struct json *status;
     struct training_job job;
-    bool succeeded, failed;
-    const char *end;
 
     audit_tell_change(audit, old, new_);
     if (!new_)
         return;
-    record = audit_record_of(audit, new_->uid, new_->name);
+    struct job_record *record = audit_record_of(audit, new_->uid, new_->name);
     record->suspensions += is_suspended(new_) && !(old && is_suspended(old));
     status = json_get(new_->json, "status");
-    succeeded = training_condition_is_true(status, TRAINING_SUCCEEDED);
-    failed = training_condition_is_true(status, TRAINING_FAILED);
-    end = succeeded ? TRAINING_SUCCEEDED : failed ? TRAINING_FAILED : NULL;
+    bool succeeded = training_condition_is_true(status, TRAINING_SUCCEEDED);
+    bool failed = training_condition_is_true(status, TRAINING_FAILED);
+    const char *end = succeeded ? TRAINING_SUCCEEDED : failed ? TRAINING_FAILED : NULL;
     check(audit, !(succeeded && failed), "%s has succeeded and failed", new_->name);
     check(audit, !record->end || str_eq(record->end, end), "%s was %s and is %s", new_->name,
           record->end, end ? end : "going on");

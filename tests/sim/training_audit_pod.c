@@ -17,11 +17,10 @@ static bool is_remembered(const struct training_job *job, const struct kube_obje
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct training_replicas replicas;
-    const struct training_replica *replica;
 
     training_replicas_init(&replicas, arena, job);
     training_restarts_read(&replicas, job, arena);
-    replica = training_replicas_find(&replicas, job, pod->json);
+    const struct training_replica *replica = training_replicas_find(&replicas, job, pod->json);
     return replica && replica->finished;
 }
 
@@ -175,8 +174,6 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
     const struct kube_object *object = new_ ? new_ : old;
     struct kube_object *owner = audit_owner_of(audit, object->json);
     int64_t now_ms = loop_now_ms(audit->cluster->loop);
-    struct replica_record *replica;
-    struct job_record *record;
     struct training_job job;
     struct training_pod pod;
 
@@ -185,8 +182,8 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
         return;
     training_job_read(audit_kind_of(audit, owner->json), owner->json, &job);
     training_pod_read(job.kind, object->json, &pod);
-    record = audit_record_of(audit, owner->uid, owner->name);
-    replica = audit_replica_of(record, object->name);
+    struct job_record *record = audit_record_of(audit, owner->uid, owner->name);
+    struct replica_record *replica = audit_replica_of(record, object->name);
     if (new_ && !old)
         audit_new_pod(audit, record, replica, &job, new_);
     else if (new_ && !kube_meta_is_controlled_by(old->json, owner->uid))

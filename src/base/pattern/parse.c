@@ -157,7 +157,7 @@ static int take_class_item(struct parser *parser, const char *start,
                            struct pattern_set_builder *set)
 {
     const char *item = parser->at;
-    uint32_t first, last;
+    uint32_t first;
     if (str_has_prefix(item, "[:") && strstr(item, ":]")) {
         const char *behind = pattern_set_add_named(parser->arena, set, item);
         if (behind) {
@@ -174,7 +174,7 @@ static int take_class_item(struct parser *parser, const char *start,
     int result = take_class_character(parser, start, &first);
     if (result < 0)
         return result;
-    last = first;
+    uint32_t last = first;
     if (parser->at[0] == '-' && parser->at[1] != ']' && parser->at[1] != '\0') {
         parser->at++;
         result = take_class_character(parser, start, &last);

@@ -23,14 +23,14 @@ static bool inside_namespace(const char *const *rest, size_t count)
 static int no_subresource(const struct kube_kind *resource, const char *sub, struct err *err)
 {
     static const struct {
-        const char *sub, *way_out;
+        const char *sub, *instead;
     } known[] = {
         {"ephemeralcontainers", "run what you need with 'kubectl exec'"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (str_eq(sub, known[i].sub))
             return err_set(err, ERR_UNSUPPORTED, "%s/%s is not supported by this server yet: %s",
-                           resource->id.plural, sub, known[i].way_out);
+                           resource->id.plural, sub, known[i].instead);
     return not_found(err);
 }
 #define no_subresource(...) ERR_IS_NEGATIVE(no_subresource(__VA_ARGS__))

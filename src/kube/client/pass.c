@@ -128,11 +128,10 @@ void kube_pass_add_write(struct kube_pass *pass, const struct json *workload)
 void kube_pass_event(struct kube_pass *pass, bool warning, const char *reason, const char *format,
                      ...)
 {
-    const char *message;
     va_list args;
 
     va_start(args, format);
-    message = arena_vprintf(pass->arena, format, args);
+    const char *message = arena_vprintf(pass->arena, format, args);
     va_end(args);
     kube_event(pass->client, pass->workload->json, pass->component, warning ? "Warning" : "Normal",
                reason, "%s", message);

@@ -81,12 +81,10 @@ void http_response_reader_release(struct http_response_reader *reader)
 static int reader_execute(struct http_response_reader *reader, const char *data, size_t size,
                           struct err *err)
 {
-    enum http_errno problem;
-
     if (reader->whole)
         return 0;
     http_parser_execute(&reader->parser, &SETTINGS, data, size);
-    problem = HTTP_PARSER_ERRNO(&reader->parser);
+    enum http_errno problem = HTTP_PARSER_ERRNO(&reader->parser);
     if (reader->whole)
         return 0;
     if (reader->parser.upgrade)

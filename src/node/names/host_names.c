@@ -155,11 +155,10 @@ static char *lines_for(const struct host_names *names, struct arena *arena, cons
 static int write_in_place(const char *path, const char *text, size_t size, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-    int result;
 
     if (fd < 0)
         return err_set_errno(err, errno, "cannot write '%s'", path);
-    result = file_write_all(fd, text, size, err);
+    int result = file_write_all(fd, text, size, err);
     if (result == 0 && ftruncate(fd, (off_t)size) < 0)
         result = err_set_errno(err, errno, "cannot write '%s'", path);
     return result;
@@ -169,15 +168,13 @@ static int write_in_place(const char *path, const char *text, size_t size, struc
 static int refresh_file(const char *path, const char *lines, struct err *err)
 {
     _cleanup_buf_ struct buf old, text;
-    const char *mark;
-    int result;
 
     buf_init(&old, HOSTS_MAX);
     buf_init(&text, 2 * HOSTS_MAX);
-    result = file_read(path, &old, err);
+    int result = file_read(path, &old, err);
     if (result < 0)
         return result;
-    mark = strstr(old.data, MARK);
+    const char *mark = strstr(old.data, MARK);
     if (!mark)
         return 0;
     buf_append(&text, old.data, (size_t)(mark - old.data));

@@ -222,22 +222,19 @@ static void controller_collect_metrics(struct prometheus_collector *collector)
 static void controller_reconcile_job(void *context, const char *key)
 {
     struct training_controller *controller = context;
-    struct kube_object *job;
-    struct job_entry *entry;
-    int64_t wait_ms;
 
     if (!job_watch_is_ready(&controller->watch)) {
         workqueue_defer(controller->queue, key, SYNC_POLL_MS);
         return;
     }
-    job = kube_informer_find(controller->watch.jobs, key);
+    struct kube_object *job = kube_informer_find(controller->watch.jobs, key);
     if (!job) {
         job_cache_forget(&controller->cache, key);
         workqueue_done(controller->queue, key, false);
         return;
     }
-    entry = job_cache_get(&controller->cache, key);
-    wait_ms = entry->wait_until_ms - loop_now_ms(controller->loop);
+    struct job_entry *entry = job_cache_get(&controller->cache, key);
+    int64_t wait_ms = entry->wait_until_ms - loop_now_ms(controller->loop);
     if (entry->wait_until_ms > 0 && wait_ms > 0) {
         workqueue_defer(controller->queue, key, wait_ms);
         return;

@@ -112,14 +112,13 @@ static int validate_elastic(const struct json *spec, int64_t workers, struct err
 {
     const struct json *elastic = json_get(spec, "elasticPolicy"), *metrics;
     int64_t min, max;
-    int result;
 
     if (is_absent(elastic))
         return 0;
     if (elastic->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, ELASTIC ": must be an object, is %s",
                        json_type_name(elastic->type));
-    result = validate_numbers(elastic, err);
+    int result = validate_numbers(elastic, err);
     if (result == 0)
         result = validate_texts(elastic, err);
     if (result == 0)
@@ -175,9 +174,8 @@ int training_pytorch_validate(const struct json *object, struct err *err)
 {
     const struct json *spec = json_get(object, "spec");
     int64_t workers = training_pytorch_replicas(spec, TRAINING_WORKER, -1);
-    int result;
 
-    result = validate_nproc(spec, err);
+    int result = validate_nproc(spec, err);
     if (result == 0)
         result = validate_elastic(spec, workers, err);
     if (result == 0 && !training_job_has_started(object))

@@ -118,14 +118,13 @@ int training_tf_config_check(struct arena *arena, const struct training_job *job
     training_tf_config_prepare(arena, &counted, cluster_domain);
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         int replicas = job->replicas[type].present ? job->replicas[type].replicas : 0;
-        size_t size;
 
         if (replicas == 0)
             continue;
-        size = strlen("TF_CONFIG=") +
-               strlen(training_tf_config(arena, &counted, (enum training_replica_type)type,
-                                         replicas - 1, cluster_domain)) +
-               1;
+        size_t size = strlen("TF_CONFIG=") +
+                      strlen(training_tf_config(arena, &counted, (enum training_replica_type)type,
+                                                replicas - 1, cluster_domain)) +
+                      1;
         if (size > longest)
             longest = size;
     }

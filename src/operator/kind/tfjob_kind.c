@@ -72,11 +72,10 @@ static void set_environment(struct arena *arena, const struct training_job *job,
 {
     const char *text = training_tf_config(arena, job, type, index, cluster_domain);
     struct json *container = training_job_container(job->kind, pod_spec);
-    struct json *variable;
 
     if (!text || !container)
         return;
-    variable = json_object(arena);
+    struct json *variable = json_object(arena);
     json_set_string(arena, variable, "name", "TF_CONFIG");
     json_set_string(arena, variable, "value", text);
     json_append(json_ensure_array(arena, container, "env"), variable);

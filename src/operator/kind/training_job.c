@@ -52,7 +52,6 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
                               struct training_replica_spec *ret)
 {
     int64_t replicas = json_get_int(spec, "replicas", 1);
-    const struct json *port;
 
     if (replicas < 0)
         replicas = 0;
@@ -65,7 +64,7 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
     training_restart_policy_parse(json_get_string(spec, "restartPolicy", NULL),
                                   &ret->restart_policy);
     ret->template = json_get(spec, "template");
-    port = job_find_port(kind, ret->template);
+    const struct json *port = job_find_port(kind, ret->template);
     ret->port = (int)json_get_int(port, "containerPort", kind->port);
     /* A template that names a host port keeps it. */
     ret->host_network = json_get_bool(json_get(ret->template, "spec"), "hostNetwork", false) &&

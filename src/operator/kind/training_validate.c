@@ -116,14 +116,13 @@ static int validate_limits(const struct json *policy, const char *path, struct e
     const struct json *clean = json_get(policy, "cleanPodPolicy");
     enum training_clean_policy parsed;
     char recorded_events[TRAINING_VALUE_MAX];
-    int result;
 
     if (clean && clean->type != JSON_NULL &&
         !training_clean_policy_parse(json_text(clean), &parsed))
         return err_set(err, ERR_INVALID, "%s.cleanPodPolicy: must be None, Running or All, is %s",
                        path,
                        training_value_describe(clean, recorded_events, sizeof(recorded_events)));
-    result = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
+    int result = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
     if (result < 0)
         return result;
     /* limited so that seconds fit into milliseconds */
@@ -151,9 +150,8 @@ int training_managed_by_validate(const struct json *spec, struct err *err)
 static int validate_run_policy(const struct json *spec, struct err *err)
 {
     const struct json *policy, *suspend;
-    int result;
 
-    result = validate_object(spec, "spec", "runPolicy", &policy, err);
+    int result = validate_object(spec, "spec", "runPolicy", &policy, err);
     if (result == 0)
         result = validate_limits(policy, "spec.runPolicy", err);
     if (result == 0)
@@ -244,12 +242,11 @@ static int validate_name_length(const struct json *replica, enum training_replic
 {
     int64_t replicas = json_get_int(replica, "replicas", 1);
     char name[512];
-    int length;
 
     if (replicas < 1)
         return 0;
-    length = snprintf(name, sizeof(name), "%s-%s-%" PRId64, job_name,
-                      training_replica_type_lower(type), replicas - 1);
+    int length = snprintf(name, sizeof(name), "%s-%s-%" PRId64, job_name,
+                          training_replica_type_lower(type), replicas - 1);
     if (length > TRAINING_POD_NAME_MAX)
         return err_set(err, ERR_INVALID,
                        "metadata.name: too long: pod '%s' would have %d characters, at most %d are "
@@ -286,16 +283,14 @@ static int validate_replica(const struct training_kind *kind, const struct json 
                             enum training_replica_type type, const char *job_name, struct err *err)
 {
     char path[160], recorded_events[TRAINING_VALUE_MAX];
-    const struct json *policy;
     enum training_restart_policy parsed;
-    int result;
 
     snprintf(path, sizeof(path), "spec.%s[%.60s]", kind->specs, replica->name);
     if (replica->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
                        json_type_name(replica->type));
 
-    result = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
+    int result = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
     if (result < 0)
         return result;
     if ((type == TRAINING_CHIEF || type == TRAINING_MASTER) &&
@@ -303,7 +298,7 @@ static int validate_replica(const struct training_kind *kind, const struct json 
         return err_set(err, ERR_INVALID, "%s.replicas: must not be more than 1, is %" PRId64, path,
                        json_get_int(replica, "replicas", 1));
 
-    policy = json_get(replica, "restartPolicy");
+    const struct json *policy = json_get(replica, "restartPolicy");
     if (policy && policy->type != JSON_NULL && !str_eq(json_text(policy), "") &&
         !training_restart_policy_parse(json_text(policy), &parsed))
         return err_set(err, ERR_INVALID,
@@ -357,14 +352,13 @@ int training_job_validate(const struct training_kind *kind, const struct json *o
 {
     const char *name = json_get_string(json_get(object, "metadata"), "name", "");
     const struct json *spec = json_get(object, "spec");
-    int result;
 
     if (!str_is_dns1035_label(name))
         return err_set(err, ERR_INVALID,
                        "metadata.name: must be a DNS-1035 label (lower case letters, digits and "
                        "'-', starting with a letter, at most 63 characters), is \"%s\"",
                        name);
-    result = validate_run_policy(spec, err);
+    int result = validate_run_policy(spec, err);
     if (result < 0)
         return result;
     result = validate_replica_specs(kind, spec, name, err);

@@ -7,11 +7,11 @@
 struct json *training_autoscaler_new(struct arena *arena, const struct training_job *job)
 {
     const struct json *metrics = json_get(job->elastic, "metrics");
-    struct json *object, *metadata, *spec, *target;
+    struct json *metadata, *spec;
 
     if (json_count(metrics) == 0)
         return NULL;
-    object = json_object(arena);
+    struct json *object = json_object(arena);
     json_set_string(arena, object, "kind", "HorizontalPodAutoscaler");
     metadata = json_ensure_object(arena, object, "metadata");
     json_set_string(arena, metadata, "name", job->name);
@@ -21,7 +21,7 @@ struct json *training_autoscaler_new(struct arena *arena, const struct training_
     kube_meta_add_owner(arena, object, kube_owner_reference_new(arena, job->json, true));
 
     spec = json_ensure_object(arena, object, "spec");
-    target = json_ensure_object(arena, spec, "scaleTargetRef");
+    struct json *target = json_ensure_object(arena, spec, "scaleTargetRef");
     json_set_string(arena, target, "apiVersion",
                     kube_resource_api_version(arena, job->kind->resource));
     json_set_string(arena, target, "kind", job->kind->row->id.kind);

@@ -106,12 +106,11 @@ static struct members first_members(const struct training_job *job,
 static struct json *min_resources(struct arena *arena, const struct training_job *job,
                                   const struct training_replicas *replicas, int64_t now_ms)
 {
-    struct members members;
     struct training_amounts sum = {0};
 
     if (job->scheduling.min_resources)
         return json_clone(arena, job->scheduling.min_resources);
-    members = first_members(job, replicas, now_ms);
+    struct members members = first_members(job, replicas, now_ms);
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         struct training_amounts each =
             training_pod_amounts(arena, json_get(job->replicas[type].template, "spec"));
@@ -174,11 +173,9 @@ struct json *training_gang_group_new(struct arena *arena, const struct training_
 static struct json *resources_patch(struct arena *arena, const struct json *wanted,
                                     const struct json *is)
 {
-    struct json *patch;
-
     if (!wanted)
         return json_null(arena);
-    patch = json_clone(arena, wanted);
+    struct json *patch = json_clone(arena, wanted);
     JSON_EACH (entry, is) {
         if (!json_get(wanted, entry->name))
             json_set(arena, patch, entry->name, json_null(arena));

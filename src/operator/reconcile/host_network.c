@@ -87,11 +87,10 @@ const int *training_host_ports_held(struct arena *arena, const struct json *job,
 {
     const struct json *memory = read_annotation(arena, job);
     size_t room = 0;
-    int *held;
 
     JSON_EACH (list, memory)
         room += json_count(list);
-    held = ARENA_ARRAY(arena, int, room + 1);
+    int *held = ARENA_ARRAY(arena, int, room + 1);
     *ret_count = 0;
     JSON_EACH (list, memory) {
         JSON_EACH (value, list) {
@@ -167,13 +166,12 @@ static void believe_pods(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
-        int port;
 
         if (!pass->job.replicas[replica->type].host_network ||
             (replica->state != TRAINING_REPLICA_ACTIVE &&
              replica->state != TRAINING_REPLICA_PENDING))
             continue;
-        port = port_of_pod(pass->job.kind, replica->pod.json);
+        int port = port_of_pod(pass->job.kind, replica->pod.json);
         if (port)
             take_port(pass, replica, port);
     }
@@ -272,13 +270,12 @@ static void write_down(struct training_pass *pass)
 
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         const struct training_replica_spec *spec = &pass->job.replicas[type];
-        struct json *list;
 
         if (!spec->host_network || spec->replicas == 0)
             continue;
-        list = json_set(pass->arena, memory,
-                        training_replica_type_lower((enum training_replica_type)type),
-                        json_array(pass->arena));
+        struct json *list = json_set(pass->arena, memory,
+                                     training_replica_type_lower((enum training_replica_type)type),
+                                     json_array(pass->arena));
         for (int i = 0; i < spec->replicas; i++) {
             json_append(list, json_int(pass->arena, spec->ports[i]));
             if (spec->ports[i])
@@ -291,8 +288,6 @@ static void write_down(struct training_pass *pass)
 bool training_pass_assign_ports(struct training_pass *pass)
 {
     const struct host_ports *table = pass->observed->host_ports;
-    struct ports_seen *own;
-    int missing, found, *ports;
 
     if (!training_job_uses_host_network(&pass->job)) {
         hold_nothing(pass);
@@ -304,10 +299,10 @@ bool training_pass_assign_ports(struct training_pass *pass)
     }
     believe_pods(pass);
     give_up_clashes(pass);
-    own = ARENA_NEW(pass->arena, struct ports_seen);
-    missing = count_missing(pass, own);
-    ports = ARENA_ARRAY(pass->arena, int, (size_t)missing + 1);
-    found = find_free(pass, own, ports, missing);
+    struct ports_seen *own = ARENA_NEW(pass->arena, struct ports_seen);
+    int missing = count_missing(pass, own);
+    int *ports = ARENA_ARRAY(pass->arena, int, (size_t)missing + 1);
+    int found = find_free(pass, own, ports, missing);
     if (found == missing)
         hand_out(pass, ports);
     write_down(pass);
@@ -343,10 +338,9 @@ void training_pass_release_ports(struct training_pass *pass)
     struct ports_seen *live = ARENA_NEW(pass->arena, struct ports_seen);
     struct json *kept = json_object(pass->arena);
     size_t room, count = 0;
-    int *held;
 
     training_host_ports_held(pass->arena, pass->job.json, &room);
-    held = ARENA_ARRAY(pass->arena, int, room + 1);
+    int *held = ARENA_ARRAY(pass->arena, int, room + 1);
     see_live_pods(pass, live);
     JSON_EACH (list, memory) {
         struct json *ports = json_set(pass->arena, kept, list->name, json_array(pass->arena));

@@ -207,12 +207,12 @@ static const char *failed_replicas(const struct training_pass *pass)
  * the first start counts there. */
 static bool is_past_backoff_limit(const struct training_pass *pass)
 {
-    int64_t remembered, in_place, new_failures;
+    int64_t remembered, in_place;
 
     if (pass->job.backoff_limit < 0)
         return false;
     training_replicas_restarts(&pass->replicas, &pass->job, &remembered, &in_place);
-    new_failures = count_new_failures(pass);
+    int64_t new_failures = count_new_failures(pass);
     if (new_failures > 0 && remembered + in_place + new_failures > pass->job.backoff_limit)
         return true;
     return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;
@@ -245,11 +245,10 @@ static void report_tries(struct training_pass *pass)
 static bool is_past_deadline(const struct training_pass *pass)
 {
     int64_t started_ms = training_pass_time(pass, "startTime");
-    int64_t left_ms;
 
     if (pass->job.deadline_seconds < 0 || started_ms < 0)
         return false;
-    left_ms = started_ms + pass->job.deadline_seconds * 1000 - pass->now_ms;
+    int64_t left_ms = started_ms + pass->job.deadline_seconds * 1000 - pass->now_ms;
     if (left_ms <= 0)
         return true;
     training_plan_requeue(pass->plan, left_ms);

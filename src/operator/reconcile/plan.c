@@ -77,15 +77,14 @@ const struct json *training_plan_object(const struct training_plan *plan,
                                         const struct training_action *action, struct arena *arena)
 {
     const struct training_builder *builder = plan->builder;
-    struct json *pod;
 
     if (action->object)
         return action->object;
     if (action->type == TRAINING_CREATE_SERVICE)
         return training_service_new(arena, builder->job, action->replica_type,
                                     action->replica_index);
-    pod = training_pod_new(arena, builder->job, action->replica_type, action->replica_index,
-                           builder->cluster_domain);
+    struct json *pod = training_pod_new(arena, builder->job, action->replica_type,
+                                        action->replica_index, builder->cluster_domain);
     if (builder->gang)
         training_gang_mark_pod(arena, builder->gang, builder->job, action->replica_type, pod);
     return pod;

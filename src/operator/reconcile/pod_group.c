@@ -172,7 +172,6 @@ static void report_too_many(struct training_pass *pass)
 void training_pass_keep_group(struct training_pass *pass)
 {
     const struct json *group = pass->observed->pod_group;
-    struct json *patch;
 
     if (pass->elsewhere)
         report_elsewhere(pass);
@@ -195,8 +194,8 @@ void training_pass_keep_group(struct training_pass *pass)
     }
     if (kube_meta_is_deleting(group))
         return;
-    patch = training_gang_group_patch(pass->arena, pass->gang, &pass->job, &pass->replicas,
-                                      pass->now_ms, group);
+    struct json *patch = training_gang_group_patch(pass->arena, pass->gang, &pass->job,
+                                                   &pass->replicas, pass->now_ms, group);
     if (patch)
         training_plan_create(pass->plan, TRAINING_UPDATE_POD_GROUP, patch);
     if (training_pass_waits_for_group(pass))

@@ -61,13 +61,11 @@ static struct json *object_new(struct arena *arena, const struct kube_resource *
 static void set_default_port(struct arena *arena, const struct training_kind *kind,
                              struct json *container)
 {
-    struct json *port;
-
     JSON_EACH (given, json_get(container, "ports")) {
         if (str_eq(json_get_string(given, "name", NULL), kind->port_name))
             return;
     }
-    port = json_object(arena);
+    struct json *port = json_object(arena);
     json_set_string(arena, port, "name", kind->port_name);
     json_set_int(arena, port, "containerPort", kind->port);
     json_append(json_ensure_array(arena, container, "ports"), port);
@@ -111,7 +109,7 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     const struct json *template_metadata = json_get(replica->template, "metadata");
     struct json *pod = object_new(arena, &KUBE_PODS, job, type, index);
     struct json *metadata = json_get(pod, "metadata");
-    struct json *spec, *container;
+    struct json *spec;
 
     JSON_EACH (label, json_get(template_metadata, "labels")) {
         if (!kube_meta_label(pod, label->name))
@@ -127,7 +125,7 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     json_set_string(arena, spec, "restartPolicy", pod_restart_policy(job, type));
     if (job->shared_address)
         json_set_bool(arena, spec, "hostNetwork", true);
-    container = training_job_container(job->kind, spec);
+    struct json *container = training_job_container(job->kind, spec);
     if (container)
         set_ports(arena, job, type, index, container);
     /* The default of a pod in the node's network is the node's resolver, which does not know the

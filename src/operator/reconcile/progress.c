@@ -292,13 +292,11 @@ static int interrupted_restart(const struct training_pass *pass)
 
 void training_pass_continue(struct training_pass *pass)
 {
-    int restarted_type;
-
     /* nothing is created or counted before all objects of the job are adopted */
     if (training_pass_adopt(pass))
         return;
     remember_finished(pass);
-    restarted_type = restart_replicas(pass);
+    int restarted_type = restart_replicas(pass);
     if (restarted_type < 0)
         restarted_type = interrupted_restart(pass);
     training_pass_delete_overdue(pass);

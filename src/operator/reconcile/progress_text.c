@@ -171,11 +171,10 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         const struct json *pod = pods[i];
-        int port;
 
         if (!is_speaker(pod, job_uid, "Running"))
             continue;
-        port = progress_find_port(pod, "progress");
+        int port = progress_find_port(pod, "progress");
         if (!port)
             port = progress_find_port(pod, "metrics");
         if (!port)

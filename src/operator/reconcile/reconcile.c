@@ -92,16 +92,15 @@ static void set_replica_statuses(struct training_pass *pass)
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         struct training_replica_counts counted =
             training_replicas_count(&pass->replicas, (enum training_replica_type)type);
-        struct json *counts;
 
         if (!pass->job.replicas[type].present) {
             /* a type that was removed from the spec has no status */
             json_remove(statuses, training_replica_type_name((enum training_replica_type)type));
             continue;
         }
-        counts = json_set(pass->arena, statuses,
-                          training_replica_type_name((enum training_replica_type)type),
-                          json_object(pass->arena));
+        struct json *counts = json_set(pass->arena, statuses,
+                                       training_replica_type_name((enum training_replica_type)type),
+                                       json_object(pass->arena));
         /* The selector of this type's pods, which the scale subresource shows to autoscalers. */
         json_set(pass->arena, counts, "selector",
                  json_stringf(pass->arena, "%s=%s,%s=%s,%s=%s", TRAINING_NAME_LABEL, pass->job.name,
@@ -150,15 +149,13 @@ static void pass_add_advice(struct training_pass *pass)
 
 static void run_job(struct training_pass *pass)
 {
-    struct training_judgement judgement;
-
     training_pass_report_pods(pass);
     pass_add_advice(pass);
     /* The time that the job waits in a queue does not count. */
     if (training_pass_time(pass, "startTime") < 0 && !training_pass_waits_for_group(pass))
         training_pass_set_time(pass, "startTime");
     set_replica_statuses(pass);
-    judgement = training_pass_judge(pass);
+    struct training_judgement judgement = training_pass_judge(pass);
     if (judgement.outcome != TRAINING_OUTCOME_NONE)
         end_job(pass, &judgement);
     else

@@ -129,11 +129,9 @@ static void remember_surplus(const struct training_replicas *replicas,
 
 static struct json *replica_memory(struct arena *arena, const struct training_replica *replica)
 {
-    struct json *entry;
-
     if (replica->restarts == 0 && replica->retry_ms == 0)
         return sent_away(arena, replica->restarted_uid);
-    entry = json_object(arena);
+    struct json *entry = json_object(arena);
     json_set_int(arena, entry, "count", replica->restarts);
     json_set_string(arena, entry, "uid", replica->restarted_uid);
     if (replica->retry_ms > 0) {

@@ -100,7 +100,6 @@ static void settle_counts(struct training_pass *pass)
 static void teardown_expire(struct training_pass *pass)
 {
     int64_t completed_ms = training_pass_time(pass, "completionTime");
-    int64_t left_ms;
 
     if (completed_ms < 0) {
         training_pass_set_time(pass, "completionTime");
@@ -108,7 +107,7 @@ static void teardown_expire(struct training_pass *pass)
     }
     if (pass->job.ttl_seconds < 0 || pass->job.suspend)
         return;
-    left_ms = completed_ms + pass->job.ttl_seconds * 1000 - pass->now_ms;
+    int64_t left_ms = completed_ms + pass->job.ttl_seconds * 1000 - pass->now_ms;
     if (left_ms <= 0)
         training_plan_delete(pass->plan, TRAINING_DELETE_JOB, pass->job.json, false);
     else

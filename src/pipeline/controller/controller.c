@@ -154,21 +154,19 @@ static void start_run(struct workflow_controller *controller, struct workflow_en
 static void controller_reconcile_workflow(void *context, const char *key)
 {
     struct workflow_controller *controller = context;
-    struct kube_object *workflow;
-    struct workflow_entry *entry;
     int64_t wait_ms;
 
     if (!kube_informer_synced(controller->workflows) || !kube_informer_synced(controller->pods)) {
         workqueue_defer(controller->queue, key, SYNC_POLL_MS);
         return;
     }
-    workflow = kube_informer_find(controller->workflows, key);
+    struct kube_object *workflow = kube_informer_find(controller->workflows, key);
     if (!workflow) {
         workflow_cache_forget(&controller->cache, key);
         workqueue_done(controller->queue, key, false);
         return;
     }
-    entry = workflow_cache_get(&controller->cache, key);
+    struct workflow_entry *entry = workflow_cache_get(&controller->cache, key);
     wait_ms =
         kube_own_writes_wait_ms(&entry->writes, workflow->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {

@@ -48,13 +48,11 @@ static const struct json *any_volume(const struct builder *b, const char *name)
 static struct json *claim_volume(const struct builder *b, const char *name)
 {
     JSON_EACH (claim, json_get(b->pass->spec, "volumeClaimTemplates")) {
-        struct json *volume, *source;
-
         if (!str_eq(kube_meta_name(claim), name))
             continue;
-        volume = json_object(b->arena);
+        struct json *volume = json_object(b->arena);
         json_set_string(b->arena, volume, "name", name);
-        source = json_ensure_object(b->arena, volume, "persistentVolumeClaim");
+        struct json *source = json_ensure_object(b->arena, volume, "persistentVolumeClaim");
         json_set(b->arena, source, "claimName",
                  json_stringf(b->arena, "%s-%s", b->pass->name, name));
         return volume;
@@ -218,7 +216,6 @@ static int build_inits(struct builder *b, struct workflow_scope *scope, struct e
     JSON_EACH (given, json_get(b->template_, "initContainers")) {
         struct json *init = json_clone(b->arena, given);
         bool mirror = json_get_bool(init, "mirrorVolumeMounts", false);
-        int result;
 
         json_remove(init, "mirrorVolumeMounts");
         if (mirror) {
@@ -227,7 +224,7 @@ static int build_inits(struct builder *b, struct workflow_scope *scope, struct e
                             json_clone(b->arena, mount));
             }
         }
-        result = add_volumes(b, scope, init, err);
+        int result = add_volumes(b, scope, init, err);
         if (result < 0)
             return result;
         json_append(json_ensure_array(b->arena, b->spec, "initContainers"), init);

@@ -64,11 +64,11 @@ static void set_needs_of_task(struct graph *graph, size_t position)
     struct arena *arena = graph->pass->arena;
     struct workflow_dag_task *task = &graph->dag.tasks[position];
     const char **names;
-    size_t count, *needs;
+    size_t count;
 
     if (workflow_task_needs(arena, graph->members[position].task, &names, &count, NULL) < 0)
         return;
-    needs = ARENA_ARRAY(arena, size_t, count + 1);
+    size_t *needs = ARENA_ARRAY(arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++) {
         needs[task->need_count] = graph_find_member(graph, names[i]);
         task->need_count += needs[task->need_count] != SIZE_MAX;
@@ -180,10 +180,9 @@ static void run_member(struct graph *graph, size_t position)
         .attempt = -1,
     };
     bool known = workflow_node_find(&graph->pass->nodes, member->node_name) != NULL;
-    const struct json *node;
 
     begin_group(graph, position);
-    node = workflow_run_task(graph->pass, &call, member->task);
+    const struct json *node = workflow_run_task(graph->pass, &call, member->task);
     if (node && !known)
         link_node(graph, position, node);
     graph->dag.tasks[position].phase = workflow_node_phase(node);
@@ -321,7 +320,6 @@ struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call
         .dag.fail_fast = steps || json_get_bool(json_get(call->template_, "dag"), "failFast", true),
     };
     struct err err = ERR_INIT;
-    enum workflow_phase phase;
 
     graph.scope = (struct workflow_scope){.pass = pass,
                                           .inputs = inputs,
@@ -329,7 +327,7 @@ struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call
                                           .template_ = call->template_,
                                           .retries = -1};
     read_members(&graph);
-    phase = graph_advance(&graph);
+    enum workflow_phase phase = graph_advance(&graph);
     end_groups(&graph);
     if (phase == WORKFLOW_SUCCEEDED && make_outputs(&graph, &err) < 0)
         workflow_pass_set(pass, graph.node, WORKFLOW_ERROR, arena_strdup(pass->arena, err.message));

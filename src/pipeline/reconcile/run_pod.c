@@ -74,11 +74,11 @@ static void check_deadline(struct workflow_pass *pass, const struct workflow_cal
                            struct json *node)
 {
     const struct json *limit = json_get(call->template_, "activeDeadlineSeconds");
-    int64_t limit_ms, left;
+    int64_t limit_ms;
 
     if (!limit || workflow_duration(limit, &limit_ms, NULL) < 0 || workflow_node_is_final(node))
         return;
-    left = workflow_node_time(node, "startedAt") + limit_ms - pass->now_ms;
+    int64_t left = workflow_node_time(node, "startedAt") + limit_ms - pass->now_ms;
     if (left > 0)
         workflow_plan_requeue(pass->plan, left);
     else
@@ -107,7 +107,6 @@ struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *
                               const struct json *inputs)
 {
     struct json *node = workflow_node_find(&pass->nodes, call->name);
-    const struct json *pod;
 
     if (!node) {
         if (!may_start(pass, call))
@@ -115,7 +114,7 @@ struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *
         node = workflow_call_begin(pass, call, "Pod", WORKFLOW_PENDING, inputs);
         pass->active++;
     }
-    pod = map_get(&pass->pods, json_get_string(node, "id", ""));
+    const struct json *pod = map_get(&pass->pods, json_get_string(node, "id", ""));
     if (!pod)
         handle_missing(pass, call, node, inputs);
     else if (!kube_meta_is_controlled_by(pod, pass->uid))

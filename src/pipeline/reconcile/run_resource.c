@@ -163,14 +163,14 @@ struct json *workflow_run_resource(struct workflow_pass *pass, struct workflow_c
                                    const struct json *inputs)
 {
     struct json *node = workflow_node_find(&pass->nodes, call->name);
-    const struct workflow_result *result;
     struct err err = ERR_INIT;
     int failed = 0;
 
     if (!node && pass->held)
         return NULL;
     node = workflow_call_begin(pass, call, "Pod", WORKFLOW_RUNNING, inputs);
-    result = workflow_pass_result(pass, json_get_string(node, "id", ""));
+    const struct workflow_result *result =
+        workflow_pass_result(pass, json_get_string(node, "id", ""));
     if (result && result->error)
         workflow_pass_set(pass, node, WORKFLOW_FAILED, arena_strdup(pass->arena, result->error));
     else if (result)

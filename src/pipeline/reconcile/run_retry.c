@@ -54,13 +54,12 @@ static struct json *run_attempt(struct workflow_pass *pass, const struct workflo
                                 const struct json *inputs, struct json *retry, int attempt)
 {
     struct workflow_call one = *call;
-    struct json *node;
 
     one.name = arena_printf(pass->arena, "%s(%d)", call->name, attempt);
     one.display = arena_printf(pass->arena, "%s(%d)", call->display, attempt);
     one.inputs = inputs ? inputs : json_array(pass->arena);
     one.attempt = attempt;
-    node = workflow_call_run(pass, &one);
+    struct json *node = workflow_call_run(pass, &one);
     if (node)
         workflow_node_add_child(&pass->nodes, retry, node);
     return node;

@@ -78,13 +78,12 @@ static const char *resolve_sibling(struct workflow_scope *scope, const char *res
     struct arena *arena = scope->pass->arena;
     size_t size = strcspn(rest, ".");
     const char *sibling = arena_strndup(arena, rest, size), *name, *value = NULL;
-    const struct json *node;
 
     if (!scope->boundary)
         return scope_fail(reference, "there are no tasks beside this one", err);
     name = step ? workflow_step_node_name(arena, scope->boundary, scope->template_, sibling)
                 : arena_printf(arena, "%s.%s", workflow_node_name(scope->boundary), sibling);
-    node = name ? workflow_node_find(&scope->pass->nodes, name) : NULL;
+    const struct json *node = name ? workflow_node_find(&scope->pass->nodes, name) : NULL;
     if (!node)
         return scope_fail(reference, arena_printf(arena, "'%s' has not run", sibling), err);
     rest += size;
@@ -105,11 +104,10 @@ static const char *resolve_item(struct workflow_scope *scope, const char *refere
                                 struct err *err)
 {
     const struct json *value = scope->item;
-    const char *text;
 
     if (value && reference[strlen("item")] == '.')
         value = json_get(value, reference + strlen("item."));
-    text = workflow_value(scope->pass->arena, value);
+    const char *text = workflow_value(scope->pass->arena, value);
     return text ? text : scope_fail(reference, "there is no such item", err);
 }
 

@@ -59,11 +59,10 @@ static void dag_decide(struct workflow_dag *dag, bool stopping)
         changed = false;
         for (size_t i = 0; i < dag->count; i++) {
             struct workflow_dag_task *task = &dag->tasks[i];
-            enum need need;
 
             if (task->phase != WORKFLOW_ABSENT || task->start || task->omit)
                 continue;
-            need = look_at_needs(dag, task);
+            enum need need = look_at_needs(dag, task);
             task->omit = need == NEED_NEVER_MET || stopping;
             task->start = need == NEED_MET && !task->omit;
             changed = changed || task->omit;

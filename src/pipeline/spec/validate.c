@@ -100,7 +100,6 @@ const char *workflow_suggest_name(struct arena *arena, const struct json *list, 
 {
     const char **names = ARENA_ARRAY(arena, const char *, json_count(list) + 1);
     size_t count = 0;
-    const char *nearest;
 
     JSON_EACH (item, list) {
         const char *own = json_get_string(item, "name", NULL);
@@ -108,7 +107,7 @@ const char *workflow_suggest_name(struct arena *arena, const struct json *list, 
         if (own)
             names[count++] = own;
     }
-    nearest = str_nearest(name, names, count);
+    const char *nearest = str_nearest(name, names, count);
     return nearest ? arena_printf(arena, "; did you mean '%s'?", nearest) : "";
 }
 

@@ -120,7 +120,6 @@ static const char *check_workflow(struct context *context, const char *name, con
     static const char *const known[] = {
         "name",           "namespace",         "uid",    "serviceAccountName",
         "mainEntrypoint", "creationTimestamp", "status", "parameters"};
-    const char *nearest;
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (str_eq(known[i], name))
@@ -131,7 +130,7 @@ static const char *check_workflow(struct context *context, const char *name, con
         return check_listed(context,
                             json_at(context->checker->spec, "arguments", "parameters", NULL),
                             name + strlen("parameters."), reference, "parameter", err);
-    nearest = str_nearest(name, known, ARRAY_SIZE(known));
+    const char *nearest = str_nearest(name, known, ARRAY_SIZE(known));
     return reference_fail(
         reference,
         nearest ? arena_printf(context->checker->arena,

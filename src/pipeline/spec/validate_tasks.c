@@ -78,11 +78,11 @@ static int check_dependencies(struct workflow_checker *checker, const struct jso
 {
     bool depends = !str_is_empty(json_get_string(task, "depends", NULL));
     const char **names;
-    size_t count, *needs;
+    size_t count;
 
     if (workflow_task_needs(checker->arena, task, &names, &count, checker->err) < 0)
         return err_wrap(checker->err, "%s.depends", path);
-    needs = ARENA_ARRAY(checker->arena, size_t, count + 1);
+    size_t *needs = ARENA_ARRAY(checker->arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++) {
         const struct workflow_match needed = workflow_find(checker, tasks, names[i]);
 
@@ -104,7 +104,6 @@ static int check_dag(struct workflow_checker *checker, const struct json *dag, c
     const struct json *tasks = json_get(dag, "tasks");
     struct workflow_dag graph = {.count = json_count(tasks)};
     size_t position = 0;
-    long on_cycle;
 
     if (!str_is_empty(json_get_string(dag, "target", NULL)))
         return err_set(checker->err, ERR_UNSUPPORTED, "%s.dag.target: is not supported", path);
@@ -126,7 +125,7 @@ static int check_dag(struct workflow_checker *checker, const struct json *dag, c
             return result;
         position++;
     }
-    on_cycle = workflow_dag_find_cycle(&graph);
+    long on_cycle = workflow_dag_find_cycle(&graph);
     if (on_cycle >= 0)
         return err_set(checker->err, ERR_INVALID,
                        "%s.dag.tasks[%ld]: task '%s' waits for itself, over its dependencies", path,

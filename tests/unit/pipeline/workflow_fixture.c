@@ -56,12 +56,10 @@ static size_t find_pod(struct workflow_fixture *fixture, const char *name)
 
 static void create_pod(struct workflow_fixture *fixture, const struct workflow_action *action)
 {
-    struct json *pod;
-
     if (find_pod(fixture, action->name) != SIZE_MAX)
         return;
     assert_true(fixture->pod_count < FIXTURE_PODS_MAX);
-    pod = json_clone(fixture->arena, action->object);
+    struct json *pod = json_clone(fixture->arena, action->object);
     json_set(fixture->arena, json_get(pod, "metadata"), "uid",
              json_stringf(fixture->arena, "pod-%zu", fixture->created++));
     json_set_string(fixture->arena, json_ensure_object(fixture->arena, pod, "status"), "phase",
@@ -119,12 +117,11 @@ static bool reconcile(struct workflow_fixture *fixture)
         .now_ms = fixture->now_ms,
     };
     struct err err = ERR_INIT;
-    bool changed;
 
     if (workflow_reconcile(&observed, fixture->arena, &fixture->plan, &err) < 0)
         fail_msg("%s", err.message);
     fixture->gone_count = fixture->result_count = 0;
-    changed = fixture->plan.status != NULL;
+    bool changed = fixture->plan.status != NULL;
     if (changed)
         json_set(fixture->arena, fixture->workflow, "status",
                  json_clone(fixture->arena, fixture->plan.status));

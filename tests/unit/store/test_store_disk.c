@@ -233,9 +233,9 @@ static void test_disk_full(void **state)
     fixture_open(&fixture);
     fixture_write(&fixture, "/a", "before");
     signal(SIGXFSZ, SIG_IGN);
-    struct rlimit limit, before;
+    struct rlimit before;
     getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
+    struct rlimit limit = before;
     limit.rlim_cur = 300 * 1024;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     int counts[2] = {0};

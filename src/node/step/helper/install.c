@@ -16,11 +16,10 @@ static int install_copy(const char *program, const char *script, struct err *err
 {
     _cleanup_buf_ struct buf self;
     const char *text = getenv("TRAINYARD_SCRIPT");
-    int result;
 
     umask(0); /* the command may run as another user */
     buf_init(&self, PROGRAM_MAX);
-    result = file_read("/proc/self/exe", &self, err);
+    int result = file_read("/proc/self/exe", &self, err);
     if (result == 0)
         result = file_write_atomic(program, self.data, self.size, 0755, err);
     if (result == 0 && script)

@@ -245,13 +245,13 @@ static void check_http_get(const struct step_check_order *order, int64_t deadlin
                            struct step_verdict *ret)
 {
     struct err err = ERR_INIT;
-    struct step_url first, url, next;
+    struct step_url first, next;
     struct step_answer answer;
     _cleanup_buf_ struct buf text, shown;
     buf_init(&text, STEP_ANSWER_MAX);
     buf_init(&shown, STEP_ANSWER_MAX);
     int result = step_url_of(order->handler, &first, &err);
-    url = first;
+    struct step_url url = first;
     for (int i = 0; result == 0; i++) {
         buf_clear(&text);
         buf_clear(&shown);

@@ -356,14 +356,14 @@ static void test_large_mapping(void **state)
 static void check_write(const char *json_text, const char *yaml_text)
 {
     struct err err = ERR_INIT;
-    struct json *json, *back;
+    struct json *json;
     assert_int_equal(json_parse(arena, json_text, strlen(json_text), NULL, &json, &err), 0);
     _cleanup_buf_ struct buf buf;
     buf_init(&buf, 1 << 20);
     yaml_write(json, &buf);
     if (yaml_text)
         assert_string_equal(buf.data, yaml_text);
-    back = parse_all(buf.data)->first;
+    struct json *back = parse_all(buf.data)->first;
     if (!json_equal(json, back))
         fail_msg("'%s' was written as '%s' and read back as '%s'", json_text, buf.data,
                  json_to_string(arena, back));

@@ -269,7 +269,6 @@ static void test_workflows(void **state)
 static void test_what_cannot_be_changed(void **state)
 {
     struct api *api = *state;
-    struct answer answer;
 
     assert_int_equal(
         post(api, TORCH,
@@ -280,7 +279,7 @@ static void test_what_cannot_be_changed(void **state)
         201);
     assert_int_equal(merge(api, TORCH "/x", "{'spec': {'runPolicy': {'suspend': true}}}").status,
                      200);
-    answer = merge(api, TORCH "/x", "{'spec': {'runPolicy': {'managedBy': null}}}");
+    struct answer answer = merge(api, TORCH "/x", "{'spec': {'runPolicy': {'managedBy': null}}}");
     assert_int_equal(answer.status, 422);
     assert_string_equal(answer_at(api, &answer, "details.causes.0.field"),
                         "spec.runPolicy.managedBy");

@@ -88,9 +88,9 @@ static void what_is_no_query_gets_little_or_nothing(void **state)
 {
     struct dns_query query;
     enum dns_rcode rcode;
-    size_t end, whole;
+    size_t end;
     dns_text_query(&message, "one.default.svc", DNS_A);
-    whole = message.size;
+    size_t whole = message.size;
     for (message.size = 0; message.size < whole; message.size++) {
         bool answered = read_query(&message, &query, &rcode);
         assert_int_equal(answered, message.size >= 12);

@@ -214,10 +214,10 @@ static void use_up_descriptors(struct world *world)
     client_open(&first, world);
     client_say(&first, GET("/forever"));
     client_read_until(&first, &buf, "begin");
-    struct rlimit limit, tight;
+    struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
     int fds[64], count = 0;
-    tight = limit;
+    struct rlimit tight = limit;
     tight.rlim_cur = 60;
     setrlimit(RLIMIT_NOFILE, &tight);
     while (count < 64 && (fds[count] = dup(0)) >= 0)

@@ -185,12 +185,11 @@ static void lookups(void **state)
 static void callers_find_another_first(void **state)
 {
     static struct dns_text_message message;
-    struct names_entry *entry;
     uint8_t answer[512];
     char alias[DNS_NAME_MAX + 1];
     size_t size, first[3] = {0};
     names_table_init(&table);
-    entry = names_table_add(&table, "a.default.svc.cluster.local");
+    struct names_entry *entry = names_table_add(&table, "a.default.svc.cluster.local");
     for (unsigned i = 1; i <= 3; i++)
         names_entry_add_address(&table, entry, (struct in_addr){htonl(i)});
     names_entry_add_address(&table, entry, (struct in_addr){htonl(3)}); /* known already */

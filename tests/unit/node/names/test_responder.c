@@ -321,11 +321,11 @@ static void servers_are_asked_in_turn(void **state)
 static void strangers_are_not_believed(void **state)
 {
     struct world *world = *state;
-    struct asked asked, lie;
+    struct asked asked;
     ask(world, "example.com", DNS_A);
     is_asked(world, world->udp, "example.com", &asked);
     tells(world->other_udp, &asked, DNS_NOERROR, 3); /* who was not asked */
-    lie = asked;
+    struct asked lie = asked;
     lie.query.id ^= 1;
     tells(world->udp, &lie, DNS_NOERROR, 3);
     lie = asked;
@@ -396,7 +396,6 @@ static void resolv_conf_is_read(void **state)
     struct resolver found[RESOLVERS_MAX];
     char text[INET6_ADDRSTRLEN];
     size_t size;
-    const char *search;
     assert_int_equal(resolvers_parse("", found), 0);
     assert_int_equal(resolvers_parse("nameserver\nnameservers 1.2.3.4\nnameserver x\n", found), 0);
     assert_int_equal(resolvers_parse("# nameserver 1.1.1.1\n;\nnameserver\t1.2.3.4 # mine\r\n"
@@ -412,7 +411,8 @@ static void resolv_conf_is_read(void **state)
                                      "nameserver 4.4.4.4\n",
                                      found),
                      3);
-    search = resolvers_search("domain a\nnameserver 1.1.1.1\nsearch  b.example  c \n", &size);
+    const char *search =
+        resolvers_search("domain a\nnameserver 1.1.1.1\nsearch  b.example  c \n", &size);
     assert_int_equal(size, strlen("b.example  c"));
     assert_memory_equal(search, "b.example  c", size);
     resolvers_search("nameserver 1.1.1.1\n", &size);

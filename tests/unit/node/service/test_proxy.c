@@ -345,12 +345,12 @@ static void out_of_descriptors(void **state)
 {
     struct fixture *fixture = *state;
     struct proxy_place listen = make_void(), place;
-    struct rlimit before, few;
+    struct rlimit before;
     int server = make_server(&place);
     serve(fixture, listen, &place, 1);
     int caller = call(listen);
     getrlimit(RLIMIT_NOFILE, &before);
-    few = before;
+    struct rlimit few = before;
     few.rlim_cur = 3;
     setrlimit(RLIMIT_NOFILE, &few);
     int again = proxy_run(fixture->proxy, -1, NULL);

@@ -227,11 +227,11 @@ static void callers_past_the_limit_wait(void **context)
 static void without_descriptors_it_waits(void **context)
 {
     struct pollfd polls[STEP_SERVER_POLLS_MAX];
-    struct rlimit before, none;
+    struct rlimit before;
     struct pod_answer answer;
     int fd = make_socket();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    struct rlimit none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     dial(fd);
     send_text(fd, "kind exec\ncontainer other\narg true\n", -1);

@@ -45,11 +45,10 @@ static int teardown(void **state)
 __attribute__((format(printf, 2, 3))) static struct json *parse(struct world *world,
                                                                 const char *format, ...)
 {
-    const char *text;
     va_list args;
 
     va_start(args, format);
-    text = arena_vprintf(world->arena, format, args);
+    const char *text = arena_vprintf(world->arena, format, args);
     va_end(args);
     return read_json(world->arena, text);
 }

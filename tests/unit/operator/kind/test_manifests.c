@@ -236,7 +236,7 @@ static void check_definition(const char *file, const struct training_kind *kind)
              arena_printf(arena, "%s.%s", kind->resource->plural, kind->resource->group));
     const struct json *spec = json_get(crd, "spec");
     const struct json *version = json_get(spec, "versions")->first;
-    const struct json *fields, *replica, *policy, *policies;
+    const struct json *fields;
 
     assert_string_equal(json_get_string(spec, "group", NULL), kind->resource->group);
     assert_string_equal(json_get_string(json_get(spec, "names"), "kind", NULL),
@@ -246,8 +246,9 @@ static void check_definition(const char *file, const struct training_kind *kind)
 
     fields =
         json_at(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", NULL);
-    replica = json_at(fields, kind->specs, "additionalProperties", "properties", NULL);
-    policies = json_at(replica, "restartPolicy", "enum", NULL);
+    const struct json *replica =
+        json_at(fields, kind->specs, "additionalProperties", "properties", NULL);
+    const struct json *policies = json_at(replica, "restartPolicy", "enum", NULL);
     assert_int_equal(json_count(policies), 5);
     JSON_EACH (item, policies) {
         enum training_restart_policy parsed;
@@ -255,7 +256,7 @@ static void check_definition(const char *file, const struct training_kind *kind)
                     training_restart_policy_parse(json_text(item), &parsed));
     }
 
-    policy = json_at(fields, "runPolicy", "properties", NULL);
+    const struct json *policy = json_at(fields, "runPolicy", "properties", NULL);
     assert_int_equal(json_count(json_at(policy, "cleanPodPolicy", "enum", NULL)), 3);
     JSON_EACH (item, json_at(policy, "cleanPodPolicy", "enum", NULL)) {
         enum training_clean_policy parsed;
@@ -283,11 +284,10 @@ static void test_the_older_version_loses_nothing(void **state)
     const struct json *crd =
         find(load("crds.yaml"), "CustomResourceDefinition", "tfjobs.kubeflow.org");
     const struct json *versions = json_at(crd, "spec", "versions", NULL);
-    const struct json *fields;
 
     assert_int_equal(json_count(versions), 2);
-    fields = json_at(versions->first, "schema", "openAPIV3Schema", "properties", "spec",
-                     "properties", NULL);
+    const struct json *fields = json_at(versions->first, "schema", "openAPIV3Schema", "properties",
+                                        "spec", "properties", NULL);
     for (size_t i = 0; i < ARRAY_SIZE(moved); i++)
         assert_string_equal(
             json_to_string(arena, json_get(fields, moved[i])),

@@ -76,7 +76,6 @@ static void test_row(void **state)
     struct job_fixture fixture;
     struct training_job job;
     struct err err = ERR_INIT;
-    struct json *pod;
     const char *text = "";
 
     fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, row->spec, NULL);
@@ -84,7 +83,7 @@ static void test_row(void **state)
     if (training_job_validate(&TRAINING_PYTORCHJOB, fixture.job, &err) < 0)
         fail_msg("%s", err.message);
     training_job_read(&TRAINING_PYTORCHJOB, fixture.job, &job);
-    pod = training_pod_new(fixture.arena, &job, row->type, row->index, NULL);
+    struct json *pod = training_pod_new(fixture.arena, &job, row->type, row->index, NULL);
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
         JSON_EACH (variable, json_get(container, "env"))
             text = arena_printf(fixture.arena, "%s%s%s=%s", text, text[0] ? " " : "",

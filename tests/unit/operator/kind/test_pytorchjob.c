@@ -169,11 +169,10 @@ static void test_refusal(void **state)
     struct job_fixture fixture;
     struct training_job job;
     struct err err = ERR_INIT;
-    int r;
 
     fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, row->spec, NULL);
     fixture_set_spec(&fixture, row->more);
-    r = training_job_validate(&TRAINING_PYTORCHJOB, fixture.job, &err);
+    int r = training_job_validate(&TRAINING_PYTORCHJOB, fixture.job, &err);
     assert_string_equal(err.message, row->message ? row->message : "");
     assert_int_equal(r, row->message ? -ERR_INVALID : 0);
 
@@ -238,11 +237,10 @@ static void test_scaling_to_nothing(void **state)
 static void test_selector(void **state)
 {
     struct job_fixture fixture;
-    const struct json *worker;
 
     fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, "Master 1, Worker 2", NULL);
     fixture_settle(&fixture);
-    worker = json_at(fixture.job, "status", "replicaStatuses", "Worker", NULL);
+    const struct json *worker = json_at(fixture.job, "status", "replicaStatuses", "Worker", NULL);
     assert_string_equal(json_get_string(worker, "selector", ""),
                         "training.kubeflow.org/job-name=mnist,training.kubeflow.org/operator-name="
                         "pytorchjob-controller,training.kubeflow.org/replica-type=worker");

@@ -172,12 +172,11 @@ static void test_row(void **state)
     const struct row *row = *state;
     struct job_fixture fixture;
     struct err err = ERR_INIT;
-    int r;
 
     fixture_init(&fixture, row->spec, row->policy);
     if (row->name)
         json_set_string(fixture.arena, json_get(fixture.job, "metadata"), "name", row->name);
-    r = training_job_validate(&TRAINING_TFJOB, fixture.job, &err);
+    int r = training_job_validate(&TRAINING_TFJOB, fixture.job, &err);
     assert_string_equal(err.message, row->message ? row->message : "");
     assert_int_equal(r, row->message ? -ERR_INVALID : 0);
 

@@ -32,13 +32,12 @@ static bool set(struct arena *arena, struct json *status, const char *type, bool
 static char *list(struct arena *arena, const struct json *status)
 {
     struct buf buf;
-    char *text;
 
     buf_init(&buf, 4096);
     JSON_EACH (condition, json_get(status, "conditions"))
         buf_printf(&buf, "%s=%s ", json_get_string(condition, "type", ""),
                    json_get_string(condition, "status", ""));
-    text = arena_strdup(arena, buf.data);
+    char *text = arena_strdup(arena, buf.data);
     buf_release(&buf);
     return text;
 }
@@ -57,11 +56,10 @@ static void test_same_status_and_reason_change_nothing(void **state)
 static void test_transition_time_stays_while_the_status_does(void **state)
 {
     struct json *status = json_object(*state);
-    const struct json *condition;
 
     set(*state, status, TRAINING_RUNNING, true, "A", 1);
     assert_true(set(*state, status, TRAINING_RUNNING, true, "B", 2));
-    condition = training_condition_get(status, TRAINING_RUNNING);
+    const struct json *condition = training_condition_get(status, TRAINING_RUNNING);
     assert_string_equal(json_get_string(condition, "lastTransitionTime", ""),
                         "1970-01-01T00:00:01Z");
     assert_string_equal(json_get_string(condition, "lastUpdateTime", ""), "1970-01-01T00:00:02Z");

@@ -253,12 +253,12 @@ static void test_chief_or_master(void **state)
 static void test_a_job_without_a_uid_is_an_error(void **state)
 {
     struct job_fixture fixture;
-    struct training_observed observed;
     struct err err = ERR_INIT;
 
     fixture_init(&fixture, "Worker 1", NULL);
     json_remove(json_get(fixture.job, "metadata"), "uid");
-    observed = (struct training_observed){.kind = &TRAINING_TFJOB, .job = fixture.job};
+    struct training_observed observed =
+        (struct training_observed){.kind = &TRAINING_TFJOB, .job = fixture.job};
     assert_int_equal(training_reconcile(&observed, fixture.arena, &fixture.plan, &err),
                      -ERR_INTERNAL);
     assert_string_equal(err.message, "the job to reconcile has no name or no uid");

@@ -209,7 +209,6 @@ static void test_created_suspended_makes_nothing(void **state)
 static void test_suspend_and_resume(void **state)
 {
     struct job_fixture fixture;
-    struct json *leaving;
 
     fixture_init(&fixture, "Worker 2", "{'activeDeadlineSeconds': 60}");
     fixture_settle(&fixture);
@@ -218,7 +217,7 @@ static void test_suspend_and_resume(void **state)
     assert_string_equal(fixture_conditions(&fixture), "Created Running");
 
     fixture_set_suspend(&fixture, true);
-    leaving = json_clone(fixture.arena, fixture.pods[0]);
+    struct json *leaving = json_clone(fixture.arena, fixture.pods[0]);
     fixture_settle(&fixture);
     assert_int_equal(fixture.pod_count + fixture.service_count, 0);
     assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended");

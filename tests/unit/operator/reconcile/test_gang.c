@@ -102,12 +102,11 @@ static void test_group_row(void **state)
 static void test_elastic_pytorch(void **state)
 {
     struct job_fixture fixture;
-    struct json *elastic;
 
     fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, "Worker 4", NULL);
     training_gang_init(&fixture.gang, PLUGINS);
-    elastic = json_set(fixture.arena, json_get(fixture.job, "spec"), "elasticPolicy",
-                       json_object(fixture.arena));
+    struct json *elastic = json_set(fixture.arena, json_get(fixture.job, "spec"), "elasticPolicy",
+                                    json_object(fixture.arena));
     json_set_int(fixture.arena, elastic, "minReplicas", 2);
     json_set_int(fixture.arena, elastic, "maxReplicas", 8);
     fixture_settle(&fixture);

@@ -249,10 +249,9 @@ static void test_the_group_goes_with_the_end(void **state)
 static void test_suspended_and_resumed(void **state)
 {
     struct job_fixture fixture;
-    struct json *policy, *pod;
 
     fixture_init_gang(&fixture, "volcano", "Worker 1", "{}");
-    policy = json_at(fixture.job, "spec", "runPolicy", NULL);
+    struct json *policy = json_at(fixture.job, "spec", "runPolicy", NULL);
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
     fixture_set_phase(&fixture, "Running");
@@ -263,7 +262,7 @@ static void test_suspended_and_resumed(void **state)
 
     /* It is active as long as its pod runs, also on its way out. */
     json_set_bool(fixture.arena, policy, "suspend", true);
-    pod = fixture.pods[0];
+    struct json *pod = fixture.pods[0];
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture),
                         "-pod mnist-worker-0, -svc mnist-worker-0, -group mnist");

@@ -154,11 +154,10 @@ static void test_each_replica_gets_a_port_of_its_own(void **state)
 static void test_ports_are_kept(void **state)
 {
     struct world world;
-    const char *before;
 
     begin(&world, "Worker 3 OnFailure", "Worker", 50);
     step(&world);
-    before = arena_strdup(world.fixture.arena, remembered(&world));
+    const char *before = arena_strdup(world.fixture.arena, remembered(&world));
 
     /* A replica that fails, and an operator that has forgotten everything but the job. */
     host_ports_set(world.ports, OWNER, NULL, 0);
@@ -226,13 +225,12 @@ static void test_scaling(void **state)
 {
     struct world world;
     char before[64];
-    struct json *worker;
 
     begin(&world, "Worker 1 OnFailure", "Worker", 50);
     step(&world);
     assert_int_equal(sscanf(remembered(&world), "%60[^]]", before), 1);
     fixture_change(&world.fixture, "worker-0=Running");
-    worker = json_at(world.fixture.job, "spec", "tfReplicaSpecs", "Worker", NULL);
+    struct json *worker = json_at(world.fixture.job, "spec", "tfReplicaSpecs", "Worker", NULL);
     json_set_int(world.fixture.arena, worker, "replicas", 3);
     step(&world);
     assert_true(str_has_prefix(remembered(&world), before));
@@ -248,11 +246,10 @@ static void test_scaling(void **state)
 static void test_ports_are_let_go_with_their_pods(void **state)
 {
     struct world world;
-    int held;
 
     begin(&world, "Chief 1, PS 1", "Chief PS", 50);
     step(&world);
-    held = (int)json_get_int(port_of(find_pod(&world, "mnist-ps-0")), "hostPort", 0);
+    int held = (int)json_get_int(port_of(find_pod(&world, "mnist-ps-0")), "hostPort", 0);
     fixture_change(&world.fixture, "chief-0=Succeeded(0) ps-0=Running");
     step(&world);
     assert_string_equal(fixture_conditions(&world.fixture), "Created Succeeded");
@@ -348,13 +345,12 @@ static void test_pods_that_live_know_their_ports(void **state)
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct world world;
-        char *before;
 
         begin(&world, "Worker 2", "Worker", 20);
         step(&world);
         fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
         step(&world);
-        before = arena_strdup(world.fixture.arena, remembered(&world));
+        char *before = arena_strdup(world.fixture.arena, remembered(&world));
         remember(&world, texts[i]);
         step(&world);
         assert_string_equal(remembered(&world), before);

@@ -61,9 +61,8 @@ static void test_row(void **state)
     struct arena *arena = arena_new();
     char *document = quoted(arena, row->document), *text = NULL;
     struct err err = ERR_INIT;
-    int r;
 
-    r = training_progress_text(arena, document, strlen(document), &text, &err);
+    int r = training_progress_text(arena, document, strlen(document), &text, &err);
     if (row->text) {
         assert_string_equal(err.message, "");
         assert_int_equal(r, 0);

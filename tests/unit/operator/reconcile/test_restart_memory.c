@@ -140,14 +140,13 @@ static void test_restarting_is_said_in_the_end(void **state)
     static const char RESTARTING[] =
         "Warning TFJobRestarting: job mnist is restarting because Worker replica(s) failed.";
     struct job_fixture fixture;
-    struct json *leaving;
 
     fixture_init(&fixture, "Worker 2 OnFailure", NULL);
     fixture_settle(&fixture);
     fixture_change(&fixture, "worker-0=Running worker-1=Running");
     fixture_settle(&fixture);
     fixture_change(&fixture, "worker-0=Failed(1)");
-    leaving = json_clone(fixture.arena, fixture.pods[0]);
+    struct json *leaving = json_clone(fixture.arena, fixture.pods[0]);
     fixture_reconcile(&fixture);
     apply_without_status(&fixture);
     fixture.pods[fixture.pod_count++] = leaving;
@@ -186,14 +185,13 @@ static void test_scaling_gives_no_tries_back(void **state)
 static void test_restarts_in_place_survive_a_suspension(void **state)
 {
     struct job_fixture fixture;
-    struct json *leaving;
 
     fixture_init(&fixture, "Worker 2 OnFailure", "{'backoffLimit': 3}");
     fixture_settle(&fixture);
     fixture_change(&fixture, "worker-0=Running*2 worker-1=Running");
     fixture_settle(&fixture);
     fixture_set_suspend(&fixture, true);
-    leaving = json_clone(fixture.arena, fixture.pods[0]);
+    struct json *leaving = json_clone(fixture.arena, fixture.pods[0]);
     fixture_settle(&fixture);
     fixture.pods[fixture.pod_count++] = leaving;
     fixture_change(&fixture, "worker-0=Running*2!");
@@ -253,12 +251,10 @@ static void test_room_for_ten_thousand(void **state)
 {
     enum { PODS = 9999, ANNOTATIONS_MAX = 256 * 1024 };
     struct job_fixture fixture;
-    struct json **pods;
-    struct training_observed observed;
 
     fixture_init(&fixture, "Worker 1 OnFailure", NULL);
     fixture_pods(&fixture, "worker-0=Running");
-    pods = ARENA_ARRAY(fixture.arena, struct json *, PODS);
+    struct json **pods = ARENA_ARRAY(fixture.arena, struct json *, PODS);
     for (int i = 0; i < PODS; i++) {
         char *name = arena_printf(fixture.arena, "mnist-worker-%d", i + 1);
 
@@ -269,11 +265,12 @@ static void test_room_for_ten_thousand(void **state)
         kube_meta_set_label(fixture.arena, pods[i], TRAINING_INDEX_LABEL,
                             arena_printf(fixture.arena, "%d", i + 1));
     }
-    observed = (struct training_observed){.kind = fixture.kind,
-                                          .job = fixture.job,
-                                          .pods = (const struct json *const *)pods,
-                                          .pod_count = PODS,
-                                          .now_ms = fixture.now_ms};
+    struct training_observed observed =
+        (struct training_observed){.kind = fixture.kind,
+                                   .job = fixture.job,
+                                   .pods = (const struct json *const *)pods,
+                                   .pod_count = PODS,
+                                   .now_ms = fixture.now_ms};
     assert_int_equal(training_reconcile(&observed, fixture.arena, &fixture.plan, NULL), 0);
     const char *text = json_get_string(fixture.plan.annotations, TRAINING_RESTARTS_ANNOTATION, "");
     assert_non_null(strstr(text, "\"worker-9999\":\"01234567\""));

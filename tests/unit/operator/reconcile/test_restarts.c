@@ -522,7 +522,6 @@ static void test_overdue_pod_is_forced_out(void **state)
 static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
 {
     struct job_fixture fixture;
-    struct json *policy;
 
     fixture_init(&fixture, "Worker 2 OnFailure", "{'cleanPodPolicy': 'All'}");
     fixture_pods(&fixture, "worker-0=Succeeded(0) worker-1=Running!");
@@ -540,7 +539,7 @@ static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
     assert_string_equal(fixture_actions(&fixture), "-svc mnist-worker-0");
     assert_int_equal(fixture.plan.requeue_ms, 90 * 1000);
     fixture_apply(&fixture);
-    policy = json_at(fixture.job, "spec", "runPolicy", NULL);
+    struct json *policy = json_at(fixture.job, "spec", "runPolicy", NULL);
     json_set_bool(fixture.arena, policy, "suspend", false);
     fixture.now_ms += 80 * 1000;
     fixture_reconcile(&fixture);

@@ -200,10 +200,9 @@ static void test_retries_wait(void **state)
 static void test_outputs_travel(void **state)
 {
     struct workflow_fixture f;
-    struct json *pod;
 
     fixture_init(&f, PIPE);
-    pod = fixture_find_pod(&f, "p");
+    struct json *pod = fixture_find_pod(&f, "p");
     assert_string_equal(
         json_to_string(f.arena,
                        json_get(json_first(json_at(pod, "spec", "containers", NULL)), "command")),

@@ -98,10 +98,10 @@ static void a_resumed_run_says_from_where(void **state)
 static void half_a_record_is_taken_back(void **state)
 {
     _cleanup_(cleanup_event_file) struct event_file *file = open_file(0);
-    struct rlimit old, small;
+    struct rlimit old;
     struct err err = ERR_INIT;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    small = (struct rlimit){strlen(VERSION) / 2 + 10, old.rlim_max};
+    struct rlimit small = (struct rlimit){strlen(VERSION) / 2 + 10, old.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     assert_true(add_scalars(file, &err) < 0);

@@ -93,14 +93,14 @@ static void half_a_line_is_taken_back(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct run_history *history = NULL;
-    struct rlimit old, small;
+    struct rlimit old;
     size_t unread;
     add_lines(1, 1);
     assert_int_equal(run_history_open(directory, &history, NULL), 0);
     struct json *line = json_object(arena);
     json_set_string(arena, line, "message", "longer than there is room for");
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    small = (struct rlimit){20, old.rlim_max};
+    struct rlimit small = (struct rlimit){20, old.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     assert_true(run_history_add(history, line, NULL) < 0);
