@@ -38,6 +38,7 @@ struct schema_object {
     const char *doc;                   /* a sentence for `kubectl explain`, or NULL */
     const struct schema_field *fields; /* the last entry has the name NULL */
     bool atomic;                       /* server-side apply treats the object as one value */
+    bool checked;                      /* a type of a custom resource, see schema_has_rules() */
     bool preserve; /* unknown fields are kept (x-kubernetes-preserve-unknown-fields) */
     bool embedded; /* a complete API object with apiVersion, kind and metadata */
     /* The fields sorted by name, for binary search: a custom resource may have tens of thousands.

@@ -16,18 +16,27 @@
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 /* TYPE is exported, LOCAL_TYPE is static. A type that is defined with …_ATOMIC is applied and owned
- * as a whole. */
-#define TYPE(type_, name_, doc_, ...)        DEFINE_TYPE(, false, type_, name_, doc_, __VA_ARGS__)
-#define TYPE_ATOMIC(type_, name_, doc_, ...) DEFINE_TYPE(, true, type_, name_, doc_, __VA_ARGS__)
+ * as a whole. A type that is defined with …_CHECKED belongs to a custom resource: its rules are
+ * part of the resource's definition (schema_has_rules()). */
+#define TYPE(type_, name_, doc_, ...) DEFINE_TYPE(, false, false, type_, name_, doc_, __VA_ARGS__)
+#define TYPE_ATOMIC(type_, name_, doc_, ...)                                                       \
+    DEFINE_TYPE(, true, false, type_, name_, doc_, __VA_ARGS__)
+#define TYPE_CHECKED(type_, name_, doc_, ...)                                                      \
+    DEFINE_TYPE(, false, true, type_, name_, doc_, __VA_ARGS__)
 #define LOCAL_TYPE(type_, name_, doc_, ...)                                                        \
-    DEFINE_TYPE(static, false, type_, name_, doc_, __VA_ARGS__)
+    DEFINE_TYPE(static, false, false, type_, name_, doc_, __VA_ARGS__)
 #define LOCAL_TYPE_ATOMIC(type_, name_, doc_, ...)                                                 \
-    DEFINE_TYPE(static, true, type_, name_, doc_, __VA_ARGS__)
+    DEFINE_TYPE(static, true, false, type_, name_, doc_, __VA_ARGS__)
+#define LOCAL_TYPE_CHECKED(type_, name_, doc_, ...)                                                \
+    DEFINE_TYPE(static, false, true, type_, name_, doc_, __VA_ARGS__)
 
-#define DEFINE_TYPE(storage_, atomic_, type_, name_, doc_, ...)                                    \
+#define DEFINE_TYPE(storage_, atomic_, checked_, type_, name_, doc_, ...)                          \
     static const struct schema_field type_##_FIELDS[] = {__VA_ARGS__, {0}};                        \
-    storage_ const struct schema_object type_ = {                                                  \
-        .name = (name_), .doc = (doc_), .fields = type_##_FIELDS, .atomic = (atomic_)}
+    storage_ const struct schema_object type_ = {.name = (name_),                                  \
+                                                 .doc = (doc_),                                    \
+                                                 .fields = type_##_FIELDS,                         \
+                                                 .atomic = (atomic_),                              \
+                                                 .checked = (checked_)}
 
 /* The packages of types in OpenAPI. */
 #define CORE           "io.k8s.api.core.v1."

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "node/pod/record/record.h"
+#include "node/pod/record/record_rows.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -26,16 +27,30 @@ void egress_release(struct egress *way)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void egress_replace_text(char **text, const char *value)
-{
-    free(*text);
-    *text = mem_strdup(value);
-}
+/* What the file has of a struct egress. */
+struct egress_record {
+    enum egress_kind kind;
+    char address[INET_ADDRSTRLEN];
+    const char *program, *complaint;
+};
+
+static const struct record_row EGRESS_ROWS[] = {
+    RECORD_ROW_WORD(struct egress_record, kind, "kind", KINDS, ARRAY_SIZE(KINDS)),
+    {.key = "address",
+     .type = RECORD_CHARS,
+     .offset = offsetof(struct egress_record, address),
+     .size = INET_ADDRSTRLEN,
+     .skips_empty = true},
+    RECORD_ROW_TEXT(struct egress_record, program, "program"),
+    RECORD_ROW_TEXT(struct egress_record, complaint, "complaint"),
+};
+static const struct record_table EGRESS_TABLE = RECORD_TABLE(EGRESS_ROWS);
 
 int egress_load(const char *state_dir, struct egress *ret, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     _cleanup_buf_ struct buf text;
+    struct egress_record record = {.kind = EGRESS_NONE};
     struct record_reader reader;
     const char *key;
     char *value;
@@ -45,35 +60,27 @@ int egress_load(const char *state_dir, struct egress *ret, struct err *err)
     if (result < 0)
         return result;
     record_reader_init(&reader, text.data, text.size);
-    while ((result = record_next(&reader, &key, &value, err)) > 0) {
-        for (size_t i = 0; str_eq(key, "kind") && i < ARRAY_SIZE(KINDS); i++)
-            if (str_eq(value, KINDS[i]))
-                ret->kind = (enum egress_kind)i;
-        if (str_eq(key, "address"))
-            (void)inet_pton(AF_INET, value, &ret->address);
-        else if (str_eq(key, "program"))
-            egress_replace_text(&ret->program, value);
-        else if (str_eq(key, "complaint"))
-            egress_replace_text(&ret->complaint, value);
-    }
+    while ((result = record_next(&reader, &key, &value, err)) > 0)
+        (void)record_rows_read(&EGRESS_TABLE, NULL, &record, key, value, NULL);
     if (result < 0)
-        egress_release(ret);
-    return result;
+        return result;
+    ret->kind = record.kind;
+    (void)inet_pton(AF_INET, record.address, &ret->address);
+    ret->program = record.program ? mem_strdup(record.program) : NULL;
+    ret->complaint = record.complaint ? mem_strdup(record.complaint) : NULL;
+    return 0;
 }
 
 static void egress_store(const char *state_dir, const struct egress *way)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     _cleanup_buf_ struct buf text;
-    char address[INET_ADDRSTRLEN];
-    buf_init(&text, TEXT_MAX);
-    record_write(&text, "kind", KINDS[way->kind]);
+    struct egress_record record = {
+        .kind = way->kind, .program = way->program, .complaint = way->complaint};
     if (way->kind == EGRESS_KERNEL)
-        record_write(&text, "address", inet_ntop(AF_INET, &way->address, address, sizeof(address)));
-    if (way->program)
-        record_write(&text, "program", way->program);
-    if (way->complaint)
-        record_write(&text, "complaint", way->complaint);
+        inet_ntop(AF_INET, &way->address, record.address, sizeof(record.address));
+    buf_init(&text, TEXT_MAX);
+    record_rows_write(&EGRESS_TABLE, &record, &text);
     /* If the record is lost, the next run finds everything again, because names are derived from
      * the state directory. */
     (void)file_write_atomic(path, text.data, text.size, 0600, NULL);

@@ -13,7 +13,7 @@
 #define NO_QUEUES "there are no queues: a group starts when there is room for it"
 #define NO_PRIORITIES "there are no priorities: a group starts when there is room for it"
 
-LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
+LOCAL_TYPE_CHECKED(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
         "how the pods of a job are scheduled together",
     INT32(0, "minAvailable", "how many pods must find room at the same time", IF_SET, AT_LEAST(0)),
     TEXT(0, "queue", "the queue that the job waits in", UNSUPPORTED(NO_QUEUES)),
@@ -33,7 +33,7 @@ LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
     INT32(0, "backoffLimit", "how many restarts there may be before the job fails", IF_SET, \
         AT_LEAST(0))
 
-LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
+LOCAL_TYPE_CHECKED(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
     ENDING_ROWS(),
     BOOL(0, "suspend", "true: its pods are ended, and started again when it is false", IF_SET,
         FALLBACK("false")),
@@ -41,14 +41,14 @@ LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
         WORDS("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue")),
     OBJECT(0, "schedulingPolicy", SCHEDULING_POLICY, "how its pods are scheduled together"));
 
-LOCAL_TYPE(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "the pods of one role",
+LOCAL_TYPE_CHECKED(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "the pods of one role",
     INT32(0, "replicas", "the number of pods", IF_SET, WITHIN(0, TRAINING_REPLICAS_MAX)),
     TEXT(0, "restartPolicy", "when a pod that ended is started again; ExitCode: by its exit code",
         WORDS("", "Always", "OnFailure", "Never", "ExitCode")),
     STRUCT(0, "template", TYPE_POD_TEMPLATE_SPEC,
         "the template of the pods; the container that trains has a fixed name"));
 
-LOCAL_TYPE(REPLICA_STATUS, KUBEFLOW "ReplicaStatus", "counts of the pods of one role",
+LOCAL_TYPE_CHECKED(REPLICA_STATUS, KUBEFLOW "ReplicaStatus", "counts of the pods of one role",
     INT32(0, "active", "how many run or wait to run"),
     INT32(0, "succeeded", "how many have succeeded"),
     INT32(0, "failed", "how many have failed"),
@@ -56,7 +56,7 @@ LOCAL_TYPE(REPLICA_STATUS, KUBEFLOW "ReplicaStatus", "counts of the pods of one 
     OBJECT(0, "labelSelector", TYPE_LABEL_SELECTOR,
         "the selector of the pods, as older versions wrote it"));
 
-LOCAL_TYPE(JOB_CONDITION, KUBEFLOW "JobCondition", "a condition of a job",
+LOCAL_TYPE_CHECKED(JOB_CONDITION, KUBEFLOW "JobCondition", "a condition of a job",
     TEXT(0, "type", "the type of the condition, such as Running, Succeeded or Failed", REQUIRED),
     TEXT(0, "status", "the status of the condition: True, False or Unknown", REQUIRED),
     TEXT(0, "reason", "the reason as one word, for programs"),
@@ -64,7 +64,7 @@ LOCAL_TYPE(JOB_CONDITION, KUBEFLOW "JobCondition", "a condition of a job",
     TIME(0, "lastUpdateTime", "when the condition was last updated"),
     TIME(0, "lastTransitionTime", "when the status last changed"));
 
-LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "the present state of a job",
+LOCAL_TYPE_CHECKED(JOB_STATUS, KUBEFLOW "JobStatus", "the present state of a job",
     LIST(0, "conditions", JOB_CONDITION, "its conditions, in the order in which they appeared"),
     MAP(0, "replicaStatuses", REPLICA_STATUS, "counts of the pods of each role"),
     TIME(0, "startTime", "when the job was started"),
@@ -80,30 +80,30 @@ LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "the present state of a job",
         REQUIRED, NOT_EMPTY), \
     BOOL(0, "enableDynamicWorker", "true: workers may come and go while the job runs")
 
-LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "the desired state of a TFJob",
+LOCAL_TYPE_CHECKED(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "the desired state of a TFJob",
     TFJOB_ROWS);
 
-TYPE(TFJOB_TYPE, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
+TYPE_CHECKED(TFJOB_TYPE, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", TFJOB_SPEC, "its desired state"),
     OBJECT(0, "status", JOB_STATUS, "its present state"));
 
-LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "the desired state of a TFJob",
+LOCAL_TYPE_CHECKED(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "the desired state of a TFJob",
     TFJOB_ROWS,
     ENDING_ROWS(FALLBACK("\"Running\"")));
 
-TYPE(TFJOB_TYPE_V1BETA1, KUBEFLOW_V1BETA1 "TFJob", "a distributed training of TensorFlow",
+TYPE_CHECKED(TFJOB_TYPE_V1BETA1, KUBEFLOW_V1BETA1 "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", TFJOB_SPEC_V1BETA1, "its desired state"),
     OBJECT(0, "status", JOB_STATUS, "its present state"));
 
-LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",
+LOCAL_TYPE_CHECKED(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",
     TEXT(0, "key", "its name"),
     TEXT(0, "value", "its value"));
 
-LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
+LOCAL_TYPE_CHECKED(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
         "how many workers a job may have while it runs",
     INT32(0, "minReplicas",
         "the minimum number of workers", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
@@ -121,7 +121,7 @@ LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
     LIST_OF(0, "metrics", TYPE_ANYTHING, "the metrics by which workers are added or removed",
         UNSUPPORTED("nothing scales by load: change the replicas, or use 'kubectl scale'")));
 
-LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "the desired state of a PyTorchJob",
+LOCAL_TYPE_CHECKED(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "the desired state of a PyTorchJob",
     OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"),
     OBJECT(0, "elasticPolicy", ELASTIC_POLICY, "how many workers it may have while it runs"),
     MAP(0, "pytorchReplicaSpecs", REPLICA_SPEC, "the pods of each role: Master, Worker", REQUIRED,
@@ -129,7 +129,7 @@ LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "the desired state of a P
     TEXT(0, "nprocPerNode", "how many processes are started in each pod, or auto, cpu, gpu",
         IF_SET));
 
-TYPE(PYTORCHJOB_TYPE, KUBEFLOW "PyTorchJob", "a distributed training of PyTorch",
+TYPE_CHECKED(PYTORCHJOB_TYPE, KUBEFLOW "PyTorchJob", "a distributed training of PyTorch",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", PYTORCHJOB_SPEC, "its desired state"),
