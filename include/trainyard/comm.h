@@ -1,18 +1,18 @@
 /* Collective operations between the processes of one training run, for any C program: all-reduce,
  * broadcast, all-gather and barrier. They use shared memory between processes on one machine and
- * TCP between machines. Each process opens the group with its view of the cluster
+ * TCP between machines. Each process opens the group with its description of the cluster
  * (trainyard/tf_config.h); then all processes make the same calls in the same order.
  *
- * If a process is lost, missing or of another job, the call fails with an error that names it; it
- * never hangs. A group is used by one thread at a time. After an error the group is broken: form it
- * again with ty_comm_reform(), or close it. With `min_members` the remaining processes continue
- * without a lost one and let it join again when it is back; otherwise they wait for all.
+ * If a process is lost, missing or belongs to another job, the call fails with an error that names
+ * the process. No call hangs forever. A group is used by one thread at a time. After an error the
+ * group is broken: form it again with ty_comm_reform(), or close it. With `min_members` the
+ * remaining processes continue without a lost process, and a restarted process can join again.
+ * Without `min_members` they wait until all processes are back.
  *
- * Processes prove to each other that they know the job secret. It comes from the option, or else
- * from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE. Without a secret, any
- * process that reaches the ports can join. Data on the network is not encrypted unless `encrypt` is
- * set.
- */
+ * Processes prove to each other that they know the job secret. The secret comes from the option
+ * `secret`, or else from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE.
+ * Without a secret, any process that reaches the ports can join. Data on the network is not
+ * encrypted unless `encrypt` is set. */
 #ifndef TRAINYARD_COMM_H
 #define TRAINYARD_COMM_H
 
@@ -29,21 +29,21 @@ extern "C" {
 struct ty_comm;
 
 enum ty_comm_transport {
-    TY_COMM_AUTO, /* shared memory between processes on one machine, TCP between others */
+    TY_COMM_AUTO, /* shared memory on one machine, TCP between machines */
     TY_COMM_TCP,  /* TCP between all processes */
 };
 
 enum ty_comm_wire {
     TY_COMM_F32,
-    /* Sums of more than some KiB travel over TCP as bfloat16, in half the bytes; they are added
-     * as floats, and all processes end with the same bits. */
+    /* Sums of more than a few KiB are sent over TCP as bfloat16, which halves the traffic. They are
+     * added as floats. All processes get the same bits. */
     TY_COMM_BF16,
 };
 
 struct ty_comm_options {
     uint64_t shape;     /* hash of the model's shape; processes with another shape are refused */
     const char *secret; /* NULL: from the environment */
-    int channels;       /* data connections between neighbours in the ring, 1 to 8; 0: 1 */
+    int channels;       /* data connections per neighbour in the ring, 1 to 8; 0 means 1 */
     enum ty_comm_transport transport; /* the same for all processes */
     enum ty_comm_wire wire;           /* the same for all processes */
     int join_timeout_ms;              /* limit for the wait for all processes; 0: 5 minutes */
@@ -52,15 +52,16 @@ struct ty_comm_options {
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
     int encrypt; /* not 0: TLS 1.3 on all connections; needs a secret; the same for all processes */
-    /* Enough processes to continue after a loss; 0: all processes are always needed. The first
-     * forming waits for all. If only rank 0 has an address (MASTER_ADDR), all are always needed. */
+    /* The least number of processes that continue after a loss; 0: all processes are always needed.
+     * The first forming of the group waits for all. If only rank 0 has an address (MASTER_ADDR),
+     * all are always needed. */
     int min_members;
-    /* With min_members: a process that does not answer for this long is lost; 0: 5 s. */
+    /* With min_members: a process that does not answer for this long counts as lost; 0: 5 s. */
     int peer_timeout_ms;
 };
 
-/* `options` may be NULL. Returns when this process is connected to all others. Ranks are in the
- * order chief, worker 0, worker 1, … */
+/* Opens the group. `options` may be NULL. Returns when this process is connected to all others. The
+ * caller closes *ret with ty_comm_close(). Ranks are in the order chief, worker 0, worker 1, … */
 int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options *options,
                  struct ty_comm **ret, struct ty_error *error);
 void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
@@ -68,33 +69,35 @@ void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
 int ty_comm_rank(const struct ty_comm *comm);
 int ty_comm_size(const struct ty_comm *comm);
 
-/* What is broken after a call has failed. All processes get the same answer. */
+/* What a failed call has broken. All processes get the same value. */
 enum ty_comm_broken {
-    TY_COMM_BROKEN_MESSAGE, /* only this call, which was not begun; other calls can be made */
+    TY_COMM_BROKEN_MESSAGE, /* only this call, which was not begun; the group still works */
     TY_COMM_BROKEN_PEER,    /* a process is lost, left or did not arrive: form the group again */
-    TY_COMM_BROKEN_GROUP,   /* the processes do not fit together: forming again does not help */
+    TY_COMM_BROKEN_GROUP,   /* the processes are incompatible: forming again does not help */
 };
 enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm);
 
-/* Forms the group again, after TY_COMM_BROKEN_PEER, or when all processes know that another one
- * waits to join. Every process must call it. Rank and size may change. A new process has no state:
- * the process that is farthest ahead broadcasts it. Memory of ty_comm_allocate() keeps its address
- * and loses its contents; a new process must make the same allocations before its first call. After
- * TY_ERROR_UNAVAILABLE it may be called again. */
+/* Forms the group again, after TY_COMM_BROKEN_PEER, or when all processes know that a new process
+ * waits to join. Every process must call ty_comm_reform(). Rank and size may change. A new process
+ * has no training state: the process that is farthest ahead must broadcast its own. Memory of
+ * ty_comm_allocate() keeps its address and loses its contents; a new process must make the same
+ * allocations before its first call. After TY_ERROR_UNAVAILABLE the call may be repeated. */
 int ty_comm_reform(struct ty_comm *comm, struct ty_error *error);
 
-/* This process has the state that the group works on, and can continue from it after a loss. With
- * `min_members` it must be called after every forming. Before the first call `peer_timeout_ms` does
- * not apply: a process that does not answer is lost only after `timeout_ms`. */
+/* Declares that this process has the training state of the group and can continue from it after a
+ * loss. With `min_members` every process must call ty_comm_settle() after every forming. Before the
+ * first ty_comm_settle(), `peer_timeout_ms` does not apply: a process that does not answer counts
+ * as lost only after `timeout_ms`. */
 void ty_comm_settle(struct ty_comm *comm);
 
-/* Returns 1 if this process knows of one that waits to join, otherwise 0. Cheap; never blocks. Sum
- * it over all processes, so that all form the group again after the same call. */
+/* Returns 1 if this process has seen a new process that waits to join, otherwise 0. Cheap; never
+ * blocks. Sum the results over all processes, so that all form the group again after the same
+ * call. */
 int ty_comm_wanted(struct ty_comm *comm);
 
 /* Allocates `size` bytes of zeroed memory. All processes must call it with the same size. An
- * all-reduce of data at the same offset of it in all processes is the fastest: processes on one
- * machine sum it in place, without a copy. ty_comm_close() frees it. */
+ * all-reduce is fastest if its data lies in this memory, at the same offset in all processes:
+ * processes on one machine then sum in place, without a copy. ty_comm_close() frees the memory. */
 int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error);
 
 /* Sums `data` over all processes, element by element, in place. The result has the same bits on
@@ -106,7 +109,8 @@ int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
 int ty_comm_broadcast(struct ty_comm *comm, int root, void *data, size_t size,
                       struct ty_error *error);
 
-/* Gathers `size` bytes of each process into ret_all (size × processes), by rank. */
+/* Copies `size` bytes of each process into ret_all, in the order of ranks. ret_all has room for
+ * size × processes bytes. */
 int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,
                       struct ty_error *error);
 

@@ -12,10 +12,10 @@ enum ty_error_code {
     TY_OK = 0,
     TY_ERROR_DEFECT,      /* a defect of this library, or a peer that broke the protocol */
     TY_ERROR_INVALID,     /* an invalid argument or input; the message says what is wrong */
-    TY_ERROR_FORBIDDEN,   /* a peer is of another job or does not know the secret */
+    TY_ERROR_FORBIDDEN,   /* a peer belongs to another job or does not know the secret */
     TY_ERROR_TIMEOUT,     /* a wait took too long; the message names the peer */
     TY_ERROR_UNAVAILABLE, /* a peer is lost, or the network failed */
-    TY_ERROR_UNSUPPORTED, /* not supported here */
+    TY_ERROR_UNSUPPORTED, /* the operation is not supported in this cluster or group */
     TY_ERROR_SYSTEM,      /* the operating system returned an error */
 };
 

@@ -3,18 +3,18 @@
  * server, and there are tables of rows, one row per int64 id. The server applies gradients, and
  * keeps the state of the optimizer.
  *
- * Every process describes the cluster (trainyard/tf_config.h). A ps calls ty_ps_serve(); a chief or
- * worker opens a ty_ps. With one worker and no ps the variables are inside the process, and the
- * same code runs.
+ * Every process describes the cluster (trainyard/tf_config.h). A process with the role ps calls
+ * ty_ps_serve(); a chief or worker opens a ty_ps. With one worker and no ps, the variables are in
+ * the memory of the worker, and the same calls work.
  *
- * A call may return before its push is applied; the failure of a push is returned by the next call.
- * If a server is lost, the worker waits for it and reports its name. The server restores its last
- * snapshot, and the worker sends again what was not answered. So a push may be applied twice, and
- * pushes after the snapshot are lost. Processes prove to each other that they know the job secret.
- * It comes from the option, or else from TRAINYARD_JOB_SECRET or the file named by
- * TRAINYARD_JOB_SECRET_FILE. Without a secret, any process that reaches the ports can join. The
- * data is not encrypted. A ty_ps is used by one thread at a time.
- */
+ * A push may return before the server has applied it. If the push fails later, the next call
+ * returns the error. If a server is lost, the worker waits for it and reports its name. The
+ * restarted server restores its last snapshot, and the worker repeats all requests without an
+ * answer. So a push may be applied twice, and pushes that were applied after the snapshot are lost.
+ * Processes prove to each other that they know the job secret. The secret comes from the option
+ * `secret`, or else from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE.
+ * Without a secret, any process that reaches the ports can join. The data is not encrypted. A ty_ps
+ * is used by one thread at a time. */
 #ifndef TRAINYARD_PS_H
 #define TRAINYARD_PS_H
 
@@ -40,7 +40,7 @@ enum ty_ps_rule {
 
 struct ty_ps_update {
     enum ty_ps_rule rule;
-    float accumulator; /* Adagrad: the first value of n; above 0 */
+    float accumulator; /* Adagrad: the initial value of n, above 0 */
 };
 
 /* ---- Workers */
@@ -55,7 +55,8 @@ struct ty_ps_options {
     void *context;
 };
 
-/* `options` may be NULL. Returns when every server is connected. */
+/* `options` may be NULL. Returns when every server is connected. The caller closes *ret with
+ * ty_ps_close(). */
 int ty_ps_open(const struct ty_tf_config *config, const struct ty_ps_options *options,
                struct ty_ps **ret, struct ty_error *error);
 void ty_ps_close(struct ty_ps *ps); /* NULL-safe */
@@ -93,16 +94,17 @@ int ty_ps_rows_scan(struct ty_ps *ps, int table,
 
 /* Returns when every push so far has been applied. */
 int ty_ps_flush(struct ty_ps *ps, struct ty_error *error);
-/* Makes every server that keeps snapshots write one; returns when all are on disk. */
+/* Makes every server that has a snapshot directory write a snapshot. Returns when all snapshots are
+ * on disk. */
 int ty_ps_save(struct ty_ps *ps, struct ty_error *error);
 
-/* Adds to a counter that all workers share, and returns its new value. Snapshots keep the counters.
- */
+/* Adds `add` to a counter that all workers share, and stores the new value in *ret. Snapshots
+ * include the counters. */
 enum ty_ps_counter { TY_PS_COUNTER_STEP, TY_PS_COUNTER_DONE };
 int ty_ps_count(struct ty_ps *ps, enum ty_ps_counter counter, uint64_t add, uint64_t *ret,
                 struct ty_error *error);
 
-/* Tells the servers that this worker is finished; a server ends when all workers are. */
+/* Tells the servers that this worker has finished. A server ends when all workers have finished. */
 int ty_ps_finish(struct ty_ps *ps, struct ty_error *error);
 
 /* ---- Servers */
@@ -110,16 +112,17 @@ int ty_ps_finish(struct ty_ps *ps, struct ty_error *error);
 struct ty_ps_server_options {
     uint64_t shape;          /* the same as in the workers */
     const char *secret;      /* NULL: from the environment */
-    const char *directory;   /* for snapshots; NULL: none are kept */
-    int snapshot_every_ms;   /* 0: a minute */
+    const char *directory;   /* directory of the snapshots; NULL: no snapshots */
+    int snapshot_every_ms;   /* interval between snapshots; 0: 1 minute */
     size_t table_memory_max; /* bytes per table; 0: no limit */
-    /* Once not 0, the server writes a snapshot and ends; may be NULL. */
+    /* When *stop becomes nonzero, the server writes a snapshot and ends. May be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };
 
-/* `options` may be NULL. Returns when every worker has finished, or after `stop` is set. */
+/* Runs the server of this process. `options` may be NULL. Returns when every worker has finished,
+ * or after `stop` is set. */
 int ty_ps_serve(const struct ty_tf_config *config, const struct ty_ps_server_options *options,
                 struct ty_error *error);
 

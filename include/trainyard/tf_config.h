@@ -1,6 +1,6 @@
-/* The cluster description: the tasks of a training run, and which of them this process is. It is
- * read from TF_CONFIG, from the four classic flags of TensorFlow, or from MASTER_ADDR, MASTER_PORT,
- * RANK and WORLD_SIZE. An invalid description is refused with an error that says what is wrong. */
+/* The cluster description: the tasks of a training run, and the task of this process. It is read
+ * from TF_CONFIG, from the four classic flags of TensorFlow, or from MASTER_ADDR, MASTER_PORT, RANK
+ * and WORLD_SIZE. An invalid description is refused with an error that says what is wrong. */
 #ifndef TRAINYARD_TF_CONFIG_H
 #define TRAINYARD_TF_CONFIG_H
 
@@ -24,37 +24,37 @@ enum {
 struct ty_task {
     enum ty_role role;
     int index;
-    char host[TY_HOST_MAX]; /* "" if only the task itself knows it */
+    char host[TY_HOST_MAX]; /* "" if only the task itself knows its host */
     int port;               /* 0 if the host is "" */
 };
 
 struct ty_tf_config {
-    struct ty_task *tasks; /* by role as enumerated, then by index */
+    struct ty_task *tasks; /* in the order of enum ty_role, then by index */
     size_t count;
     size_t self;      /* index of this process in `tasks` */
-    bool master_form; /* only rank 0 has an address; it sends the others the addresses of all */
-    bool sparse;      /* dynamic workers: other workers exist that are not listed */
+    bool master_form; /* only rank 0 has an address; rank 0 sends all addresses to the others */
+    bool sparse;      /* dynamic workers: `tasks` does not list the other workers */
 };
 
-/* Parses the text of TF_CONFIG. `master` means chief, roles and names may be in upper or lower
- * case, and `environment` and unknown members are ignored. A text without a cluster, such as "{}",
+/* Parses the text of TF_CONFIG. `master` means chief. Roles and names may be in upper or lower
+ * case. `environment` and unknown members are ignored. A text without a cluster, such as "{}",
  * describes a cluster of this process alone. The caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_parse(const char *text, struct ty_tf_config **ret, struct ty_error *error);
 
 /* Builds the description from the values of --ps_hosts, --worker_hosts (comma-separated host:port),
- * --job_name and --task_index. The caller frees *ret. */
+ * --job_name and --task_index. The caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
                             int task_index, struct ty_tf_config **ret, struct ty_error *error);
 
-/* Reads the environment: TF_CONFIG, or else MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE (PET_* if
- * the plain name is not set). Without any the cluster is this process alone. The caller frees *ret.
- */
+/* Reads the environment: TF_CONFIG, or else MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE. Each of
+ * the four has a substitute: PET_MASTER_ADDR, PET_MASTER_PORT, PET_NODE_RANK, PET_NNODES. If none
+ * is set, the cluster is this process alone. The caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_from_environment(struct ty_tf_config **ret, struct ty_error *error);
 
 void ty_tf_config_free(struct ty_tf_config *config); /* NULL-safe */
 
 const char *ty_role_name(enum ty_role role); /* "chief", "worker", "ps", "evaluator" */
-/* The number of tasks with this role. */
+/* Returns the number of tasks with this role. */
 size_t ty_tf_config_count(const struct ty_tf_config *config, enum ty_role role);
 
 /* Whether this process writes checkpoints and logs: it is the chief, or worker 0 of a cluster

@@ -1,5 +1,5 @@
-/* Implements <trainyard/comm.h> and <trainyard/tf_config.h>: the functions of this module with
- * the public error object. It makes no decisions. */
+/* Implements <trainyard/comm.h> and <trainyard/tf_config.h>: wraps the functions of src/comm and
+ * converts their errors to the public error object. */
 #include "comm/public.h"
 #include "base/mem.h"
 #include "base/str.h"

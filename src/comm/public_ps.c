@@ -1,5 +1,5 @@
-/* Implements <trainyard/ps.h>: the functions of ps.h with the public error object. It makes no
- * decisions. */
+/* Implements <trainyard/ps.h>: wraps the functions of comm/ps/ps.h and converts their errors to the
+ * public error object. */
 #include "base/mem.h"
 #include "comm/ps/ps.h"
 #include "comm/public.h"

@@ -23,7 +23,7 @@ static void on_bootstrap_written(void *context, const struct store_object *objec
 {
 }
 
-/* Stores the object instead of `old`, the stored object of its name; NULL: there is none. */
+/* Stores the object in place of `old`, or as a new object if `old` is NULL. */
 static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
                          const struct kube_kind *resource, struct json *object,
                          const struct json *old, int64_t expected, struct err *err)
@@ -39,7 +39,7 @@ static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
     _cleanup_buf_ struct buf data;
     int result = stored_encode(object, 0, &data, err);
     if (result == 0)
-        /* A server must start on a full disk, too, so that objects can be deleted. */
+        /* The server must also start on a full disk, so that objects can be deleted. */
         result = store_put_reserved(bootstrap->store, key, data.data, data.size, expected,
                                     on_bootstrap_written, NULL, err);
     return result < 0
@@ -47,8 +47,8 @@ static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
                : 0;
 }
 
-/* Stores the object if none of its name is stored, or if the stored one cannot be read. If `member`
- * is not NULL and that member of the stored object differs, updates the member. */
+/* Stores the object if the store has no object with its name, or has one that cannot be read. If
+ * `member` is not NULL and that member of the stored object differs, updates the member. */
 static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *arena,
                             const struct kube_kind *resource, struct json *object,
                             const char *member, struct err *err)
@@ -102,7 +102,8 @@ static int make_namespace(const struct bootstrap *bootstrap, const char *name, s
     return bootstrap_ensure(bootstrap, arena, namespaces, object, NULL, err);
 }
 
-/* Includes namespaces that an older server made. A namespace that is being deleted is left out. */
+/* Creates the missing objects in all existing namespaces, because an older server may have created
+ * a namespace without them. Skips namespaces that are being deleted. */
 static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -134,8 +135,8 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     return result;
 }
 
-/* The storage class of claims that name none. No other class is needed: a claim whose class does
- * not exist, or has another provisioner, gets a directory, too. */
+/* Makes the default StorageClass. No other class is needed, because a claim also gets a directory
+ * if its class does not exist or has another provisioner. */
 static int make_storage_class(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -160,7 +161,7 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     return result;
 }
 
-/* Takes the caller's reference to `stored`. */
+/* Drops the caller's reference to `stored`, which may be NULL. */
 static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct kube_kind *resource,
                                 struct store_object *stored, struct err *err)
 {
@@ -171,8 +172,8 @@ static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct 
     return result;
 }
 
-/* Removes unreadable objects that a part of the cluster creates again when they are missing. An
- * unreadable one would stop that part for good: leader election, a node, a service, the API. */
+/* Removes unreadable objects that the server recreates when they are missing. An unreadable object
+ * would block its owner forever: leader election, a node, a service or the API. */
 static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 {
     static const struct kube_kind *const kinds[] = {
@@ -201,8 +202,7 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
 {
     static const char *const namespaces[] = {"default", "kube-public", "kube-system",
-                                             /* The namespaces in which Kubeflow's tutorials create
-                                              * their jobs, and those of its example user. */
+                                             /* Kubeflow's tutorials create their jobs in these. */
                                              "kubeflow", "kubeflow-user-example-com"};
     int result = remove_unreadable(bootstrap, err);
     if (result == 0)

@@ -1,6 +1,6 @@
-/* The default roles of Kubernetes and Kubeflow, with the kinds that are served here, the service
- * accounts of a Kubeflow installation, and the default bindings of both; see bootstrap.h. A text of
- * several words stands for a list. */
+/* The default roles of Kubernetes and Kubeflow for the kinds that this server serves, the service
+ * accounts of Kubeflow, and the default bindings; see bootstrap.h. A string of several words
+ * separated by spaces is a list. */
 #include "engine/bootstrap.h"
 
 #include "base/mem.h"
@@ -12,13 +12,13 @@
 #define WRITE "create delete deletecollection patch update"
 #define GROUP "rbac.authorization.k8s.io"
 
-/* The service account that pipelines of Kubeflow's SDK name, and its role of the same name.
- * pipeline/reconcile/prepare.c binds the two in further namespaces. */
+/* The service account that pipelines of Kubeflow's SDK use, and the role of the same name.
+ * pipeline/reconcile/prepare.c binds the account to the role in further namespaces. */
 #define PIPELINE_RUNNER "pipeline-runner"
 
 struct rule {
-    const char *groups, *resources, *verbs; /* groups "": core */
-    const char *paths;                      /* instead of groups and resources */
+    const char *groups, *resources, *verbs; /* `groups` is "" for the core group */
+    const char *paths;                      /* if not NULL, used instead of groups and resources */
 };
 
 static const struct rule EVERYTHING[] = {
@@ -93,7 +93,7 @@ static const struct rule PUBLIC[] = {
     {0},
 };
 
-/* The rights that Kubeflow Pipelines gives the service account of its steps. */
+/* The permissions that Kubeflow Pipelines grants to the service account of its steps. */
 static const struct rule RUN_PIPELINES[] = {
     {"", "secrets", "get", NULL},
     {"", "configmaps", READ, NULL},
@@ -114,7 +114,7 @@ enum { SETS_MAX = 3 };
 static const struct {
     const char *name;
     const struct rule *sets[SETS_MAX];
-    const char *groups; /* groups that are bound to the role at start; NULL: none */
+    const char *groups; /* groups that have a default binding to the role; NULL: none */
 } ROLES[] = {
     {"cluster-admin", {EVERYTHING}, "system:masters"},
     {"admin", {GIVE, EDIT, VIEW}, NULL},
@@ -200,7 +200,7 @@ static struct json *make_binding(struct arena *arena, size_t position)
     return binding;
 }
 
-/* Like the binding that the pipeline controller makes in other namespaces. */
+/* Makes the same binding as the pipeline controller makes in other namespaces. */
 static struct json *make_account_binding(struct arena *arena, size_t position)
 {
     const char *namespace_ = ACCOUNTS[position].namespace_, *name = ACCOUNTS[position].name;

@@ -94,7 +94,7 @@ void dispatch_handle(struct engine *engine, struct http_exchange *exchange,
         return;
     if (route->resource->warning)
         api_warn(call, route->resource->warning);
-    /* Behind a proxy the query is the other server's. */
+    /* The query of a proxy request is for the other server. */
     if ((route->sub != SUB_PROXY && api_read_options(call, &err) < 0) ||
         (dispatch_returns_objects(route->sub) &&
          (api_choose_form(call, &err) < 0 || api_reserve_body(call, &err) < 0)))

@@ -1,4 +1,4 @@
-/* The API server as a function; see engine.h. Identifies the sender of a request and passes the
+/* The API server without a socket; see engine.h. Identifies the user of a request and passes the
  * request to the handler of its path. */
 #include "engine/engine.h"
 
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sender of a request without a token. It may only read what is open to all. */
+/* The user of a request without a token. It may read only the paths of auth_is_open(). */
 static const struct identity ANONYMOUS = {.name = "system:anonymous"};
 
 struct engine {
@@ -169,8 +169,8 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
     engine->backend = backend ? *backend : (struct engine_pod_backend){0};
 }
 
-/* Identifies the sender of a request and checks what its path alone decides. NULL: `err` says why
- * it is refused. */
+/* Identifies the user of a request, and checks that the user may use a path that is not a resource.
+ * Returns NULL with the reason in `err` if the request is rejected. */
 static const struct identity *engine_identify_sender(struct engine *engine,
                                                      struct http_exchange *exchange,
                                                      const struct http_request *request,
@@ -182,7 +182,7 @@ static const struct identity *engine_identify_sender(struct engine *engine,
                               .now_ms = loop_wall_ms(engine->loop)};
     const struct identity *identity = auth_identify(exchange->arena, &auth, request);
     bool is_open = auth_is_open(request->path);
-    /* A token that is not valid is refused everywhere, and not taken for none. */
+    /* An invalid token is an error on every path, also on paths that need no token. */
     if (!identity && (!is_open || auth_shows_token(request))) {
         err_set(err, ERR_UNAUTHORIZED, "Unauthorized");
         return NULL;
@@ -201,8 +201,8 @@ static const struct identity *engine_identify_sender(struct engine *engine,
     return identity;
 }
 
-/* Removes slashes at the end of paths for which they mean nothing to Kubernetes either: /version
- * and all below /api and /apis. Other paths, such as /healthz/, do not exist with a slash. */
+/* Removes slashes at the end of /version and of paths below /api and /apis, because Kubernetes
+ * ignores them there. Other paths, such as /healthz/, do not exist with a slash. */
 static const struct http_request *forgive_slash(struct arena *arena,
                                                 const struct http_request *request)
 {
@@ -213,7 +213,7 @@ static const struct http_request *forgive_slash(struct arena *arena,
     if (kept == size ||
         !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/") ||
           (kept == strlen("/version") && str_has_prefix(path, "/version"))) ||
-        route_proxy_rest(path)) /* a path of another server, where the slash may have a meaning */
+        route_proxy_rest(path)) /* the slash may have a meaning for the other server */
         return request;
     struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
     *forgiven = *request;
@@ -221,7 +221,7 @@ static const struct http_request *forgive_slash(struct arena *arena,
     return forgiven;
 }
 
-/* Whether the header announces a body, which the server would have to keep in memory. */
+/* Whether the headers announce a body, which the server would read into memory. */
 static bool announces_body(const struct http_request *request)
 {
     const char *length = http_header_get(request->headers, "Content-Length");
@@ -232,7 +232,7 @@ static bool announces_body(const struct http_request *request)
 void engine_admit(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
-    /* The exchange keeps its own request, which the body is read into. */
+    /* The exchange still needs its own request, because the body is read into it. */
     const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;
@@ -244,8 +244,8 @@ void engine_admit(struct http_exchange *exchange, void *context)
     exchange->admission = identity;
     if (identity == &ANONYMOUS)
         exchange->body_max = 0;
-    /* engine_handle() checks the roles again, since they may change while the body arrives. It also
-     * refuses paths that are no resources. */
+    /* engine_handle() checks the roles again, because they may change while the body arrives. It
+     * also rejects paths that do not exist. */
     if (announces_body(request) && route_is_resource(request->path) &&
         route_parse(exchange->arena, engine->registry, request->method, request->path,
                     request->query, &route, NULL) == 0)

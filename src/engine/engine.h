@@ -1,5 +1,5 @@
-/* The API server as a function: a request comes in, an answer streams out. It knows no socket; both
- * the HTTPS server and the in-process transport call it. */
+/* The API server without a socket: it takes a request and streams the response. Both the HTTPS
+ * server and the in-process transport call it. */
 #ifndef TRAINYARD_ENGINE_ENGINE_H
 #define TRAINYARD_ENGINE_ENGINE_H
 
@@ -11,8 +11,8 @@
 struct budget_group;
 struct engine;
 
-/* ---- The interface to the nodes, which run the pods. node/ implements it. Without it the
- * subresources log, exec, attach and portforward answer that no node runs pods. */
+/* ---- The interface to the nodes, which run the pods. node/ implements it. Without a backend, the
+ * subresources log, exec, attach and portforward respond with the error that no node runs pods. */
 
 /* The options of a request for a log. */
 struct engine_pod_logs {
@@ -22,12 +22,13 @@ struct engine_pod_logs {
     int64_t since_ms;    /* wall time; 0: all */
     int64_t limit_bytes; /* -1: all */
 };
-/* The caller of connect() owns `stream`: it starts and closes it. `stream` is NULL if the
- * connection failed; `err` says why. */
+/* The callback of connect(). The caller of connect() owns `stream`, and must start and close it.
+ * `stream` is NULL if the connection failed; `err` has the reason. */
 struct stream;
 typedef void engine_connect_done(void *context, struct stream *stream, const struct err *err);
 
-/* The usage of pods and of the machine, measured over the time window before `taken_ms`. */
+/* The usage of a container or of the machine, measured over the window_ms before taken_ms; see
+ * struct engine_usage_report. */
 struct engine_usage {
     int64_t cpu_nano; /* mean usage in billionths of a CPU */
     int64_t memory_bytes;
@@ -38,66 +39,66 @@ struct engine_container_usage {
 };
 struct engine_pod_usage {
     const char *uid;
-    const struct engine_container_usage *containers; /* the running ones; at least one */
+    const struct engine_container_usage *containers; /* the running containers; at least one */
     size_t count;
 };
 struct engine_usage_report {
     int64_t taken_ms, window_ms;
-    struct engine_usage machine; /* every node is the whole machine */
+    struct engine_usage machine; /* also the usage of each node: all nodes share the machine */
     const struct engine_pod_usage *pods;
     size_t count;
 };
 /* `report` is NULL if the nodes stop before they have measured. */
 typedef void engine_usage_done(void *context, const struct engine_usage_report *report);
 
-/* A command to run in a container, or the container's own process to attach to. */
+/* A command to run in a container, or an attachment to the main process of the container. */
 struct engine_pod_command {
     const char *container;
-    const char *const *arguments; /* the last is NULL; NULL: attach */
-    bool in, out, err;            /* the standard streams that the client wants */
-    bool terminal;                /* one terminal for all of them */
+    const char *const *arguments; /* NULL-terminated; NULL: attach */
+    bool in, out, err;            /* the standard streams that the client requests */
+    bool terminal;                /* the streams are one terminal */
 };
-/* The standard streams of a running command. The caller of run() owns them: it starts and closes
- * them. A stream that the client did not ask for is NULL. The terminal of a new command is `in`
- * alone, which carries both directions. */
+/* The standard streams of a running command. The caller of run() owns the streams, and must start
+ * and close them. A stream that the client did not request is NULL. A new command with a terminal
+ * has only `in`, which carries both directions. */
 struct engine_pod_lines {
     struct stream *in, *out, *err;
 };
-/* Callbacks of run(). They run on the loop thread, never from within a call. */
+/* Callbacks of run(). They run on the loop thread, but never during a call of run(). */
 struct engine_pod_command_handler {
     void (*started)(void *context, const struct engine_pod_lines *lines);
-    /* The last callback: the exit code of the command, with a message if it never ran. If `err` is
-     * not NULL, nothing was started or the outcome is unknown. */
+    /* The last callback, with the exit code of the command. `message` is set if the command never
+     * ran. If `err` is not NULL, no command was started or its exit code is unknown. */
     void (*ended)(void *context, int exit_code, const char *message, const struct err *err);
 };
 
 struct engine_pod_backend {
-    /* Streams the log as text/plain into the exchange and ends it. Answers an error with a Status.
-     */
+    /* Streams the log as text/plain into the exchange and ends the exchange. Responds to an error
+     * with a Status. */
     void (*logs)(void *context, struct http_exchange *exchange, const struct json *pod,
                  const struct engine_pod_logs *options);
-    /* Connects to a port of the pod at its localhost. `done` is called once, on the loop thread and
-     * never from within this call. The returned handle is invalid after that. */
+    /* Connects to a port on the pod's localhost. `done` is called once, on the loop thread, but
+     * never during this call. The returned handle is invalid after `done`. */
     void *(*connect)(void *context, const struct json *pod, int port, engine_connect_done *done,
                      void *done_context);
-    void (*connect_cancel)(void *connect); /* `done` is not called then */
-    /* Measures the usage, which may take a moment. `done` and the returned handle: see connect. */
+    void (*connect_cancel)(void *connect); /* after this, `done` is not called */
+    /* Measures the usage. `done` is called and the returned handle is valid as for connect(). */
     void *(*usage)(void *context, engine_usage_done *done, void *done_context);
     void (*usage_cancel)(void *usage);
-    /* Runs or attaches. The returned handle is invalid after `ended` was called. */
+    /* Runs the command or attaches. The returned handle is invalid after `ended`. */
     void *(*run)(void *context, const struct json *pod, const struct engine_pod_command *command,
                  const struct engine_pod_command_handler *handler, void *handler_context);
     void (*run_resize)(void *run, int columns, int rows); /* resizes the terminal */
-    /* The client is gone: no callback runs any more, and a started command is ended. */
+    /* Called when the client is gone. Ends a started command. No callback runs after this. */
     void (*run_close)(void *run);
-    /* The command has ended: the stream still delivers the output that is left and then ends, also
-     * if another process holds it open. */
+    /* Called when the command has ended. The stream delivers the output that is left and then ends,
+     * even if another process keeps its pipe open. */
     void (*run_last_words)(struct stream *line);
     void *context;
 };
 
-/* Signs the tokens of service accounts: HMAC-SHA256 with a key that only this cluster has. Without
- * it the engine issues no tokens. */
+/* Signs the tokens of service accounts by HMAC-SHA256 with the key of this cluster. If `make` is
+ * NULL, the engine issues no tokens. */
 enum { ENGINE_SEAL_SIZE = 32 };
 struct engine_seal {
     int (*make)(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
@@ -107,15 +108,16 @@ struct engine_seal {
 
 struct engine_options {
     const char *token;   /* the bearer token of the administrator */
-    const char *version; /* of the program, for /version */
-    /* The kinds that are served besides those of kube/kinds/, which the engine cannot do without.
-     * Ends with NULL; NULL: none. The list must outlive the engine. */
+    const char *version; /* the version of the program, for /version */
+    /* The kinds that are served in addition to the kinds of kube/kinds/. NULL-terminated; NULL:
+     * none. The list must outlive the engine. */
     const struct kube_kind *const *kinds;
     const char *ca_pem; /* the CA certificate that pods trust; NULL: none */
     struct engine_seal seal;
-    size_t watch_events_max; /* limit of bytes kept for slow watches; 0: WATCH_EVENTS_MAX */
-    /* The memory of the HTTP servers in front, for /metrics; NULL: none. Must outlive the engine.
-     */
+    /* The most bytes of events that slow watches may keep; 0: WATCH_EVENTS_MAX. */
+    size_t watch_events_max;
+    /* The memory of the HTTP servers that call the engine, for /metrics; NULL: none. Must outlive
+     * the engine. */
     const struct budget_group *http_memory;
 };
 
@@ -128,20 +130,22 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
 
 /* The API: an http_handler with the engine as context. */
 void engine_handle(struct http_exchange *exchange, void *engine);
-/* The admission callback of an http_server in front: refuses an unknown token, and a request with a
- * body that the roles do not allow, before the body is read. Without admission, as in-process,
- * engine_handle() identifies the sender itself. */
+/* The admission callback of an http_server. Before the body is read, it rejects a request that has
+ * an invalid token, or that has a body and is not allowed by the roles. If it was not called, as
+ * for in-process requests, engine_handle() identifies the user. */
 void engine_admit(struct http_exchange *exchange, void *engine);
 
-/* An http_write_refusal that writes a Status, because kubectl shows no other error body. */
+/* An http_write_refusal that writes a Status, because kubectl shows an error body only if it is a
+ * Status. */
 void engine_write_refusal(int status, const char *sentence, struct buf *body);
 
-/* Answers an exchange with the metav1.Status of an error. */
+/* Responds to an exchange with the metav1.Status of an error. */
 void engine_respond_error(struct http_exchange *exchange, const struct err *err);
 
-/* The built-in controllers on the API, those of engine/controllers/controllers.c: they schedule,
- * run Jobs and Deployments, bind claims, collect garbage and so on. They speak to `transport` only,
- * which must outlive them. `kinds` as in engine_options. Freeing cancels what is under way. */
+/* The built-in controllers, listed in engine/controllers/controllers.c: they schedule pods, run
+ * Jobs and Deployments, bind claims, collect garbage and so on. They use the API through
+ * `transport`, which must outlive them. `kinds`: see struct engine_options.
+ * engine_controllers_free() cancels their pending requests. */
 struct engine_controllers;
 struct engine_controllers *engine_controllers_new(struct loop *loop,
                                                   struct http_transport *transport,

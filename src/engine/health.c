@@ -1,4 +1,4 @@
-/* The health endpoints; see health.h. */
+/* Serves the health endpoints; see health.h. */
 #include "engine/health.h"
 
 #include "base/buf.h"
@@ -12,8 +12,8 @@ enum { TEXT_MAX = 4096 };
 
 const char *const HEALTH_PATHS[] = {"/healthz", "/livez", "/readyz", NULL};
 
-/* Why the store takes no new objects; NULL if it does. The text does not contain the path of the
- * store's file, because anonymous clients may read it. */
+/* Returns the reason why the store accepts no new objects, or NULL if it accepts them. Anonymous
+ * clients may read the text, so it does not contain the path of the store's file. */
 static const char *store_complaint(const struct store *store)
 {
     struct err err = ERR_INIT;

@@ -1,4 +1,4 @@
-/* One line per kind that needs the engine's state on a write; see hooks.h. */
+/* The hooks of the engine, one line per kind; see hooks.h. */
 #include "engine/hooks.h"
 
 #include "engine/admission/admission.h"

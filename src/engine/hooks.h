@@ -1,10 +1,10 @@
-/* What the engine adds to the rows of kinds: hooks that need the store or the engine's state. */
+/* Hooks for writes of certain kinds that need the store or the state of the engine. */
 #ifndef TRAINYARD_ENGINE_HOOKS_H
 #define TRAINYARD_ENGINE_HOOKS_H
 
 #include "engine/kinds/registry.h"
 
-/* For registry_new(); ends with kind NULL. */
+/* For registry_new(). The last element has kind NULL; its hooks run for every kind. */
 extern const struct registry_hooks ENGINE_HOOKS[];
 
 #endif

@@ -1,5 +1,5 @@
-/* The parts of an engine, for the files of this module. Other modules use engine.h. All calls must
- * run on the loop thread. */
+/* Getters for the parts of an engine, for the files of this module. Other modules use engine.h. All
+ * functions must run on the loop thread. */
 #ifndef TRAINYARD_ENGINE_INTERNAL_H
 #define TRAINYARD_ENGINE_INTERNAL_H
 
@@ -13,7 +13,7 @@ struct loop *engine_loop(struct engine *engine);
 const struct engine_pod_backend *engine_backend(struct engine *engine);
 struct bootstrap engine_bootstrap(struct engine *engine);
 const struct engine_seal *engine_seal(struct engine *engine);
-/* The policy is valid until the loop turns. */
+/* The policy is valid until the next turn of the loop. */
 const struct access_policy *engine_policy(struct engine *engine);
 struct service_addresses *engine_service_addresses(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);

@@ -1,5 +1,5 @@
-/* The API server's metrics; see metrics.h. Each value is read from its counter when a client asks
- * for it. Therefore there is no registry of metrics. */
+/* Writes the API server's metrics; see metrics.h. Each value is read from its counter when a client
+ * requests the metrics, so no registry of metrics is needed. */
 #include "engine/metrics.h"
 
 #include "base/mem.h"

@@ -1,5 +1,6 @@
-/* The API server's answer at /metrics: the turns of its loop, and the bytes that it keeps for its
- * clients, with their limits. A role must allow the path, as any path outside of the API. */
+/* The response to /metrics: statistics about the turns of the loop, and the bytes of memory that
+ * the server uses for its clients, with their limits. As for other paths that are not resources, a
+ * role must allow the path. */
 #ifndef TRAINYARD_ENGINE_METRICS_H
 #define TRAINYARD_ENGINE_METRICS_H
 
@@ -8,8 +9,8 @@
 #include "loop/loop_turns.h"
 #include "net/http/http.h"
 
-/* `turns` is NULL for a loop that does not count them. `http` is the memory of the servers in front
- * of the API, or NULL. */
+/* `turns` is NULL if the loop does not count its turns. `http` is the memory of the HTTP servers
+ * that call the engine, or NULL. */
 void engine_metrics_answer(struct http_exchange *exchange, const struct loop_turns *turns,
                            const struct watch_events *watches, const struct budget_group *http);
 

@@ -1,12 +1,12 @@
-/* The conditions of an object: the list status.conditions, in which each type stands at most once.
- * Every controller and the API server write conditions with kube_condition_set(); they differ only
- * in the rules they choose. Pure. */
+/* Reads and writes the conditions of an object: the list status.conditions, in which each type
+ * occurs at most once. All controllers and the API server use kube_condition_set(), each with its
+ * own rules. Pure. */
 #ifndef TRAINYARD_KUBE_CONDITION_H
 #define TRAINYARD_KUBE_CONDITION_H
 
 #include "base/json/json.h"
 
-/* A condition as it shall be. */
+/* The condition to write. */
 struct kube_condition {
     const char *type;
     const char *status;  /* "True", "False" or "Unknown" */
@@ -17,7 +17,7 @@ struct kube_condition {
     int64_t now_ms; /* wall time of the change; -1: the condition carries no times */
 };
 
-/* Without rules: a condition of the same type is changed in place, other members of it stay, and
+/* Without any rule, a condition of the same type is changed in place and its other members stay.
  * lastTransitionTime becomes now_ms only if the status changes. */
 enum kube_condition_rule {
     /* Nothing is written if the status is the same. */
@@ -30,8 +30,8 @@ enum kube_condition_rule {
     KUBE_CONDITION_RESET_TRANSITION = 1 << 3,
 };
 
-/* Writes `wanted` into the list `conditions`, which the caller may edit. Returns the condition in
- * the list, or NULL if a KEEP rule left the list as it was. */
+/* Writes `wanted` into the list `conditions`, which must be writable. Returns the condition in the
+ * list, or NULL if a KEEP rule left the list as it was. */
 struct json *kube_condition_set(struct arena *arena, struct json *conditions,
                                 const struct kube_condition *wanted, unsigned rules);
 

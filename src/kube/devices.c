@@ -37,7 +37,7 @@ void kube_devices_take(struct kube_devices *devices, const char *annotation)
     }
 }
 
-/* Returns the numbers of `count` free GPUs for a container, from *next on. */
+/* Returns the numbers of `count` free GPUs for a container. The search starts at *next. */
 static struct json *devices_take(struct arena *arena, const struct kube_devices *devices,
                                  int64_t count, size_t *next)
 {

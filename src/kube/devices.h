@@ -1,7 +1,6 @@
-/* Which GPUs of a machine belong to which container. The scheduler decides this together with the
- * node and writes it with the binding as an annotation of the pod, so that one write has one writer
- * and the assignment survives restarts. Nodes on one machine share its GPUs, and no GPU is assigned
- * twice. Pure. */
+/* Assigns the GPUs of a machine to containers. The scheduler decides this together with the node
+ * and writes it as an annotation of the pod, in the same request as the binding. So the assignment
+ * survives restarts. Nodes on one machine share its GPUs, and no GPU is assigned twice. Pure. */
 #ifndef TRAINYARD_KUBE_DEVICES_H
 #define TRAINYARD_KUBE_DEVICES_H
 
@@ -13,7 +12,7 @@
 
 #define KUBE_DEVICES_RESOURCE "nvidia.com/gpu"
 
-/* {"main":[0,1]}: the GPU numbers of each container, from 0. */
+/* The GPU numbers of each container, counted from 0: {"main":[0,1]}. */
 #define KUBE_DEVICES_ANNOTATION "trainyard.dev/gpus"
 
 enum { KUBE_DEVICES_MAX = 64 }; /* per machine */
@@ -26,7 +25,7 @@ struct kube_devices {
 void kube_devices_take(struct kube_devices *devices, const char *annotation);
 
 /* Returns the annotation of a pod with the first free GPUs; NULL if the pod requests none. Init
- * containers run before the others and share their GPUs. */
+ * containers run before the other containers and use the same GPUs. */
 const char *kube_devices_assign(struct arena *arena, const struct json *pod,
                                 const struct kube_devices *devices);
 

@@ -64,7 +64,7 @@ int kube_field_selector_parse(struct arena *arena, const char *text,
     struct kube_field_term *terms = ARENA_ARRAY(arena, struct kube_field_term, room);
     while (*text) {
         const char *end = term_end(text);
-        /* an empty term is ignored, as upstream */
+        /* an empty term is ignored, as in Kubernetes */
         if (end > text) {
             int result = parse_term(arena, whole, text, end, &terms[count], err);
             if (result < 0)

@@ -1,4 +1,4 @@
-/* Follows a parsed path through an object; see json_path.h. */
+/* Evaluates a parsed path on an object; see json_path.h. */
 #include "kube/json_path_internal.h"
 
 #include "base/mem.h"
@@ -157,7 +157,7 @@ const struct json *const *json_path_find(struct arena *arena, const struct json_
 
 /* ---- One value ------------------------------------------------------------------------------- */
 
-/* Returns the member of that name. In a list, a name that is a number is a position. */
+/* Returns the member called `name`. In a list, `name` is the position as a number. */
 static const struct json *value_below(const struct json *value, const char *name)
 {
     int64_t position;
@@ -174,7 +174,7 @@ static bool step_is_single(const struct json_path_step *step)
                                        step->first <= JSON_PATH_POSITION_MAX);
 }
 
-/* Returns the path without kubectl's braces and with the leading '.', which is optional. */
+/* Returns the path without kubectl's braces. Adds the leading '.', which is optional in kubectl. */
 static const char *path_normalize(struct arena *arena, const char *text)
 {
     size_t size = strlen(text);

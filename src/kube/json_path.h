@@ -1,7 +1,7 @@
-/* JSONPath as kubectl, the printed columns of definitions and Argo's workflows use it:
- * ".spec.replicas", ".metadata.labels['a.b/c']", ".items[0]", ".items[-1:]", ".items[*].name",
- * ".status.conditions[?(@.type==\"Ready\")].status". Pure. The parser is fuzzed, because any client
- * may write a path into a definition or a workflow. */
+/* Parses and evaluates JSONPath, as kubectl, the printer columns of CustomResourceDefinitions and
+ * Argo Workflows use it: ".spec.replicas", ".metadata.labels['a.b/c']", ".items[0]", ".items[-1:]",
+ * ".items[*].name", ".status.conditions[?(@.type==\"Ready\")].status". Pure. The parser is fuzzed,
+ * because any client may write a path into a CustomResourceDefinition or a Workflow. */
 #ifndef TRAINYARD_KUBE_JSON_PATH_H
 #define TRAINYARD_KUBE_JSON_PATH_H
 
@@ -10,13 +10,13 @@
 enum {
     JSON_PATH_STEPS_MAX = 64,
     JSON_PATH_FOUND_MAX = 1000,
-    JSON_PATH_POSITION_MAX = 1000000, /* in a path that names one value */
+    JSON_PATH_POSITION_MAX = 1000000, /* the highest position in a path of json_path_find_one() */
 };
 
 struct json_path;
 
 /* Parses a path without braces into the arena. It begins with '.', '[' or '$'. Returns 0, or
- * -ERR_BAD_REQUEST if `text` is no path. */
+ * -ERR_BAD_REQUEST if `text` is not a valid path. */
 int json_path_parse(struct arena *arena, const char *text, const struct json_path **ret,
                     struct err *err);
 
@@ -25,11 +25,10 @@ int json_path_parse(struct arena *arena, const char *text, const struct json_pat
 const struct json *const *json_path_find(struct arena *arena, const struct json_path *path,
                                          const struct json *object);
 
-/* Finds the value that a path of names and positions names, in braces or without:
- * "{.metadata.name}",
+/* Finds one value by a path of names and positions, with or without braces: "{.metadata.name}",
  * "{.spec.ports[0].port}", "{.metadata.labels['a.b/c']}", "{}" for the whole object. *ret becomes
- * NULL if the object has no such value. Returns 0, or -ERR_UNSUPPORTED if `text` is no such path.
- */
+ * NULL if the object has no such value. Returns 0, or -ERR_UNSUPPORTED if `text` is another kind of
+ * path. */
 int json_path_find_one(struct arena *arena, const char *text, const struct json *object,
                        const struct json **ret, struct err *err);
 

@@ -1,4 +1,4 @@
-/* The parsed form of a path, which json_path_parse.c makes and json_path.c follows. */
+/* The parsed form of a path. json_path_parse.c makes it, and json_path.c evaluates it. */
 #ifndef TRAINYARD_KUBE_JSON_PATH_INTERNAL_H
 #define TRAINYARD_KUBE_JSON_PATH_INTERNAL_H
 
@@ -26,13 +26,13 @@ struct json_path_step {
     enum json_path_step_type type;
     const char *name; /* for STEP_NAME and STEP_DEEP */
 
-    /* For STEP_SLICE. `one`: the step is the single position `first`. Negative positions count
-     * from the end of the list. */
+    /* For STEP_SLICE. If `one` is set, the step selects only the element at `first`. Negative
+     * positions count from the end of the list. */
     bool one, has_first, has_end;
     int64_t first, end, stride;
 
-    /* For STEP_FILTER: `left` is a path below the element, `right` the value it is compared with
-     * (not set for COMPARE_EXISTS). */
+    /* For STEP_FILTER. `left` is a path within the element. `right` is the value that it is
+     * compared with; NULL for COMPARE_EXISTS. */
     const struct json_path *left;
     enum json_path_comparison comparison;
     const struct json *right;

@@ -21,7 +21,8 @@ static int parser_refuse(struct path_parser *parser, const char *why)
 static int parser_take_path(struct path_parser *parser, const char *ends,
                             const struct json_path **ret);
 
-/* Parses 'text' or "text", in which a backslash escapes. `at` is on the quote. */
+/* Parses 'text' or "text", in which a backslash escapes the next character. `at` is on the opening
+ * quote. */
 static int parser_take_quoted(struct path_parser *parser, const char **ret)
 {
     char quote = *parser->at++;
@@ -89,7 +90,7 @@ static int parser_take_operand(struct path_parser *parser, const struct json **r
     return 0;
 }
 
-/* Parses "?(@.type=="Ready")"; `at` is behind "?(". */
+/* Parses "?(@.type=="Ready")"; `at` is after "?(". */
 static int parser_take_filter(struct path_parser *parser, struct json_path_step *step)
 {
     static const struct {
@@ -128,7 +129,7 @@ static int parser_take_filter(struct path_parser *parser, struct json_path_step 
     return 0;
 }
 
-/* Parses the content of brackets; `at` is behind the opening one. */
+/* Parses the content of brackets; `at` is after the opening bracket. */
 static int parser_take_bracket(struct path_parser *parser, struct json_path_step *step)
 {
     int result = 0;
@@ -153,7 +154,7 @@ static int parser_take_bracket(struct path_parser *parser, struct json_path_step
     return 0;
 }
 
-/* Parses a name behind a dot, in which a backslash escapes special characters. */
+/* Parses a name after a dot. A backslash escapes special characters in it. */
 static int parser_take_name(struct path_parser *parser, const char *ends,
                             struct json_path_step *step)
 {

@@ -1,4 +1,4 @@
-/* The metadata of objects that are JSON trees; see object.h. */
+/* Reads and edits the metadata of objects; see object.h. */
 #include "kube/object.h"
 
 #include "base/moment.h"
@@ -97,8 +97,8 @@ void kube_meta_set_namespace(struct arena *arena, struct json *object, const cha
     set_or_remove(arena, ensure_meta(arena, object), "namespace", namespace_);
 }
 
-/* Removing the last entry removes the map, so that an object that lost its labels equals one that
- * never had any. */
+/* Removing the last entry also removes the map. So an object whose labels were all removed equals
+ * an object that never had labels. */
 static void set_entry(struct arena *arena, struct json *object, const char *map_name,
                       const char *key, const char *value)
 {
@@ -220,7 +220,8 @@ struct json *kube_object_make(struct arena *arena, const struct kube_resource *r
     return object;
 }
 
-/* New members are appended, but apiVersion and kind belong in front, where readers expect them. */
+/* Puts a member in front. json_set() appends it, but readers expect apiVersion and kind in
+ * front. */
 static void set_first(struct arena *arena, struct json *object, const char *name, const char *text)
 {
     json_remove(object, name);

@@ -1,6 +1,6 @@
-/* Reads and edits the metadata of an object that is a JSON tree. A missing field reads as "" (or as
- * NULL, 0 or false where stated), so that a caller needs no check per level. Editing creates the
- * levels that it needs and changes nothing else. */
+/* Reads and edits the metadata of an object that is a JSON tree. A getter returns "" for a missing
+ * field (NULL, 0 or false where stated), so that a caller need not check each level. A setter
+ * creates missing parent objects and changes nothing else. */
 #ifndef TRAINYARD_KUBE_OBJECT_H
 #define TRAINYARD_KUBE_OBJECT_H
 
@@ -17,7 +17,7 @@ int64_t kube_meta_deleting_ms(
     const struct json *object); /* deletionTimestamp; 0: the object is not being deleted */
 bool kube_meta_is_deleting(const struct json *object);
 
-/* Return NULL if missing. kube_meta_labels() returns the whole map. */
+/* These functions return NULL if the field is missing. kube_meta_labels() returns the whole map. */
 const struct json *kube_meta_labels(const struct json *object);
 const char *kube_meta_label(const struct json *object, const char *key);
 const char *kube_meta_annotation(const struct json *object, const char *key);
@@ -39,8 +39,8 @@ const struct json *kube_meta_controller(const struct json *object);
 bool kube_meta_is_controlled_by(const struct json *object, const char *uid);
 bool kube_meta_is_owned_by(const struct json *object, const char *uid);
 
-/* Returns a new reference to `owner`, which must have apiVersion, kind, name and uid. A controller
- * reference also blocks the owner's foreground deletion, as controllers of Kubernetes do. */
+/* Returns a new reference to `owner`, which must have apiVersion, kind, name and uid. A reference
+ * with `controller` also blocks the owner's foreground deletion, as in Kubernetes. */
 struct json *kube_owner_reference_new(struct arena *arena, const struct json *owner,
                                       bool controller);
 /* Adds the reference, or replaces the one with the same uid. */
@@ -51,7 +51,7 @@ void kube_meta_add_owner(struct arena *arena, struct json *object, struct json *
 struct json *kube_object_make(struct arena *arena, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
 
-/* Inserts apiVersion and kind in front if they are missing: items of a core list have none. */
+/* Inserts apiVersion and kind in front if they are missing. Items of a list have none. */
 void kube_object_set_kind(struct arena *arena, struct json *object,
                           const struct kube_resource *resource);
 

@@ -1,4 +1,4 @@
-/* The PersistentVolumeClaims of a pod's volumes: the claims that volumes name, and the claims
+/* Finds the PersistentVolumeClaims of a pod's volumes: the claims that volumes name, and the claims
  * "<pod>-<volume>" that are created from the template of an ephemeral volume. Pure. */
 #ifndef TRAINYARD_KUBE_POD_CLAIM_H
 #define TRAINYARD_KUBE_POD_CLAIM_H

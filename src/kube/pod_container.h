@@ -1,4 +1,4 @@
-/* The status of one container of a pod. */
+/* Finds the status of one container of a pod. */
 #ifndef TRAINYARD_KUBE_POD_CONTAINER_H
 #define TRAINYARD_KUBE_POD_CONTAINER_H
 
@@ -7,8 +7,8 @@
 /* The default of terminationMessagePath. */
 #define KUBE_MESSAGE_PATH "/dev/termination-log"
 
-/* Returns the container's entry in the pod's status, for every kind of container; NULL if there is
- * none yet. */
+/* Returns the container's entry in the pod's status, or NULL if it has none yet. The container may
+ * be an init container. */
 const struct json *kube_pod_container_status(const struct json *pod, const char *container);
 
 #endif

@@ -1,5 +1,6 @@
-/* Quantities; see quantity.h. The value is a number of billionths in 128 bits. The range of int64
- * times a billion fits with room to spare, so sums are exact before they are limited. */
+/* Parses, formats and adds quantities; see quantity.h. A value is a number of billionths in 128
+ * bits. The range of int64 times a billion needs only 94 bits, so a sum cannot overflow before it
+ * is limited to that range. */
 #include "kube/quantity.h"
 
 #include "base/json/json.h"
@@ -46,7 +47,7 @@ static int quantity_refuse(const char *text, struct err *err)
         text);
 }
 
-/* Parses the suffix or exponent behind the digits. */
+/* Parses the suffix or exponent after the digits. */
 static int parse_suffix(const char *text, struct suffix *ret)
 {
     for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++) {
@@ -73,8 +74,8 @@ static int parse_suffix(const char *text, struct suffix *ret)
     return 0;
 }
 
-/* Returns digits × 10^exponent billionths, rounded up and limited. Digits are added one by one, so
- * that no number of digits can overflow. */
+/* Returns digits × 10^exponent in billionths, rounded up and limited. Digits are added one by one,
+ * so that a long number cannot overflow. */
 static wide scale_decimal(const char *digits, size_t count, int exponent)
 {
     wide value = 0;
@@ -92,7 +93,7 @@ static wide scale_decimal(const char *digits, size_t count, int exponent)
     return quantity_clamp(value + lost);
 }
 
-/* Returns number × 2^exponent. The number may have a fraction, of which 18 digits count. */
+/* Returns number × 2^exponent. The number may have a fraction; only its first 18 digits count. */
 static wide scale_binary(const char *digits, size_t count, size_t fraction, int exponent)
 {
     wide scale = (wide)1 << exponent, whole = 0, part = 0, unit = NANO * NANO;
@@ -153,7 +154,8 @@ int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret,
                    json_type_name(value->type));
 }
 
-/* At most 2^63 billions: nineteen digits and nine more. */
+/* Writes the number backwards, ending at `end`. The value is at most 2^63 × 10^9, which has 28
+ * digits. */
 static char *print_wide(wide value, char *end)
 {
     bool negative = value < 0;
@@ -177,7 +179,7 @@ static void format_as(wide number, const char *suffix, char text[KUBE_QUANTITY_T
 
 static bool format_binary(wide nano, char text[KUBE_QUANTITY_TEXT_MAX])
 {
-    /* Small amounts and fractions are written in decimal, so that nothing is lost. */
+    /* Amounts below 1024 and fractions are written in decimal form, which is exact. */
     if ((nano > -1024 * NANO && nano < 1024 * NANO) || nano % NANO)
         return false;
     wide number = nano / NANO;
@@ -231,7 +233,7 @@ void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b)
     sum->nano = quantity_clamp(sum->nano + b->nano);
 }
 
-/* Rounds away from zero, as upstream. */
+/* Rounds away from zero, as in Kubernetes. */
 static int64_t divide_up(wide nano, wide unit)
 {
     wide result = nano / unit;

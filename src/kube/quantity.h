@@ -1,6 +1,6 @@
-/* Quantities of Kubernetes: "500m" of a CPU, "1Gi" of memory, "1e3". Exact to a billionth. As
- * upstream, finer fractions are rounded away from zero, and amounts beyond int64 are limited to its
- * range. */
+/* Quantities of Kubernetes: "500m" of a CPU, "1Gi" of memory, "1e3". Exact to a billionth. As in
+ * Kubernetes, finer fractions are rounded away from zero, and larger amounts are limited to the
+ * range of int64. */
 #ifndef TRAINYARD_KUBE_QUANTITY_H
 #define TRAINYARD_KUBE_QUANTITY_H
 
@@ -28,8 +28,8 @@ int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err 
 struct json;
 int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret, struct err *err);
 
-/* Writes the canonical form: no fraction, the largest possible suffix, "1500m", "1Gi". The form
- * that was parsed is kept. */
+/* Writes the canonical text: no fraction and the largest possible suffix, such as "1500m" or "1Gi".
+ * The text has the form (enum kube_quantity_form) that was parsed. */
 void kube_quantity_format(const struct kube_quantity *quantity, char text[KUBE_QUANTITY_TEXT_MAX]);
 
 int kube_quantity_compare(const struct kube_quantity *a, const struct kube_quantity *b);

@@ -1,4 +1,4 @@
-/* The paths under which the API serves a resource; see resource.h. */
+/* Makes the apiVersion, path and text of a resource; see resource.h. */
 #include "kube/resource.h"
 
 #include "base/str.h"

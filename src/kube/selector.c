@@ -16,7 +16,7 @@ static bool has_value(const struct kube_selector_term *term, const char *value)
     return false;
 }
 
-/* A label that is no integer does not match, as upstream. */
+/* A label that is not an integer does not match, as in Kubernetes. */
 static bool term_compare_numbers(const struct kube_selector_term *term, const char *value)
 {
     int64_t have, limit;

@@ -1,4 +1,4 @@
-/* Label and field selectors, parsed once and matched often. The API server filters with them, and
+/* Parses and matches label and field selectors. The API server filters objects with them, and
  * controllers find their pods with them. Results are in the arena. */
 #ifndef TRAINYARD_KUBE_SELECTOR_H
 #define TRAINYARD_KUBE_SELECTOR_H
@@ -8,8 +8,8 @@
 enum { KUBE_SELECTOR_MAX = 16 * 1024, KUBE_SELECTOR_TERMS_MAX = 1024 };
 
 enum kube_selector_op {
-    KUBE_SELECTOR_IN,     /* the label has one of the values; = and == are this with one value */
-    KUBE_SELECTOR_NOT_IN, /* the label is missing or has another value; != is this with one value */
+    KUBE_SELECTOR_IN,     /* the label has one of the values; also = and ==, with one value */
+    KUBE_SELECTOR_NOT_IN, /* the label is missing or has another value; also !=, with one value */
     KUBE_SELECTOR_EXISTS, /* key */
     KUBE_SELECTOR_NOT_EXISTS, /* !key */
     KUBE_SELECTOR_GREATER,    /* key>5: for node affinity; both sides are integers */
@@ -23,7 +23,7 @@ struct kube_selector_term {
     size_t count;
 };
 
-/* All terms must hold. A selector without terms matches everything, unless `nothing` is set. */
+/* All terms must match. A selector without terms matches everything, unless `nothing` is set. */
 struct kube_selector {
     const struct kube_selector_term *terms;
     size_t count;
@@ -51,7 +51,7 @@ int kube_selector_from_expressions(struct arena *arena, const struct json *expre
 /* Returns whether the labels match. `labels` is a map of strings, or NULL. */
 bool kube_selector_matches(const struct kube_selector *selector, const struct json *labels);
 
-/* Returns the selector as text, which parses to the same selector. */
+/* Returns the selector as a text that kube_selector_parse() accepts. */
 char *kube_selector_text(struct arena *arena, const struct kube_selector *selector);
 
 struct kube_field_term {
@@ -65,15 +65,15 @@ struct kube_field_selector {
     size_t count;
 };
 
-/* Parses "metadata.name=a,status.phase!=Failed", in which values escape \\, comma and = with a
- * backslash. Any path is accepted: the caller decides which paths it supports. */
+/* Parses "metadata.name=a,status.phase!=Failed", where a backslash escapes a backslash, comma or =
+ * in a value. Any path is accepted: the caller decides which paths it supports. */
 int kube_field_selector_parse(struct arena *arena, const char *text,
                               struct kube_field_selector *ret, struct err *err);
 
 /* Returns the value at a path of the object; "" if it is missing. */
 typedef const char *kube_field_getter(const struct json *object, const char *path);
 
-/* Follows the path through the tree. Returns "" for a value that is no string. */
+/* Reads the value at the path in the tree. Returns "" for a value that is not a string. */
 kube_field_getter kube_field_get;
 
 bool kube_field_selector_matches(const struct kube_field_selector *selector,

@@ -1,4 +1,4 @@
-/* Parses the text form of label selectors with the grammar of upstream: words are separated by
+/* Parses the text form of label selectors with the grammar of Kubernetes. Words are separated by
  * white space and the characters ! = < > ( ) and comma. `in` and `notin` are operators only where
  * an operator is expected, so that a label may have these names. */
 #include "base/str.h"
@@ -57,7 +57,7 @@ enum token {
 struct parser {
     struct arena *arena;
     const char *text; /* the whole text, for messages */
-    const char *next; /* behind the token */
+    const char *next; /* the position after the token */
     enum token token;
     const char *word; /* the token's text; "" at the end */
     struct err *err;
@@ -115,13 +115,13 @@ static void selector_next_token(struct parser *parser)
     parser->next = at;
 }
 
-/* Reports an error with the message of upstream. `within`: the message names the term's part that
- * is wrong. */
+/* Reports an error with Kubernetes' message. `within`: the error is inside a term, so the message
+ * starts with "unable to parse requirement". */
 static int selector_refuse(struct parser *parser, bool within, const char *expected)
 {
     return err_set(parser->err, ERR_BAD_REQUEST, "%sfound '%.200s'%s expected: %s",
                    within ? "unable to parse requirement: " : "", parser->word,
-                   /* upstream writes no comma here */
+                   /* Kubernetes writes no comma here */
                    str_eq(expected, "'('") ? "" : ",", expected);
 }
 
@@ -133,7 +133,8 @@ static int selector_check_value(struct parser *parser, const char *value)
                    "unable to parse requirement: '%.100s' is no label value", value);
 }
 
-/* Parses a value, which may be empty: "a=" and "a in (,b)". Leaves the token behind the value. */
+/* Parses a value, which may be empty: "a=" and "a in (,b)". Afterwards, the current token is the
+ * token after the value. */
 static int parse_value(struct parser *parser, const char **ret)
 {
     *ret = "";

@@ -1,4 +1,4 @@
-/* metav1.Status to and from struct err; see status.h. */
+/* Converts between metav1.Status and struct err; see status.h. */
 #include "kube/status.h"
 
 #include "base/str.h"
@@ -73,8 +73,9 @@ bool kube_status_is_status(const struct json *object)
            str_has_prefix(json_get_string(object, "apiVersion", ""), "v1");
 }
 
-/* A known reason decides, because two codes share 409. "Gone" is the older word for Expired, and a
- * server that is starting uses reasons of its own. */
+/* Uses the reason if it is known, because two error codes share HTTP status 409. "Gone" is the
+ * older word for "Expired". An unknown reason is ignored, for example while a server is
+ * starting. */
 static enum err_code code_of(const char *reason, int http_status)
 {
     if (!str_is_empty(reason)) {

@@ -1,16 +1,18 @@
-/* metav1.Status: how the API reports a failure, and what kubectl prints. The server converts a
- * struct err into a Status, and the client converts it back into the same code. */
+/* Converts between struct err and metav1.Status, with which the API reports a failure. The server
+ * converts a struct err into a Status, and the client converts the Status back into the same error
+ * code. kubectl prints its message. */
 #ifndef TRAINYARD_KUBE_STATUS_H
 #define TRAINYARD_KUBE_STATUS_H
 
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* The object of a failure. Members may be NULL or 0; if all are, no details are written. */
+/* The object that a failure is about. Members may be NULL or 0. If all of them are, no details are
+ * written. */
 struct kube_status_details {
     const char *name;
     const char *group;
-    const char *kind; /* the plural, "pods", in errors about an object, as upstream */
+    const char *kind; /* the plural, such as "pods", in errors about an object, as in Kubernetes */
     const char *uid;
     const struct json *causes; /* [{reason, message, field}]; copied */
     int64_t retry_after_seconds;
@@ -20,7 +22,7 @@ struct kube_status_details {
  * code}. */
 struct json *kube_status_from_err(struct arena *arena, const struct err *err,
                                   const struct kube_status_details *details);
-/* Returns a Status of success: the answer to a DELETE whose object is gone at once. */
+/* Returns a Status of success. It is the answer to a DELETE that removed the object at once. */
 struct json *kube_status_success(struct arena *arena, const struct kube_status_details *details);
 
 /* Appends an entry to `causes`: {reason: "FieldValueInvalid", message, field: "spec.replicas"}. */
@@ -30,7 +32,7 @@ void kube_status_add_cause(struct arena *arena, struct json *causes, const char 
 bool kube_status_is_status(const struct json *object);
 
 /* Sets `err` from a Status and returns its negative code. Returns 0 for a Status of success, and
- * -ERR_INTERNAL if the object is no Status. */
+ * -ERR_INTERNAL if the object is not a Status. */
 int kube_status_to_err(const struct json *status, struct err *err);
 
 /* Sets `err` for an HTTP answer of 400 and above: from the Status in its body if there is one, else

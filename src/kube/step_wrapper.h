@@ -1,5 +1,6 @@
-/* The paths of the step wrapper in the pod of a pipeline step. The pipeline writes them into the
- * pod; a node that cannot mount a volume there replaces them by real paths. */
+/* The paths of the step wrapper in the pod of a pipeline step. The pipeline writes these paths into
+ * the pod. A node that cannot mount a volume at STEP_WRAPPER_DIRECTORY replaces them with real
+ * paths. */
 #ifndef TRAINYARD_KUBE_STEP_WRAPPER_H
 #define TRAINYARD_KUBE_STEP_WRAPPER_H
 
@@ -7,7 +8,7 @@
 #define STEP_WRAPPER_DIRECTORY "/trainyard"
 #define STEP_WRAPPER_PROGRAM   STEP_WRAPPER_DIRECTORY "/step"
 #define STEP_WRAPPER_SCRIPT    STEP_WRAPPER_DIRECTORY "/script"
-/* STEP_WRAPPER_PROGRAM output LOG NAME=PATH... -- COMMAND [ARGUMENT...] */
+/* The usage: STEP_WRAPPER_PROGRAM output LOG NAME=PATH... -- COMMAND [ARGUMENT...] */
 #define STEP_WRAPPER_OUTPUT "output"
 
 #endif

@@ -1,4 +1,4 @@
-/* Questions about a StorageClass that the API server, its tables and the binding of claims ask. */
+/* Reads a StorageClass, for the API server, its tables and the claim controller. */
 #ifndef TRAINYARD_KUBE_STORAGE_CLASS_H
 #define TRAINYARD_KUBE_STORAGE_CLASS_H
 
@@ -6,7 +6,7 @@
 
 #define KUBE_CLASS_DEFAULT_ANNOTATION "storageclass.kubernetes.io/is-default-class"
 
-/* Returns whether a claim without a class gets this one. */
+/* Returns whether a claim without a class gets this class. */
 bool kube_class_is_default(const struct json *class_);
 
 #endif

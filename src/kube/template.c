@@ -9,7 +9,7 @@
 struct filling {
     struct arena *arena;
     struct json *values;      /* the values of all parameters: name → string */
-    const struct json *wrong; /* the part of the template that is being processed */
+    const struct json *wrong; /* the part of the template that is being processed, for errors */
     struct err *err;
 };
 
@@ -76,7 +76,7 @@ static int template_collect_values(struct filling *filling, const struct json *p
     return 0;
 }
 
-/* A value without a parameter is probably a typing mistake. */
+/* Refuses a value without a parameter, because its name is probably misspelt. */
 static int check_given(struct filling *filling, const struct json *given)
 {
     filling->wrong = NULL;
@@ -102,8 +102,8 @@ static const char *template_find_value(struct filling *filling, const char *from
         json_get(filling->values, arena_strndup(filling->arena, from, (size_t)(end - from))));
 }
 
-/* A string that is exactly "${{NAME}}" becomes the value parsed as JSON: a number, a boolean, an
- * object; or a string if it is no JSON. */
+/* A string that is exactly "${{NAME}}" becomes the value parsed as JSON, for example a number or an
+ * object. If the value is not JSON, it stays a string. */
 static bool fill_whole(struct filling *filling, struct json *string)
 {
     size_t size = string->size;
@@ -148,7 +148,7 @@ static int fill_parts(struct filling *filling, struct json *string)
     return 0;
 }
 
-/* The parser limits the depth of the document. */
+/* The recursion is limited, because the parser limits the depth of the document. */
 static int template_fill(struct filling *filling, struct json *json)
 {
     if (json->type == JSON_STRING)

@@ -1,5 +1,6 @@
-/* OpenShift Templates: a list of objects with ${PARAMETER} references, filled in like `oc process`.
- * Called by `trainyard process`. Pure, except that values with `generate` are random. */
+/* Processes OpenShift Templates as `oc process` does: replaces the ${PARAMETER} references in a
+ * list of objects. Called by `trainyard process`. Pure, except that values with `generate` are
+ * random. */
 #ifndef TRAINYARD_KUBE_TEMPLATE_H
 #define TRAINYARD_KUBE_TEMPLATE_H
 
@@ -11,12 +12,12 @@ enum {
     KUBE_TEMPLATE_GENERATED_MAX = 255, /* characters of a generated value */
 };
 
-/* Fills in a template. `values` is an object of strings, by parameter; ret_list is a List of the
- * objects. "${NAME}" inside a string is replaced by the value's text, and a string that is
- * "${{NAME}}" by the value parsed as JSON. A reference that is no parameter of the template stays.
- * Returns -ERR_INVALID for a value without a parameter and for a required parameter without a
- * value; then `ret_wrong` is the part of the template that the error is about, or NULL if it is
- * about `values`. */
+/* Fills in a template. `values` maps the names of parameters to strings. *ret_list is a List of the
+ * objects. "${NAME}" inside a string is replaced by the text of the value. A string that is exactly
+ * "${{NAME}}" is replaced by the value parsed as JSON. A reference to an unknown parameter stays.
+ * Returns 0, or -ERR_INVALID for a value without a parameter or a required parameter without a
+ * value. On error, *ret_wrong is the part of the template that the error is about, or NULL if the
+ * error is about `values`. */
 int kube_template_process(struct arena *arena, const struct json *template_,
                           const struct json *values, struct json **ret_list,
                           const struct json **ret_wrong, struct err *err);

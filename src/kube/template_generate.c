@@ -1,6 +1,6 @@
 /* Generates values for a template; see template.h. The expression consists of literal text and
- * classes with a count: "[A-Z0-9]{8}". A class has characters, ranges and \w \d \a \A (word, digit,
- * letter, symbol). */
+ * classes with a count: "[A-Z0-9]{8}". A class contains characters, ranges, and the sets \w \d \a
+ * \A (word characters, digits, letters, symbols). */
 #include "kube/template.h"
 
 #include "base/buf.h"
@@ -51,7 +51,8 @@ static bool add_named(struct alphabet *alphabet, char name)
     }
 }
 
-/* Parses a class from behind '[' to ']'. Returns the position behind it, or NULL. */
+/* Parses a class; `at` is after the '['. Returns the position after the ']', or NULL if the class
+ * is invalid. */
 static const char *read_class(const char *at, struct alphabet *alphabet)
 {
     while (*at && *at != ']') {
@@ -73,7 +74,8 @@ static const char *read_class(const char *at, struct alphabet *alphabet)
     return *at == ']' && alphabet->count > 0 ? at + 1 : NULL;
 }
 
-/* Parses "{8}", or nothing for 1. Returns the position behind it, or NULL. */
+/* Parses a count such as "{8}"; a missing count means 1. Returns the position after the count, or
+ * NULL if it is invalid. */
 static const char *read_count(const char *at, size_t *ret)
 {
     *ret = 1;

@@ -1,4 +1,4 @@
-/* GPUs; see gpus.h. */
+/* Counts the GPUs and lists their device files; see gpus.h. */
 #include "node/gpus.h"
 
 #include "base/str.h"
@@ -9,7 +9,7 @@
 
 static const char PREFIX[] = "nvidia";
 
-/* "nvidia12" */
+/* Returns true for a name such as "nvidia12". */
 static bool is_gpu(const char *name)
 {
     const char *digits = name + strlen(PREFIX);

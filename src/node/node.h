@@ -17,7 +17,7 @@ struct node_size {
 const char *node_size_note(struct arena *arena, const struct node_size *size);
 
 struct node_options {
-    const char *state_dir;         /* holds the files of pods, volumes and logs */
+    const char *state_dir;         /* the directory for the files of pods, volumes and logs */
     const char *const *node_names; /* the list ends with NULL */
     int api_port;                  /* the API's port on 127.0.0.1 */
     const char *step_path;         /* the path of the trainyard-step binary */
@@ -33,45 +33,46 @@ struct node_options {
         *shares; /* directories that every pod sees, from node_share_find(); or NULL */
 };
 
-/* Enters the cluster's namespaces: its user namespace, which an ordinary user makes first, and the
- * pod network. If a holder process of an earlier run lives, its network is joined again. A machine
- * that forbids namespaces has none (docs/design/plain.md). Must be called before the process
- * starts a thread. */
+/* Enters the cluster's namespaces: the pod network and, for an ordinary user, a user namespace. If
+ * a holder process of an earlier run lives, the caller joins its namespaces; otherwise they are
+ * created. On a machine that forbids namespaces, none are entered (docs/design/plain.md). Must be
+ * called before the process starts a thread. */
 struct node_namespaces;
 int node_namespaces_enter(const struct node_options *options, struct node_namespaces **ret,
                           struct err *err);
 struct node_namespaces *node_namespaces_free(struct node_namespaces *space);
-/* Frees the namespaces after a start that failed. A holder that this start created is ended; a
- * holder that it found keeps running for its pods. */
+/* Frees the namespaces after a start that failed. Ends the holder if this start has created it. A
+ * holder of an earlier run keeps running for its pods. */
 struct node_namespaces *node_namespaces_abandon(struct node_namespaces *space,
                                                 const char *state_dir);
 /* Opens a listening, non-blocking TCP socket on the gateway of the pod network. Pods reach the API
  * there. */
 int node_namespaces_listen(struct node_namespaces *space, int port, int *ret_fd, struct err *err);
-/* Ends every pod and the holder, also those of an earlier control process. For `down`. */
+/* Ends every pod and the holder, also if an earlier control process started them. Used by
+ * `down`. */
 int node_namespaces_destroy(const char *state_dir, struct err *err);
-/* Removes what the cluster left outside of its state directory. For a `down` that deletes the
- * state directory too, after node_namespaces_destroy(). */
+/* Removes everything that the cluster left outside of its state directory. Used by a `down` that
+ * also deletes the state directory. Must be called after node_namespaces_destroy(). */
 int node_wipe(const char *state_dir, struct err *err);
 
-/* Both return a sentence that says why pods have no namespaces and what that means, or NULL if
- * they have them. The first asks these namespaces, the second the cluster that runs in a state
- * directory. */
+/* Return a sentence that says why pods have no namespaces and what that means, or NULL if pods have
+ * namespaces. The first function is for the caller's cluster, the second for the cluster that runs
+ * in a state directory. */
 const char *node_namespaces_plain(const struct node_namespaces *space);
 const char *node_plain_note(struct arena *arena, const char *state_dir);
-/* Returns a sentence that a user should know about the running cluster: that pods have no
- * namespaces, or what is wrong with their egress. NULL if there is nothing to say. */
+/* Returns a warning for the user about the running cluster, or NULL if there is none. It says that
+ * pods have no namespaces, or what is wrong with their egress. */
 const char *node_note(struct arena *arena, const char *state_dir);
 
-/* Registers a file that will hold a secret; must be called before the file is written. Containers
- * that start from now on see an empty file there, also after a later start of the cluster. Returns
- * -ERR_EXISTS if a running pod could read it. `path` is absolute. */
+/* Registers a file that will contain a secret. Must be called before the file is written.
+ * Containers that start from now on see an empty file there, also after a later start of the
+ * cluster. Returns -ERR_EXISTS if a running pod could read the file. `path` is absolute. */
 int node_secret_file_add(const struct node_namespaces *space, const char *state_dir,
                          const char *path, struct err *err);
 
-/* Finds the real path of a directory of the machine that every pod is to read and write at the
- * same path. Returns -ERR_INVALID or -ERR_NOT_FOUND, with the reason, if pods cannot have it.
- * `home` is the user's home directory, or NULL. */
+/* Finds the real path of a directory of the machine that every pod can then read and write at the
+ * same path. Returns -ERR_INVALID or -ERR_NOT_FOUND, with the reason, if the directory cannot be
+ * shared. `home` is the user's home directory, or NULL. */
 int node_share_find(struct arena *arena, const char *state_dir, const char *home, const char *path,
                     const char **ret, struct err *err);
 
@@ -84,13 +85,13 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime);
 
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime);
 
-/* Returns the directory of this machine that holds the data of a bound claim, or NULL. The result
- * lives in `arena`. */
+/* Returns the directory of this machine with the data of a claim, or NULL if the claim is not
+ * bound. The result is allocated in `arena`. */
 const char *node_runtime_claim_directory(struct node_runtime *runtime, struct arena *arena,
                                          const char *namespace_, const char *claim);
 
-/* What the name of an image stands for: a command in the machine's root, a command in a directory
- * that becomes the root, or the contents of an archive. `trainyard image` writes it to
+/* The meaning of an image's name: a command in the machine's root, a command in a directory that
+ * becomes the root, or the contents of an archive. `trainyard image` writes it to
  * <state>/images.json. */
 struct node_image {
     const char *state_dir, *name;
@@ -103,19 +104,20 @@ struct node_image {
 };
 int node_image_add(const struct node_image *image, struct err *err);
 int node_image_remove(const char *state_dir, const char *name, struct err *err);
-/* Returns the rows of the image table as a JSON array, each row with its name. */
+/* Returns the rows of the image table as a JSON array. Each row contains the image's name. */
 int node_image_list(struct arena *arena, const char *state_dir, struct json **ret, struct err *err);
-/* Returns a sentence that says why pods will not find the program of an image, or NULL if they
- * will. `home` is the user's home directory, or NULL. */
+/* Returns a sentence that says why pods will not find the program of an image, or NULL if they will
+ * find it. `home` is the user's home directory, or NULL. */
 const char *node_image_warning(struct arena *arena, const struct node_image *image,
                                const char *home);
 
 struct node_image_import {
     const char *state_dir, *file; /* the file "-" is standard input */
-    const char *name;             /* NULL means the names that the archive gives */
+    const char *name;             /* the image's name; NULL means the names in the archive */
     uint64_t bytes_max, files_max;
 };
-/* `ret` gets the rows that were added, in the form of node_image_list(). */
+/* Imports an image from an archive. `ret` gets the rows that were added, in the form of
+ * node_image_list(). */
 int node_image_import(struct arena *arena, const struct node_image_import *wanted,
                       struct json **ret, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Node objects; see node_object.h. */
+/* Creates Node objects and reports their status; see node_object.h. */
 #include "node/node_object.h"
 
 #include "node/node_retired.h"
@@ -96,7 +96,7 @@ static const char *read_line(struct arena *arena, const char *path)
     return arena_strndup(arena, text.data, strcspn(text.data, "\n"));
 }
 
-/* The nodes of one machine have the same machineID, by which the scheduler knows that they share
+/* The nodes of one machine have the same machineID. The scheduler uses it to find nodes that share
  * resources. */
 static void add_identity(struct arena *arena, struct json *info)
 {
@@ -174,17 +174,17 @@ struct registered_node {
     char *name;
     int number;
     bool created;
-    bool is_told; /* the log says that its status cannot be reported */
+    bool is_told; /* a failure to report its status was logged */
 };
 
 struct node_registrar {
     struct loop *loop;
     struct kube_client *client;
     struct registered_node *nodes;
-    const char *const *names; /* of the nodes; ends with NULL */
+    const char *const *names; /* the names of the nodes; the list ends with NULL */
     int count;
     bool was_looked_around; /* nodes of an earlier start were marked as not Ready */
-    const char *state_dir;  /* whose disk is checked for pressure */
+    const char *state_dir;  /* its disk is checked for pressure */
     struct node_condition condition;
     struct loop_timer beat;
     /* The client is freed before the registrar, so that no answer arrives at freed memory. */
@@ -201,7 +201,7 @@ static void on_node_object_status(void *context, struct json *object, const stru
         return;
     node->is_told = err->code != ERR_NOT_FOUND;
     if (err->code == ERR_NOT_FOUND)
-        node->created = false; /* a user has deleted it: the next heartbeat registers it again */
+        node->created = false; /* deleted by a user: the next heartbeat registers it again */
     else if (!was_told)
         log_warning(node->name, "cannot report the node's status: %s", err->message);
     loop_timer_start(&node->registrar->beat, RETRY_MS);
@@ -214,7 +214,8 @@ static void send_status(struct registered_node *node)
     struct json *patch = json_object(arena), *images;
     struct json *status = node_object_status(arena, node->name, node->number, &registrar->condition,
                                              loop_wall_ms(registrar->loop));
-    /* If the table cannot be read, the last list stays; pods that need it report why. */
+    /* If the table cannot be read, the status keeps the last list. Pods that need the table report
+     * the reason. */
     if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
         json_set(arena, status, "images", image_report(arena, images));
     json_set(arena, patch, "status", status);
@@ -259,7 +260,7 @@ static void on_retired(void *context, struct json *object, const struct err *err
 {
     struct node_registrar *registrar = context;
     if (err && err->code != ERR_NOT_FOUND)
-        registrar->was_looked_around = false; /* the next heartbeat tries it again */
+        registrar->was_looked_around = false; /* the next heartbeat tries again */
 }
 
 static void on_nodes(void *context, struct json *list, const struct err *err)
@@ -323,7 +324,8 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     return registrar;
 }
 
-/* An event about a node has the name as the uid too: kubectl looks there. */
+/* An event about a node has the node's name as the uid too, because kubectl searches for it
+ * there. */
 static void tell_readiness(struct registered_node *node, const char *why)
 {
     struct kube_client *client = node->registrar->client;

@@ -15,7 +15,7 @@ const char *node_object_address(struct arena *arena, int node);
 struct json *node_object_make(struct arena *arena, const char *name, int node,
                               const struct node_size *size);
 
-/* What the status of every node of this machine reports. */
+/* The facts that the status of every node of this machine reports. */
 struct node_condition {
     struct node_size size;
     int gpus;
@@ -27,16 +27,16 @@ struct node_condition {
 struct json *node_object_status(struct arena *arena, const char *name, int node,
                                 const struct node_condition *condition, int64_t now_ms);
 
-/* Registers the nodes and sends their heartbeat until it is freed. Each node has this size, and
- * all GPUs and images of the machine. The strings must outlive the registrar. */
+/* Registers the nodes and sends their heartbeats until the registrar is freed. Each node has this
+ * size, and all GPUs and images of the machine. The strings must outlive the registrar. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
                                           const char *state_dir, const char *const *names,
                                           const struct node_size *size, int gpus,
                                           const char *plain);
-/* Reports the nodes as not Ready because pods get no network, for the reason `why`; NULL reports
- * them as Ready again. The status and one event per node are sent at once. `why` must live as long
- * as the process. */
+/* Reports the nodes as not Ready because pods get no network; `why` is the reason. If `why` is
+ * NULL, reports them as Ready again. The status and one event per node are sent at once. `why` must
+ * live as long as the process. */
 void node_registrar_set_network_down(struct node_registrar *registrar, const char *why);
 struct node_registrar *node_registrar_free(struct node_registrar *registrar);
 

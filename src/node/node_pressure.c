@@ -1,4 +1,4 @@
-/* Pressure on the machine's resources; see node_pressure.h. */
+/* Detects pressure on the machine's resources; see node_pressure.h. */
 #include "node/node_pressure.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 
 enum {
     TEXT_MAX = 64 * 1024,
-    MEMORY_LEAST = 100 * 1024 * 1024, /* as the kubelet's */
+    MEMORY_LEAST = 100 * 1024 * 1024, /* the kubelet's default */
     DISK_LEAST = 256 * 1024 * 1024,
     FILES_LEAST = 1000,
     TASKS_LEAST = 200,
@@ -25,7 +25,8 @@ static int64_t node_pressure_read_number(const char *path)
     return file_read(path, &text, NULL) == 0 ? strtoll(text.data, NULL, 10) : 0;
 }
 
-/* "0.20 0.18 0.12 1/80 11206" means 80 tasks. */
+/* Returns how many more tasks can be started. The text "0.20 0.18 0.12 1/80 11206" in /proc/loadavg
+ * means that 80 tasks exist. */
 static int64_t tasks_left(void)
 {
     _cleanup_buf_ struct buf text;
@@ -51,7 +52,7 @@ void node_room_read(const char *state_dir, struct node_room *ret)
         ret->memory_bytes = memory.total_bytes - memory.working_set_bytes;
     if (statvfs(state_dir, &disk) == 0) {
         ret->disk_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
-        if (disk.f_files) /* some file systems have no such number */
+        if (disk.f_files) /* some file systems do not report a number of files */
             ret->disk_files = (int64_t)disk.f_favail;
     }
 }

@@ -1,5 +1,5 @@
-/* Whether the machine is about to run out of a resource: the conditions MemoryPressure,
- * DiskPressure and PIDPressure of its nodes. A node under pressure gets no new pods, so the
+/* Detects that the machine is about to run out of a resource, for the conditions MemoryPressure,
+ * DiskPressure and PIDPressure of its nodes. A node under pressure gets no new pods. So the
  * thresholds are low: a laptop whose disk is 90% full still runs pods. */
 #ifndef TRAINYARD_NODE_NODE_PRESSURE_H
 #define TRAINYARD_NODE_NODE_PRESSURE_H
@@ -8,10 +8,10 @@
 
 enum node_pressure_kind { PRESSURE_MEMORY, PRESSURE_DISK, PRESSURE_PIDS, PRESSURE_KINDS };
 
-/* How much of each resource is left. INT64_MAX means that it is not known. */
+/* The amount of each resource that is left. INT64_MAX means that the amount is not known. */
 struct node_room {
     int64_t memory_bytes;           /* includes the page cache that the kernel can drop */
-    int64_t disk_bytes, disk_files; /* of the file system that holds the state directory */
+    int64_t disk_bytes, disk_files; /* in the file system of the state directory */
     int64_t tasks;
 };
 void node_room_read(const char *state_dir, struct node_room *ret);
@@ -20,9 +20,9 @@ struct node_pressure {
     bool is_high[PRESSURE_KINDS];
     int64_t since_ms[PRESSURE_KINDS]; /* the wall time of the last change */
 };
-/* Starts without pressure, as of now. */
+/* Starts without pressure since `now_ms`. */
 void node_pressure_init(struct node_pressure *pressure, int64_t now_ms);
-/* Pure. */
+/* Sets which resources are under pressure. Pure. */
 void node_pressure_update(struct node_pressure *pressure, const struct node_room *room,
                           int64_t now_ms);
 

@@ -1,4 +1,5 @@
-/* Retired nodes; see node_retired.h. The words are those of Kubernetes' node controller. */
+/* Marks retired nodes as not Ready; see node_retired.h. The words are those of Kubernetes' node
+ * controller. */
 #include "node/node_retired.h"
 
 #include "base/str.h"

@@ -1,7 +1,7 @@
-/* A node of an earlier start of this cluster that the current start does not have, as after `up
- * --nodes 3` and then `up --nodes 2`. No process reports for it, so it would stay Ready for ever
- * and pods would wait on it in silence. Its status is set to not Ready; a start that has the node
- * again makes it Ready. Pure. */
+/* Marks a retired node as not Ready. A node is retired if an earlier start of this cluster had it
+ * and the current start does not, for example after `up --nodes 3` and then `up --nodes 2`. No
+ * process sends heartbeats for it, so it would stay Ready for ever, and its pods would wait without
+ * a reason. A start that has the node again makes it Ready. Pure. */
 #ifndef TRAINYARD_NODE_NODE_RETIRED_H
 #define TRAINYARD_NODE_NODE_RETIRED_H
 

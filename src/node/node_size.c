@@ -1,4 +1,4 @@
-/* The size of a node; see node_size.h. */
+/* Computes the size of a node; see node_size.h. */
 #include "node/node_size.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
-/* How much a node offers: the amounts given to `up`, else all that the machine has. */
+/* Computes the resources that a node offers: the amounts given to `up`, or else all that the
+ * machine has. */
 #ifndef TRAINYARD_NODE_NODE_SIZE_H
 #define TRAINYARD_NODE_NODE_SIZE_H
 
@@ -8,8 +9,8 @@
 /* Returns the node's capacity by resource, without GPUs. */
 struct json *node_size_capacity(struct arena *arena, const struct node_size *size);
 
-/* Returns a patch of a node's annotations. A node with a given size has the machine's own amount
- * there; an annotation that the node must not have is null. */
+/* Returns a patch of a node's annotations. If an amount was given to `up`, an annotation contains
+ * the machine's own amount. Otherwise it is null, which removes the annotation. */
 struct json *node_size_annotations(struct arena *arena, const struct node_size *size);
 
 #endif

@@ -1,5 +1,5 @@
-/* The objects of the API that a pod may refer to, behind functions: informers in a cluster, a
- * table in tests. */
+/* Gets the objects of the API that a pod may refer to, through function pointers. In a cluster they
+ * come from informers, in tests from a table. */
 #ifndef TRAINYARD_NODE_OBJECTS_H
 #define TRAINYARD_NODE_OBJECTS_H
 
@@ -7,17 +7,17 @@
 #include "kube/resource.h"
 
 struct node_objects {
-    /* Returns the object, or NULL. It lives until the loop's next turn. */
+    /* Returns the object, or NULL if it does not exist. It is valid until the loop's next turn. */
     const struct json *(*get)(void *context, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
     void *context;
-    /* Iterates over the services of a namespace: start with *position = 0; NULL follows the last.
-     * The function may be NULL. */
+    /* Returns the next service of the namespace, or NULL after the last one. Start with *position =
+     * 0. `next_service` itself may be NULL. */
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 
-/* Returns the same objects as versions that the caller can keep. Must be called on the loop
- * thread. */
+/* Like struct node_objects, but returns objects that the caller can keep. The functions must be
+ * called on the loop thread. */
 struct kube_object;
 struct node_object_source {
     struct kube_object *(*get)(void *context, const struct kube_resource *resource,

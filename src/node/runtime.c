@@ -1,5 +1,5 @@
-/* The node runtime: informers, one runner per pod, the cluster's names, logs. It connects the
- * parts and decides nothing itself. */
+/* Creates and connects the parts of the node runtime: informers, one runner per pod, the cluster's
+ * names, and logs. It makes no decisions itself. */
 #include "node/gpus.h"
 #include "node/runtime_internal.h"
 
@@ -63,8 +63,8 @@ static const struct json *runtime_next_service(void *context, const char *namesp
     return service ? service->json : NULL;
 }
 
-/* Updates volumes that show this config map or secret, also an optional one that is created after
- * the pod has started. After a deletion the files stay, as in Kubernetes. */
+/* Updates volumes that contain this config map or secret, also if it is optional and was created
+ * after the pod has started. After a deletion the files stay, as in Kubernetes. */
 static void refresh_volumes(struct node_runtime *runtime, const struct kube_resource *resource,
                             const struct kube_object *new_)
 {
@@ -84,7 +84,7 @@ static void on_secret_change(void *context, struct kube_object *old, struct kube
     refresh_volumes(context, &KUBE_SECRETS, new_);
 }
 
-/* A pod may be waiting for a claim to be bound, or for its volume. */
+/* Tries again to start pods: one may be waiting for a claim to be bound, or for its volume. */
 static void retry_pods(struct node_runtime *runtime)
 {
     const char *uid;
@@ -99,7 +99,7 @@ static void on_claim_change(void *context, struct kube_object *old, struct kube_
         retry_pods(context);
 }
 
-/* Without namespaces there are no helpers to tell: services have no addresses and no names. */
+/* Without namespaces no helper needs an update, because services have no addresses and no names. */
 static void routes_changed(struct node_runtime *runtime)
 {
     if (runtime->host.plain)
@@ -109,8 +109,7 @@ static void routes_changed(struct node_runtime *runtime)
     host_names_changed(runtime->host.host_names);
 }
 
-/* Each table is computed from all pods, so it is not computed again for a pod that it does not
- * show. */
+/* Computes only the tables that contain the pod, because each table is computed from all pods. */
 void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod)
 {
     if (runtime->host.plain)
@@ -135,7 +134,7 @@ static void on_service_change(void *context, struct kube_object *old, struct kub
     struct node_runtime *runtime = context;
     on_route_change(runtime, old, new_);
     if (!old && !runtime->sync.running &&
-        runtime->proxy) /* before that, the pod is known from an earlier run */
+        runtime->proxy) /* during the first list, services of an earlier run appear */
         service_proxy_announce(runtime->proxy, new_->json);
 }
 
@@ -229,7 +228,8 @@ static void on_holder_change(void *context, bool lives)
         retry_pods(runtime);
 }
 
-/* The network itself exists as long as this process has it open, so the next holder joins it. */
+/* Keeps a holder running. The network exists as long as this process has it open, so a new holder
+ * joins the same network. */
 static void keep_holder(struct node_runtime *runtime)
 {
     char network[NODE_SPACE_FILE_MAX];
@@ -275,7 +275,7 @@ static void fill_host(struct node_runtime *runtime, struct node_namespaces *spac
         .client = runtime->client,
         .space = space,
         .groups = node_namespaces_groups(space),
-        /* The real path, because it must be masked in sandboxes. */
+        /* The real path, because the directory must be masked in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),
         .size = options->size,
@@ -332,7 +332,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport,
     for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
         *watched[i].informer = kube_informer_new(runtime->client, watched[i].resource, NULL, NULL,
                                                  watched[i].change, runtime);
-    /* Pods without a node do not concern this module, and there may be thousands. */
+    /* Selects pods that are bound to a node: there may be thousands of others, which this module
+     * does not need. */
     runtime->pods = kube_informer_new_of_fields(runtime->client, &KUBE_PODS, NULL, NULL,
                                                 "spec.nodeName!=", runtime_on_pod_change, runtime);
     result = runtime->host.plain ? 0 : open_network(runtime, options, err);
@@ -340,8 +341,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport,
         node_runtime_free(runtime);
         return result;
     }
-    node_api_service_make(
-        runtime->client); /* before the nodes, so that a client that sees a node also finds it */
+    node_api_service_make(runtime->client); /* before the nodes, so that a client that sees a node
+                                               also finds this service */
     runtime->registrar = node_registrar_new(
         loop, runtime->client, runtime->host.state_dir, options->node_names, &options->size,
         gpus_count("/dev") + options->fake_gpus, runtime->host.plain);

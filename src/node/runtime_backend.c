@@ -1,4 +1,5 @@
-/* Answers the API server about running pods: their logs, ports, usage, and commands in them. */
+/* Serves requests of the API server for running pods: logs, ports, usage, and commands in
+ * containers. */
 #include "node/runtime_internal.h"
 
 #include "kube/object.h"
@@ -30,7 +31,8 @@ static void *connect_port(void *context, const struct json *pod, int port,
     const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
     bool host_network = runtime->host.plain || json_get_bool(spec, "hostNetwork", false);
-    /* A pod that is gone has no directory, and the message says that it is not running. */
+    /* For a pod that is gone the directory is NULL, and the error message says that the pod is not
+     * running. */
     return node_connect_inside(runtime->loop,
                                host_network ? NULL
                                : runner     ? pod_runner_directory(runner)

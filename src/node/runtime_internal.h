@@ -1,5 +1,5 @@
-/* Shared by the files of the node runtime: runtime.c connects the parts, runtime_pods.c keeps one
- * runner per pod, runtime_backend.c answers the API server's questions about pods. */
+/* The parts of the node runtime. runtime.c connects them, runtime_pods.c keeps one runner per pod,
+ * and runtime_backend.c serves requests of the API server for pods. */
 #ifndef TRAINYARD_NODE_RUNTIME_INTERNAL_H
 #define TRAINYARD_NODE_RUNTIME_INTERNAL_H
 
@@ -32,19 +32,20 @@ struct node_runtime {
 };
 
 /* ---- runtime.c */
-/* A version of a pod is new or superseded: updates the tables that show its address or name. */
+/* Updates the tables that contain the pod's address or name. Called for the old and for the new
+ * version of a changed pod. */
 void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod);
 
 /* ---- runtime_pods.c */
 /* The kube_informer_change callback for pods. */
 void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_object *new_);
-/* The pod_host.done callback: the runner has no work left. */
+/* The pod_host.done callback: frees a runner that has no work left. */
 void runtime_on_runner_done(void *context, const char *uid);
-/* Takes the addresses of pods that may still run. Must be called before any address is given out.
- */
+/* Reserves the addresses of pods that may still run. Must be called before any address is
+ * assigned. */
 void runtime_reserve_addresses(struct node_runtime *runtime);
-/* Every informer has its first list: starts a runner per pod, and ends pods on this machine that
- * the API does not have. */
+/* Starts a runner per pod, and ends pods on this machine that the API does not have. Must be called
+ * when every informer has its first list. */
 void runtime_find_pods(struct node_runtime *runtime);
 /* The usage_collect callback: adds the containers that run now. */
 void runtime_collect_usage(void *context, struct usage_sample *sample);

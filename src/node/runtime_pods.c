@@ -1,5 +1,6 @@
-/* The pods of this machine: one runner per pod that the API has on one of its nodes, or on a node
- * of an earlier start; and the removal of what pods leave that the API does not have any more. */
+/* Keeps one runner per pod of this machine: per pod that is bound to one of its nodes, or to a node
+ * of an earlier start. Also removes the files and processes of pods that the API does not have any
+ * more. */
 #include "node/runtime_internal.h"
 
 #include "node/limits/cgroup_base.h"
@@ -24,7 +25,8 @@ static int node_number(const struct node_runtime *runtime, const struct json *po
     return POD_NODE_AWAY;
 }
 
-/* A node that this start does not have may be of an earlier start, or of another machine. */
+/* Returns true if the pod has a directory on this machine. A node that this start does not have may
+ * belong to an earlier start or to another machine. */
 static bool was_run_here(const struct node_runtime *runtime, const struct kube_object *pod)
 {
     _cleanup_free_ char *directory = mem_printf("%s/pods/%s", runtime->host.state_dir, pod->uid);
@@ -44,7 +46,7 @@ static void see_pod(struct node_runtime *runtime, struct kube_object *pod)
     int node = node_number(runtime, pod->json);
     if (runner) {
         pod_runner_update(runner, pod);
-    } else if (str_is_dns_subdomain(pod->uid) && /* it becomes part of a path */
+    } else if (str_is_dns_subdomain(pod->uid) && /* the uid becomes part of a path */
                (node != POD_NODE_AWAY || was_run_here(runtime, pod))) {
         runner = pod_runner_new(&runtime->host, pod, node, node_address(runtime, pod->json, node));
         map_put(&runtime->runners, pod->uid, runner);
@@ -62,7 +64,7 @@ void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_o
 {
     struct node_runtime *runtime = context;
     if (runtime->sync.running)
-        return; /* runtime_find_pods() visits all of them */
+        return; /* runtime_find_pods() will start runners for all pods */
     if (old && (!new_ || !str_eq(old->uid, new_->uid)))
         forget_pod(runtime, old);
     if (new_)
@@ -84,7 +86,8 @@ static bool has_peers(void *context, const char *name)
     return false;
 }
 
-/* After the last pod of a job, the directory that its pods shared is removed. */
+/* Frees the runner. After the last pod of a job, also removes the directory that its pods
+ * shared. */
 void runtime_on_runner_done(void *context, const char *uid)
 {
     struct node_runtime *runtime = context;
@@ -123,7 +126,7 @@ static void reserve_address(struct node_runtime *runtime, const char *uid, const
     addresses_reserve(&runtime->host.addresses, spec.address);
 }
 
-/* A pod that was deleted while no server ran leaves its directory, and perhaps its processes. */
+/* Removes a pod that was deleted while no server ran: its directory, and perhaps its processes. */
 static void runtime_sweep_pods(struct node_runtime *runtime, const char *uid, const char *directory)
 {
     if (map_get(&runtime->runners, uid))

@@ -1,5 +1,5 @@
-/* Files outside of the state directory that pods must not read. `up` registers each one here
- * before it writes it. */
+/* Registers files outside of the state directory that pods must not read. `up` registers each file
+ * before it writes the file. */
 #include "node/node.h"
 
 #include "node/pod/secrets.h"
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the path without symbolic links; the file itself may be missing, but not its directory.
- */
+/* Returns the path without symbolic links. The file may be missing, but its directory must
+ * exist. */
 static int secret_file_resolve(struct arena *arena, const char *path, const char **ret,
                                struct err *err)
 {
@@ -75,7 +75,7 @@ int node_secret_file_add(const struct node_namespaces *space, const char *state_
     if (str_has_prefix(real, arena_printf(arena, "%s/", state)))
         return 0; /* pods see nothing of the state directory */
     result = secret_file_is_listed(arena, list, real, &listed, err);
-    /* Only a file that exists when a container starts can be masked. */
+    /* A file that does not exist when a container starts cannot be masked there. */
     if (result == 0 && !(listed && file_exists(real)) && !node_namespaces_plain(space) &&
         some_pod_runs(state_dir))
         return err_set(err, ERR_EXISTS,

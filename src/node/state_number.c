@@ -1,4 +1,4 @@
-/* The number of a state directory; see state_number.h. */
+/* Computes the number of a state directory; see state_number.h. */
 #include "node/state_number.h"
 
 #include "base/hash.h"

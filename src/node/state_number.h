@@ -1,6 +1,6 @@
-/* A number for a state directory that does not depend on the path by which it is reached. The
- * things that a cluster makes outside of its state directory, such as control groups, links and
- * files in /run, carry it in their names, so that a later `up` or `down` finds them. */
+/* Computes a number that identifies a state directory, regardless of the path by which it is
+ * opened. The names of control groups, links and files in /run that a cluster creates outside of
+ * its state directory contain this number, so that a later `up` or `down` finds them. */
 #ifndef TRAINYARD_NODE_STATE_NUMBER_H
 #define TRAINYARD_NODE_STATE_NUMBER_H
 

@@ -1,5 +1,4 @@
-/* The files of web/. The assembler includes them; TRAINYARD_WEB is their directory, set by the
- * build. */
+/* Embeds the files of web/ with the assembler. The build sets TRAINYARD_WEB to their directory. */
 #include "serve/asset.h"
 
 #define EMBED(name, file)                                                                          \

@@ -1,4 +1,4 @@
-/* The files of web/, compiled into the program. */
+/* The files of web/, embedded in the program. */
 #ifndef TRAINYARD_SERVE_ASSET_H
 #define TRAINYARD_SERVE_ASSET_H
 

@@ -1,4 +1,4 @@
-/* The page of a classifier; see classifier_page.h. */
+/* Serves the page of a classifier; see classifier_page.h. */
 #include "serve/classifier_page.h"
 
 #include "base/mem.h"
@@ -99,7 +99,7 @@ static void ask_source(struct classifier_page *page, struct http_exchange *excha
     exchange->on_cancel = peer_left;
 }
 
-/* Checks that the model fits the test pictures. */
+/* Checks that the model accepts pictures of the size of the test pictures. */
 static int check_fit(const struct classifier_page *page, struct err *err)
 {
     const struct classifier_config *config = classifier_source_config(page->options.source);
@@ -201,7 +201,7 @@ static void handle_model(struct classifier_page *page, struct http_exchange *exc
 
 static void respond_predictions(struct request *request, int64_t version)
 {
-    (void)version; /* the REST interface has no field for it in this response */
+    (void)version; /* this response of the REST interface has no field for the version */
     page_respond_json(request->exchange, 200,
                       tf_serving_predictions(request->exchange->arena, request->probabilities,
                                              request->question.count, request->classes));
@@ -216,7 +216,7 @@ static void handle_predict(struct classifier_page *page, struct http_exchange *e
     size_t count = 0;
     struct err err = ERR_INIT;
     if (!config)
-        ask_source(page, exchange, NULL, 0, 0, respond_predictions); /* refused with the reason */
+        ask_source(page, exchange, NULL, 0, 0, respond_predictions); /* responds with the reason */
     else if (tf_serving_read(exchange->arena, request->body, request->body_size, sample,
                              CLASSIFIER_PAGE_INSTANCES_MAX, &pixels, &count, &err) < 0)
         page_respond_error(exchange, &err);
@@ -224,7 +224,7 @@ static void handle_predict(struct classifier_page *page, struct http_exchange *e
         ask_source(page, exchange, pixels, count, 0, respond_predictions);
 }
 
-/* Handles the rest of the path behind "/v1/models/": NAME, NAME:predict, and both with /versions/N,
+/* Handles the path after "/v1/models/": NAME or NAME:predict. NAME may be followed by /versions/N,
  * where N must be the served version. */
 static void handle_models(struct classifier_page *page, const char *path, bool posts,
                           struct http_exchange *exchange)

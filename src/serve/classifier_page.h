@@ -1,6 +1,6 @@
-/* The page of a classifier: a random picture of the test set, its label, the prediction with
- * probabilities, and the version of the model. The same port has the REST interface of TensorFlow
- * Serving. An http_handler. */
+/* Serves the page of a classifier: a random picture of the test set, its label, the prediction with
+ * probabilities, and the version of the model. Also serves the REST interface of TensorFlow
+ * Serving. classifier_page_handle() is an http_handler. */
 #ifndef TRAINYARD_SERVE_CLASSIFIER_PAGE_H
 #define TRAINYARD_SERVE_CLASSIFIER_PAGE_H
 
@@ -8,21 +8,21 @@
 #include "serve/classifier_source.h"
 #include "train/data/idx.h"
 
-enum { CLASSIFIER_PAGE_INSTANCES_MAX = 1024 }; /* pictures per request */
+enum { CLASSIFIER_PAGE_INSTANCES_MAX = 1024 }; /* limit of pictures per request */
 
 struct classifier_page_options {
     struct loop *loop;
     struct classifier_source *source;
     const struct idx *test; /* the pictures that the page shows */
-    const char *directory;  /* of the data set, for the names of its classes */
-    const char *model_name; /* in /v1/models/NAME */
+    const char *directory;  /* directory of the data set, for the names of its classes */
+    const char *model_name; /* NAME in /v1/models/NAME */
     const char *report;     /* file of the training run's report, or NULL */
-    uint64_t seed;          /* for choosing pictures */
+    uint64_t seed;          /* seed for the choice of pictures */
 };
 
 struct classifier_page;
 
-/* Everything in the options must outlive the page. */
+/* All pointers in `options` must stay valid until classifier_page_free(). */
 struct classifier_page *classifier_page_new(const struct classifier_page_options *options);
 /* No request may be in progress. */
 struct classifier_page *classifier_page_free(struct classifier_page *page);

@@ -1,4 +1,4 @@
-/* The newest version of a classifier; see classifier_source.h. */
+/* Loads the newest version of a classifier and runs predictions; see classifier_source.h. */
 #include "serve/classifier_source.h"
 
 #include "base/mem.h"
@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A loaded version. Only the loop thread touches it, except `model` while a prediction runs. */
+/* A loaded version. Only the loop thread uses it; a running prediction uses `model` on a pool
+ * thread. */
 struct served_classifier {
     struct classifier_model *model;
     int64_t version;
-    int users; /* the source, and the request in progress */
+    int users; /* reference count: the source and the request in progress */
 };
 
 /* A poll of the directory, and the loading of a new version. */
@@ -31,9 +32,9 @@ struct classifier_source {
     struct served_classifier *served; /* NULL: no version yet */
     struct loop_timer timer;
     struct arrival arrival;
-    int64_t refused; /* a version that could not be loaded; it is not tried again */
+    int64_t refused; /* a version that could not be loaded and is not tried again */
     bool stopped;
-    struct classifier_question *first, *last; /* the first is in progress */
+    struct classifier_question *first, *last; /* queue of requests; the first is in progress */
     size_t waiting;
 };
 
@@ -56,8 +57,8 @@ static void serve_version(struct classifier_source *source, struct classifier_mo
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* Loads the newest version between `known` and `below`, both excluded. *ret_model is untouched if
- * there is none. */
+/* Loads the newest version between `known` and `below`, both excluded. Does not change *ret_model
+ * if there is none. */
 static int load_newer(const char *directory, int64_t known, int64_t below,
                       struct classifier_model **ret_model, int64_t *ret_version, struct err *err)
 {
@@ -79,7 +80,7 @@ static void look_for_version(struct loop_work *work)
 {
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
     struct arrival *arrival = &source->arrival;
-    /* `version` is the one that was known when the poll began. */
+    /* On input, arrival->version is the version that was served when the poll began. */
     load_newer(source->directory, arrival->version, INT64_MAX, &arrival->model, &arrival->version,
                &arrival->err);
 }
@@ -113,8 +114,8 @@ static void on_source_timer(struct loop_timer *timer)
     loop_work_start(source->loop, &source->arrival.work);
 }
 
-/* Loads the newest version that can be loaded: a damaged version must not keep a server down that
- * can serve an older one. The damaged version is reported and not tried again. */
+/* Loads the newest version that is not damaged, so that a damaged version does not prevent serving
+ * an older version. A damaged version is reported and not tried again. */
 static int load_first(struct classifier_source *source, struct err *err)
 {
     struct err first = ERR_INIT;

@@ -1,4 +1,4 @@
-/* The gallery; see face_gallery.h. */
+/* Embeds the pictures of known people and finds the nearest; see face_gallery.h. */
 #include "serve/face_gallery.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 struct face_gallery {
     const struct dataset *people;
     size_t dimensions;
-    size_t *first;     /* index of the first embedding of each person; one more at the end */
+    size_t *first;     /* by person: index of the first embedding; the last entry is the total */
     float *embeddings; /* [pictures][dimensions] */
 };
 
@@ -68,8 +68,8 @@ static double squared_distance(const float *a, const float *b, size_t dimensions
     return sqrt(sum);
 }
 
-/* Computes the mean distance to the pictures of a person, without the one at `left_out`, and the
- * nearest of them. Returns false if no picture is left. */
+/* Computes the mean distance to the pictures of a person, and finds the nearest picture. Ignores
+ * the picture with index `left_out`. Returns false if no other picture exists. */
 static bool match_person(const struct face_gallery *gallery, size_t person, const float *embedding,
                          size_t left_out, struct face_match *ret)
 {

@@ -1,5 +1,5 @@
-/* The people that a face is compared with. Every picture of them is embedded once, when the gallery
- * is made. */
+/* The gallery: compares a face with pictures of known people. Each of their pictures is embedded
+ * once, when the gallery is created. */
 #ifndef TRAINYARD_SERVE_FACE_GALLERY_H
 #define TRAINYARD_SERVE_FACE_GALLERY_H
 
@@ -24,17 +24,19 @@ struct face_match {
     double distance; /* mean Euclidean distance to the person's pictures */
 };
 
-/* Finds the nearest persons, nearest first. Returns how many, at most `max`. */
+/* Finds up to `max` nearest persons, nearest first. Returns their number. */
 size_t face_gallery_nearest(const struct face_gallery *gallery, const float *embedding,
                             struct face_match *ret_matches, size_t max);
 
-/* The distance beyond which a face is of no person in the gallery, chosen such that a fraction
- * `rate` of strangers is accepted. `model` must be the model of face_gallery_new(). */
+/* Returns the distance above which a face belongs to no person of the gallery. With this threshold,
+ * a fraction `rate` of strangers is accepted by mistake. `model` must be the model of
+ * face_gallery_new(). */
 struct face_threshold face_gallery_threshold(const struct face_gallery *gallery,
                                              const struct face_model *model, double rate);
 
-/* The fraction of pictures that are nearest to their own person when they are left out of the
- * gallery. Persons with a single picture do not count. Returns -1 if no person has two. */
+/* Compares each picture with the gallery without this picture. Returns the fraction of pictures
+ * whose nearest person is the right person. Ignores persons with a single picture. Returns -1 if no
+ * person has two pictures. */
 double face_gallery_accuracy(const struct face_gallery *gallery);
 
 #endif

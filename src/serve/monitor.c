@@ -29,7 +29,7 @@ static void put_metric(struct prometheus *registry, const char *name, const char
                        double value)
 {
     if (!isfinite(value))
-        return; /* not known */
+        return; /* NaN or infinity: the value is not known */
     if (str_has_suffix(name, "_total"))
         prometheus_add(prometheus_counter(registry, name, help, NULL), value, NULL);
     else

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <strings.h>
 
-enum { BOUNDARY_MAX = 70 }; /* RFC 2046 */
+enum { BOUNDARY_MAX = 70 }; /* limit of characters, from RFC 2046 */
 
 static int refuse_multipart(struct err *err, const char *what)
 {
     return err_set(err, ERR_BAD_REQUEST, "the form cannot be read: %s", what);
 }
 
-/* Returns the value of `key=value` or `key="value"` among the parameters behind the first ';' of a
- * header, or NULL if it is missing. */
+/* Returns the value of `key=value` or `key="value"` among the parameters after the first ';' of a
+ * header, or NULL if `key` is missing. */
 static const char *header_parameter(struct arena *arena, const char *header, const char *key)
 {
     size_t key_size = strlen(key);
@@ -37,8 +37,8 @@ static const char *header_parameter(struct arena *arena, const char *header, con
     return NULL;
 }
 
-/* Reads the lines "Name: value" up to the empty line into the part. Returns the position behind
- * them, or NULL if there is no end. */
+/* Reads the lines "Name: value" up to the empty line into the part. Returns the position after the
+ * empty line, or NULL if there is none. */
 static const char *parse_headers(struct arena *arena, const char *at, const char *end,
                                  struct multipart_part *part)
 {
@@ -75,7 +75,7 @@ int multipart_parse(struct arena *arena, const char *content_type, const char *b
     size_t mark_size = strlen(mark);
     const char *end = body + size;
 
-    /* The first boundary may stand at the very beginning, without a line break before it. */
+    /* The first boundary may be at the start of the body, without a line break before it. */
     const char *at;
     if (size >= mark_size - 2 && memcmp(body, mark + 2, mark_size - 2) == 0)
         at = body + mark_size - 2;

@@ -13,13 +13,13 @@ enum { MULTIPART_PARTS_MAX = 16, MULTIPART_HEADER_MAX = 8192 };
 struct multipart_part {
     const char *name;
     const char *filename;     /* "" if the part is not a file */
-    const char *content_type; /* "" if the part does not say */
-    const char *data;         /* in the body, not terminated */
+    const char *content_type; /* "" if the part has no Content-Type */
+    const char *data;         /* points into the body, without a terminating zero */
     size_t size;
 };
 
-/* `content_type` is the header of the request. Returns -ERR_BAD_REQUEST if the body is not a form
- * or exceeds a limit. */
+/* `content_type` is the Content-Type header of the request. Returns -ERR_BAD_REQUEST if the body is
+ * not a form or exceeds a limit. */
 int multipart_parse(struct arena *arena, const char *content_type, const char *body, size_t size,
                     struct multipart_part **ret_parts, size_t *ret_count, struct err *err);
 

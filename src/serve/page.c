@@ -1,4 +1,4 @@
-/* Responses that all pages share; see page.h. */
+/* Sends the responses that all pages share; see page.h. */
 #include "serve/page.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ bool page_respond_asset(struct http_exchange *exchange, const char *path)
         {"/style.css", "text/css; charset=utf-8", asset_style_css},
         {"/page.js", "text/javascript; charset=utf-8", asset_page_js},
         {"/icon.svg", "image/svg+xml", asset_icon_svg},
-        {"/favicon.ico", "image/svg+xml", asset_icon_svg}, /* browsers request it by themselves */
+        {"/favicon.ico", "image/svg+xml", asset_icon_svg}, /* browsers always request this path */
         {"/help", "text/html; charset=utf-8", asset_help_html},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ASSETS); i++)

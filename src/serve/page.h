@@ -1,5 +1,5 @@
-/* Responses that all pages share: the style sheet, script, icon and help page, JSON, and errors as
- * {"error": sentence}, which the scripts of our pages and clients of TensorFlow Serving read. */
+/* Sends the responses that all pages share: the style sheet, script, icon and help page, JSON, and
+ * errors. An error is {"error": sentence}, the format that clients of TensorFlow Serving expect. */
 #ifndef TRAINYARD_SERVE_PAGE_H
 #define TRAINYARD_SERVE_PAGE_H
 
@@ -8,14 +8,14 @@
 #include "net/http/http.h"
 #include "serve/asset.h"
 
-/* Largest request body in bytes. A photo that the browser scaled down has less than 1 MiB; an
- * original file from a camera, sent by another program, has up to 12 MiB. */
+/* Limit of the request body in bytes. The page scales a photo down to less than 1 MiB before
+ * sending. An original camera file, sent by another program, has up to 12 MiB. */
 enum { PAGE_BODY_MAX = 12 << 20 };
 
-/* An http_write_refusal: tells the client the limit if a request is too large. */
+/* An http_write_refusal. If a request is too large, the response tells the client the limit. */
 void page_write_refusal(int status, const char *sentence, struct buf *body);
 
-/* Answers a GET of a file that all pages share. Returns false if `path` is none of them. */
+/* Answers a GET of a file that all pages share. Returns false if `path` is not such a file. */
 bool page_respond_asset(struct http_exchange *exchange, const char *path);
 
 void page_respond_html(struct http_exchange *exchange, struct asset html);

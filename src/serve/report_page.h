@@ -1,6 +1,6 @@
-/* The report of the training run that produced a model (train/run/run_report.h), at /report of the
- * page that serves the model. The file is read for each request, since a running training writes it
- * again. */
+/* Serves the report of the training run that produced a model (train/run/run_report.h), as /report
+ * next to the page of the model. Each request reads the file again, because a running training
+ * rewrites it. */
 #ifndef TRAINYARD_SERVE_REPORT_PAGE_H
 #define TRAINYARD_SERVE_REPORT_PAGE_H
 

@@ -1,4 +1,4 @@
-/* The REST interface of TensorFlow Serving; see tf_serving.h. */
+/* Converts between JSON of the TensorFlow Serving REST interface and arrays; see tf_serving.h. */
 #include "serve/tf_serving.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 
 struct reading {
     float *to;
-    size_t count, max; /* numbers so far, and the room for them */
+    size_t count, max; /* numbers read so far, and capacity of `to` */
 };
 
-/* Recursive: the JSON parser limits the depth. */
+/* Recursive, but the JSON parser limits the depth. */
 static bool read_numbers(struct reading *reading, const struct json *json)
 {
     if (json->type == JSON_INT || json->type == JSON_REAL) {

@@ -1,4 +1,4 @@
-/* The upload page; see upload_page.h. */
+/* Serves the upload page; see upload_page.h. */
 #include "serve/upload_page.h"
 
 #include "base/json/json.h"
@@ -16,8 +16,8 @@
 
 enum { THUMBNAIL_SIDE = 96 };
 
-/* The deviation of pixels from 0 to 1 below which a picture has a single colour and shows no
- * person. */
+/* A picture whose pixels (0 to 1) have a smaller standard deviation has a single colour and shows
+ * no person. */
 #define BLANK 0.02
 
 /* An upload that is processed on the pool. */
@@ -30,8 +30,8 @@ struct upload {
     size_t size;
     struct face_match matches[UPLOAD_NEAREST];
     size_t match_count;
-    size_t faces; /* faces found on the picture */
-    bool looked;  /* faces were looked for: `faces` is valid */
+    size_t faces; /* number of faces found in the picture */
+    bool looked;  /* the picture was decoded and searched: `faces` is valid */
     struct err err;
 };
 
@@ -41,7 +41,7 @@ struct upload_page {
     struct face_gallery *gallery;
     double accuracy;
     struct face_threshold threshold;
-    struct upload *first, *last; /* the first is in progress */
+    struct upload *first, *last; /* queue of uploads; the first is in progress */
     size_t waiting;
 };
 
@@ -90,8 +90,8 @@ static bool is_blank_picture(const float *pixels, size_t count)
     return squares / (double)count - mean * mean < BLANK * BLANK;
 }
 
-/* Chooses the part of the picture that the model sees. Photographs without a face are refused. The
- * cascade hardly ever finds the faces of drawn people, so with drawn people the whole picture
+/* Selects the part of the picture that the model gets as input. Photographs without a face are
+ * refused. The cascade rarely finds drawn faces. So if the people are drawn, the whole picture
  * counts as a face unless it has a single colour. */
 static int cut_face(struct upload *upload, const struct picture *picture, float *ret_pixels)
 {
@@ -133,7 +133,7 @@ static void recognise_upload(struct loop_work *work)
             face_gallery_nearest(upload->page->gallery, embedding, upload->matches, UPLOAD_NEAREST);
 }
 
-/* Sets what is known about the nearest person. A picture with several faces gets no name. */
+/* Sets the fields about the nearest person. A picture with several faces gets no name. */
 static void set_verdict(struct upload *upload, struct json *answer)
 {
     struct arena *arena = upload->exchange->arena;
@@ -148,7 +148,7 @@ static void set_verdict(struct upload *upload, struct json *answer)
                                         : face_threshold_words(threshold, distance));
 }
 
-/* Responds with the sentence for a picture without a face, and the other fields of a response. */
+/* Responds to a picture without a face: a sentence, and the other fields of a normal response. */
 static void respond_no_face(struct upload *upload)
 {
     struct arena *arena = upload->exchange->arena;
@@ -217,7 +217,7 @@ static void start_upload(struct upload_page *page, struct http_exchange *exchang
     upload->work = (struct loop_work){.work = recognise_upload, .done = on_upload_recognised};
     upload->page = page;
     upload->exchange = exchange;
-    upload->file = mem_alloc(file->size); /* a copy: the exchange may end before the work does */
+    upload->file = mem_alloc(file->size); /* a copy, because the exchange may end before the work */
     upload->size = file->size;
     memcpy(upload->file, file->data, file->size);
     exchange->context = upload;
@@ -284,7 +284,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
     page_respond_json(exchange, 200, about);
 }
 
-/* Sends "PERSON/PICTURE.png" of a data set as a small square picture, whatever the file was. */
+/* Sends "PERSON/PICTURE.png" of a data set as a small square PNG, for any format of the file. */
 static void handle_picture(const struct dataset *dataset, const char *path,
                            struct http_exchange *exchange)
 {

@@ -1,4 +1,4 @@
-/* Whatever an Accept header says, its clauses are media types in order of preference. */
+/* Fuzzes the parser of Accept headers. Its clauses must be media types in order of preference. */
 #include "base/mem.h"
 #include "net/accept.h"
 

@@ -1,6 +1,7 @@
-/* {live, config}: whatever is applied to whatever is there, with whatever owners, by force: the
- * result is a tree that is written and read back, to apply the same again changes nothing and is no
- * conflict, an update that changes nothing changes nothing, and neither input changes. */
+/* Fuzzes server-side apply by force. The input is {live, config}; the live object may have any
+ * owners. The result must survive being written and read back. Applying the same config again must
+ * change nothing and cause no conflict. An update without a change must change nothing. Neither
+ * input may change. */
 #include "base/mem.h"
 #include "kube/patch/apply.h"
 #include "kube/types/types.h"
@@ -52,7 +53,7 @@ static void check_apply(struct arena *arena, const struct json *live, const stru
     check_again(arena, &write, result, config);
 }
 
-/* The server's own metadata are not applied: it refuses some and keeps others as they are. */
+/* Whether the config has no managedFields, which a server rejects in an apply. */
 static bool is_applicable(const struct json *config)
 {
     const struct json *meta = json_get(config, "metadata");

@@ -1,5 +1,5 @@
-/* Cascades of any content: what is taken must run without harm on a picture of its window's size.
- */
+/* Fuzzes the reader of cascades. An accepted cascade must run without harm on a picture of its
+ * window's size. */
 #include "train/data/cascade.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

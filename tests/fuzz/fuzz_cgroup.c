@@ -1,6 +1,6 @@
-/* The texts of /proc/self/cgroup and mountinfo, one after the other behind a line "=", lead to
- * directories below a mount point or to nothing; and groups read from text are written as ones that
- * read back the same. */
+/* Fuzzes the parsers of /proc/self/cgroup and mountinfo. The input is both texts with a line "="
+ * between them. They must lead to directories below a mount point, or to none. Groups that are read
+ * from text must read back the same after being written. */
 #include "base/mem.h"
 #include "node/limits/cgroup_detect.h"
 

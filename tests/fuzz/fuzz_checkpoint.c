@@ -1,5 +1,5 @@
-/* Checkpoints of any content: the input is a file without its checksum, which is added here, so
- * that what lies behind that check is reached. */
+/* Fuzzes the reader of checkpoints. The input is a file without its checksum. The harness adds the
+ * checksum, so that the code behind that check is reached. */
 #include "base/mem.h"
 #include "train/run/checkpoint.h"
 

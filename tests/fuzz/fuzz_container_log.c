@@ -1,5 +1,5 @@
-/* Output of a container becomes records that give back the same text; a log file of any content is
- * read without harm. */
+/* Fuzzes container logs. The output of a container must become records with the same text, and a
+ * log file of any content must be read without harm. */
 #include "base/mem.h"
 #include "node/log/container_log.h"
 #include "node/log/read.h"

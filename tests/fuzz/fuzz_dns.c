@@ -1,5 +1,6 @@
-/* Whatever packet comes, the answer keeps its limit, belongs to the query, and is itself a message
- * that gets no answer; and whatever others say, it is read without harm. */
+/* Fuzzes the DNS server and client with any packet. An answer must stay within its limit, belong to
+ * the query, and be a message that itself gets no answer. Any reply of another server must be read
+ * without harm. */
 #include "base/mem.h"
 #include "net/dns/message.h"
 #include "node/names/answer.h"
@@ -52,7 +53,8 @@ static void check(const struct names_table *table, const struct dns_query *query
     free(answer);
 }
 
-/* The packet as another server's answer: to itself, which is the nearest question there is. */
+/* Reads the packet as another server's reply. The packet is also used as the query, since no other
+ * query fits a random reply better. */
 static void check_reply(const uint8_t *data, size_t size)
 {
     struct dns_reply reply;
@@ -65,7 +67,7 @@ static void check_reply(const uint8_t *data, size_t size)
     struct in_addr address;
     if (dns_reply_read(data, size, data, size, &reply) && dns_reply_address(&reply, &address) &&
         (reply.rcode != DNS_NOERROR || !memmem(data, size, &address, sizeof(address))))
-        mem_panic("an address that nobody told");
+        mem_panic("an address that is not in the reply");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

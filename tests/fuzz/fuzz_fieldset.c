@@ -1,5 +1,6 @@
-/* {a, b}: two sets as FieldsV1, or one object twice. What is read is written and read back as the
- * same; the operations keep their laws; and of an object, the differences between two add up. */
+/* Fuzzes field sets. The input is {a, b}: two sets as FieldsV1, or two objects. A set that is read
+ * must read back the same after being written. The set operations must keep their laws. The
+ * differences between two objects must add up. */
 #include "base/mem.h"
 #include "kube/patch/fieldset.h"
 #include "kube/patch/typed.h"

@@ -1,8 +1,7 @@
-/* A server's connection fed by a hostile peer, without a socket: whatever comes, the same requests
- * are understood in one piece as in many, and the connection comes to its end with nothing left.
- * The parser alone gives the same verdict wherever the bytes are split, and a request that it
- * accepts ends where Debian's http-parser, which is more lenient, sees its end too. The first byte
- * of the input is the size of the pieces. */
+/* Fuzzes a server's connection, without a socket. The same requests must be understood in one piece
+ * and in many, and the connection must end with nothing left. The parser alone must give the same
+ * verdict wherever the bytes are split. A request that it accepts must end where Debian's more
+ * lenient http-parser sees the end, too. The first byte of the input is the size of the pieces. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "loop/sim/sim_loop.h"
@@ -17,7 +16,7 @@
 struct run {
     struct http_service service;
     struct buf log; /* the requests as they were understood */
-    int open;       /* exchanges that nobody has ended yet */
+    int open;       /* exchanges that have not ended yet */
 };
 
 static void on_cancel(struct http_exchange *exchange)
@@ -151,8 +150,8 @@ static void check_against_lenient(const uint8_t *data, const struct verdict *ver
     parser.data = &body_size;
     size_t used = http_parser_execute(&parser, &settings, (const char *)data, verdict->used);
     enum http_errno error = HTTP_PARSER_ERRNO(&parser);
-    /* It knows some methods and a few forms of an absolute target, and takes a header
-     * "Transfer-Encoding0" for a transfer encoding. */
+    /* http-parser knows only some methods and few forms of an absolute target. It also takes a
+     * header "Transfer-Encoding0" for a transfer encoding. */
     if (error == HPE_INVALID_METHOD || error == HPE_INVALID_URL || error == HPE_INVALID_HOST ||
         error == HPE_INVALID_TRANSFER_ENCODING)
         return;

@@ -1,5 +1,5 @@
-/* IDX files of any content: the input is the pictures, then the labels, cut at the length that its
- * first two bytes say. What is taken must be whole: every pixel and label is read. */
+/* Fuzzes the reader of IDX files. The input is the pictures, then the labels; its first two bytes
+ * are the length of the first part. Every pixel and label of an accepted file is read. */
 #include "train/data/idx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

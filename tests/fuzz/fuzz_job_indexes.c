@@ -1,5 +1,5 @@
-/* status.completedIndexes, which a hand may have spoilt: whatever it says, the set is in order, and
- * what is written of it reads as the same set. */
+/* Fuzzes the parser of status.completedIndexes, which a user may have edited. The set must be in
+ * order, and must read back the same after being written. */
 #include "engine/controllers/job/indexes.h"
 
 #include <stdint.h>

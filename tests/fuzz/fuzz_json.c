@@ -1,4 +1,5 @@
-/* Whatever json_parse() accepts must be written as JSON that reads back as the same tree. */
+/* Fuzzes json_parse(). An accepted text must be written as JSON that reads back as the same
+ * tree. */
 #include "base/json/json.h"
 
 #include "base/mem.h"

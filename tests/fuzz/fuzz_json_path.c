@@ -1,5 +1,6 @@
-/* The first line of the input is a path, the rest an object. A path finds at most the limit, and a
- * path that names one value finds what the general search finds first. */
+/* Fuzzes JSON paths. The first line of the input is a path, the rest an object. A path must not
+ * find more values than the limit. A path that names one value must find the first value that the
+ * general search finds. */
 #include "kube/json_path.h"
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* Go complains of no text that json_parse() accepts; and where names may be repeated, what is read
- * as JSON or as YAML is written as JSON in which none is. */
+/* Fuzzes the messages for JSON syntax errors. There must be no message for a text that json_parse()
+ * accepts. A text with repeated names, read as JSON or YAML, must be written as JSON without
+ * repeated names. */
 #include "kube/schema/json_duplicates.h"
 #include "kube/schema/json_syntax_error.h"
 

@@ -1,6 +1,6 @@
-/* A kubeconfig from anybody: it is understood or refused with a sentence, never more, and what is
- * understood keeps its promises. The input is two files that are read as one, cut at the first NUL.
- * No file is opened and no plugin run. */
+/* Fuzzes the parser of kubeconfigs. An input is either accepted or rejected with a message, and an
+ * accepted one must keep the parser's contract. The input is two files that are merged, split at
+ * the first NUL. No file is opened and no plugin runs. */
 #include "base/mem.h"
 #include "base/source.h"
 #include "base/str.h"

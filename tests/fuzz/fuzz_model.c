@@ -1,6 +1,6 @@
-/* Model files that are whole but make no sense: the input is the header; the values it asks for, up
- * to a limit, and the checksum are added here, so that shapes of any size and sign reach the models
- * that are to be built from them. */
+/* Fuzzes model files with a correct checksum and a senseless header. The input is the header. The
+ * harness adds the values that it asks for, up to a limit, and the checksum. So shapes of any size
+ * and sign reach the code that builds a model. */
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@ enum { FLOATS_MAX = 1 << 19, HEAD = 16, ALIGN = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* As checkpoint.c lays it out. */
+/* Writes a file in the layout of checkpoint.c. */
 static void make_file(const uint8_t *header, size_t size, struct buf *file)
 {
     static const char zeros[ALIGN];

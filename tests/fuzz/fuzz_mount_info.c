@@ -1,5 +1,6 @@
-/* A path and the text of mountinfo, behind a line "=": whatever it says, the other paths of the
- * file are absolute and others. */
+/* Fuzzes the parser of mountinfo. The input is a path and the text of mountinfo, with a line "="
+ * between them. The other paths of the file must be absolute, and must differ from the first
+ * path. */
 #include "base/mem.h"
 #include "node/process/mount_info.h"
 

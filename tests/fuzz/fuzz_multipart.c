@@ -1,5 +1,5 @@
-/* The form parser: the first line of the input is the Content-Type, the rest the body. Parts must
- * lie in the body. */
+/* Fuzzes the parser of multipart forms. The first line of the input is the Content-Type, the rest
+ * the body. The parts must lie in the body. */
 #include "serve/multipart.h"
 
 #include <stdint.h>
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *type = arena_strndup(arena, (const char *)data, (size_t)(line_end - data));
-    /* A copy of its exact size, so that a read past its end is seen. */
+    /* A copy of the exact size, so that a sanitizer sees a read past the end. */
     size_t body_size = size - (size_t)(line_end - data) - 1;
     _cleanup_free_ char *body = malloc(body_size ? body_size : 1);
     memcpy(body, line_end + 1, body_size);

@@ -1,5 +1,5 @@
-/* A table of names that is read must be written as one that reads back the same; and a resolv.conf
- * is read whatever it holds. */
+/* Fuzzes the table of DNS names, which must read back the same after being written, and the parser
+ * of resolv.conf. */
 #include "base/mem.h"
 #include "node/names/resolvers.h"
 #include "node/names/table.h"

@@ -1,5 +1,5 @@
-/* Any words through a table with every type of option: refused with a sentence or parsed, and
- * nothing leaks. The input's NUL bytes part the words. */
+/* Fuzzes the command line parser with a table of every option type. The words are either parsed or
+ * rejected with a message, and nothing may leak. NUL bytes separate the words of the input. */
 #include "base/options/options.h"
 
 #include "base/mem.h"

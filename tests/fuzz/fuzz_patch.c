@@ -1,4 +1,4 @@
-/* {current, patch}: whatever a patch makes of an object must be a tree that is written and read
+/* Fuzzes patches. The input is {current, patch}. The result must survive being written and read
  * back, and neither input may change. */
 #include "base/mem.h"
 #include "kube/patch/patch.h"

@@ -1,5 +1,5 @@
-/* The first line is an expression, the rest a text: whatever both are, there is an answer or an
- * error, in time. */
+/* Fuzzes regular expressions. The first line of the input is an expression, the rest a text. There
+ * must be an answer or an error within a bounded time. */
 #include "base/pattern/pattern.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Every decoder through the one door an upload comes in by; what is decoded must also be scaled
- * without harm. */
+/* Fuzzes all image decoders through picture_decode(), as an upload does. A decoded picture is also
+ * scaled. */
 #include "train/data/picture.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* A request to a pod's supervisor that is read must be written as one that reads back the same; so
- * must an answer. */
+/* Fuzzes the messages to and from a pod's supervisor. A request or an answer that is read must read
+ * back the same after being written. */
 #include "base/mem.h"
 #include "node/pod/record/request.h"
 

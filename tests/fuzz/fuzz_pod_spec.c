@@ -1,4 +1,4 @@
-/* A pod's spec and state that are read must be written as ones that read back the same. */
+/* Fuzzes the files of a pod's spec and state. Both must read back the same after being written. */
 #include "base/mem.h"
 #include "node/pod/record/spec.h"
 #include "node/pod/record/state.h"

@@ -1,6 +1,6 @@
-/* What a program of a user's answers at /progress: the same in one piece as in many, within its
- * limits, and the line made of it is short and printable. The first byte of the input is the size
- * of the pieces. */
+/* Fuzzes the reader of a user program's answers at /progress. The result must be the same in one
+ * piece and in many, and within its limits. The progress line must be short and printable. The
+ * first byte of the input is the size of the pieces. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "net/http/response_reader.h"
@@ -11,7 +11,7 @@
 
 enum { BODY_MAX = 4096, TEXT_MAX = 400 };
 
-/* Its status, or 0 where it was refused. */
+/* Returns the status of the response, or 0 if it was rejected. */
 static int feed(struct http_response_reader *reply, const char *data, size_t size, size_t piece)
 {
     struct err err = ERR_INIT;

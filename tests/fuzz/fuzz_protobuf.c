@@ -1,4 +1,4 @@
-/* Protobuf bodies as anybody may send them; what is read must be JSON that reads back. */
+/* Fuzzes the reader of protobuf bodies. An accepted body must become JSON that can be read back. */
 #include "base/arena.h"
 #include "kube/kinds/kinds.h"
 #include "kube/schema/protobuf.h"

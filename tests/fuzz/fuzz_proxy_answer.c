@@ -1,5 +1,5 @@
-/* Answers of servers behind a proxy, in pieces: however they are cut, the same comes of them, and
- * no header line of one connection gets through. */
+/* Fuzzes the responses of servers behind a proxy. The result must not depend on how a response is
+ * split, and no header that belongs to a single connection may be passed on. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/stream/http_proxy.h"

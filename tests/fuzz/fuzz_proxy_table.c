@@ -1,4 +1,4 @@
-/* A proxy's table that is read must be written as one that reads back the same. */
+/* Fuzzes the proxy's table, which must read back the same after being written. */
 #include "base/mem.h"
 #include "node/service/proxy_table.h"
 

@@ -1,5 +1,5 @@
-/* Snapshots of any content: the input is a file without its checksum, which is added here, so that
- * what lies behind that check is reached. */
+/* Fuzzes the reader of parameter server snapshots. The input is a file without its checksum. The
+ * harness adds the checksum, so that the code behind that check is reached. */
 #include "base/mem.h"
 #include "comm/ps/snapshot.h"
 #include "comm/ps/wire.h"
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     _cleanup_(cleanup_ps_store) struct ps_store *store = ps_store_new(64 << 20);
     if (ps_snapshot_decode(file, size + 4, &OWNER, store, &info, &err) < 0)
         return 0;
-    /* What was believed can be used. */
+    /* An accepted snapshot can be used. */
     uint64_t rows = 0;
     for (size_t i = 0; i < ps_store_tables(store); i++) {
         float row[PS_DIMENSIONS_MAX];

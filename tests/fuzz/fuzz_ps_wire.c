@@ -1,6 +1,6 @@
-/* A worker that sends anything: the input is a stream of messages, as they come from a connection,
- * answered from a store. Every message has one answer that is well-formed, and what is read is
- * written back as the same bytes. */
+/* Fuzzes a parameter server with any messages of a worker. The input is the byte stream of a
+ * connection, which is answered from a store. Each message must get one well-formed answer. A
+ * message that is read must be written as the same bytes. */
 #include "base/mem.h"
 #include "comm/ps/handler.h"
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Memory of any size may be asked for by who knows the secret; here it would only be slow. */
+/* A worker that has the secret may ask for memory of any size. Here that would only be slow. */
 static bool is_modest(const struct ps_frame *frame, const uint8_t *body)
 {
     struct ps_dense_shape shape;
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t whole = PS_FRAME_HEAD_SIZE + ps_frame_padded(frame.size);
         if (size < whole)
             break;
-        _cleanup_free_ uint8_t *body = mem_alloc(whole); /* aligned, and of its size alone */
+        _cleanup_free_ uint8_t *body = mem_alloc(whole); /* aligned, and of the exact size */
         memcpy(body, data + PS_FRAME_HEAD_SIZE, frame.size);
         if (is_modest(&frame, body)) {
             buf_clear(&out);

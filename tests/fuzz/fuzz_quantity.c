@@ -1,4 +1,5 @@
-/* A quantity that is read must be written as one of the same amount, which is then canonical. */
+/* Fuzzes quantities. A quantity that is read must be written as a canonical one of the same
+ * amount. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "kube/quantity.h"
@@ -18,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (kube_quantity_compare(&quantity, &again) != 0)
             mem_panic("'%s' is another amount", text);
         kube_quantity_format(&again, canonical);
-        /* "7812.5Ki" is written "8000000", as upstream writes it, and that is read as "8M". */
+        /* "7812.5Ki" is written as "8000000", as Kubernetes does, and that is read as "8M". */
         if (again.form == quantity.form && strcmp(text, canonical) != 0)
             mem_panic("'%s' is not canonical: '%s'", text, canonical);
         kube_quantity_value(&quantity);

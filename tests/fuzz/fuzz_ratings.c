@@ -1,4 +1,4 @@
-/* CSV files of ratings: any bytes are read or refused, and what was read is within its limits. */
+/* Fuzzes the reader of CSV files with ratings. Accepted ratings must be within their limits. */
 #include "train/data/ratings.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Paths and queries as anybody may send them: routing, flags and both selectors. */
+/* Fuzzes the paths and queries of requests: routing, flags and both kinds of selectors. */
 #include "base/arena.h"
 #include "engine/api/call.h"
 #include "engine/api/route.h"

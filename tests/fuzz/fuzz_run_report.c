@@ -1,5 +1,5 @@
-/* Any history of a run makes a document and a page, and nothing of it is markup. The input is lines
- * of JSON, as in the file. */
+/* Fuzzes the report of a run. The input is lines of JSON, as in the history file. Any history must
+ * give a document and a page, and no text of it may become markup. */
 #include "base/mem.h"
 #include "train/run/run_report.h"
 

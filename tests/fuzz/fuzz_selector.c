@@ -1,4 +1,5 @@
-/* A selector that is read must be written as one that reads back the same, and match the same. */
+/* Fuzzes selectors. A selector must read back the same after being written, and match the same
+ * labels. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/selector.h"
@@ -20,7 +21,7 @@ static void check_labels(struct arena *arena, const char *text)
     }
     const char *written = kube_selector_text(arena, &selector);
     if (strlen(written) > KUBE_SELECTOR_MAX)
-        return; /* spaces behind commas can make it longer than what is read */
+        return; /* the spaces after commas can make it too long to read back */
     if (kube_selector_parse(arena, written, &again, &err) < 0)
         mem_panic("'%s' was written but is not read: %s", written, err.message);
     if (!str_eq(kube_selector_text(arena, &again), written))

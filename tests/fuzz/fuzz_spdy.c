@@ -1,6 +1,6 @@
-/* A SPDY session fed by a hostile peer, without a socket: whatever comes, the same is understood in
- * one piece as in many, and the session comes to its end with nothing left. The first byte of the
- * input is the size of the pieces. */
+/* Fuzzes a SPDY session with any bytes of a peer, without a socket. The result must be the same in
+ * one piece and in many, and the session must end with nothing left. The first byte of the input is
+ * the size of the pieces. */
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
@@ -11,12 +11,12 @@
 #include <string.h>
 
 struct run {
-    struct buf log; /* what was understood */
-    int open;       /* streams */
+    struct buf log; /* the frames as they were understood */
+    int open;       /* streams that have not ended yet */
     bool closed;
 };
 
-/* One of our streams; it lives until it is told of its end. */
+/* One of our streams. It lives until its end is reported. */
 struct line {
     struct run *run;
     struct spdy_stream *stream;

@@ -1,5 +1,5 @@
-/* Answers to probes, of HTTP and of gRPC, are read without harm; where a redirect leads is a URL
- * whose text leads there as well. */
+/* Fuzzes the reader of HTTP and gRPC responses to probes. The target of a redirect must be a URL
+ * whose text leads to the same target. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/step/probe/grpc.h"

@@ -1,5 +1,5 @@
-/* Write-ahead logs of any content, as they are and with salts and checksums put right: then no
- * frame may be called bad. */
+/* Fuzzes the check of SQLite write-ahead logs. Each input is checked as it is, and again with
+ * correct salts and checksums. In the second case no frame may be reported as bad. */
 #include "store/store_wal.h"
 
 #include <endian.h>

@@ -1,5 +1,6 @@
-/* Tar archives of any content, as they are and with the checksums put right, so that what lies
- * behind those is reached. What is said of an entry must hold: its names end where they say. */
+/* Fuzzes the reader of tar archives. Each input is read as it is, and again with correct checksums,
+ * so that the code behind that check is reached. The names of an entry must end where their lengths
+ * say. */
 #include "node/image/tar_read.h"
 
 #include <stdlib.h>

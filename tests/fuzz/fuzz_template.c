@@ -1,5 +1,6 @@
-/* A template is refused with a word, or filled in to a list of as many objects as it had; a text to
- * generate from gives something within its limit or is refused. */
+/* Fuzzes templates. A template is either rejected with a message, or filled in to a list of as many
+ * objects as it had. A text to generate from is either rejected, or gives a result within the
+ * limit. */
 #include "base/mem.h"
 #include "kube/template.h"
 

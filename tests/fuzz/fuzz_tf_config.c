@@ -1,4 +1,5 @@
-/* Any bytes as TF_CONFIG, and the same text as a list of hosts: what is accepted must be sound. */
+/* Fuzzes the parser of TF_CONFIG, and the same text as a list of hosts. An accepted cluster must be
+ * valid. */
 #include "base/mem.h"
 #include "comm/cluster/tf_config.h"
 

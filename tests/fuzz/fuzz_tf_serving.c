@@ -1,4 +1,5 @@
-/* A predict request is refused with a word, or gives as many pictures as it said. */
+/* Fuzzes the parser of predict requests. A request is either rejected with a message, or gives as
+ * many pictures as it announced. */
 #include "base/mem.h"
 #include "serve/tf_serving.h"
 
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (count == 0 || count > MAX)
             mem_panic("%zu pictures", count);
         for (size_t i = 0; i < count * SAMPLE; i++)
-            sum += pixels[i]; /* every one may be read */
+            sum += pixels[i]; /* every pixel must be readable */
     }
     (void)sum;
     free(pixels);

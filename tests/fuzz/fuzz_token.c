@@ -1,5 +1,5 @@
-/* Tokens as anybody may send them: as they are, and with a right seal, so that what is sealed is
- * looked into as well. */
+/* Fuzzes the check of service account tokens. Each input is checked as it is, and again with a
+ * valid signature, so that the payload is parsed as well. */
 #include "base/base64.h"
 #include "base/hash.h"
 #include "engine/access/token.h"
@@ -38,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     verify(arena, text);
     (void)seal(NULL, text, strlen(text), made, NULL);
     verify(arena, arena_printf(arena, "%s.%s", text, base64_encode_url(arena, made, sizeof(made))));
-    /* The same with the payload as plain text, which a mutation changes in more interesting ways.
-     */
+    /* The input as the plain text of the payload, which mutations change in more interesting
+     * ways. */
     static const char header[] = "{\"alg\":\"HS256\"}";
     char *sealed =
         arena_printf(arena, "%s.%s", base64_encode_url(arena, header, sizeof(header) - 1),

@@ -1,4 +1,4 @@
-/* The kernel's texts about what is used, whatever they hold: no number below 0 of memory. */
+/* Fuzzes the parsers of the kernel's usage files. No memory usage may be below 0. */
 #include "base/mem.h"
 #include "node/limits/usage_read.h"
 #include "node/process/table.h"

@@ -1,4 +1,4 @@
-/* The events of a stream must not depend on the pieces in which it comes. */
+/* Fuzzes the decoder of watch streams. The events must not depend on how the stream is split. */
 #include "base/mem.h"
 #include "kube/client/watch_decoder.h"
 

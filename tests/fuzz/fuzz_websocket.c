@@ -1,7 +1,6 @@
-/* A WebSocket session fed by a hostile peer, without a socket: whatever comes, the same is
- * understood in one piece as in many, also by an owner that pauses after each piece, and the
- * session comes to its end with nothing left. The first byte of the input is the size of the
- * pieces. */
+/* Fuzzes a WebSocket session with any bytes of a peer, without a socket. The result must be the
+ * same in one piece, in many, and for an owner that pauses after each piece. The session must end
+ * with nothing left. The first byte of the input is the size of the pieces. */
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
@@ -16,7 +15,7 @@ struct run {
     struct loop *loop;
     struct loop_timer resume;
     bool pauses;
-    struct buf log; /* what was understood */
+    struct buf log; /* the frames as they were understood */
 };
 
 static void on_open(void *context)

@@ -1,5 +1,5 @@
-/* Any bytes as each message of the handshake and as a frame; what is accepted must be written back
- * as the same bytes. */
+/* Fuzzes the messages of the handshake and the frames of a group. An accepted message must be
+ * written as the same bytes. */
 #include "base/mem.h"
 #include "comm/group/membership_message.h"
 #include "comm/transport/shape_text.h"
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A message between tasks that form a group. */
+/* Checks a message between tasks that form a group. */
 static void check_forming(const struct wire_frame *frame, const uint8_t *data, size_t size)
 {
     enum { TASKS = 6 };

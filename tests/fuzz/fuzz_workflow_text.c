@@ -1,5 +1,5 @@
-/* References in the texts of workflows, and conditions: whatever is written, the answer is a text
- * or an error. */
+/* Fuzzes the references and conditions in the texts of workflows. The answer must be a text or an
+ * error. */
 #include "pipeline/spec/condition.h"
 #include "pipeline/spec/text.h"
 
@@ -8,7 +8,7 @@
 
 static const char *resolve(void *context, const char *reference, struct err *err)
 {
-    /* What is handed out is well-formed and short. */
+    /* A reference must be well-formed and short. */
     if (strlen(reference) == 0 || strlen(reference) >= WORKFLOW_REFERENCE_MAX ||
         strpbrk(reference, "{} \t\n"))
         __builtin_trap();

@@ -1,4 +1,5 @@
-/* Whatever yaml_parse() accepts must be written as YAML that reads back as the same tree. */
+/* Fuzzes yaml_parse(). An accepted text must be written as YAML that reads back as the same
+ * tree. */
 #include "base/json/yaml.h"
 
 #include "base/mem.h"
@@ -23,8 +24,8 @@ static void check(const struct json *document, struct arena *arena)
                   json_to_string(arena, back), text.data);
 }
 
-/* A place first; what is shown of the text is a line, short, with nothing a terminal obeys, and a
- * mark. */
+/* An error message begins with a position. The excerpt of the text is one short line without
+ * control characters, followed by a line with a mark. */
 static void check_refusal(const char *message)
 {
     const char *line = strchr(message, '\n'), *mark = line ? strchr(line + 1, '\n') : NULL;

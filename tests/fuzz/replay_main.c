@@ -1,6 +1,6 @@
-/* main() of a fuzz harness as an ordinary test: every file of the corpus directory given, and the
- * same mutations of each on every run, go through the harness. Inputs are copied to memory of
- * exactly their size, so that a sanitizer sees a read past the end. */
+/* The main() of a fuzz harness that runs as an ordinary test. Every file of the given corpus
+ * directory goes through the harness, with mutations that are the same in every run. Inputs are
+ * copied to memory of their exact size, so that a sanitizer sees a read past the end. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rand.h"
@@ -24,7 +24,7 @@ static void run(const void *data, size_t size)
     free(copy);
 }
 
-/* One small change; `data` has room for twice the size. Returns the new size. */
+/* Makes one small change. `data` has room for twice the size. Returns the new size. */
 static size_t mutate(struct rand *rand, uint8_t *data, size_t size)
 {
     if (size == 0)

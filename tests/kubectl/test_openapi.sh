@@ -1,6 +1,6 @@
 #!/bin/bash
-# OpenAPI as kubectl uses it: `explain` of every kind and of fields at any depth, validation by an old kubectl itself; and the
-# fields of Kubernetes' own kinds are those that Kubernetes has.
+# OpenAPI as kubectl uses it: `explain` of every kind and of fields at any depth, and validation in an old kubectl. The fields of
+# Kubernetes' own kinds must be the same as in Kubernetes.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/openapi.sh
@@ -28,9 +28,9 @@ explained 'containers that run together on one node' pod
 explained 'the ports it listens on' pod.spec.containers
 explained 'no effect here: a container' pod.spec.hostPID
 explained '<integer>' pod.spec.containers.ports.containerPort
-explained 'the pods of each role: Chief, Worker, PS, Evaluator' tfjob.spec
+explained 'the pods of each replica type: Chief, Worker, PS, Evaluator' tfjob.spec
 explained 'the number of pods' tfjob.spec.tfReplicaSpecs
-explained 'a distributed training of TensorFlow' tfjob --api-version kubeflow.org/v1beta1
+explained 'a distributed TensorFlow training job' tfjob --api-version kubeflow.org/v1beta1
 explained 'steps that run in pods' workflow
 said=$(kubectl explain pod.spec.containers --recursive)
 for field in containerPort configMapKeyRef timeoutSeconds mountPath; do assert_contains "all fields" "$field" "$said"; done

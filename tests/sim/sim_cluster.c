@@ -32,7 +32,7 @@ void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed)
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport, SERVED_KINDS);
     cluster->client = kube_client_new(cluster->loop, cluster->transport, "sim-test");
     cluster->node = sim_node_new(cluster->loop, cluster->transport, cluster->rand, "sim-node");
-    /* The server makes its namespaces before anybody asks for them. */
+    /* The server creates its namespaces before the first request. */
     sim_loop_run_for(cluster->loop, 1000);
 }
 
@@ -49,7 +49,7 @@ void sim_cluster_release(struct sim_cluster *cluster)
     kube_client_free(cluster->client);
     engine_controllers_free(cluster->controllers);
     http_transport_free(cluster->transport);
-    /* What was under way in the store comes back to the engine before it goes. */
+    /* The store's pending answers must reach the engine before it is freed. */
     sim_loop_run_for(cluster->loop, 1000);
     engine_free(cluster->engine);
     store_close(cluster->store, on_closed, &closed);

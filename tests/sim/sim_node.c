@@ -18,8 +18,8 @@ struct sim_pod {
     struct sim_node *node;
     char *namespace_, *name, *uid;
     char policy[16];
-    char container[64]; /* the first one's name */
-    bool leaves_words;  /* as a step of a workflow with outputs */
+    char container[64]; /* name of the first container */
+    bool leaves_words;  /* it is a step of a workflow with outputs */
     bool endless;
     enum pod_state state;
     int restarts;
@@ -33,7 +33,7 @@ struct sim_node {
     struct kube_informer *pods;
     struct map by_uid; /* struct sim_pod */
     char *name;
-    uint64_t failures; /* of a hundred programs that end */
+    uint64_t failures; /* percent of programs that fail */
 };
 
 static void ignore_answer(void *context, struct json *object, const struct err *err)
@@ -53,7 +53,8 @@ static void remove_now(struct sim_node *node, const struct sim_pod *pod)
                 NULL);
 }
 
-/* exit_code -1: still running. The uid guards against a successor of the same name. */
+/* Reports the pod's status; exit_code -1: still running. The uid protects a later pod of the same
+ * name. */
 static void report(struct sim_pod *pod, const char *phase, const char *reason, int exit_code)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -250,7 +251,7 @@ static struct sim_pod *draw_pod(struct sim_node *node)
         if (((struct sim_pod *)pod)->state != POD_LEAVING)
             vec_push(&pods, pod);
     }
-    /* The map has no order, and the same dice must draw the same pod. */
+    /* The map has no order, but the same random number must draw the same pod. */
     if (pods.count > 0) {
         qsort(pods.items, pods.count, sizeof(pods.items[0]), compare_names);
         drawn = pods.items[rand_below(node->rand, pods.count)];

@@ -9,8 +9,8 @@
 
 struct sim_node;
 
-/* Registers a ready Node object of large capacity. `transport` should have no faults: a node
- * retries until it is heard. */
+/* Registers a ready Node object of large capacity. `transport` should have no faults, since a real
+ * node retries until it succeeds. */
 struct sim_node *sim_node_new(struct loop *loop, struct http_transport *transport,
                               struct rand *rand, const char *name);
 struct sim_node *sim_node_free(struct sim_node *node);

@@ -1,5 +1,5 @@
-/* The stand-in for Volcano; see sim_volcano.h. It looks at all groups every little while, as a
- * scheduling cycle does. */
+/* The substitute for Volcano; see sim_volcano.h. It checks all groups at a short interval, like a
+ * scheduling cycle. */
 #include "sim_volcano.h"
 
 #include "base/mem.h"

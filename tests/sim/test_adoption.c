@@ -1,6 +1,5 @@
-/* Adoption and release of pods: jobs that are deleted with their pods left behind and created
- * again, and pods whose labels are removed. In virtual time, with restarts of the operator and lost
- * answers. */
+/* Tests adoption and release of pods in virtual time, with restarts of the operator and lost
+ * answers. Jobs are deleted without their pods and created again, and pods lose their labels. */
 #include "training_story.h"
 
 #include "base/mem.h"
@@ -21,7 +20,7 @@
 
 #define TEMPLATE                                                                                   \
     "'template': {'spec': {'containers': [{'name': 'tensorflow', 'image': 'simulated'}]}}"
-/* Programs that do not end: workers are restarted in place, the ps waits. */
+/* Programs that do not end: workers restart in place, and the parameter server waits. */
 #define ENDLESS                                                                                    \
     "{'tfReplicaSpecs': {'PS': {" TEMPLATE "}, 'Worker': {'replicas': 2, 'restartPolicy': "        \
     "'Always', " TEMPLATE "}}}"
@@ -46,7 +45,7 @@ static const char *uid_of_job(struct story *story)
     return kube_informer_get(story->jobs, "default", "mnist")->uid;
 }
 
-/* All pods and services have the present job as their only owner. */
+/* Checks that all pods and services have the present job as their only owner. */
 static void assert_all_are_the_jobs(struct story *story)
 {
     struct kube_informer *const informers[] = {story->pods, story->services};
@@ -78,13 +77,13 @@ static void test_a_job_made_again_adopts_its_pods(void **state)
     assert_true(story_was_told(story, "Normal", "SuccessfulAdoptPod", "Adopted pod: mnist-ps-0"));
     assert_true(story_was_told(story, "Normal", "SuccessfulAdoptService",
                                "Adopted service: mnist-worker-1"));
-    /* From now on they are as its own: the garbage collector knows, too. */
+    /* Adopted objects count as the job's own, also for the garbage collector. */
     delete_job(story, "Background");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(story_count(story->pods) + story_count(story->services), 0);
 }
 
-/* Killed at every step of it, and half of the answers lost. */
+/* The operator is killed at every step of the adoption, and half of the answers are lost. */
 static void test_adoption_under_faults(void **state)
 {
     static const struct fault_rates rates = {.lose = 300, .refuse = 100, .conflict = 200};
@@ -110,7 +109,7 @@ static void test_adoption_under_faults(void **state)
     http_transport_free(faulty);
 }
 
-/* The success of an earlier job is not this one's. */
+/* A pod that succeeded for an earlier job does not count as this job's success. */
 static void test_pods_that_ended_are_not_adopted(void **state)
 {
     struct story *story = *state;
@@ -158,8 +157,8 @@ static int active_workers(const struct json *status)
     return (int)json_get_int(json_at(status, "replicaStatuses", "Worker", NULL), "active", 0);
 }
 
-/* However its labels were taken from it: the pod runs on, nobody's; the job does not take it for
- * lost, and has another when the name is free. */
+/* Removes the pod's label by a direct write. The pod runs on without an owner. The job must not
+ * count it as lost, and creates another pod once the name is free. */
 static void take_out(struct story *story, const char *label, const char *value)
 {
     struct kube_delete_options options = {.grace_period_seconds = 0};
@@ -213,7 +212,7 @@ static void test_a_pod_that_lost_the_label_we_watch(void **state)
     take_out(*state, TRAINING_OPERATOR_LABEL, NULL);
 }
 
-/* The operator was away when it happened. */
+/* The labels change while no operator runs. */
 static void test_a_stray_is_found_at_the_start(void **state)
 {
     struct story *story = *state;
@@ -230,7 +229,7 @@ static void test_a_stray_is_found_at_the_start(void **state)
     assert_int_equal(story->pods_made, 3);
 }
 
-/* Put back as it was, it is the job's again. */
+/* A pod that gets its labels back belongs to the job again. */
 static void test_a_pod_that_comes_back_is_adopted(void **state)
 {
     struct story *story = *state;

@@ -1,8 +1,8 @@
-/* A job that is deleted without its pods and made again, over and over, and pods that are taken out
- * by their labels and put back, while watches lag and end, calls fail, answers are lost and the
- * operator dies, or is there twice. Its programs do not end and nobody else deletes a pod, so no
- * pod is ever to be made but the first of each replica. TRAINYARD_SIM_SEEDS says how many seeds,
- * TRAINYARD_SIM_SEED runs one alone. */
+/* Deletes a job without its pods and creates it again, many times. Also takes pods out of the job
+ * by their labels and puts them back. Meanwhile watches lag and end, calls fail, answers are lost,
+ * and the operator dies or runs twice. The programs do not end and no other client deletes a pod,
+ * so each replica must get exactly one pod. TRAINYARD_SIM_SEEDS is the number of seeds;
+ * TRAINYARD_SIM_SEED runs a single seed. */
 #include "sim_cluster.h"
 #include "sim_seeds.h"
 #include "training_audit.h"
@@ -26,9 +26,9 @@
 
 enum {
     SEEDS_DEFAULT = 50,
-    SERVERS = 4, /* which run on and say nothing */
+    SERVERS = 4, /* parameter servers, which run on */
     OPERATORS = 2,
-    START_MS = 30 * 1000, /* the first pods are made in peace */
+    START_MS = 30 * 1000, /* the first pods are created without faults */
     TROUBLE_MS = 150 * 1000,
     SETTLE_MS = 8 * 60 * 1000,
 };
@@ -39,7 +39,7 @@ struct run;
 
 struct operator_process {
     struct run *run;
-    struct training_controller *controller; /* NULL: dead */
+    struct training_controller *controller; /* NULL: the operator is dead */
     struct loop_timer timer;
 };
 
@@ -49,7 +49,7 @@ struct run {
     struct http_transport *faulty;
     struct operator_process operators[OPERATORS];
     struct loop_timer meddle_timer;
-    struct kube_informer *pods; /* whatever their labels */
+    struct kube_informer *pods; /* all pods, with any labels */
     size_t made;
     bool gangs;
 };
@@ -139,7 +139,7 @@ static void leave_pods_behind(struct run *run)
 
 /* ---- Labels ---------------------------------------------------------------------------------- */
 
-/* NULL takes it away. */
+/* `value` NULL removes the label. */
 static void set_label(struct run *run, const char *pod, const char *label, const char *value)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -215,9 +215,9 @@ static void run_init(struct run *run, uint64_t seed)
     sim_cluster_init(&run->cluster, seed);
     sim_node_set_failures(run->cluster.node, 0);
     rand = run->cluster.rand;
-    /* None is slow: between the last look at the job and the patch nothing may happen to it, or
-     * the garbage collector takes the pods with a job that is gone. So it is in Kubernetes. */
-    struct fault_rates rates = (struct fault_rates){
+    /* No call is slow. If the job were deleted between the last check and the patch, the garbage
+     * collector would delete the adopted pods. Kubernetes behaves the same. */
+    struct fault_rates rates = {
         .refuse = (unsigned)rand_below(rand, 100),
         .lose = (unsigned)rand_below(rand, 200),
         .conflict = (unsigned)rand_below(rand, 200),

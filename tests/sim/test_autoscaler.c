@@ -1,6 +1,6 @@
-/* The autoscaler of an elastic PyTorchJob, against a server with autoscalers, one with only the
- * older version, one without, and one that rejects them. The autoscalers are a substitute: one
- * object, kept as it was sent; everything else is our API server. */
+/* Tests the autoscaler of an elastic PyTorchJob. The server serves autoscalers, or only their older
+ * version, or none, or rejects them. The autoscaler is played by one object that is kept as it was
+ * sent. All other requests go to our API server. */
 #include "sim_cluster.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ struct story {
     struct http_transport *transport;
     struct training_controller *controller;
     struct kube_informer *jobs, *events;
-    const char *version; /* the one that the server knows; NULL: none */
+    const char *version; /* the API version that the server serves; NULL: none */
     bool refuses;
     struct json *present; /* the autoscaler; NULL: none */
     int writes, calls;
@@ -149,7 +149,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Its workers never end: they are restarted whenever they do. */
+/* Creates a job whose workers never end, because they restart in place. */
 static void submit(struct story *story, const char *policy)
 {
     struct json *job = kube_object_make(story->arena, &PYTORCHJOB_RESOURCE, "default", "net");
@@ -180,7 +180,7 @@ static const struct json *status_of(struct story *story)
     return json_get(kube_informer_get(story->jobs, "default", "net")->json, "status");
 }
 
-/* How often an event with this reason was told. */
+/* Returns the number of events with this reason. */
 static int64_t told(struct story *story, const char *reason)
 {
     struct kube_object *event;
@@ -203,7 +203,7 @@ static void test_a_life(void **state)
     assert_int_equal(story->writes, 1);
     assert_int_equal(told(story, "SuccessfulCreateAutoscaler"), 1);
 
-    /* Much happens to a job that has nothing to do with it. */
+    /* Changes of the job that do not affect the autoscaler cause no call. */
     edit(story, "{'spec': {'pytorchReplicaSpecs': {'Worker': {'replicas': 2}}}}");
     assert_int_equal(story->calls, 1);
 
@@ -211,7 +211,7 @@ static void test_a_life(void **state)
     assert_int_equal(story->writes, 2);
     assert_int_equal(json_get_int(json_get(story->present, "spec"), "maxReplicas", 0), 5);
 
-    /* Another operator finds it as it shall be. */
+    /* Another operator finds the autoscaler unchanged and writes nothing. */
     training_controller_free(story->controller);
     start_controller(story);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
@@ -248,7 +248,7 @@ static void test_an_older_server(void **state)
     assert_null(story->present);
 }
 
-/* The job runs all the same, and why it does not scale is told once. */
+/* The job runs without an autoscaler, and one event says why. */
 static void test_a_server_without(void **state)
 {
     struct story *story = *state;
@@ -261,7 +261,7 @@ static void test_a_server_without(void **state)
     assert_int_equal(story->calls, 2);
 }
 
-/* It may know the job's kind a moment later, or have a role: it is asked again. */
+/* The rejection may end, for example by a new role. So the operator tries again. */
 static void test_a_server_that_refuses(void **state)
 {
     struct story *story = *state;

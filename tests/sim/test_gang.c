@@ -34,7 +34,7 @@ struct story {
     struct training_controller *controller;
     struct sim_volcano *volcano;
     struct http_transport *filtered;
-    bool no_groups; /* the server does not know them, to those behind `filtered` */
+    bool no_groups; /* behind `filtered`, the server does not serve PodGroups */
     struct kube_informer *jobs, *pods, *services, *events, *groups, *volcano_groups;
     size_t pods_made, groups_made, job_writes;
 };
@@ -58,7 +58,7 @@ static void on_any(void *context, struct kube_object *old, struct kube_object *n
 {
 }
 
-/* As kube-apiserver answers where no definition is. */
+/* Answers like kube-apiserver for a resource without a definition. */
 static void handle(struct http_exchange *exchange, void *context)
 {
     static const char text[] = "404 page not found\n";
@@ -125,7 +125,8 @@ static void start_operator(struct story *story, struct http_transport *transport
     "'template': {'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': "         \
     "'tensorflow', 'image': 'simulated'}]}}"
 
-/* Pods that the cluster's own scheduler places, whoever admits them. */
+/* Creates a job whose pods the cluster's own scheduler places, after any scheduler has admitted
+ * them. */
 static void submit_replicas(struct story *story, const char *name, const char *replicas)
 {
     struct json *job = kube_object_make(story->arena, &TFJOB_RESOURCE, "default", name);
@@ -164,7 +165,8 @@ static size_t count(struct kube_informer *informer)
     return number;
 }
 
-/* How often it was said of the job; the message may be cut. */
+/* Returns the number of events about the job with this reason and message. `message` may be a
+ * prefix. */
 static int64_t times_told(struct story *story, const char *job, const char *reason,
                           const char *message)
 {
@@ -197,13 +199,13 @@ static void test_one_group_at_a_time(void **state)
     assert_null(json_get(status_of(story, "first"), "startTime"));
     assert_int_equal(times_told(story, "first", "WaitingForPodGroup", "its phase is Pending"), 1);
 
-    /* Waiting is silent: nothing is written, whatever comes by. */
+    /* While a group waits, the job is not written, whatever else changes. */
     size_t writes = story->job_writes;
     sim_loop_run_for(story->cluster.loop, 60 * MINUTE_MS);
     assert_int_equal(story->job_writes, writes);
     assert_int_equal(times_told(story, "first", "WaitingForPodGroup", ""), 2);
 
-    /* One after the other: the end of the first makes room for the second. */
+    /* The groups run one after the other: the end of the first makes room for the second. */
     sim_volcano_set_room(story->volcano, 1);
     sim_loop_run_for(story->cluster.loop, 2 * 1000);
     assert_int_equal(story->pods_made, 2);
@@ -236,12 +238,13 @@ static void test_a_server_without_groups(void **state)
                                 "(v1alpha1); install them with the scheduler, or run the operator "
                                 "without a gang scheduler"),
                      1);
-    /* They come later. */
+    /* PodGroups are served from now on. */
     story->no_groups = false;
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
     assert_true(has_succeeded(story, "mnist"));
     assert_int_equal(story->groups_made, 1);
-    /* The answer was no, not silence: a server that is just away is waited for without a word. */
+    /* The event is for a server that answered 404. A server that does not answer is waited for
+     * without an event. */
     assert_int_equal(times_told(story, "mnist", "PodGroupsMissing", ""), 1);
 }
 
@@ -267,7 +270,7 @@ static void test_a_group_of_the_name_of_a_stranger(void **state)
     assert_true(has_succeeded(story, "mnist"));
 }
 
-/* Another operator made the group and left no label on it: it is found by its owner. */
+/* A group that another operator created without labels is found by its owner. */
 static void test_a_group_without_labels(void **state)
 {
     struct story *story = *state;
@@ -293,7 +296,7 @@ static void test_a_group_without_labels(void **state)
     assert_int_equal(count(story->groups), 0);
 }
 
-/* What the controller keeps of a pod says that it is a member: what replaces it is one, too. */
+/* The controller remembers that a pod was a member, so its replacement is a member, too. */
 static void test_a_replaced_member(void **state)
 {
     static const char *const schedulers[] = {"volcano", PLUGINS};
@@ -324,8 +327,8 @@ static void test_a_replaced_member(void **state)
     }
 }
 
-/* The option was dropped while a job ran: what replaces a member is one, too, until the job is
- * suspended and begins again. */
+/* The operator restarts without the option while a job runs. The replacement of a member is still a
+ * member, until the job is suspended and resumed. */
 static void test_an_operator_without_the_option(void **state)
 {
     struct story *story = *state;

@@ -1,11 +1,10 @@
-/* Groups of pods that compete for too few nodes, in virtual time on the real API, while the
- * scheduler is killed and started again between any two of its calls, calls and answers are lost,
- * watches end and members are deleted and made again, or preempted by pods that matter more, all
- * drawn from a seed. A member ends only
- * when its whole group has run at one time, as those of a training job do: two groups that held
- * half of the room each would stand there forever. What must hold: no node is given more than it
- * has, no group begins before enough of its members exist, and every pod ends. TRAINYARD_SIM_SEED
- * runs one seed alone. */
+/* Tests groups of pods that compete for too few nodes, in virtual time on the real API. Faults are
+ * drawn from a seed: the scheduler is killed between any two of its calls, calls and answers are
+ * lost, and watches end. Members are deleted and created again, or preempted by pods with a higher
+ * priority. A member ends only when its whole group has run at the same time, like the members of a
+ * training job. So two groups with half of the room each would wait forever. The rules: no node
+ * gets more than its capacity, no group begins before enough of its members exist, and every pod
+ * ends. TRAINYARD_SIM_SEED runs a single seed. */
 #include "sim_cluster.h"
 #include "sim_seeds.h"
 
@@ -34,12 +33,12 @@
 enum {
     SEEDS_DEFAULT = 40,
     NODES = 3,
-    CPUS = 3, /* of a node */
+    CPUS = 3, /* per node */
     GROUPS = 4,
     MEMBERS_MAX = 7,
-    SINGLES = 3, /* pods of their own that wait for whatever is free, in the bad times */
+    SINGLES = 3, /* pods without a group, which wait for free room while faults happen */
     PARTIAL_MS = 5000,
-    LIFE_MS = 200, /* how often the nodes and the owner of the pods act */
+    LIFE_MS = 200, /* interval at which the nodes and the owner of the pods act */
     SLICE_MS = 10 * 1000,
     TROUBLE_MS = 40 * 1000,
     PATIENCE_MS = 2 * 3600 * 1000,
@@ -48,18 +47,18 @@ enum {
 struct group {
     char name[16];
     size_t members, min_member;
-    bool has_run;       /* enough of it at one time */
-    int64_t partial_ms; /* since when some, but not enough, have a node; 0: not so */
+    bool has_run;       /* enough members have run at the same time */
+    int64_t partial_ms; /* time since some, but not enough, members have a node; 0: not the case */
 };
 
 struct run {
     struct sim_cluster cluster;
-    struct http_transport *faulty; /* what the controllers speak through */
+    struct http_transport *faulty; /* the controllers' transport */
     uint64_t seed;
-    bool deletes; /* whether members are taken away, by hand and by more important pods */
+    bool deletes; /* members are deleted by a user, and preempted by pods of higher priority */
     struct group groups[GROUPS];
-    size_t singles, singles_gone;            /* made, and preempted, so far */
-    struct kube_informer *pods, *pod_groups; /* the auditor's eyes, which lose nothing */
+    size_t singles, singles_gone;            /* number created and number preempted so far */
+    struct kube_informer *pods, *pod_groups; /* the auditor's informers, without faults */
     struct loop_timer trouble, life;
 };
 
@@ -147,19 +146,19 @@ static void see_pod(void *context, struct kube_object *old, struct kube_object *
         run->singles_gone++;
     if (new_ && kube_condition_is_true(new_->json, "DisruptionTarget"))
         check(run, json_get_int(json_get(new_->json, "spec"), "priority", 0) == 0,
-              "%s is preempted, and nobody matters more", new_->name);
+              "%s is preempted, but no pod has a higher priority", new_->name);
     if (!new_ || !node_of(new_)[0] || (old && node_of(old)[0]))
         return;
     check_room(run, node_of(new_));
-    /* With deletions, the scheduler may have seen members that have just gone. */
+    /* With deletions, the scheduler may still count members that have just been deleted. */
     if (group && !run->deletes)
         check(run, count_members(run, group, is_any) >= group->min_member,
               "%s begins with %zu of %zu members", group->name, count_members(run, group, is_any),
               group->min_member);
 }
 
-/* A scheduler may die between two bindings; whoever comes next ends what it began. The room for it
- * is nobody else's meanwhile, so it takes no longer than to be heard. */
+/* A scheduler may die between two bindings; the next scheduler binds the rest. No other pod can
+ * take the room in between, so the rest is bound as soon as the new scheduler has its cache. */
 static void check_whole(struct run *run, struct group *group)
 {
     size_t bound = count_members(run, group, is_bound);
@@ -207,7 +206,7 @@ static void report(struct run *run, const struct kube_object *pod, const char *p
                NULL);
 }
 
-/* What is missing is made, a piece now and a piece then. */
+/* Creates missing members, a few at a time. */
 static void make_members(struct run *run)
 {
     for (size_t i = 0; i < GROUPS; i++) {
@@ -284,7 +283,7 @@ static void delete_one(struct run *run)
     }
 }
 
-/* At the moment of a choice as often as at any other: most of them are milliseconds apart. */
+/* Half of the delays are milliseconds, so that faults also happen while the scheduler decides. */
 static void on_trouble(struct loop_timer *timer)
 {
     struct run *run = CONTAINER_OF(timer, struct run, trouble);
@@ -305,7 +304,7 @@ static void make_world(struct run *run)
     struct json *cordon = json_object(arena);
     json_set_bool(arena, json_ensure_object(arena, cordon, "spec"), "unschedulable", true);
     kube_patch(client, &KUBE_NODES, NULL, "sim-node", NULL, cordon, ignore, NULL);
-    /* A scheduler that never knew it otherwise. */
+    /* The new scheduler has never seen this node schedulable. */
     sim_loop_run_for(run->cluster.loop, 1000);
     kill_scheduler(run);
     for (int i = 0; i < NODES; i++) {
@@ -332,7 +331,7 @@ static void make_world(struct run *run)
     }
 }
 
-/* All the pods there should be are there and have ended, and the groups say so. */
+/* Whether all expected pods exist and have ended, and the statuses of the groups say so. */
 static bool is_over(struct run *run)
 {
     const struct kube_object *pod, *group;

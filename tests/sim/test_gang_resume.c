@@ -1,5 +1,5 @@
-/* A scheduler that died between two bindings of a group: its successor finishes that group before
- * it gives room to other pods, also before further members of a group that has all it needs. */
+/* Tests a scheduler that died between two bindings of a group. Its successor must finish that group
+ * before it gives room to other pods, even to further members of a group that has enough. */
 #include "read_json.h"
 #include "sim_cluster.h"
 
@@ -66,7 +66,8 @@ static const char *node_of(struct kube_informer *pods, const char *name)
     return json_get_string(json_get(pod->json, "spec"), "nodeName", "");
 }
 
-/* There is room for one of the two that wait. `half` lacks one, `whole` does not. */
+/* There is room for one of the two waiting pods. Group `half` needs one more member, `whole` does
+ * not. */
 static void check(const char *half, const char *whole)
 {
     struct sim_cluster cluster;
@@ -95,7 +96,7 @@ static void check(const char *half, const char *whole)
 static void what_was_begun_is_ended_first(void **state)
 {
     check("a", "b");
-    check("b", "a"); /* whichever of them comes first to the scheduler's eye */
+    check("b", "a"); /* in the other order of names */
 }
 
 int main(void)

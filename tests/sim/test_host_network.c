@@ -1,4 +1,4 @@
-/* Node ports of replicas with hostNetwork, one scenario per test, in virtual time. */
+/* Tests the node ports of replicas with hostNetwork in virtual time, one scenario per test. */
 #include "training_story.h"
 
 #include "base/mem.h"
@@ -29,7 +29,8 @@ static const char *ports_of(struct story *story, const char *name)
     return job ? kube_meta_annotation(job->json, TRAINING_HOST_PORTS_ANNOTATION) : NULL;
 }
 
-/* Two jobs on the network of one node, and an operator that starts anew: four ports, four pods. */
+/* Two jobs on the host network of one node, and an operator that restarts: four ports, four
+ * pods. */
 static void test_host_network(void **state)
 {
     static const char spec[] =
@@ -55,13 +56,13 @@ static void test_host_network(void **state)
     assert_string_equal(ports_of(story, "mnist"), before);
     assert_int_equal(story->pods_made, 4);
 
-    /* Ended by their limit, they hold none any more. */
+    /* The jobs end by their deadline and give back their ports. */
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
     assert_null(ports_of(story, "mnist"));
     assert_null(ports_of(story, "second"));
 }
 
-/* Ports are given out again when the job that held them has ended. */
+/* The ports of a job that has ended are given to another job. */
 static void test_host_ports_that_run_out(void **state)
 {
     static const char spec[] =
@@ -95,7 +96,7 @@ static void test_host_ports_that_run_out(void **state)
     "'replicas': 2, 'template': {'spec': {'hostNetwork': true, 'containers': [{'name': '%s', "     \
     "'image': 'simulated'}]}}"
 
-/* The kinds of one process share the ports, also those that were given out before it started. */
+/* The controllers of one process share the ports, also ports that were given before it started. */
 static void test_host_ports_of_two_kinds(void **state)
 {
     struct story *story = *state;
@@ -119,7 +120,7 @@ static void test_host_ports_of_two_kinds(void **state)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(story->pods_made, 2);
 
-    /* Both start anew, and there is one more job. */
+    /* Both controllers restart, and there is one more job. */
     training_controller_free(other);
     host_ports_free(ports);
     options.host_ports = ports = host_ports_new(7000, 7003);
@@ -146,7 +147,8 @@ static void test_host_ports_of_two_kinds(void **state)
     host_ports_free(ports);
 }
 
-/* A kind whose definition is not installed never tells; the others do not wait for it for ever. */
+/* A kind without an installed definition never syncs. The other kinds must not wait for it
+ * forever. */
 static void test_host_ports_without_one_kind(void **state)
 {
     struct story *story = *state;

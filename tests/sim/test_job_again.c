@@ -1,6 +1,6 @@
-/* A job that is deleted and created again at once under its name: its pods are created as soon as
- * those of the old job are gone, whenever it was deleted and however late answers and watches are.
- */
+/* Tests a job that is deleted and created again at once under the same name. Its pods must be
+ * created as soon as the old job's pods are gone, at any moment of the deletion and with late
+ * answers and watches. */
 #include "training_story.h"
 
 #include "base/mem.h"
@@ -34,7 +34,7 @@ static const char *job_uid(struct story *story)
     return job ? job->uid : "";
 }
 
-/* The pods that the job of this uid controls, or those that it does not. */
+/* Counts the pods that the job with this uid controls, or those that it does not control. */
 static size_t count_pods(struct story *story, const char *uid, bool of_job)
 {
     const struct kube_object *pod;
@@ -53,7 +53,7 @@ static void delete_job(struct story *story)
                 sim_must_succeed, NULL);
 }
 
-/* How long the pods of the new job were late, from when the last of the old ones had left. */
+/* Returns the time from the end of the last old pod until the pods of the new job exist. */
 static int64_t wait_for_pods(struct story *story, const char *old_uid)
 {
     int64_t begin_ms = loop_now_ms(story->cluster.loop), free_ms = begin_ms;

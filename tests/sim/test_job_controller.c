@@ -1,8 +1,8 @@
-/* Whole lives of Jobs in virtual time on the real API with its controllers, which are killed and
- * started again at any moment while pods are deleted, evicted and killed, all drawn from a seed.
- * What must hold: never more pods than may run, no index twice at a time or again after it
- * succeeded; each job ends, and its numbers are what an auditor who watched the pods has counted.
- * TRAINYARD_SIM_SEED runs one seed alone. */
+/* Tests whole lives of Jobs in virtual time on the real API with its controllers. The controllers
+ * are killed and restarted at any moment, and pods are deleted, evicted and killed, all drawn from
+ * a seed. The rules: there are never more pods than may run. No index runs twice at the same time,
+ * or again after it succeeded. Each job ends, and its counts equal those of an auditor that watched
+ * the pods. TRAINYARD_SIM_SEED runs a single seed. */
 #include "sim_cluster.h"
 #include "sim_seeds.h"
 
@@ -35,7 +35,7 @@ enum {
     PATIENCE_MS = 4 * 3600 * 1000,
 };
 
-/* What the auditor knows of a pod. */
+/* The auditor's record of a pod. */
 struct sight {
     char job[32];
     char index[8]; /* "": none */
@@ -46,7 +46,7 @@ struct run {
     struct sim_cluster cluster;
     uint64_t seed;
     struct loop_timer trouble;
-    struct kube_informer *jobs, *pods; /* the auditor's eyes */
+    struct kube_informer *jobs, *pods; /* the auditor's informers */
     struct map sights;                 /* uid: struct sight */
 };
 
@@ -209,7 +209,7 @@ static void run_seed(uint64_t seed)
     const struct kube_object *job;
     for (size_t i = 0; (job = kube_informer_next(run.jobs, NULL, &i));)
         audit_end(&run, job);
-    /* A pod is held no longer than it must be: with the jobs, all goes. */
+    /* No finalizer keeps a pod: after the jobs are deleted, all pods go. */
     for (int i = 0; i < JOBS; i++) {
         char name[32];
         snprintf(name, sizeof(name), "job-%d", i);

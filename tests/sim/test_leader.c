@@ -1,8 +1,8 @@
-/* Leader election in virtual time on the real API: three candidates on a network that loses calls
- * and answers, each cut off now and then, killed and started again, or sent home in good order, all
- * drawn from a seed. What must hold: never two leaders; when the trouble is over there is one; and
- * one who resigns is followed within a few seconds. TRAINYARD_SIM_SEEDS says how many seeds,
- * TRAINYARD_SIM_SEED runs one alone. */
+/* Tests leader election in virtual time on the real API. Three candidates use a network that loses
+ * calls and answers. Each is now and then cut off, killed and restarted, or resigns, all drawn from
+ * a seed. The rules: there are never two leaders; there is one once the faults stop; and a leader
+ * that resigns is replaced within a few seconds. TRAINYARD_SIM_SEEDS is the number of seeds;
+ * TRAINYARD_SIM_SEED runs a single seed. */
 #include "fault_transport.h"
 #include "sim_cluster.h"
 #include "sim_seeds.h"
@@ -29,7 +29,7 @@ struct candidate {
     struct run *run;
     int number, lives;
     struct http_transport *transport;
-    struct kube_leader *leader; /* NULL: dead */
+    struct kube_leader *leader; /* NULL: the candidate is dead */
     bool leads, resigned;
 };
 
@@ -88,7 +88,7 @@ static void live(struct candidate *candidate)
                                         &options, &LISTENER, candidate);
 }
 
-/* As kill -9 does it: what it knew is gone, and what it sent may still arrive. */
+/* Like kill -9: the candidate's memory is lost, but a call that it has sent may still arrive. */
 static void die(struct candidate *candidate)
 {
     candidate->leader = kube_leader_free(candidate->leader);
@@ -111,7 +111,7 @@ static void make_trouble(struct run *run)
         break;
     case 1:
         if (candidate->leader && !candidate->resigned) {
-            candidate->leads = false; /* it stopped its work before */
+            candidate->leads = false; /* it has stopped its work before */
             kube_leader_resign(candidate->leader, on_resigned);
             sim_loop_run_for(run->cluster.loop, 40 * 1000);
             check(run, candidate->resigned, "resigning does not end");
@@ -122,7 +122,7 @@ static void make_trouble(struct run *run)
         set_faults(candidate, 1000, 0); /* cut off */
         break;
     case 3:
-        set_faults(candidate, 0, 700); /* heard and not answered */
+        set_faults(candidate, 0, 700); /* its calls arrive, but most answers are lost */
         break;
     case 4:
         set_faults(candidate, 200, 200);
@@ -171,7 +171,7 @@ static void live_through(uint64_t seed)
     struct run run;
     init(&run, seed);
     sim_loop_run_for(run.cluster.loop, 10 * 1000);
-    check(&run, leaders(&run) == 1, "nobody leads in peace");
+    check(&run, leaders(&run) == 1, "no candidate leads before any fault");
     for (int i = 0; i < TROUBLES; i++) {
         make_trouble(&run);
         sim_loop_run_for(run.cluster.loop, (int64_t)rand_below(run.cluster.rand, 20 * 1000));
@@ -182,7 +182,7 @@ static void live_through(uint64_t seed)
             live(&run.candidates[i]);
     }
     sim_loop_run_for(run.cluster.loop, 60 * 1000);
-    check(&run, leaders(&run) == 1, "nobody leads after the trouble");
+    check(&run, leaders(&run) == 1, "no candidate leads after the faults");
     check(&run, run.changes > 1, "nothing happened");
     int changes = run.changes;
     sim_loop_run_for(run.cluster.loop, 600 * 1000);
@@ -203,7 +203,7 @@ static struct candidate *find_leader(struct run *run)
     return NULL;
 }
 
-/* How long nobody leads after the leader is gone. */
+/* Returns how long no candidate leads after the leader is gone. */
 static int64_t gap_ms(struct run *run)
 {
     int64_t since_ms = loop_now_ms(run->cluster.loop);
@@ -274,7 +274,7 @@ static void a_deleted_lease_is_made_again(void **state)
     sim_loop_run_for(run.cluster.loop, 30 * 1000);
     kube_delete(run.cluster.client, &KUBE_LEASES, "default", "operator", NULL, on_done, &run);
     sim_loop_run_for(run.cluster.loop, 30 * 1000);
-    check(&run, leaders(&run) == 1, "nobody leads");
+    check(&run, leaders(&run) == 1, "no candidate leads");
     release(&run);
 }
 

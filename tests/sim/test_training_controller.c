@@ -1,5 +1,5 @@
-/* The controller of training jobs against the API server, one scenario per test, in virtual time.
- */
+/* Tests the controller of training jobs against the API server in virtual time, one scenario per
+ * test. */
 #include "training_story.h"
 
 #include "base/mem.h"
@@ -88,7 +88,7 @@ static void test_clean_up_is_told(void **state)
                                "Deleted service: mnist-worker-1"));
 }
 
-/* Nothing at all happens between start and deadline. */
+/* No event wakes the controller between the start and the deadline. */
 static void test_the_deadline_of_an_idle_job(void **state)
 {
     struct story *story = *state;
@@ -115,7 +115,8 @@ static void test_time_to_live(void **state)
     assert_true(story_was_told(story, "Normal", "SuccessfulDeleteJob", "Deleted job: mnist"));
 }
 
-/* A pod of the name without our labels is not even seen; the API says that it exists. */
+/* The controller does not see a pod of the same name without our labels. Only the API server
+ * reports that the name exists. */
 static void test_a_name_taken_by_a_stranger(void **state)
 {
     struct story *story = *state;
@@ -153,7 +154,7 @@ static void test_an_invalid_job_is_told_and_left(void **state)
     assert_int_equal(story->pods_made, 0);
 }
 
-/* A job that was stored before its template was looked at, put into the store as it is. */
+/* Writes a job directly into the store, without validation of its template. */
 static void store_job(struct story *story, const char *container)
 {
     struct err err = ERR_INIT;
@@ -182,8 +183,8 @@ static size_t count_events(struct story *story, const char *type)
     return count;
 }
 
-/* Pods that the server refuses for good fail the job, with the path and the server's reason, and
- * are told of once. */
+/* If the server rejects pods permanently, the job fails with the field's path and the server's
+ * reason. There is one event. */
 static void test_pods_that_are_refused_for_good(void **state)
 {
     static const struct {
@@ -221,7 +222,7 @@ static void test_a_new_operator_takes_over(void **state)
     struct story *story = *state;
 
     story_submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers'}");
-    /* Stop it in the middle of making things, however far it has come. */
+    /* The operator is killed every few milliseconds while it creates objects. */
     sim_loop_run_for(story->cluster.loop, 1);
     for (int i = 0; i < 50; i++) {
         training_controller_free(story->controller);
@@ -240,7 +241,8 @@ static void count_call(void *context)
     (*(size_t *)context)++;
 }
 
-/* While the server is gone a pass ends with its first call, and the next ones come ever later. */
+/* While the server is down, each pass ends with its first call, and the delay between passes
+ * grows. */
 static void test_an_outage(void **state)
 {
     static const struct fault_rates outage = {.refuse = 1000}, none = {0};
@@ -252,13 +254,13 @@ static void test_an_outage(void **state)
     training_controller_free(story->controller);
     story->controller = training_controller_new(story->cluster.loop, faulty, &TRAINING_TFJOB, NULL);
     sim_loop_run_for(story->cluster.loop, 1000);
-    fault_transport_set(faulty, &outage); /* of calls; watches stay open */
+    fault_transport_set(faulty, &outage); /* only calls fail; watches stay open */
     fault_transport_on_write(faulty, count_call, &calls);
     story_submit(story, "{'tfReplicaSpecs': {'Worker': {'replicas': 500, " TEMPLATE "}}}");
     sim_loop_run_for(story->cluster.loop, 5000);
     print_message("%zu calls in an outage of 5 s\n", calls);
     assert_true(calls > 0);
-    assert_true(calls <= 32 + 12); /* those under way, then one each time */
+    assert_true(calls <= 32 + 12); /* the calls in flight, then one per pass */
     fault_transport_on_write(faulty, NULL, NULL);
     fault_transport_set(faulty, &none);
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
@@ -268,7 +270,7 @@ static void test_an_outage(void **state)
     http_transport_free(faulty);
 }
 
-/* Every second answer is lost: what was made is found again, not made again. */
+/* Half of the answers are lost. Objects that were created are found and not created again. */
 static void test_lost_answers(void **state)
 {
     static const struct fault_rates rates = {.lose = 500};
@@ -288,8 +290,8 @@ static void test_lost_answers(void **state)
     http_transport_free(faulty);
 }
 
-/* The server will not have the job as it is written: a definition does not fit. It is told, and
- * when that is mended the job goes on. */
+/* The server rejects the job's status, because a definition does not fit. An event reports that,
+ * and the job goes on once the definition is repaired. */
 static void test_a_refused_status_is_told(void **state)
 {
     static const struct fault_rates rates = {.invalid = 1000}, none = {0};
@@ -312,7 +314,8 @@ static void test_a_refused_status_is_told(void **state)
     http_transport_free(faulty);
 }
 
-/* No worker can be added, for the name of its service is taken; what is to go goes all the same. */
+/* No worker can be added, because the name of its service is taken. Pods that must be deleted are
+ * deleted anyway. */
 static void test_what_is_to_go_goes(void **state)
 {
     struct story *story = *state;
@@ -340,7 +343,7 @@ static void test_what_is_to_go_goes(void **state)
     assert_int_equal(story_count(story->pods), 2);
 }
 
-/* A server that answers everything but one question. */
+/* A server that answers all requests except those for one resource. */
 struct muddled {
     struct engine *engine;
     const char *resource;
@@ -356,7 +359,8 @@ static void answer(struct http_exchange *exchange, void *context)
         engine_handle(exchange, server->engine);
 }
 
-/* It cannot work without an answer about PodGroups, and must not say that it does. */
+/* The controller cannot work without an answer about this resource, and must not report that it is
+ * ready. */
 static void test_what_it_waits_for(void **state)
 {
     static const char *const resources[] = {"podgroups", "services", "pods", "tfjobs"};
@@ -384,7 +388,7 @@ static void test_what_it_waits_for(void **state)
 #define TORCH_TEMPLATE                                                                             \
     "'template': {'spec': {'containers': [{'name': 'pytorch', 'image': 'simulated'}]}}"
 
-/* Its programs fail half of the time and are tried again, as a PyTorchJob's are by default. */
+/* The programs fail half of the time and are restarted, as is the default of a PyTorchJob. */
 static void test_a_pytorch_job(void **state)
 {
     struct story *story = *state;

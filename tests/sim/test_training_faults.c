@@ -1,9 +1,9 @@
-/* Whole lives of training jobs in virtual time, with everything that goes wrong in a cluster drawn
- * from a seed: calls refused, slow, and answers lost; conflicts; watches that end, lag, repeat and
- * swap; pods killed; the operator dead between any two writes, or two of it at once; jobs
- * suspended, scaled, deleted and made again under the same name. What must hold in every run is
- * what training_audit.c checks. TRAINYARD_SIM_SEEDS says how many seeds, TRAINYARD_SIM_SEED runs
- * one alone. */
+/* Tests whole lives of training jobs in virtual time, with faults drawn from a seed. Calls are
+ * refused or slow, answers are lost, and writes conflict. Watches end, lag, repeat events and swap
+ * them. Pods are killed. The operator dies between any two writes, or runs twice. Jobs are
+ * suspended, scaled, deleted and created again under the same name. training_audit.c checks the
+ * rules of every run. TRAINYARD_SIM_SEEDS is the number of seeds; TRAINYARD_SIM_SEED runs a single
+ * seed. */
 #include "sim_cluster.h"
 #include "sim_seeds.h"
 #include "training_audit.h"
@@ -32,12 +32,13 @@ enum {
     JOBS = 3,
     OPERATORS = 2,
     SLICE_MS = 10 * 1000,
-    TROUBLE_MS = 120 * 1000, /* what is done on purpose is done only so long */
-    LUCK_MS = 1800 * 1000,   /* from then on programs succeed: who still goes on has no bad luck */
+    TROUBLE_MS = 120 * 1000, /* users and killers act only until then */
+    /* Programs succeed from then on, so a job that still runs is not just unlucky. */
+    LUCK_MS = 1800 * 1000,
     PATIENCE_MS = 3600 * 1000,
     SETTLE_MS = 5 * 60 * 1000,
     WRITES_BETWEEN_DEATHS = 40, /* at most */
-    HOST_PORTS = 12,            /* not enough for all jobs at once */
+    HOST_PORTS = 12,            /* too few for all jobs at once */
 };
 
 static const char *const POLICIES[] = {"Never", "Always", "OnFailure", "ExitCode"};
@@ -46,13 +47,13 @@ static const struct training_kind *const KINDS[] = {&TRAINING_TFJOB, &TRAINING_P
 
 struct run;
 
-/* A process with a controller for each kind. */
+/* A process with one controller per kind. */
 struct operator_process {
     struct run *run;
     struct training_controller *controllers[ARRAY_SIZE(KINDS)];
-    struct host_ports *host_ports; /* a new process has a new table */
+    struct host_ports *host_ports; /* each process has its own table */
     bool alive;
-    struct loop_timer timer; /* its death, or its return */
+    struct loop_timer timer; /* its death or its restart */
 };
 
 struct run {
@@ -60,11 +61,11 @@ struct run {
     struct training_audit audit;
     struct http_transport *faulty;
     struct operator_process operators[OPERATORS];
-    uint64_t writes_left; /* until the next death; 0: it does not die of writing */
+    uint64_t writes_left; /* writes until the next death; 0: writes cause no death */
     struct loop_task death;
     struct loop_timer hurt_timer, meddle_timer;
     bool meddles;
-    bool gangs; /* pods of a job start together */
+    bool gangs; /* the pods of a job start together */
 };
 
 /* ---- The operator ---------------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static void on_operator_timer(struct loop_timer *timer)
         loop_timer_start(timer, 1000 + (int64_t)rand_below(run->cluster.rand, 20000));
 }
 
-/* The write that was counted is under way, or not even that. */
+/* The counted write may be in flight, or not even sent. */
 static void on_death(struct loop_task *task)
 {
     struct run *run = CONTAINER_OF(task, struct run, death);
@@ -238,7 +239,7 @@ static void meddle_with(struct run *run, const struct kube_object *job, int numb
     }
 }
 
-/* Somebody does something to one of the jobs; at last nothing is left suspended. */
+/* A user changes or deletes one of the jobs. At the end no job is left suspended. */
 static void on_meddle(struct loop_timer *timer)
 {
     struct run *run = CONTAINER_OF(timer, struct run, meddle_timer);
@@ -261,7 +262,7 @@ static void on_meddle(struct loop_timer *timer)
 
 /* ---- The jobs -------------------------------------------------------------------------------- */
 
-/* `policy` NULL: one of its own. */
+/* `policy` NULL: each replica type draws its own. */
 static void add_replicas(struct run *run, struct arena *arena, const struct training_kind *kind,
                          struct json *specs, const char *type, uint64_t max, const char *policy,
                          bool host_network)
@@ -307,7 +308,7 @@ static bool some_restart_always(const struct json *replicas)
     return false;
 }
 
-/* A number always draws the same kind, so that a name belongs to one kind only. */
+/* A number always gives the same kind, so that a name belongs to one kind only. */
 static struct json *draw_job(struct run *run, struct arena *arena, int number)
 {
     const struct training_kind *kind = KINDS[(size_t)number % (ARRAY_SIZE(KINDS) - 1)];
@@ -318,8 +319,9 @@ static struct json *draw_job(struct run *run, struct arena *arena, int number)
 
     draw_replicas(run, arena, kind, json_ensure_object(arena, spec, kind->specs));
     json_set_string(arena, policy, "cleanPodPolicy", draw_text(run, CLEANS, ARRAY_SIZE(CLEANS)));
-    /* Programs restarted always never end by themselves, and many that restart together only by
-     * luck. The others shall, without a deadline that would end a job nobody goes on with. */
+    /* Jobs with programs that always restart never end by themselves. Jobs that restart as a whole
+     * end only by luck. Both get a deadline. The other jobs must end without one, because a
+     * deadline would hide a job that the operator has forgotten. */
     if (draw_one_in(run, 4))
         kube_meta_set_annotation(arena, job, TRAINING_RESTART_SCOPE_ANNOTATION, "job");
     if (some_restart_always(json_get(spec, kind->specs)) ||
@@ -371,7 +373,7 @@ static void run_init(struct run *run, uint64_t seed)
         loop_timer_start(&run->operators[0].timer, 1000);
     else if (draw_one_in(run, 2))
         run->writes_left = 1 + rand_below(rand, WRITES_BETWEEN_DEATHS);
-    run->audit.rivals = draw_one_in(run, 4); /* the lease was not honoured */
+    run->audit.rivals = draw_one_in(run, 4); /* both operators act as leader */
     if (run->audit.rivals)
         loop_timer_start(&run->operators[1].timer, 1000);
     run->audit.kills = draw_one_in(run, 2);
@@ -396,7 +398,7 @@ static void run_release(struct run *run)
     sim_cluster_release(&run->cluster);
 }
 
-/* Nothing is to come any more, and no job goes on. */
+/* Whether no more faults will come and no job still runs. */
 static bool is_over(struct run *run)
 {
     if (!trouble_is_over(run) || run->meddles || !run->operators[0].alive)

@@ -1,4 +1,4 @@
-/* The progress of running jobs in virtual time; the test answers for the chiefs. */
+/* Tests the progress of running jobs in virtual time. The test plays the chiefs' HTTP servers. */
 #include "memory_stream.h"
 #include "sim_cluster.h"
 
@@ -23,7 +23,7 @@
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60 * 1000, MANY_JOBS = 50 };
 
-/* How the chiefs behave. */
+/* How the chiefs answer. */
 enum behaviour { ANSWER, ANSWER_THE_SAME, REFUSE, SAY_NOTHING };
 
 struct story {
@@ -45,7 +45,7 @@ struct dialing {
     void *context;
 };
 
-/* A stream that tells when it is gone, to count those that are open. */
+/* A stream that counts as open until it is freed. */
 struct line {
     struct story *story;
     struct memory_stream *stream;
@@ -94,7 +94,7 @@ static void on_dialed(struct loop_task *task)
 
     free(dialing);
     if (copy.story->behaviour == REFUSE) {
-        err_set(&err, ERR_UNAVAILABLE, "nobody is there");
+        err_set(&err, ERR_UNAVAILABLE, "no server listens there");
         copy.done(copy.context, NULL, &err);
     } else {
         copy.done(copy.context, open_line(copy.story), NULL);
@@ -166,14 +166,14 @@ static int teardown(void **state)
     kube_informer_free(story->jobs);
     kube_informer_free(story->events);
     arena_free(story->arena);
-    sim_loop_run_for(story->cluster.loop, SECOND_MS); /* the lines close */
+    sim_loop_run_for(story->cluster.loop, SECOND_MS); /* until the connections are closed */
     assert_int_equal(story->open, 0);
     sim_cluster_release(&story->cluster);
     free(story);
     return 0;
 }
 
-/* A job that restarts in place for ever, with its ports as given, and other replicas. */
+/* Creates a job that restarts in place forever, with these ports and further replicas. */
 static void submit_with(struct story *story, const char *name, const char *ports, const char *more)
 {
     struct json *job = kube_object_make(story->arena, &TFJOB_RESOURCE, "default", name);
@@ -229,7 +229,7 @@ static void test_the_progress_is_on_the_job(void **state)
     assert_in_range(story->dials - dials, 11, 13);
 }
 
-/* What is the same is not written, and asking goes on. */
+/* Progress that has not changed is not written, and the chief is asked again. */
 static void test_nothing_new(void **state)
 {
     struct story *story = *state;
@@ -242,7 +242,7 @@ static void test_nothing_new(void **state)
     size_t changes = story->job_changes;
     dials = story->dials;
     training_controller_free(story->controller);
-    start_controller(story); /* a new one does not write it again either */
+    start_controller(story); /* a new controller does not write it again either */
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_true(story->dials > dials + 8);
     assert_int_equal(story->job_changes, changes);
@@ -267,10 +267,10 @@ static void test_the_last_word_stays(void **state)
     dials = story->dials;
     sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
     assert_string_equal(progress_of(story, "mnist"), last);
-    assert_int_equal(story->dials, dials); /* nobody is asked any more */
+    assert_int_equal(story->dials, dials); /* no replica is asked any more */
 }
 
-/* The chief of a failed job may run on; nobody is interested any more. */
+/* The chief of a failed job may run on. The operator must not ask it for progress any more. */
 static void test_a_finished_job_is_not_asked(void **state)
 {
     struct story *story = *state;
@@ -316,7 +316,8 @@ static void test_who_names_no_port_is_not_asked(void **state)
     assert_int_equal(story->dials, 0);
 }
 
-/* Many jobs, none of which answers: some are asked at a time, and all in their turn. */
+/* Many jobs whose chiefs do not answer: only some are asked at the same time, and each is asked
+ * after a while. */
 static void test_many_jobs(void **state)
 {
     struct story *story = *state;
@@ -331,10 +332,10 @@ static void test_many_jobs(void **state)
     sim_loop_run_for(story->cluster.loop, 3 * MINUTE_MS);
     for (int i = 0; i < MANY_JOBS; i++)
         assert_non_null(progress_of(story, arena_printf(story->arena, "job-%d", i)));
-    assert_true(story->dials <= 4 * 60 * 10); /* ten a second at most */
+    assert_true(story->dials <= 4 * 60 * 10); /* at most ten per second */
 }
 
-/* Jobs that are deleted, and an operator that goes, in the middle of a question. */
+/* Jobs are deleted and the operator stops while a chief is asked. */
 static void test_gone_while_asked(void **state)
 {
     struct story *story = *state;

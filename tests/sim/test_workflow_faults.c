@@ -1,9 +1,9 @@
-/* Whole lives of workflows in virtual time, with calls refused and answers lost, conflicts, watches
- * that end, programs that fail, pods killed and the controller restarted, all drawn from a seed.
- * What must hold in every run: each workflow ends, ends once and as its steps did, badly only where
- * a program failed or was killed; no step is begun before those it needs have succeeded, none twice
- * in one attempt; what a step left is what the next one gets. TRAINYARD_SIM_SEEDS says how many
- * seeds, TRAINYARD_SIM_SEED runs one alone. */
+/* Tests whole lives of workflows in virtual time, with faults drawn from a seed: calls are refused,
+ * answers are lost, writes conflict, watches end, programs fail, pods are killed, and the
+ * controller restarts. The rules: each workflow ends once, with the result of its steps, and fails
+ * only if a program failed or was killed. No step begins before the steps that it needs have
+ * succeeded, or twice in one attempt. The next step gets the outputs of the step before.
+ * TRAINYARD_SIM_SEEDS is the number of seeds; TRAINYARD_SIM_SEED runs a single seed. */
 #include "sim_cluster.h"
 #include "sim_seeds.h"
 
@@ -34,7 +34,7 @@ enum {
     WORKFLOWS = 3,
     TASKS_MAX = 6,
     SLICE_MS = 10 * 1000,
-    TROUBLE_MS = 60 * 1000, /* pods are killed and the controller restarted only so long */
+    TROUBLE_MS = 60 * 1000, /* pods are killed and the controller restarts only until then */
     PATIENCE_MS = 3600 * 1000,
     SETTLE_MS = 60 * 1000,
 };
@@ -46,10 +46,10 @@ struct run {
     struct workflow_controller *controller;
     struct loop_timer restart_timer, hurt_timer;
     bool kills;
-    struct kube_informer *workflows, *pods; /* the auditor's eyes */
+    struct kube_informer *workflows, *pods; /* the auditor's informers */
     struct map ends;                        /* workflow name: its last phase */
-    struct map begun;                       /* node name: its pod was made */
-    unsigned needs[WORKFLOWS][TASKS_MAX];   /* bits of the tasks before */
+    struct map begun;                       /* node names whose pod was created */
+    unsigned needs[WORKFLOWS][TASKS_MAX];   /* bit mask of the tasks that each task depends on */
 };
 
 #define check(run, condition, ...)                                                                 \
@@ -85,7 +85,7 @@ static const struct json *node_of(const struct json *workflow, const char *name)
     return NULL;
 }
 
-/* "wf-0.t3(1)": which workflow, which task. */
+/* Splits a node name such as "wf-0.t3(1)" into the numbers of its workflow and its task. */
 static void place_of(struct run *run, const char *node_name, int *ret_workflow, int *ret_task)
 {
     check(run, sscanf(node_name, "wf-%d.t%d", ret_workflow, ret_task) == 2, "a pod of no task: %s",
@@ -157,12 +157,12 @@ static void audit_the_end(struct run *run)
               json_to_string(workflow->arena, json_get(workflow->json, "status")));
         JSON_EACH (node, json_at(workflow->json, "status", "nodes", NULL)) {
             check(run, workflow_node_is_final(node), "%s has not ended", workflow_node_name(node));
-            /* An attempt may fail; what it was an attempt of must not. */
+            /* A single attempt may fail, but the node that it retries must not. */
             all = all && (strchr(workflow_node_name(node), '(') ||
                           workflow_node_phase(node) == WORKFLOW_SUCCEEDED);
         }
         check(run, all == str_eq(phase, "Succeeded"), "%s is %s", workflow->name, phase);
-        /* Trouble on the way to the API is no reason to fail: only a program's own failure is. */
+        /* A workflow must not fail because of faults of the API, only because a program failed. */
         check(run, all || run->kills || has_failed_pod(run, workflow->name),
               "%s is %s, but none of its pods failed", workflow->name, phase);
     }
@@ -207,7 +207,7 @@ static void on_hurt(struct loop_timer *timer)
 
 /* ---- The workflows --------------------------------------------------------------------------- */
 
-/* A task that hands its pod's name on and wants the names of those it needs. */
+/* Draws a task that outputs its pod's name and takes the names of the tasks that it depends on. */
 static void draw_task(struct run *run, struct buf *yaml, int number, int task)
 {
     bool first = true;

@@ -23,7 +23,7 @@ void training_audit_tell(struct training_audit *audit, const char *format, ...)
     fputc('\n', stderr);
 }
 
-/* What matters of an object, in a line. */
+/* Prints the important fields of an object in one line. */
 void audit_tell_change(struct training_audit *audit, const struct kube_object *old,
                        const struct kube_object *new_)
 {
@@ -127,7 +127,7 @@ void training_audit_init(struct training_audit *audit, struct sim_cluster *clust
     for (size_t i = 0; kinds[i]; i++)
         audit->jobs[i] =
             kube_informer_new(cluster->client, kinds[i]->resource, NULL, NULL, audit_job, audit);
-    /* Whatever their labels: somebody may take those away. */
+    /* No label selector: a test may remove the labels. */
     audit->pods = kube_informer_new(cluster->client, &KUBE_PODS, NULL, NULL, audit_pod, audit);
     audit->services = kube_informer_new(cluster->client, &KUBE_SERVICES, NULL, TRAINING_NAME_LABEL,
                                         audit_service, audit);

@@ -55,7 +55,7 @@ static bool success_is_due(const struct job_record *record, const struct trainin
            did_succeed(record, job, TRAINING_WORKER, 0);
 }
 
-/* Some replica failed in a way that its policy does not mend. */
+/* Whether a replica failed in a way that its restart policy does not cover. */
 static bool failure_is_due(const struct job_record *record, const struct training_job *job)
 {
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {

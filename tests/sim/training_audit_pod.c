@@ -8,11 +8,11 @@
 #include "operator/reconcile/replica_state.h"
 #include "operator/reconcile/restarts.h"
 
-/* How long the operator may be dead, deaf and unlucky. */
+/* The longest time until an operator that was dead or saw late watches notices a change. */
 enum { NOTICE_MS = 60 * 1000 };
 
-/* The job says of the replica that it has finished. One that ended and was removed while nobody
- * looked need not be remembered. */
+/* Whether the job's status remembers that the replica has finished. The status may miss a replica
+ * whose pod ended and was removed while no operator ran. */
 static bool is_remembered(const struct training_job *job, const struct kube_object *pod)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -36,7 +36,7 @@ static int64_t host_port_of(struct training_audit *audit, const struct json *pod
     return 0;
 }
 
-/* A pod holds its ports until it has ended or is on its way out. */
+/* A pod holds its ports until it has ended or is being deleted. */
 static bool holds_ports(struct training_audit *audit, const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
@@ -45,7 +45,7 @@ static bool holds_ports(struct training_audit *audit, const struct json *pod)
            audit_owner_of(audit, pod);
 }
 
-/* No two jobs listen on one port of the nodes. */
+/* Checks that no two jobs use the same port of a node. */
 static void audit_host_port(struct training_audit *audit, const struct kube_object *pod)
 {
     int64_t port = host_port_of(audit, pod->json);
@@ -59,7 +59,7 @@ static void audit_host_port(struct training_audit *audit, const struct kube_obje
               "%s and %s have the same port %d", other->name, pod->name, (int)port);
 }
 
-/* A replica gets a new pod only because the one before failed or was lost. */
+/* Checks that a replica gets a new pod only because the pod before failed or was lost. */
 static void audit_successor(struct training_audit *audit, const struct job_record *record,
                             const struct replica_record *replica, const struct training_job *job,
                             const struct kube_object *pod)
@@ -74,7 +74,8 @@ static void audit_successor(struct training_audit *audit, const struct job_recor
               "%s was made again, though nothing had happened to it", pod->name);
 }
 
-/* A limit of N allows N pods more than there are replicas, not counting those that we killed. */
+/* Checks the backoff limit: a limit of N allows N more pods than replicas. Pods that the test
+ * killed do not count. */
 static void audit_limit(struct training_audit *audit, const struct job_record *record,
                         const struct training_job *job)
 {
@@ -117,7 +118,7 @@ static void audit_new_pod(struct training_audit *audit, struct job_record *recor
     audit_limit(audit, record, job);
 }
 
-/* The job took a pod that it had not made: it must be one that it would have made, and had not. */
+/* Checks an adopted pod: the job must want this replica, and must not have created it already. */
 static void audit_adopted(struct training_audit *audit, const struct job_record *record,
                           struct replica_record *replica, const struct training_job *job,
                           const struct kube_object *pod)
@@ -157,8 +158,8 @@ static void note_state(struct job_record *record, struct replica_record *replica
     }
 }
 
-/* Until the job says that it goes on, pods leave that a suspension sent away; but none that was
- * made since. */
+/* Whether the pod leaves because of a suspension. That holds until the job reports that it was
+ * resumed, but not for pods created since. */
 static bool is_sent_away(const struct job_record *record, const struct replica_record *replica,
                          const struct training_job *job)
 {
@@ -178,7 +179,7 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
     struct training_pod pod;
 
     audit_tell_change(audit, old, new_);
-    if (!owner) /* the garbage collector's */
+    if (!owner) /* the garbage collector deletes it */
         return;
     training_job_read(audit_kind_of(audit, owner->json), owner->json, &job);
     training_pod_read(job.kind, object->json, &pod);
@@ -191,7 +192,7 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
     note_state(record, replica, &pod, now_ms);
     if (pod.phase == TRAINING_POD_RUNNING && !replica->leaving && (!new_ || pod.deleting_ms > 0)) {
         replica->leaving = true;
-        /* What a suspension sends away is no failure of the job. */
+        /* A pod that a suspension deletes is no failure of the job. */
         replica->lost = !is_sent_away(record, replica, &job);
         record->failures += replica->lost;
     }

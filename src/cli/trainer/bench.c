@@ -1,4 +1,4 @@
-/* trainer bench: a table of benchmarks, one file per benchmark. */
+/* trainer bench: lists the benchmarks, which have one file each. */
 #include "cli/trainer/commands.h"
 
 static const struct command *const MEASUREMENTS[] = {

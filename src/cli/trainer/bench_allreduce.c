@@ -1,4 +1,5 @@
-/* trainer bench allreduce: measures the sum over all workers, by size and algorithm. */
+/* trainer bench allreduce: measures the time of an all-reduce over all workers, by size and
+ * algorithm. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -26,10 +27,11 @@ enum {
     CALLS_MIN = 8,
     CALLS_MAX = 1000,
     WARM_UP = 3,
-    BYTES_A_CELL = 256 << 20, /* bytes that are summed for one figure, roughly */
+    BYTES_A_CELL = 256 << 20, /* approximate number of bytes that are summed for one measured
+                               * value */
     BYTES_MAX = 1 << 30,
     SECRET_SIZE = 16,
-    COLUMNS_MAX = 16, /* algorithms */
+    COLUMNS_MAX = 16, /* limit of algorithms in the table */
 };
 
 static int parse_size(const char *text, size_t length, size_t *ret, struct err *err)
@@ -83,7 +85,8 @@ static int compare_times(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Returns the median duration of a call in nanoseconds. All workers begin each call together. */
+/* Stores the median duration of a call in nanoseconds in *ret_ns. All workers begin each call
+ * together. */
 static int measure_algorithm(struct comm_group *group, const struct collective_allreduce *algorithm,
                              float *data, size_t bytes, int64_t *ret_ns, struct err *err)
 {
@@ -215,11 +218,11 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         result = print_times(group, values, sizes, count, memory->at, err);
     if (result < 0)
         bench_workers_fail(local, err);
-    group = comm_group_free(group); /* must be freed before the memory that it shares */
+    group = comm_group_free(group); /* freed before the memory that the group shares */
     return result;
 }
 
-/* Makes a job secret for workers that this process starts. */
+/* Creates a job secret for the workers that this process starts. */
 static void make_secret(char text[2 * SECRET_SIZE + 1])
 {
     uint8_t bytes[SECRET_SIZE];

@@ -1,4 +1,4 @@
-/* Several processes of this program on this machine; see bench_workers.h. */
+/* Forks several worker processes on this machine; see bench_workers.h. */
 #include "cli/trainer/bench_workers.h"
 
 #include "base/buf.h"
@@ -17,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Finds free ports. All sockets are held until all ports are found, so that no port comes twice. */
+/* Finds free ports. Keeps all sockets open until all ports are found, so that no port is returned
+ * twice. */
 static int find_ports(int *ports, int count, struct err *err)
 {
     int fds[BENCH_WORKERS_MAX], found = 0, result = 0;
@@ -80,7 +81,8 @@ void bench_workers_fail(struct bench_workers *workers, const struct err *err)
         workers->failures[workers->index] = *err;
 }
 
-/* Whether the error is only the loss of a peer, which is a consequence of another failure. */
+/* Whether the error is only the loss of a peer, which usually follows from the failure of another
+ * process. */
 static bool is_loss(int code)
 {
     return code == ERR_UNAVAILABLE || code == ERR_TIMEOUT;

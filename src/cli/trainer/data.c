@@ -1,4 +1,4 @@
-/* trainer data: a table of commands for data sets, one file per command. */
+/* trainer data: lists the commands for data sets, which have one file each. */
 #include "cli/trainer/commands.h"
 
 static const struct command *const COMMANDS[] = {

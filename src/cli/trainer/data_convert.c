@@ -1,5 +1,6 @@
-/* trainer data convert: cuts pictures of people to their faces once and for all, or converts
- * classes of pictures from IDX files to folders and back. The source is never changed. */
+/* trainer data convert: crops pictures of people to their faces, so that training need not do it
+ * again, or converts classes of pictures from IDX files to folders and back. The source is never
+ * changed. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -41,8 +42,8 @@ static int write_picture(const char *directory, const char *name, size_t number,
         buf_printf(&file, "P%c\n%zu %zu\n255\n", channels == 3 ? '6' : '5', width, height);
         buf_append(&file, pixels, width * height * channels);
     }
-    /* Without waiting for the disk at each of thousands of files: an interrupted conversion is
-     * repeated. */
+    /* Does not sync each of thousands of files, because an interrupted conversion is repeated
+     * anyway. */
     return result < 0 ? result : file_replace(path, file.data, file.size, 0644, err);
 }
 
@@ -102,8 +103,9 @@ static int unpack_idx(const struct convert_values *wanted, const char *from, con
     return 0;
 }
 
-/* The label is the position of the folder in FROM/train, ordered by name, for both parts. Folders
- * without usable pictures count, so that one damaged class does not shift the others. */
+/* The label of a class is the position of its folder in FROM/train, ordered by name, also for the
+ * test part. Folders without usable pictures count too, so that one damaged class does not shift
+ * the labels of the others. */
 static int label_of(const struct dataset *classes, const char *from, const char *name,
                     uint8_t *ret_label, struct err *err)
 {
@@ -157,7 +159,8 @@ static int pack_idx(const struct convert_values *wanted, const char *from, const
     if (result == 0 && dataset_persons(classes) > 256)
         result = err_set(err, ERR_TOO_MANY, "'%s' has %zu folders: IDX files know 256 labels",
                          train, dataset_persons(classes));
-    /* Nothing is written before everything is read: half a data set looks like a complete one. */
+    /* Reads both parts before writing any file, because an incomplete data set looks like a
+     * complete one. */
     for (enum idx_part part = IDX_TRAIN; result == 0 && part <= IDX_TEST; part++)
         result = read_part(wanted, from, part, classes, &parts[part], err);
     if (result == 0)
@@ -182,13 +185,14 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Refuses a target inside the source, by whatever path, even if it does not exist yet. */
+/* Refuses a target inside the source, even through symbolic links or if the target does not exist
+ * yet. */
 static int check_outside(const char *to, const char *from, struct err *err)
 {
     struct stat source, at, above;
     _cleanup_free_ char *path = mem_printf("%s%s", to[0] == '/' ? "" : "./", to);
     if (stat(from, &source) < 0)
-        return 0; /* opening the source reports it */
+        return 0; /* opening the source reports this error later */
     bool itself = stat(path, &at) == 0 && is_same_file(&at, &source);
     for (char *slash; stat(path, &at) < 0 && (slash = strrchr(path, '/'));) {
         if (str_eq(slash, "/.."))
@@ -202,7 +206,7 @@ static int check_outside(const char *to, const char *from, struct err *err)
         free(path);
         path = up;
         if (stat(path, &above) < 0 || is_same_file(&above, &at))
-            return 0; /* at the root directory */
+            return 0; /* reached the root directory */
         at = above;
     }
     return itself ? err_set(err, ERR_USAGE,

@@ -1,4 +1,5 @@
-/* trainer data faces: writes drawn faces as picture files, for tests without data. */
+/* trainer data faces: writes generated drawings of faces as picture files, for tests without a data
+ * set. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { SIZES = 5 /* sizes shown in the text; JSON lists all */ };
+enum { SIZES = 5 /* number of sizes in the text output; JSON lists all */ };
 
 struct inspect_values {
     const char *data, *crop, *log;

@@ -1,4 +1,4 @@
-/* The folders that `trainer data` writes to; see data_target.h. */
+/* Checks the folders to which `trainer data` writes; see data_target.h. */
 #include "cli/trainer/data_target.h"
 
 #include "base/mem.h"
@@ -7,10 +7,11 @@
 #include <dirent.h>
 #include <stdio.h>
 
-/* Whether an entry of this name may exist. */
+/* Whether the target may contain an entry of this name. */
 typedef bool allowed(const void *context, const char *name);
 
-/* A folder that does not exist, or is not a folder, is left to the code that creates it. */
+/* Checks the entries of the folder. Returns 0 if `directory` does not exist or is not a folder: the
+ * code that creates it reports errors. */
 static int check_target(const char *directory, allowed *allow, const void *context, struct err *err)
 {
     DIR *entries = opendir(directory);

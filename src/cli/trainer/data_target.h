@@ -1,5 +1,5 @@
-/* The folder that `trainer data` writes pictures to. It must contain nothing else: old and new
- * pictures would silently become one data set. */
+/* Checks the folder to which `trainer data` writes pictures. The folder must not contain other
+ * files: old and new pictures would silently become one data set. */
 #ifndef TRAINYARD_CLI_TRAINER_DATA_TARGET_H
 #define TRAINYARD_CLI_TRAINER_DATA_TARGET_H
 
@@ -9,7 +9,7 @@
 int data_target_check_empty(const char *directory, struct err *err);
 
 /* Like data_target_check_empty(), but also accepts a folder with only pictures PERSON/NNN.png of
- * the persons `first` to `end` - 1 of `dataset`: a restarted pod writes them again. */
+ * the persons `first` to `end` - 1 of `dataset`. A restarted pod overwrites these pictures. */
 int data_target_check_faces(const char *directory, const struct dataset *dataset, size_t first,
                             size_t end, struct err *err);
 

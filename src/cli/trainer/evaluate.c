@@ -1,4 +1,4 @@
-/* trainer evaluate: the accuracy of a classifier on the test pictures, per class. */
+/* trainer evaluate: measures the accuracy of a classifier on the test pictures, per class. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"

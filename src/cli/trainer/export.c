@@ -50,8 +50,8 @@ static int export_classifier(const struct export_values *values, struct err *err
     return result;
 }
 
-/* Checks the target. The export is written under a temporary name and renamed, so it replaces an
- * existing file; that is right only for an older export. */
+/* Checks the target. The export is written under a temporary name and renamed, so it would replace
+ * any existing file. Only an older export may be replaced. */
 static int check_output(const struct export_values *values, struct err *err)
 {
     struct stat model, output;

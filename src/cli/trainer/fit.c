@@ -1,6 +1,6 @@
-/* trainer fit: the rows of the models that can be trained, and the course of a training process,
- * which is the same for all of them. Everything that differs between models is in their rows
- * (struct model). */
+/* trainer fit: runs a training process. The table of models has one row per model that can be
+ * trained (struct model). The row has everything that differs between models; the code in this file
+ * is the same for all. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -62,8 +62,8 @@ static int fit_serve_variables(struct model_run *run, struct err *err)
     return result < 0 ? result : ps_server_run(&server, &run->stopped, err);
 }
 
-/* Warns before the training if its result will not be kept, and prints the announcement of the
- * model. */
+/* Prints the announcement of the model. Also warns if the result of the training will not be
+ * saved. */
 static void fit_announce(const struct model_run *run)
 {
     _cleanup_buf_ struct buf text;
@@ -96,7 +96,8 @@ static void fit_report_result(const struct model_run *run)
     fit_report_print(report_dir);
 }
 
-/* Trains with the variables behind a client: on parameter servers, or inside this process. */
+/* Trains with a ps_client, which keeps the variables on parameter servers or in the memory of this
+ * process. */
 static int fit_train_with_servers(struct model_run *run, struct err *err)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *client = NULL;
@@ -110,7 +111,7 @@ static int fit_train_with_servers(struct model_run *run, struct err *err)
         .waiting = fit_watch_wait,
         .context = run->fit.log.state,
     };
-    fit_joining = 1; /* a signal may end the wait: there is nothing to save */
+    fit_joining = 1; /* a signal ends the process at once: there is nothing to save yet */
     int result = ps_client_open(&ps, &client, err);
     fit_joining = 0;
     run->client = client;
@@ -153,7 +154,7 @@ static int fit_train(struct model_run *run, struct err *err)
     const struct command *command = &run->model->command;
     _cleanup_(fit_watch_close) struct fit_watch watch = {0};
     _cleanup_(fit_terms_release) struct fit_terms terms = {0};
-    fit_joining = 1; /* reading many pictures takes long, and there is nothing to save yet */
+    fit_joining = 1; /* a signal ends the process at once: reading pictures may take long */
     int result = run->model->open(run, err);
     fit_joining = 0;
     if (result == 0)

@@ -1,4 +1,4 @@
-/* The cluster of `trainer fit`; see fit_cluster.h. */
+/* Reads the cluster of `trainer fit` and handles signals; see fit_cluster.h. */
 #include "cli/trainer/fit_cluster.h"
 
 #include "base/mem.h"
@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Global variables: a signal handler can reach nothing else. */
+/* Global, because a signal handler has no context parameter. */
 volatile sig_atomic_t fit_stop_asked, fit_joining;
 
-/* The current step is finished and saved. Before the first step there is nothing to save. */
+/* Requests a stop: the training finishes and saves the current step, then ends. Before the first
+ * step there is nothing to save, so the process ends at once. */
 static void on_fit_signal(int signal)
 {
     if (fit_joining)
@@ -33,7 +34,7 @@ void fit_install_signals(void)
     if (sigaction(SIGHUP, NULL, &hangup) == 0 &&
         hangup.sa_handler != SIG_IGN) /* nohup ignores SIGHUP */
         sigaction(SIGHUP, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* the reader of the log may exit */
+    signal(SIGPIPE, SIG_IGN); /* a closed log pipe must not end the training */
 }
 
 void fit_print_line(void *context, const char *line)
@@ -96,7 +97,7 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
 {
     enum {
         LATECOMERS_MS = 10000
-    }; /* workers that join within this time take part from the first step */
+    }; /* workers that join within this time take part in the first step */
     return (struct comm_options){
         .config = config,
         .shape = shape,

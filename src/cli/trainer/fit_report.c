@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Returns NULL if no report was written. The caller frees the path. */
+/* Returns the path of the report, or NULL if no report was written. The caller frees the path. */
 static char *report_path(const char *model_dir)
 {
     char *path = model_dir ? mem_printf("%s/" RUN_REPORT_PAGE, model_dir) : NULL;

@@ -1,4 +1,4 @@
-/* Tells the user where the report of a finished run lies. Called at the end of a run. */
+/* Prints the path of the report of a finished run. Called at the end of a run. */
 #ifndef TRAINYARD_CLI_TRAINER_FIT_REPORT_H
 #define TRAINYARD_CLI_TRAINER_FIT_REPORT_H
 

@@ -1,4 +1,4 @@
-/* Makes a run visible; see fit_watch.h. */
+/* Serves the progress of a run and writes files for TensorBoard; see fit_watch.h. */
 #include "cli/trainer/fit_watch.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Starts the monitor. A failure is only logged: the training is worth more than its monitor. */
+/* Starts the monitor. A failure is only logged, because the training can run without a monitor. */
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
 {
     struct err err = ERR_INIT;

@@ -1,4 +1,4 @@
-/* trainer: the program for training and serving. A table of commands. */
+/* trainer: the program for training and serving. This file has the table of commands. */
 #include "cli/trainer/commands.h"
 
 #include "base/system/crash.h"
@@ -24,6 +24,6 @@ static const struct program PROGRAM = {
 int main(int argc, char **argv)
 {
     crash_log_install("trainer");
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with an error */
+    signal(SIGXFSZ, SIG_IGN); /* so that a write beyond the file size limit fails with EFBIG */
     return options_main(&PROGRAM, TRAINYARD_VERSION, argc, argv);
 }

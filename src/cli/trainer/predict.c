@@ -1,4 +1,4 @@
-/* trainer predict: evaluates how well a model tells people apart, or recognises the people on
+/* trainer predict: measures how well a model distinguishes people, or recognises the people in
  * pictures. */
 #include "cli/trainer/commands.h"
 

@@ -1,4 +1,4 @@
-/* Compares probes with a gallery; see predict_probes.h. */
+/* Compares probe pictures with a gallery; see predict_probes.h. */
 #include "cli/trainer/predict_probes.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ static void print_probe_table(const struct face_probe *probe)
     printf("%s\n", text);
 }
 
-/* For probes whose persons are not known. */
+/* Prints the nearest person for probes whose persons are not known. */
 static void print_names(const struct face_probe *probe)
 {
     size_t row = 0;

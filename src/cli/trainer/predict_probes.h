@@ -1,4 +1,5 @@
-/* The part of `trainer predict` that compares a folder of probes with a gallery. */
+/* The part of `trainer predict` that compares a folder of probe pictures with a gallery of known
+ * people. */
 #ifndef TRAINYARD_CLI_TRAINER_PREDICT_PROBES_H
 #define TRAINYARD_CLI_TRAINER_PREDICT_PROBES_H
 

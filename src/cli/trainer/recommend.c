@@ -64,8 +64,8 @@ static int recommend_run(const void *values, size_t count, const char *const *ar
         result =
             recommender_top_find(model, ratings, ratings_id(wanted->user, strlen(wanted->user)),
                                  (size_t)wanted->min_ratings, (size_t)wanted->top, &top, err);
-    if (result == -ERR_NOT_FOUND &&
-        ratings) /* with the name that the user typed: the model has numbers */
+    if (result == -ERR_NOT_FOUND && ratings) /* the error uses the name from the command line,
+                                              * because the model has only numbers */
         return err_set(err, ERR_NOT_FOUND,
                        "user '%s' has no ratings in '%s', so nothing can be recommended",
                        wanted->user, wanted->data);

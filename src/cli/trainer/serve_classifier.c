@@ -1,4 +1,4 @@
-/* The page of a classifier with changing versions, as a site of `trainer serve`. */
+/* Serves the page of a classifier and its newest version, as a site of `trainer serve`. */
 #include "cli/trainer/serve_site.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The upload page of a face model, as a site of `trainer serve`. */
+/* Serves the upload page of a face model, as a site of `trainer serve`. */
 #include "cli/trainer/serve_site.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 struct face_site {
     struct face_model *model;
     struct people_crop crop;
-    struct face_finder *finder; /* used if the crop has none */
+    struct face_finder *finder; /* used if `crop` has no finder */
     struct dataset *people, *samples;
     struct upload_page *page;
     char *report;
@@ -34,7 +34,7 @@ static void site_free(void *own)
     free(site);
 }
 
-/* If the file holds another kind of model, the error names the kind and the command for it. */
+/* If the file has another kind of model, the error names the kind and the command for it. */
 static int load_model(const char *path, struct face_model **ret, struct err *err)
 {
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
@@ -56,7 +56,7 @@ static int load_model(const char *path, struct face_model **ret, struct err *err
     return result;
 }
 
-/* The report, which training writes next to the model. */
+/* Returns the path of the report, which training writes next to the model. */
 static char *report_of(const struct serve_values *values)
 {
     if (!str_is_empty(values->report))
@@ -66,8 +66,8 @@ static char *report_of(const struct serve_values *values)
                       values->model);
 }
 
-/* Faces are looked for even if the model's pictures are not cut to them: a picture without a face
- * must not be named. */
+/* A finder is used even if the model's pictures are not cropped to faces, because a picture without
+ * a face must not get a name. */
 static const struct face_finder *open_finder(struct face_site *site)
 {
     struct err err = ERR_INIT;

@@ -6,9 +6,9 @@
 #include "net/http/http.h"
 
 struct serve_values {
-    const char *model, *gallery, *samples; /* a face model */
+    const char *model, *gallery, *samples; /* options for a face model */
     double accept_rate;
-    const char *model_base_path, *model_name, *data; /* versions of a classifier */
+    const char *model_base_path, *model_name, *data; /* options for a classifier */
     const char *report;
     const char *address;
     int64_t port;
@@ -16,14 +16,15 @@ struct serve_values {
 
 struct serve_site {
     http_handler *handle;
-    void *page;       /* the context of `handle` */
-    const char *path; /* where a user starts */
+    void *page;       /* context of `handle` */
+    const char *path; /* URL path of the start page */
     void *own;
-    void (*stop)(void *own); /* start no more work; may be NULL */
-    void (*free)(void *own); /* called when no request is in progress any more */
+    void (*stop)(void *own); /* starts no more work from now on; may be NULL */
+    void (*free)(void *own); /* called when no request is in progress */
 };
 
-/* site->own and site->free are set as soon as there is something to free, also on failure. */
+/* Open a site. Both set site->own and site->free first, so that the caller can free the site also
+ * after a failure. */
 int serve_face_open(struct loop *loop, const struct serve_values *values, struct serve_site *site,
                     struct err *err);
 int serve_classifier_open(struct loop *loop, const struct serve_values *values,

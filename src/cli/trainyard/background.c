@@ -1,4 +1,4 @@
-/* The server in the background; see background.h. */
+/* Runs the server in the background; see background.h. */
 #include "cli/trainyard/background.h"
 
 #include "base/log.h"
@@ -14,12 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* State of the processes in the background. */
+/* State of the background processes (server and supervisor). */
 struct background {
     const struct cluster_options *options;
-    int ready_fd; /* pipe to `up`: one zero byte when the server is ready, else the error message;
-                     -1: closed already */
-    int alive_fd; /* pipe to the supervisor, or -1 */
+    /* Pipe to `up`. The server writes one zero byte when it is ready, or the error message.
+     * -1: closed. */
+    int ready_fd;
+    int alive_fd; /* pipe to the supervisor; -1: no supervisor */
 };
 
 static void background_tell(int *fd, const char *data, size_t size)
@@ -38,8 +39,8 @@ static void on_ready(void *context)
     background_tell(&background->alive_fd, "", 1);
 }
 
-/* Closes descriptors that were inherited from the shell: a background server that holds the end of
- * a pipe would keep its reader waiting forever. */
+/* Closes descriptors that were inherited from the shell. An inherited write end of a pipe would
+ * keep the reader of the pipe waiting forever. */
 static void close_inherited(const int *keep, size_t count)
 {
     unsigned from = STDERR_FILENO + 1;
@@ -56,7 +57,7 @@ static void close_inherited(const int *keep, size_t count)
     }
 }
 
-/* Leaves the terminal and writes the output to the log file. */
+/* Detaches from the terminal and redirects the output to the log file. */
 static int leave_terminal(const struct state_dir *state, struct err *err)
 {
     setsid();
@@ -98,7 +99,8 @@ static int on_serve(void *context, int alive_fd)
     return background_serve(background);
 }
 
-/* Closes this end of the pipe, which the server has now: `up` waits for its end. */
+/* Closes the supervisor's copy of the pipe to `up`. Only the server has the pipe now, so `up`
+ * detects the end of the server. */
 static void on_first_started(void *context)
 {
     struct background *background = context;

@@ -1,5 +1,4 @@
-/* trainyard check: finds damage in the database of a cluster that is down, shows it and repairs it.
- */
+/* trainyard check: finds, shows and repairs damage in the database of a stopped cluster. */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/state_dir.h"
 
@@ -14,8 +13,8 @@
 #include <stdlib.h>
 
 enum {
-    ROWS_MAX = 1000, /* damaged rows that are described, and removed per pass */
-    FAULTS_MAX = 20, /* reported lines about damaged pages */
+    ROWS_MAX = 1000, /* limit of damaged rows that one pass describes and removes */
+    FAULTS_MAX = 20, /* limit of reported lines about damaged pages */
     PASSES_MAX = 1000,
 };
 
@@ -84,8 +83,8 @@ static int check_pages(const struct check *check, const struct err *why, struct 
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Lists damaged files that were kept earlier. They are no damage any more, but only the user knows
- * whether they are still needed. */
+/* Lists damaged files that were kept by earlier repairs. They no longer affect the database. Only
+ * the user can decide whether to delete them. */
 static void print_kept(const struct check *check, const char *suffix)
 {
     _cleanup_free_ char *path = mem_printf("%s%s", check->state->database, suffix);
@@ -106,7 +105,7 @@ static const struct store_damaged_row *find_row(const struct store_damage *damag
     return NULL;
 }
 
-/* Accepts damaged rows. The store is closed; `damage` is a copy of its report. */
+/* Accepts damaged rows. The store must be closed; `damage` is a copy of its report. */
 static int accept_rows(const struct check *check, const struct store_damage *damage,
                        struct err *err)
 {
@@ -157,15 +156,16 @@ static void release_damage(struct store_damage *damage)
     free(damage->rows);
 }
 
-/* One pass: reports the damage, then does what was requested. Sets *ret_again if a change needs
- * another pass. Returns 0 if the database is healthy, 1 if not, or a negative code. */
+/* Runs one pass: reports the damage, then repairs or accepts it if requested. Sets *ret_again if a
+ * change needs another pass. Returns 0 if the database is healthy, 1 if not, or a negative code. */
 static int check_pass(const struct check *check, bool accepts, bool *ret_again, struct err *err)
 {
     struct store *store;
     struct err why = ERR_INIT;
     *ret_again = false;
     int result = open_store(check, &store, &why);
-    if (result == -ERR_INVALID) { /* damaged pages; a file of another program is left alone */
+    if (result == -ERR_INVALID) { /* pages are damaged; a database of another program gives
+                                   * ERR_UNSUPPORTED */
         result = check_pages(check, &why, err);
         *ret_again = result == 0;
         return result;
@@ -213,8 +213,8 @@ static int check_show(const struct check *check, struct err *err)
     _cleanup_buf_ struct buf text;
     struct store *store;
     buf_init(&text, STORE_VALUE_MAX);
-    int result =
-        open_store(check, &store, err); /* opening the store keeps a copy of a damaged log */
+    int result = open_store(check, &store, err); /* opening the store saves a copy of a damaged
+                                                  * write-ahead log */
     if (result < 0)
         return result;
     close_store(check, store);
@@ -226,7 +226,7 @@ static int check_show(const struct check *check, struct err *err)
     return result;
 }
 
-/* While this lock is held, `trainyard up` cannot start a server. */
+/* Locks the state directory, so that `trainyard up` cannot start a server. */
 static int lock_state(const struct state_dir *state, int *ret_fd, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* The embedded cluster; see cluster.h. */
+/* Runs the embedded cluster; see cluster.h. */
 #include "cli/trainyard/cluster.h"
 
 #include "base/budget.h"
@@ -30,11 +30,11 @@
 
 enum {
     READY_POLL_MS = 10,
-    CALM_CHECK_MS = 1000, /* interval of on_trim() while clients hold little memory */
-    BURST_CHECK_MS = 100, /* interval of on_trim() while clients hold much memory */
+    CALM_CHECK_MS = 1000, /* interval of on_trim() while clients use little memory */
+    BURST_CHECK_MS = 100, /* interval of on_trim() while clients use much memory */
     TRIM_MS = 60 * 1000,
     BURST_MIN =
-        8 * 1024 * 1024, /* bytes; after a smaller burst memory is trimmed at the next TRIM_MS */
+        8 * 1024 * 1024, /* bytes; a smaller burst does not cause a trim before the next TRIM_MS */
     API_SOCKETS = 3,
     API_PORT = 6443, /* port of the API server in the pod network */
 };
@@ -55,7 +55,7 @@ struct cluster {
     struct http_transport *transport;         /* in-process transport of the controllers */
     struct engine_controllers *controllers;
     struct host_ports *host_ports; /* host ports of the replicas of all training kinds */
-    /* The kinds that are served besides those of Kubernetes; ends with NULL. */
+    /* The custom resource kinds of the API server, terminated by NULL. */
     const struct kube_kind *kinds[TRAINING_KIND_COUNT + 2];
     struct training_controller *trainings[TRAINING_KIND_COUNT]; /* in the order of TRAINING_KINDS */
     struct workflow_controller *workflows;
@@ -65,15 +65,15 @@ struct cluster {
     struct loop_timer probe_timer;
     struct loop_timer trim_timer;
     int64_t next_trim_ms;
-    size_t burst; /* the most bytes that clients held since memory was trimmed */
+    size_t burst; /* the most bytes that clients used since the last trim */
     void (*ready)(void *context);
     void *ready_context;
-    struct err failed; /* failure after the loop had started */
+    struct err failed; /* failure after the start of the loop */
     int closing;       /* number of parts that are not closed yet */
 };
 
-/* The other programs are in the directory of this one, both in a build directory and in /usr/bin.
- */
+/* Returns the path of another program of Trainyard, which is in the same directory as this program,
+ * both in a build directory and in /usr/bin. */
 static const char *program_path(struct arena *arena, const char *name)
 {
     char path[4096];
@@ -93,8 +93,9 @@ static int check_programs(const struct node_options *options, struct err *err)
     return 0;
 }
 
-/* Writes the kubeconfig before any pod starts, which could otherwise read it. A server that
- * restarts after a crash does not recreate a file that the user has removed. */
+/* Registers the kubeconfig as a secret file and writes it, before any pod starts that could read
+ * it. After a crash, pods are running already: if the user has removed the file, the restarted
+ * server does not write it again. */
 static int write_kubeconfig(struct cluster *cluster, struct err *err)
 {
     const struct cluster_options *options = cluster->options;
@@ -158,7 +159,7 @@ static void log_store(void *context, const char *text)
     log_error("store", "%s", text);
 }
 
-/* The store serves intact objects; the log lists the damage and what to do about it. */
+/* Logs the damage of the store and how to repair it. The store still serves the intact objects. */
 static void log_damage(const struct store *store, const char *state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -256,7 +257,8 @@ static void open_operator(struct cluster *cluster)
 
 static int open_controllers(struct cluster *cluster, struct err *err)
 {
-    /* Pipelines use service accounts that an installation of Kubeflow would have created. */
+    /* Pipelines use service accounts that an installation of Kubeflow creates; here the controller
+     * creates them. */
     struct workflow_controller_options workflows = {.make_accounts = true};
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
@@ -280,8 +282,8 @@ static void stop_for(struct cluster *cluster, const struct err *err)
     loop_stop(cluster->loop);
 }
 
-/* The cluster is ready when the API answers and every node is Ready. Then the file that tells other
- * commands about the server is written. */
+/* Called when the cluster is ready: the API answers and every node is Ready. Writes the server
+ * file, with which other commands find the server. */
 static void cluster_announce(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
@@ -300,7 +302,8 @@ static void cluster_announce(struct cluster *cluster)
     cluster->ready(cluster->ready_context);
 }
 
-/* A store that refuses writes (for example on a full disk) accepts no new node either. */
+/* Stops the cluster if the store refuses writes (for example on a full disk): the nodes could not
+ * register and would never become Ready. */
 static bool stop_if_store_fails(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
@@ -339,8 +342,8 @@ static void cluster_probe(struct loop_timer *timer)
     kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
 }
 
-/* Returns free memory to the system every minute, and also soon after a burst of large requests:
- * otherwise the memory of the next burst would be added to it. */
+/* Returns free memory to the system every minute, and also soon after a burst of large requests.
+ * Otherwise the memory of two bursts could add up. */
 static void on_trim(struct loop_timer *timer)
 {
     struct cluster *cluster = CONTAINER_OF(timer, struct cluster, trim_timer);
@@ -371,7 +374,7 @@ static void on_cluster_closed(void *context)
         loop_stop(cluster->loop);
 }
 
-/* Closes the parts in the reverse order of opening. The store ends last and commits the queued
+/* Closes the parts in the reverse order of opening. The store is closed last and commits the queued
  * writes. */
 static void close_cluster(struct cluster *cluster, bool failed)
 {
@@ -433,12 +436,14 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .shares = options->shares,
     };
     mem_return_large_blocks();
-    signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while its input is written */
-    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore SIGCHLD, which is inherited */
+    signal(SIGPIPE, SIG_IGN); /* a program in a pod may close its input while this process writes to
+                               * it */
+    signal(SIGCHLD, SIG_DFL); /* an ignored SIGCHLD is inherited from the parent process */
     int result = check_programs(&cluster.node_options, err);
     if (result == 0)
         result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);
-    /* Namespaces come first, because a process can enter them only while it has one thread. */
+    /* Enter the namespaces before any thread starts, because only a process with one thread can do
+     * so. */
     if (result == 0)
         result = node_namespaces_enter(&cluster.node_options, &cluster.space, err);
     if (result == 0)

@@ -1,5 +1,6 @@
-/* The embedded cluster: store, API server, controllers, operator and nodes on one loop. They start
- * in the order in which each needs the one before, and stop in the reverse order. `up` runs it. */
+/* The embedded cluster: store, API server, controllers, operator and nodes on one loop. The parts
+ * start in this order, because each needs the previous parts, and stop in the reverse order. Called
+ * by `up`. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 #define TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 
@@ -12,21 +13,24 @@ struct cluster_options {
     const char *kubeconfig;        /* path of the kubeconfig file to write */
     const char *const *node_names; /* NULL-terminated */
     struct node_size size;         /* size of each node */
-    int listen_fd;                 /* listening socket of the API server, which takes it over */
+    int listen_fd;                 /* listening socket of the API server; cluster_run() closes it */
     int port;
-    /* Resolv.conf with the name servers for pods; NULL: that of the machine. */
+    /* Path of a resolv.conf with the name servers for pods; NULL: use /etc/resolv.conf of the
+     * machine. */
     const char *resolv_conf;
     const char *const *shares; /* directories that all pods can access, NULL-terminated */
     int fake_gpus;             /* number of simulated GPUs that the nodes report */
     bool plain;                /* pods run without namespaces */
     bool isolated;             /* pods have no network access beyond the cluster */
-    bool restarted;   /* this is a restart after a crash: the messages for the user of `up` are not
-                         printed again */
-    bool no_operator; /* do not run TFJobs and PyTorchJobs; another operator does */
+    /* The server was restarted after a crash, so the messages for the user of `up` are not printed
+     * again. */
+    bool restarted;
+    bool no_operator; /* do not run TFJobs and PyTorchJobs, because another operator runs them */
 };
 
 /* Runs until SIGINT or SIGTERM. Calls `ready` once the API server answers and every node is Ready.
- * Must be called before any thread is started. Pods keep running after it returns. */
+ * Must be called before any thread is started. Pods keep running after cluster_run() has
+ * returned. */
 int cluster_run(const struct cluster_options *options, void (*ready)(void *context), void *context,
                 struct err *err);
 

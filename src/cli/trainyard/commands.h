@@ -10,11 +10,12 @@
 extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_CHECK, COMMAND_IMAGE,
     COMMAND_PROCESS, COMMAND_OPERATOR;
 
-/* Runs as a process of its own that a pod's supervisor starts; in no list of commands. */
+/* Runs in a process of its own, which the supervisor of a pod starts. Not in the list of
+ * commands. */
 int probe_tls(const char *host);
 
-/* The option row that every command has. `values` is the command's struct, which has the member
- * `const char *state`. */
+/* The row of the option --state, which every command has. `values` is the command's struct, which
+ * has the member `const char *state`. */
 #define OPTION_STATE(values)                                                                       \
     {                                                                                              \
         .name = "state", .type = OPTION_STRING, .offset = offsetof(values, state),                 \

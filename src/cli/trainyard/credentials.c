@@ -1,4 +1,4 @@
-/* The credentials of a cluster; see credentials.h. */
+/* Creates and loads the credentials of a cluster; see credentials.h. */
 #include "cli/trainyard/credentials.h"
 
 #include "base/mem.h"
@@ -35,9 +35,9 @@ struct pki_paths {
     const char *ca, *cert, *key;
 };
 
-/* The names and addresses of the API server: on the machine, and for pods at the gateway and at its
- * Service. The address of a node is 127.0.0.<n>; all possible ones are included, so that more nodes
- * need no new certificate. */
+/* Returns the names and addresses of the API server for its certificate: on the machine, at the
+ * gateway of the pod network, and of its Service. The address of a node is 127.0.0.<n>. All
+ * possible node addresses are included, so that more nodes need no new certificate. */
 static const char *const *server_hosts(struct arena *arena)
 {
     static const char *const NAMES[] = {
@@ -60,8 +60,8 @@ static const char *const *server_hosts(struct arena *arena)
     return hosts;
 }
 
-/* True for a certificate of an older program, which lacks a name. A certificate that cannot be
- * parsed is left alone: its user reports the error. */
+/* Whether the certificate lacks one of `hosts`, because an older version of this program created
+ * it. Returns false if the certificate cannot be parsed: loading it reports the error. */
 static bool is_outdated(struct arena *arena, const struct pki_paths *paths,
                         const char *const *hosts)
 {
@@ -73,7 +73,8 @@ static bool is_outdated(struct arena *arena, const struct pki_paths *paths,
     return !complete;
 }
 
-/* The key of the authority is not kept: it signs only one certificate. */
+/* Creates the certificate authority and the certificate of the server. Does not save the key of the
+ * authority, because it signs only one certificate. */
 static int make_certificates(const struct pki_paths *paths, const char *const *hosts,
                              struct err *err)
 {
@@ -101,8 +102,8 @@ static int make_secret(const char *path, struct err *err)
     return credentials_write_text(path, text, err);
 }
 
-/* Checks a token: it goes into a header line of every request, and an empty one would be no secret.
- */
+/* Checks a token, which is sent in an HTTP header: it must be long enough and have only allowed
+ * characters. */
 static int check_secret(const char *path, const char *token, struct err *err)
 {
     if (strlen(token) < TOKEN_BYTES || token[strspn(token, TOKEN_LETTERS)] != '\0')
@@ -125,8 +126,7 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
     const char *const *hosts = server_hosts(arena);
     int result = 0;
     if (is_outdated(arena, &paths, hosts))
-        unlink(paths.cert); /* removed first, so that a part of the new files is never taken for the
-                               whole */
+        unlink(paths.cert); /* removed first: without it the other files count as incomplete */
     if (!file_exists(paths.cert))
         result = make_certificates(&paths, hosts, err);
     if (result == 0 && !file_exists(state->token))

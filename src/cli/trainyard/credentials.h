@@ -1,6 +1,6 @@
 /* The credentials of a cluster: its certificate authority, the server's certificate, the bearer
- * token of the kubeconfig, and the key that signs service account tokens. They are made once and
- * kept in the state directory, readable by their owner only. */
+ * token of the kubeconfig, and the key that signs service account tokens. They are created once and
+ * kept in the state directory, readable only by the user who runs `up`. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 #define TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 

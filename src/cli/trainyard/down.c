@@ -21,7 +21,7 @@ struct down_values {
     bool wipe;
 };
 
-/* Sends SIGTERM, then SIGKILL. Acknowledged writes are on disk in either case. */
+/* Sends SIGTERM and, after a timeout, SIGKILL. Acknowledged writes are on disk in both cases. */
 static int stop_server(pid_t pid, struct err *err)
 {
     _cleanup_fd_ int fd = pidfd_open(pid, 0);
@@ -37,8 +37,7 @@ static int stop_server(pid_t pid, struct err *err)
     return result < 0 ? err_wrap(err, "cannot stop the server (process %d)", (int)pid) : 0;
 }
 
-/* Stops the supervisor, which stops the server first, or ends while it waits to restart the server.
- */
+/* Stops the supervisor. The supervisor stops the server first, if the server is running. */
 static int stop_supervisor(const struct state_dir *state, bool *ret_was_running, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;

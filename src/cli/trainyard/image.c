@@ -1,5 +1,5 @@
-/* trainyard image: maps image names to directories on this machine. This file has add and remove.
- */
+/* trainyard image: maps image names to directories on this machine. This file has the subcommands
+ * add and remove. */
 #include "cli/trainyard/image.h"
 
 #include "cli/trainyard/commands.h"

@@ -1,4 +1,4 @@
-/* Shared by the subcommands of `trainyard image`. */
+/* Declares the functions that the subcommands of `trainyard image` share. */
 #ifndef TRAINYARD_CLI_TRAINYARD_IMAGE_H
 #define TRAINYARD_CLI_TRAINYARD_IMAGE_H
 

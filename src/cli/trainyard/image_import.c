@@ -9,7 +9,7 @@
 
 struct image_import_values {
     const char *state;
-    int64_t size_max; /* GiB */
+    int64_t size_max; /* limit of the image in GiB */
     int64_t files_max;
 };
 

@@ -1,4 +1,4 @@
-/* trainyard image list: the table of images. */
+/* trainyard image list: prints the table of images. */
 #include "cli/trainyard/image.h"
 
 #include "cli/trainyard/commands.h"

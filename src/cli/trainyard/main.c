@@ -1,4 +1,4 @@
-/* trainyard: the control program. Only the table of commands. */
+/* trainyard: the control program. This file has only the table of commands. */
 #include "cli/trainyard/commands.h"
 
 #include "base/str.h"

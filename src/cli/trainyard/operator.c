@@ -1,6 +1,6 @@
-/* trainyard operator: the controllers of TFJobs and PyTorchJobs for any Kubernetes cluster. Parses
- * the options, including those of Kubeflow's training operator; operator_process.c runs the
- * process. */
+/* trainyard operator: runs the controllers of TFJobs and PyTorchJobs for any Kubernetes cluster.
+ * This file parses the options, including those of Kubeflow's training operator. operator_process.c
+ * runs the process. */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/operator_process.h"
 #include "cli/trainyard/operator_server.h"
@@ -124,8 +124,8 @@ static void warn_ignored(const struct operator_values *values)
             log_info("operator", "--%s has no effect here: %s", ROWS[i].name, ROWS[i].why);
 }
 
-/* Makes an identity that no earlier process had: a restarted process must not take the lease of its
- * killed predecessor for its own. */
+/* Creates an identity that no earlier process had. Otherwise a restarted process would treat the
+ * lease of its killed predecessor as its own. */
 static const char *make_identity(struct arena *arena)
 {
     const char *pod = getenv("POD_NAME");

@@ -1,6 +1,6 @@
-/* The operator process; see operator_process.h. Two transports share one connection pool: the
- * controllers' calls are throttled as the options say; leader election and the health check are
- * not, because an election that waits is lost. */
+/* Runs the operator process; see operator_process.h. Two transports share one connection pool.
+ * Calls of the controllers are throttled by the options `rate` and `burst`. Leader election and the
+ * health check are not throttled, because a delayed renewal would lose the lease. */
 #include "cli/trainyard/operator_process.h"
 
 #include "base/log.h"
@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-    CALLS_MAX = 24, /* calls of the controllers in flight */
+    CALLS_MAX = 24, /* limit of calls of the controllers in flight */
     PROBE_WAITING_MS = 2000,
     PROBE_MS = 10 * 1000,
     PROBE_TIMEOUT_MS = 8000,
@@ -40,21 +40,21 @@ struct operator_process {
     struct prometheus *metrics;
     struct prometheus_metric *leads;
     struct http_transport *client, *free_way, *throttled;
-    struct exec_renewal *renewal; /* NULL: the credential comes from no plugin */
+    struct exec_renewal *renewal; /* renews the credential of an exec plugin; NULL: no plugin */
     struct operator_server *server;
 
     struct http_call *probe; /* the health check in flight, or NULL */
     struct loop_timer probe_timer;
     int probe_status;
     struct buf probe_answer;
-    char *trouble; /* why the server cannot be used; NULL: it can */
-    bool begun;    /* the server has answered once */
+    char *trouble; /* why the API server cannot be used; NULL: it can be used */
+    bool begun;    /* the API server has answered at least once */
 
     struct kube_leader *leader; /* NULL: no election, or not started yet */
     struct host_ports *host_ports;
     struct training_controller
         *controllers[OPERATOR_KINDS_MAX]; /* NULL: this process is not the leader */
-    char *said[OPERATOR_KINDS_MAX];       /* per controller: the logged reason why it waits */
+    char *said[OPERATOR_KINDS_MAX];       /* by controller: the last logged reason why it waits */
     bool working;
     struct loop_timer look_timer;
     struct loop_timer trim_timer;
@@ -65,7 +65,7 @@ struct operator_process {
 
 /* ---- The controllers ------------------------------------------------------------------------- */
 
-/* The reason why a controller waits, or NULL. */
+/* Returns the reason why a controller waits, or NULL if it works. The caller frees it. */
 static char *waiting_text(const struct operator_process *process, const struct training_kind *kind,
                           const struct training_controller *of)
 {
@@ -92,8 +92,8 @@ static bool is_unserved(const struct training_kind *kind, const struct training_
     return view.waits_for == kind->resource && view.failure && view.failure->code == ERR_NOT_FOUND;
 }
 
-/* Logs once per controller why it waits, and when it waits no longer. The first list is logged only
- * if it takes long. */
+/* Logs for each controller why it waits, once per reason, and when it starts to work. The wait for
+ * the first list is logged only if it takes long. */
 static void on_look(struct loop_timer *timer)
 {
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, look_timer);
@@ -140,7 +140,8 @@ static void start_working(struct operator_process *process)
     loop_timer_start(&process->look_timer, LOOK_MS);
 }
 
-/* Stops at once: calls in flight are cancelled, and the next leader finds what they did. */
+/* Stops the controllers at once and cancels calls in flight. The next leader reads their effects
+ * from the API server. */
 static void stop_working(struct operator_process *process)
 {
     if (!process->working)
@@ -161,7 +162,7 @@ static void on_lead(void *context)
 {
     struct operator_process *process = context;
     if (process->ending)
-        return; /* the lease is about to be released */
+        return; /* the process is shutting down and releases the lease soon */
     log_info(SUBJECT, "is the leader: holds the lease %s/%s", process->options->lease_namespace,
              process->options->lease_name);
     start_working(process);
@@ -235,7 +236,7 @@ static void on_probe_end(void *context, const struct err *err)
     process->probe = NULL;
     if (process->ending)
         return;
-    /* 403 counts as an answer: the controllers report what they are not allowed to do. */
+    /* 403 counts as an answer, because the controllers report missing permissions themselves. */
     if (err)
         trouble = mem_printf("waits for the API server %s: %s", server, err->message);
     else if (process->probe_status == 401)
@@ -287,14 +288,14 @@ static bool is_ready(void *context, struct buf *sentence)
         buf_printf(sentence, "%s%s: %s", i ? "\n" : "", kind->controller_name,
                    text ? text : "works");
         works += !text;
-        /* A kind that is not installed does not keep the others from being ready. */
+        /* A kind that is not installed does not make the operator unready. */
         waits += text && !is_unserved(kind, process->controllers[i]);
     }
     return works > 0 && waits == 0;
 }
 
-/* Returns memory: the first lists, and a job of many replicas, need much more than the time after
- * them. */
+/* Returns free memory to the system, because the first lists and jobs with many replicas need much
+ * memory for a short time. */
 static void on_trim(struct loop_timer *timer)
 {
     mem_trim();
@@ -318,7 +319,7 @@ static void on_drained(void *context)
 {
     struct operator_process *process = context;
     if (process->drained)
-        return; /* they ended after they were cancelled */
+        return; /* the timer has already cancelled the calls */
     process->drained = true;
     stop_working(process);
     loop_timer_start(&process->end_timer, RESIGN_MS);
@@ -328,7 +329,7 @@ static void on_drained(void *context)
         on_resigned(process);
 }
 
-/* Limits the time of the shutdown. */
+/* Called when a step of the shutdown (finishing calls, releasing the lease) takes too long. */
 static void on_end_timer(struct loop_timer *timer)
 {
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, end_timer);

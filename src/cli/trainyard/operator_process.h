@@ -1,6 +1,6 @@
 /* The process `trainyard operator`: waits for the API server, acquires the lease, runs the
- * controllers while it is the leader, and shuts down in order. operator.c parses its options. If
- * leader election is on, it never acts on the cluster without the lease. */
+ * controllers while it is the leader, and shuts down in order. operator.c parses the options. If
+ * leader election is on, the process never changes the cluster without the lease. */
 #ifndef TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 
@@ -20,7 +20,7 @@ struct operator_options {
     const char *cluster_domain; /* may be NULL */
     const char *gang_scheduler; /* may be NULL */
     int host_port_first, host_port_last;
-    size_t workers; /* jobs of each kind that are reconciled at the same time */
+    size_t workers; /* limit of jobs per kind that are reconciled at the same time */
     double rate;    /* requests per second; 0: no limit */
     size_t burst;
     bool elect;

@@ -1,4 +1,4 @@
-/* The operator's HTTP server; see operator_server.h. */
+/* Runs the operator's HTTP server; see operator_server.h. */
 #include "cli/trainyard/operator_server.h"
 
 #include "base/mem.h"
@@ -118,7 +118,7 @@ static int listen_on(struct operator_server *server, const char *host, int port,
 {
     struct http_server_options options = {.connections_max = CONNECTIONS_MAX};
     int result;
-    /* All addresses; IPv4 only if the machine has no IPv6. */
+    /* Listen on all addresses, or only on IPv4 if the machine has no IPv6. */
     if (*host == '\0') {
         result = http_listen("::", port, &options.listen_fd, NULL, err);
         if (result < 0)
@@ -168,7 +168,7 @@ int operator_server_new(struct loop *loop, const struct operator_server_options 
                                      "Processor time that the operator has used", NULL);
     server->collector.collect = server_collect;
     prometheus_collector_add(options->metrics, &server->collector);
-    *ret = server; /* set even on failure, so that it can be closed */
+    *ret = server; /* set even on failure, so that the caller can close the server */
     return open_all(server, err);
 }
 

@@ -1,5 +1,6 @@
-/* The operator's HTTP server: /healthz (the process is alive), /readyz (it can work, or stands by)
- * and /metrics. It shows only metrics and the state of the process. */
+/* The operator's HTTP server: /healthz (the process is alive), /readyz (the operator works, or
+ * waits to become the leader) and /metrics. The server exposes only metrics and the state of the
+ * process. */
 #ifndef TRAINYARD_CLI_TRAINYARD_OPERATOR_SERVER_H
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_SERVER_H
 
@@ -12,22 +13,23 @@
 struct operator_server;
 
 struct operator_server_options {
-    /* ":8080", "127.0.0.1:8080", "[::1]:8080" or "8080"; "0" or "": do not listen. If both are
-     * equal, there is one listener. Every listener serves all paths. */
+    /* ":8080", "127.0.0.1:8080", "[::1]:8080" or "8080"; "0" or "": do not listen. If both
+     * addresses are equal, there is one listener. Every listener serves all paths. */
     const char *metrics_address, *health_address;
     struct prometheus *metrics;
-    /* Returns whether the operator is ready, and appends a sentence about it in either case. */
+    /* Returns whether the operator is ready. Appends a sentence about its state in both cases. */
     bool (*is_ready)(void *context, struct buf *sentence);
     void *context;
 };
 
 int operator_server_new(struct loop *loop, const struct operator_server_options *options,
                         struct operator_server **ret, struct err *err);
-/* Closes the server. `closed` is called from the loop when the server is freed. */
+/* Closes the server. Calls `closed` from the loop after the server has been freed. */
 void operator_server_close(struct operator_server *server, void (*closed)(void *context),
                            void *context);
 
-/* Splits an address of the form above. *ret_port is -1 for "0" and "". */
+/* Splits an address in the format of operator_server_options. Sets *ret_port to -1 for "0" and
+ * "". */
 int operator_server_parse(struct arena *arena, const char *text, const char **ret_host,
                           int *ret_port, struct err *err);
 

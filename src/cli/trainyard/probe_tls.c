@@ -1,7 +1,8 @@
-/* trainyard probe-tls HOST: an internal command. The supervisor of a pod is a static program
- * without TLS. For a probe with scheme HTTPS it starts this program with its pipes as descriptors 0
- * and 1 and the connection as 3. This costs one process per attempt (measured: 12 ms), and keeps
- * OpenSSL out of a program that runs once per pod. */
+/* trainyard probe-tls HOST: an internal command that makes the TLS exchange of an HTTPS probe. The
+ * supervisor of a pod is a static program without TLS. For a probe with scheme HTTPS, the
+ * supervisor starts this program with pipes as descriptors 0 and 1 and the connection as descriptor
+ * 3. This costs one process per probe (12 ms in a measurement), but keeps OpenSSL out of the
+ * supervisor, which runs once per pod. */
 #include "cli/trainyard/commands.h"
 
 #include "tls/tls.h"
@@ -18,7 +19,8 @@ int probe_tls(const char *host)
     signal(SIGPIPE, SIG_IGN);
     if (tls_client_exchange(CONNECTION_FD, host, STDIN_FILENO, STDOUT_FILENO, &err) == 0)
         return 0;
-    /* The message of Go's client, which probes report; no response begins like this. */
+    /* The supervisor reports this message as the probe's failure. It has the wording of Go's HTTP
+     * client. No HTTP response begins like this. */
     printf("%s", err.message);
     return 1;
 }

@@ -1,4 +1,4 @@
-/* Decides about restarts of the server; see server_restart.h. */
+/* Decides whether and when the server is restarted; see server_restart.h. */
 #include "cli/trainyard/server_restart.h"
 
 #include "base/system/crash.h"
@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* SIGINT and SIGTERM end a server that has not installed its handlers yet. */
+/* Whether the server ended on request. SIGINT and SIGTERM kill a server that has not installed its
+ * signal handlers yet. */
 static bool was_asked_to_end(int status)
 {
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||

@@ -1,5 +1,5 @@
-/* Decides whether and when a server that has ended is restarted. Pure: the supervisor acts on the
- * decision. */
+/* Decides whether and when a server that has ended is restarted. A pure function: the supervisor
+ * carries out the decision. */
 #ifndef TRAINYARD_CLI_TRAINYARD_SERVER_RESTART_H
 #define TRAINYARD_CLI_TRAINYARD_SERVER_RESTART_H
 
@@ -10,7 +10,7 @@ enum {
         100, /* delay after the first crash; doubles with each further crash */
     SERVER_RESTART_MAX_MS = 30 * 1000, /* longest delay */
     SERVER_RESTART_HEALTHY_MS =
-        60 * 1000,            /* a server that ran this long resets the number of crashes */
+        60 * 1000,            /* after a run of this length the number of crashes starts from 0 */
     SERVER_RESTART_TRIES = 8, /* after this many crashes in a row the server is not restarted */
 };
 
@@ -20,9 +20,9 @@ enum server_outcome {
     SERVER_GIVEN_UP,
 };
 
-/* `status` comes from waitpid(); `ran_ms` is how long the server ran. `crashes` counts the crashes
- * in a row: the caller sets it to 0 at first and does not change it. *ret_delay_ms is set for
- * SERVER_RESTARTS. */
+/* `status` comes from waitpid(), and `ran_ms` is how long the server ran. *crashes counts the
+ * crashes in a row: the caller sets it to 0 before the first call and does not change it
+ * afterwards. *ret_delay_ms is set only for SERVER_RESTARTS. */
 enum server_outcome server_restart_decide(int status, int64_t ran_ms, int *crashes,
                                           int64_t *ret_delay_ms);
 

@@ -26,13 +26,13 @@ int server_supervisor_find(const struct state_dir *state, int *ret_pidfd, pid_t 
 struct server_life {
     pid_t pid;
     int64_t started_ms;
-    bool answered; /* the server was ready once */
+    bool answered; /* the server was ready at least once */
     bool asked;    /* the supervisor got a signal to stop */
     int status;    /* from waitpid() */
 };
 
-/* Waits for a signal to the supervisor; returns 0 after timeout_ms. A negative timeout waits
- * forever. */
+/* Waits for a signal to the supervisor. Returns its number, or 0 after timeout_ms. A negative
+ * timeout waits forever. */
 static int await_signal(int64_t timeout_ms)
 {
     const struct timespec timeout = {.tv_sec = timeout_ms / 1000,
@@ -56,13 +56,14 @@ static void block_signals(sigset_t *ret_old)
     sigaddset(&blocked, SIGCHLD);
     sigaddset(&blocked, SIGTERM);
     sigaddset(&blocked, SIGINT);
-    /* A process that ignores SIGCHLD cannot wait for its children, and this is inherited. */
+    /* A process that ignores SIGCHLD cannot wait for its children. The supervisor may have
+     * inherited this from its parent. */
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &blocked, ret_old);
 }
 
-/* Waits for the end of the server. Forwards a request to stop; kills a server that does not obey
- * it. */
+/* Waits for the end of the server. Forwards a signal to stop, and kills the server if it does not
+ * end in time. */
 static void await_server_end(struct server_life *life)
 {
     int64_t deadline = -1;
@@ -151,7 +152,8 @@ static int supervisor_run(const struct server_supervisor *supervisor, const sigs
         int64_t delay_ms = 0;
         enum server_outcome fate = server_restart_decide(
             life.status, moment_monotonic_ms() - life.started_ms, &crashes, &delay_ms);
-        /* A first server that never answered has told `up` why; a restart would not help. */
+        /* If the first server has never answered, it has already sent the reason to `up`, and a
+         * restart would not help. */
         if (life.asked || fate == SERVER_STOPPED || (first && !life.answered))
             return life.asked ? 0 : exit_code(life.status);
         server_restart_cause(life.status, cause);

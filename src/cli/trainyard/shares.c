@@ -1,4 +1,4 @@
-/* Shared directories; see shares.h. */
+/* Chooses the directories that pods share with the machine; see shares.h. */
 #include "cli/trainyard/shares.h"
 
 #include "base/json/json_file.h"
@@ -17,8 +17,9 @@ static bool share_lies_in(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* Adds a directory unless it lies inside another one of the list: pods have it already, and a pod
- * could replace it with a link to any directory. */
+/* Adds a directory, unless it is inside of another directory of the list. Pods can access such a
+ * directory already. If it were shared too, a pod could replace it by a symbolic link to any
+ * directory. */
 static size_t add_directory(const char **list, size_t count, const char *path)
 {
     size_t kept = 0;
@@ -34,7 +35,7 @@ static size_t add_directory(const char **list, size_t count, const char *path)
     return kept;
 }
 
-/* Resolves the directories to real paths, without duplicates. */
+/* Resolves the directories to real paths, and removes duplicates. */
 static int find_directories(struct arena *arena, const struct state_dir *state,
                             const struct option_list *wanted, const char **ret, struct err *err)
 {

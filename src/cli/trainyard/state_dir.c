@@ -1,4 +1,4 @@
-/* The state directory; see state_dir.h. */
+/* Finds, creates and locks the state directory; see state_dir.h. */
 #include "cli/trainyard/state_dir.h"
 
 #include "base/cleanup.h"
@@ -21,7 +21,7 @@
 
 enum {
     PROCESS_FILE_MAX = 16 * 1024,
-    PASSAGE_MS = 15 * 1000, /* a server starts or stops within this time */
+    PASSAGE_MS = 15 * 1000, /* limit for the start or the stop of a server */
     PASSAGE_POLL_MS = 10,
 };
 
@@ -93,16 +93,16 @@ int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
     return 0;
 }
 
-/* True while a process holds the lock. A pid would be no proof: it may belong to another process by
- * now. */
+/* Whether a process has the lock. The pid in the server file is not a proof, because another
+ * process may have this pid by now. */
 static bool is_locked(const struct state_dir *state)
 {
     _cleanup_fd_ int fd = open(state->lock, O_RDWR | O_CLOEXEC);
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* True if the process has ended, or was killed and has not ended yet: it holds its locks until its
- * memory is freed. */
+/* Whether the process has ended, or has a pending SIGKILL. A killed process keeps its locks until
+ * the kernel has freed its memory. */
 static bool process_is_ending(pid_t pid)
 {
     static const char *const pending[] = {"SigPnd:", "ShdPnd:"};

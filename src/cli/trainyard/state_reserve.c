@@ -1,4 +1,4 @@
-/* Disk space for the next start; see state_reserve.h. */
+/* Reserves disk space for the next start; see state_reserve.h. */
 #include "cli/trainyard/state_reserve.h"
 
 #include "base/cleanup.h"
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 enum {
-    ROOM = 1024 * 1024, /* a start writes less than 100 KiB */
-    /* The first start also writes objects, so it needs the reserve of the store and some free space
-     * besides. */
+    ROOM = 1024 * 1024, /* bytes; a start writes less than 100 KiB */
+    /* The first start also writes objects, so it needs the reserve of the store and some more free
+     * space. */
     ROOM_FIRST = STORE_RESERVE_LOG + STORE_RESERVE_DATABASE + STORE_RESERVE_AGAIN,
 };
 

@@ -15,7 +15,7 @@ struct status_values {
     const char *output;
 };
 
-/* The pid of the supervisor; 0: none. */
+/* Returns the pid of the supervisor, or 0 if none runs. */
 static pid_t supervisor_pid(const struct state_dir *state)
 {
     _cleanup_fd_ int pidfd = -1;

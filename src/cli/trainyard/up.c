@@ -1,5 +1,5 @@
-/* trainyard up: starts the embedded cluster, in the background unless asked otherwise, and returns
- * when it is ready. */
+/* trainyard up: starts the embedded cluster, by default in the background, and returns when the
+ * cluster is ready. */
 #include "cli/trainyard/background.h"
 #include "cli/trainyard/cluster.h"
 #include "cli/trainyard/commands.h"

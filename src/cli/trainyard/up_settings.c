@@ -1,4 +1,4 @@
-/* The settings of a cluster; see up_settings.h. */
+/* Reads and saves the settings of a cluster; see up_settings.h. */
 #include "cli/trainyard/up_settings.h"
 
 #include "base/json/json_file.h"
@@ -11,7 +11,7 @@
 
 enum {
     NODES_MAX = 64,
-    NODE_NAME_MAX = 63, /* the name is also the value of a label */
+    NODE_NAME_MAX = 63, /* limit of Kubernetes for label values, because the name is also a label */
     MEMORY_MIN = 1024 * 1024,
 };
 
@@ -74,7 +74,8 @@ int up_settings_check_memory(const char *text, struct err *err)
     return 0;
 }
 
-/* The quantity as Kubernetes writes it; NULL for zero, which means all of the machine. */
+/* Returns the canonical form of the Kubernetes quantity, or NULL for zero, which means the whole
+ * machine. */
 static const char *canonical_amount(struct arena *arena, const char *text)
 {
     char canonical[KUBE_QUANTITY_TEXT_MAX];
@@ -87,7 +88,7 @@ static const char *canonical_amount(struct arena *arena, const char *text)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* The given value, which is saved, else the saved value. */
+/* Returns `wanted` and saves it in `settings`. Without `wanted`, returns the saved value. */
 static const char *choose_value(struct arena *arena, struct json *settings, const char *name,
                                 const char *wanted, const char *fallback, bool *is_changed)
 {

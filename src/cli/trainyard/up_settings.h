@@ -1,15 +1,16 @@
-/* The settings that a cluster keeps from one `up` to the next: its nodes and their size. */
+/* Reads and saves the settings that a cluster keeps from one `up` to the next: its nodes and their
+ * size. */
 #ifndef TRAINYARD_CLI_TRAINYARD_UP_SETTINGS_H
 #define TRAINYARD_CLI_TRAINYARD_UP_SETTINGS_H
 
 #include "cli/trainyard/state_dir.h"
 #include "node/node.h"
 
-/* The options of `up`; NULL or "": as in the last `up`. */
+/* The options of `up`. NULL or "" means the value of the last `up`. */
 struct up_settings {
     const char *nodes;  /* "3", or "a,b" */
-    const char *cpus;   /* CPUs of each node; "0": all of the machine */
-    const char *memory; /* memory of each node; "0": all of the machine */
+    const char *cpus;   /* CPUs per node; "0": all CPUs of the machine */
+    const char *memory; /* memory per node; "0": all memory of the machine */
 };
 
 struct up_cluster {
@@ -17,12 +18,13 @@ struct up_cluster {
     struct node_size size;
 };
 
-/* Applies the options, else the settings of the last `up`, else one node as large as the machine.
- * Saves them in the state directory. */
+/* Applies the options. For options that are not given, uses the settings of the last `up`; the
+ * default is one node with all CPUs and memory of the machine. Saves the result in the state
+ * directory. */
 int up_settings_apply(struct arena *arena, const struct state_dir *state,
                       const struct up_settings *wanted, struct up_cluster *ret, struct err *err);
 
-/* Checks for the option table: whether a text is an amount of CPUs, or of memory. */
+/* Check, for the option table, that a text is a valid amount of CPUs or of memory. */
 int up_settings_check_cpus(const char *text, struct err *err);
 int up_settings_check_memory(const char *text, struct err *err);
 

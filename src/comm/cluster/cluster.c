@@ -48,8 +48,7 @@ size_t cluster_builder_count(const struct cluster_builder *builder, enum ty_role
     return count;
 }
 
-/* Parses "host:port" into the task. Checks that the host can be a host name, and does not resolve
- * it. */
+/* Parses "host:port" into the task. Checks the syntax of the host name, but does not resolve it. */
 static int cluster_parse_address(const char *address, struct ty_task *task, struct err *err)
 {
     const char *colon = strrchr(address, ':'), *host = address;

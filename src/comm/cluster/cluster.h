@@ -1,6 +1,6 @@
-/* Builds a cluster description task by task, whichever form it was written in, and makes the checks
- * that all forms share: each task has one address, no two tasks have the same address, and the own
- * task is among them. Called by the parsers of the forms only. */
+/* Builds a cluster description task by task, and makes the checks that all input forms share: each
+ * task has one address, no two tasks have the same address, and the task of this process is listed.
+ * Called only by the parsers of TF_CONFIG, the flags and the environment. */
 #ifndef TRAINYARD_COMM_CLUSTER_CLUSTER_H
 #define TRAINYARD_COMM_CLUSTER_CLUSTER_H
 
@@ -21,22 +21,24 @@ void cluster_builder_release(struct cluster_builder *builder);
 /* Accepts "chief", "master", "worker", "ps" and "evaluator", in upper or lower case. */
 int cluster_role_parse(const char *text, enum ty_role *ret, struct err *err);
 
-/* `address` is "host:port" or "[v6]:port"; NULL: only the task itself knows it. */
+/* `address` is "host:port" or "[v6]:port"; NULL if only the task itself knows its address. */
 int cluster_builder_add(struct cluster_builder *builder, enum ty_role role, int index,
                         const char *address, struct err *err);
 
-/* Adds comma-separated addresses; the first one has index 0. */
+/* Adds comma-separated addresses; the first address has index 0. */
 int cluster_builder_add_list(struct cluster_builder *builder, enum ty_role role, const char *list,
                              struct err *err);
 
 size_t cluster_builder_count(const struct cluster_builder *builder, enum ty_role role);
 
-/* Sorts and checks the tasks, finds the own one, and returns the description, which the caller
- * frees with ty_tf_config_free(). The builder is empty afterwards. */
+/* Sorts and checks the tasks, and finds the task of this process by `role` and `index`. Stores the
+ * description in *ret; the caller frees it with ty_tf_config_free(). The builder is empty
+ * afterwards. */
 int cluster_builder_finish(struct cluster_builder *builder, enum ty_role role, int index,
                            struct ty_tf_config **ret, struct err *err);
 
-/* A cluster of one process: a chief without an address. The caller frees it. */
+/* Returns a cluster of one process: a chief without an address. The caller frees it with
+ * ty_tf_config_free(). */
 struct ty_tf_config *cluster_alone(void);
 
 #endif

@@ -70,8 +70,8 @@ static const struct json *tf_config_get(const struct json *object, const char *n
     return NULL;
 }
 
-/* A process without a cluster trains alone. Refuses a misspelt "cluster", with which each of many
- * processes would train alone. */
+/* Without the member "cluster", a process trains alone. Refuses a misspelt "cluster", because then
+ * each process of the job would train alone. */
 static int tf_config_check_alone(const struct json *root, struct err *err)
 {
     static const char *const NAMES[] = {"cluster"};
@@ -83,7 +83,7 @@ static int tf_config_check_alone(const struct json *root, struct err *err)
     return 0;
 }
 
-/* ret_index is -1 if the task has no index. */
+/* Sets *ret_index to -1 if the task has no index. */
 static int tf_config_parse_task(const struct json *task, enum ty_role *ret_role, int *ret_index,
                                 struct err *err)
 {
@@ -117,7 +117,7 @@ static int tf_config_parse_task(const struct json *task, enum ty_role *ret_role,
     return 0;
 }
 
-/* A task without an index must be the only one of its role. */
+/* A task without an index must be the only task of its role. */
 static int tf_config_need_index(const struct cluster_builder *builder, enum ty_role role,
                                 int *index, struct err *err)
 {
@@ -131,8 +131,9 @@ static int tf_config_need_index(const struct cluster_builder *builder, enum ty_r
     return 0;
 }
 
-/* Some tasks may be missing from the cluster: an evaluator is not part of it, and the sparse form
- * lists a server only for itself (at position 0) and other roles not at all. */
+/* Adds the task of this process if the cluster does not list it. An evaluator is not part of the
+ * cluster. The sparse form lists only one ps, at position 0: if this process is a ps, the index of
+ * that entry is corrected. */
 static int tf_config_add_unlisted_self(struct cluster_builder *builder, enum ty_role role,
                                        int index, bool sparse, struct err *err)
 {

@@ -13,17 +13,18 @@ int tf_config_parse(const char *text, size_t size, struct ty_tf_config **ret, st
 int tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
                          int task_index, struct ty_tf_config **ret, struct err *err);
 
-/* Reads TF_CONFIG, or else the variables of PyTorch (MASTER_ADDR …). Without either the cluster is
- * this process alone. `get` returns the value of an
- * environment variable or NULL; a test passes its own. */
+/* Reads TF_CONFIG, or else the variables of PyTorch (MASTER_ADDR …). If neither is set, the cluster
+ * is this process alone. `get` returns the value of an environment variable, or NULL. Tests pass
+ * their own `get`. The caller frees *ret with ty_tf_config_free(). */
 int tf_config_from_environment(const char *(*get)(void *context, const char *name), void *context,
                                struct ty_tf_config **ret, struct err *err);
 int tf_config_from_process_environment(struct ty_tf_config **ret, struct err *err);
 
-/* The number of tasks that train: the chief and the workers. */
+/* Returns the number of tasks that train: the chief and the workers. */
 size_t tf_config_workers(const struct ty_tf_config *config);
 
-/* Write "worker 2", and "worker 2 (mnist-worker-2.default.svc:2222)". */
+/* tf_config_task_name() writes "worker 2", and tf_config_task_describe() writes "worker 2
+ * (mnist-worker-2.default.svc:2222)". */
 enum { TF_CONFIG_TASK_TEXT_MAX = TY_HOST_MAX + 48 };
 void tf_config_task_name(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX]);
 void tf_config_task_describe(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX]);

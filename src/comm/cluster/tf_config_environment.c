@@ -1,5 +1,6 @@
-/* The other forms of a cluster description: the four classic flags of TensorFlow, and the address
- * of the master with rank and size, as PyTorchJob and torchrun set them; see tf_config.h. */
+/* Parses the other forms of a cluster description: the four classic flags of TensorFlow, and the
+ * variables MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE of PyTorchJob and torchrun; see
+ * tf_config.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -58,8 +59,8 @@ static int environment_number(const struct environment *environment, const char 
     return result < 0 && err ? err_wrap(err, "%s", name) : result;
 }
 
-/* The number of processes. PyTorchJob multiplies WORLD_SIZE by the processes per node, but the
- * trainer runs once per node with threads inside, so the number of nodes counts. */
+/* Reads the number of processes. PyTorchJob multiplies WORLD_SIZE by the processes per node. But
+ * the trainer runs one process with many threads per node, so the number of nodes is used. */
 static int environment_world_size(const struct environment *environment, int64_t *ret,
                                   struct err *err)
 {
@@ -104,13 +105,13 @@ static int environment_parse_master(const struct environment *environment, const
     return result;
 }
 
-/* Refuses variables that mean several processes without a place to connect to: each process would
- * train alone. */
+/* Without MASTER_ADDR a process trains alone. Refuses variables that describe several processes,
+ * because each of them would train alone. */
 static int environment_check_alone(const struct environment *environment, struct err *err)
 {
     static const struct {
         const char *name;
-        int64_t alone; /* its value for one process */
+        int64_t alone; /* value of the variable in a job of one process */
     } NUMBERS[] = {{"WORLD_SIZE", 1}, {"PET_NNODES", 1}, {"RANK", 0}, {"PET_NODE_RANK", 0}};
     for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++) {
         const char *value = environment_value(environment, NUMBERS[i].name);

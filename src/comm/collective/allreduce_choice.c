@@ -12,10 +12,10 @@ static const struct collective_allreduce *const ALL[] = {
     &collective_allreduce_halving, &collective_allreduce_ring,
 };
 
-/* The direct algorithm is used if a member sends at most this many bytes in all. Measured with 4
- * and 8 members, its single hop wins up to there (4 KiB with 4 members: 64 against 74 µs; 1 KiB
- * with 8: 212 against 341 µs); above, the log n hops of doubling win (4 KiB with 8: 382 against
- * 318 µs). */
+/* The direct algorithm is used if a member sends at most this many bytes in total. In measurements
+ * with 4 and 8 members, its single hop is faster than doubling below this limit (4 KiB with 4
+ * members: 64 against 74 µs; 1 KiB with 8 members: 212 against 341 µs). Above this limit doubling
+ * is faster (4 KiB with 8 members: 318 against 382 µs). */
 enum { DIRECT_SENT_MAX = 16 * 1024 };
 
 /* The algorithms over connections between pairs, each for up to `bytes_max` bytes of data. */
@@ -23,15 +23,16 @@ static const struct {
     size_t bytes_max;
     const struct collective_allreduce *algorithm;
 } OVER_PAIRS[] = {
-    /* Sends all data in log n hops: 16 KiB with 4 members take 92 instead of 153 µs. At 64 KiB an
-     * algorithm that sends the least data is as fast (8 members: 867 against 835 µs), and much
-     * faster on a slow network. */
+    /* Sends all data in log n hops: 16 KiB with 4 members take 92 instead of 153 µs. At 64 KiB
+     * halving, which sends the least data, is equally fast (8 members: 867 against 835 µs), and
+     * much faster on a slow network. */
     {32 * 1024, &collective_allreduce_doubling},
-    /* Sends the least data in 2 log n hops. If hops are cheap the ring is as fast from 64 KiB on,
-     * otherwise from some MiB on. On one machine it is slower than the ring from 1 MiB on (8
-     * members: 6.1 against 3.1 ms). */
+    /* Sends the least data in 2 log n hops. If hops are cheap, the ring is equally fast from 64 KiB
+     * on, otherwise from a few MiB on. On one machine halving is slower than the ring from 1 MiB on
+     * (8 members: 6.1 against 3.1 ms). */
     {256 * 1024, &collective_allreduce_halving},
-    /* Sends the least data, and adds the data of one hop while it sends that of the next. */
+    /* Sends the least data, and adds the data of one hop while it sends the data of the next
+     * hop. */
     {SIZE_MAX, &collective_allreduce_ring},
 };
 

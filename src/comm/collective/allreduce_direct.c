@@ -1,5 +1,6 @@
-/* All-reduce for small data: every member sends all its data to every other, and each one adds it
- * up in the order of ranks. It sends more bytes than any other algorithm, but in one hop. */
+/* All-reduce for small data: every member sends all its data to every other member, and each member
+ * adds the data of all in the order of ranks. The algorithm sends more bytes than any other, but in
+ * one hop. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"

@@ -1,7 +1,7 @@
-/* All-reduce by recursive doubling, for small data: in step k a member exchanges all its data
- * with the member whose index differs in bit k, and both add it up. After log n steps all members
- * have the sum. If the number of members is not a power of two, collective_core pairs up the
- * first ones. */
+/* All-reduce by recursive doubling, for small data: in step k a member exchanges all its data with
+ * the member whose index differs in bit k, and both add the received data to their own. After log n
+ * steps all members have the sum. If the number of members is not a power of two, collective_core
+ * pairs up the first members. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"

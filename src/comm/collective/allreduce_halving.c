@@ -1,8 +1,9 @@
 /* All-reduce by recursive halving and doubling, for data of medium size. In each step a member
- * sends one half of its range to its partner, and adds the other half of the partner to its own.
- * After log n steps it has the sum of one part; the same steps in reverse order bring all parts
- * to all members. It sends as few bytes as the ring, in 2 log n hops instead of 2 (n-1). But
- * partners are not neighbours, so that data crosses a cable that members share more often. */
+ * sends one half of its range to its partner, and adds the half that it receives to the half that
+ * it keeps. After log n steps each member has the sum of one part. The same steps in reverse order
+ * copy all parts to all members. The algorithm sends as few bytes as the ring, in 2 log n hops
+ * instead of 2 (n-1). But partners are not neighbours in the ring, so data crosses shared network
+ * links more often. */
 #include "base/cleanup.h"
 #include "comm/collective/collective.h"
 

@@ -19,7 +19,7 @@ static bool hierarchical_can(const struct collective_transports *transports, siz
            transports->streams->has_pairs;
 }
 
-/* The leaders of all hosts; index is -1 if this member is none. */
+/* Returns the leaders of all hosts. `index` is -1 if this member is not a leader. */
 static struct collective_ranks hierarchical_leaders(const struct collective_transports *transports)
 {
     int size = control_size(transports->control), rank = control_rank(transports->control);
@@ -68,9 +68,9 @@ static int hierarchical_sum_in_place(const struct collective_transports *transpo
     return result == 0 ? transport_barrier(memory, err) : result;
 }
 
-/* For data outside of shared memory: it goes in through the slots of the members and out through
- * the slot of the leader. Between the hosts it is still summed as a whole, because another host
- * may sum in place. */
+/* For data outside of shared memory. The data goes in through the slots of the members, and out
+ * through the slot of the leader. Between the hosts the data is still summed as a whole, because
+ * another host may sum in place. */
 static int hierarchical_sum_through_slots(const struct collective_transports *transports,
                                           const struct collective_ranks *leaders, float *data,
                                           size_t count, struct err *err)

@@ -1,7 +1,7 @@
 /* All-reduce around the ring. The data is cut into one chunk per member. Each chunk travels once
- * around the ring to collect the sum, and once more to be copied. Every member sends and receives
- * 2 (n-1)/n of the data, the least possible over point-to-point connections. The sum of chunk c
- * starts at rank c and adds the others in the order of the ring. */
+ * around the ring to collect the sum, and once more to be copied. Every member sends and receives 2
+ * (n-1)/n of the data, the least possible over point-to-point connections. The sum of chunk c
+ * starts at rank c, and each next rank in the ring adds its data. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -11,7 +11,7 @@ static bool ring_can(const struct collective_transports *transports, size_t coun
     return true;
 }
 
-/* The first `count % members` chunks have one float more. */
+/* The first `count % members` chunks are one float longer. */
 static struct transfer_piece ring_chunk(float *data, size_t count, size_t members, size_t chunk)
 {
     size_t base = count / members, more = count % members;
@@ -46,7 +46,8 @@ static int ring_run(const struct collective_transports *transports,
             ring_chunk(data, count, members, (index + 2 * members - hop - 1) % members);
         plan.recv[hop].add = hop < members - 1;
     }
-    plan.send[members - 1].settle = transports->narrow; /* here the sum of a chunk is complete */
+    plan.send[members - 1].settle = transports->narrow; /* in this step the sum of a chunk is
+                                                         * complete */
     plan.head = plan.send[0].size;
     return transport_run(transports->streams, &plan, err);
 }

@@ -1,7 +1,7 @@
 /* All-reduce in shared memory: each member sums its chunk of the data over all members, in the
- * order of ranks, and writes the sum where all members read it. Data in memory that is shared as
- * a whole is summed in place and never copied. Other data passes through the slots of the members
- * in pieces; one piece is copied while another is summed. */
+ * order of ranks, and writes the sum where all members read it. Data inside of a shared memory
+ * (shared_memory.h) is summed in place and never copied. Other data passes through the slots of the
+ * members in pieces; one piece is copied while another is summed. */
 #include "comm/collective/collective.h"
 #include "comm/transport/reduce.h"
 
@@ -10,8 +10,8 @@
 enum {
     CHUNK_ALIGN = 16, /* floats: no two members write to the same cache line */
     PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
-    SMALL = 4 * 1024 /
-            (int)sizeof(float), /* floats: every member sums all of it, which saves one barrier */
+    SMALL = 4 * 1024 / (int)sizeof(float), /* floats: smaller data is summed whole by every member,
+                                            * which saves one barrier */
 };
 
 static bool shared_can(const struct collective_transports *transports, size_t count)
@@ -52,7 +52,7 @@ static void shared_last_slots(const struct transport *memory, size_t first, floa
 }
 
 /* Sums this member's chunk of the piece that was copied in before the last barrier. The sum goes
- * into its own slot, where all others read it. */
+ * into this member's slot, where all other members read it. */
 static void shared_sum_piece(struct transport *memory, size_t count)
 {
     float *rows[TRANSPORT_HOST_MAX];

@@ -1,4 +1,4 @@
-/* What the algorithms share; see collective.h. */
+/* Helper functions of the collective algorithms, and the barrier; see collective.h. */
 #include "comm/collective/collective.h"
 
 #include "base/mem.h"

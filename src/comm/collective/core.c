@@ -1,4 +1,4 @@
-/* The largest power of two of the members; see collective.h. */
+/* Selects a power of two of the members for algorithms that need one; see collective.h. */
 #include "comm/collective/collective.h"
 
 struct collective_core collective_core_of(const struct collective_ranks *all)
@@ -18,7 +18,7 @@ int collective_core_rank(const struct collective_core *core, int index)
     return core->all->ranks[index < core->pairs ? 2 * index : index + core->pairs];
 }
 
-/* The rank of the other member of the pair; -1: this member is in no pair. */
+/* Returns the rank of the other member of the pair, or -1 if this member is in no pair. */
 static int core_partner(const struct collective_core *core)
 {
     int index = core->all->index;

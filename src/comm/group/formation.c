@@ -17,7 +17,7 @@
 
 enum {
     TIMEOUT_MS = 5 * 60 * 1000,
-    JOIN_MIN_MS = 10000, /* least time for the first call: a member may have been stopped */
+    JOIN_MIN_MS = 10000, /* minimum for the first call: a member may be suspended */
     REPORT_MS = 5000,
     PEER_TIMEOUT_MS = 5000,
 };
@@ -32,21 +32,22 @@ struct formation {
     int min, start;
     int64_t start_after_ms, peer_timeout_ms;
     struct peer_listener listener;
-    uint64_t generation; /* of the current group, or of the last one */
-    int *numbers;        /* the tasks of its members, by rank */
+    uint64_t generation; /* generation of the current group, or of the last one */
+    int *numbers;        /* by rank: the task of each member of that group */
     int size;
-    uint64_t live;          /* the last generation in which this task had a state; 0: none */
-    bool *previous_members; /* by task, the members of generation `live` */
-    /* By task, the members of the last proposal that was accepted since `live`. */
+    uint64_t live;          /* last generation in which this task had training state; 0: none */
+    bool *previous_members; /* by task: whether it was a member of generation `live` */
+    /* By task: whether it is a member of the last proposal that this task accepted since `live`. */
     bool *accepted_members;
     enum peer_outcome *outcomes;
-    int64_t ended_ms; /* when `outcomes` was recorded; 0: it is used up */
-    bool *dismissed;  /* by task: the member said that it ends */
+    int64_t ended_ms; /* when `outcomes` was recorded; 0: `outcomes` is empty */
+    bool *dismissed;  /* by task: whether the member has announced that it ends */
     bool expelled;
     uint64_t machine, *machines;
 };
 
-/* The chief and the workers are the first tasks of the description. */
+/* Checks that this task can be in a group. Sets *ret_size to the number of the chief and the
+ * workers, which are the first tasks of the description. */
 static int formation_check_config(const struct ty_tf_config *config, int *ret_size, struct err *err)
 {
     const struct ty_task *self = &config->tasks[config->self];
@@ -64,7 +65,7 @@ static int formation_check_config(const struct ty_tf_config *config, int *ret_si
     return 0;
 }
 
-/* A hash of the boot id of this machine; 0: not known. */
+/* Returns a hash of the boot id of this machine, or 0 if it is not known. */
 static uint64_t formation_machine(void)
 {
     char id[BOOT_ID_MAX];
@@ -143,8 +144,8 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
         .waiting = options->waiting,
         .context = options->context,
     };
-    /* If only rank 0 has an address, all members are needed to learn the addresses of the others.
-     */
+    /* If only rank 0 has an address, it learns the others' addresses only when all connect to
+     * it. */
     if (options->min_members && size > 1 && size <= MEMBERSHIP_TASKS_MAX &&
         !options->config->master_form)
         result = formation_open_listener(formation, options, err);
@@ -177,15 +178,15 @@ struct formation *formation_free(struct formation *formation)
     return NULL;
 }
 
-/* Makes the first call of the group: it returns only when every member is connected to every
- * other. */
+/* Makes the first call of the group, which returns only when every member is connected to every
+ * other member. */
 static int formation_join(const struct formation *formation,
                           const struct rendezvous_options *rendezvous,
                           struct connection_set *connections, int64_t timeout_ms,
                           struct control **ret, struct err *err)
 {
     int64_t report = rendezvous->report_ms;
-    /* A late member is reported before it is given up. */
+    /* Report a late member before its peer timeout expires. */
     if (formation->peer_timeout_ms && formation->peer_timeout_ms * 2 / 5 < report)
         report = formation->peer_timeout_ms * 2 / 5;
     const struct control_options control_options = {
@@ -211,15 +212,15 @@ static int formation_join(const struct formation *formation,
         return result;
     }
     control_set_timeout(control, formation->timeout_ms);
-    /* A member that reads a checkpoint does not answer meanwhile. */
+    /* A member does not answer while it reads a checkpoint. */
     if (formation->peer_timeout_ms && !formation->live)
         control_set_peer_timeout(control, formation->timeout_ms);
     *ret = control;
     return 0;
 }
 
-/* Forms a group of all tasks. ret_met, here and below: the members have connected, so that a
- * failure is worth another attempt. */
+/* Forms a group of all tasks. Sets *ret_met if all members have connected: after a later failure,
+ * another attempt makes sense. */
 static int formation_connect_all(struct formation *formation, int64_t deadline,
                                  struct control **ret, struct connection_set *ret_connections,
                                  bool *ret_met, struct err *err)
@@ -228,8 +229,8 @@ static int formation_connect_all(struct formation *formation, int64_t deadline,
     rendezvous.timeout_ms = deadline - moment_monotonic_ms();
     int result = rendezvous_connect_all(&rendezvous, ret_connections, err);
     *ret_met = result == 0;
-    /* All members have connected, the last one maybe just before the deadline: the first call
-     * gets some time in any case. */
+    /* The last member may have connected just before the deadline, so the first call gets a minimum
+     * time. */
     int64_t left = deadline - moment_monotonic_ms();
     left = left > JOIN_MIN_MS ? left : JOIN_MIN_MS;
     return result < 0 ? result
@@ -258,7 +259,7 @@ static int formation_connect_members(struct formation *formation, const bool *li
     rendezvous.numbers = formation->numbers;
     rendezvous.timeout_ms = formation->peer_timeout_ms;
     int result = rendezvous_connect_all(&rendezvous, ret_connections, err);
-    if (result == 0) /* a silent member is lost before this timeout */
+    if (result == 0) /* the peer timeout of a silent member expires first */
         result = formation_join(formation, &rendezvous, ret_connections,
                                 2 * formation->peer_timeout_ms, ret, err);
     free(tasks);
@@ -289,7 +290,7 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
     _cleanup_free_ bool *list = mem_calloc((size_t)formation->rendezvous.size, sizeof(*list));
     int result = peer_discovery_agree(&discovery, &formation->generation, list, err);
     *ret_met = result == 0;
-    /* The outcomes of the last group are used up: the next discovery starts without them. */
+    /* The outcomes of the last group are valid for one discovery only. */
     formation->ended_ms = 0;
     memset(formation->outcomes, 0,
            (size_t)formation->rendezvous.size * sizeof(*formation->outcomes));
@@ -298,8 +299,8 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
     return formation_connect_members(formation, list, ret, ret_connections, err);
 }
 
-/* A member may die after some have connected to it and before others have. Until the deadline, a
- * group that breaks while it forms is formed again. */
+/* A member may die after some members have connected to it and before others have. A group that
+ * breaks while it forms is formed again, until the deadline. */
 int formation_connect(struct formation *formation, struct control **ret,
                       struct connection_set *ret_connections, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* A group of training processes; see group.h. It combines the forming of a group (formation), the
- * transports and the collectives. */
+/* A group of training processes; see group.h. Combines formation, the transports and the
+ * collectives. */
 #include "comm/group/group.h"
 
 #include "base/mem.h"
@@ -10,9 +10,10 @@
 
 struct comm_group {
     struct formation *formation;
-    struct collective_transports transports; /* control NULL: forming failed with `unformed` */
+    struct collective_transports transports; /* `control` is NULL if forming failed; see
+                                              * `unformed` */
     struct err unformed;
-    int rank, size; /* of the current group, or of the last one */
+    int rank, size; /* rank and size in the current group, or in the last one */
     enum comm_transport transport;
     char *pretended_host;
 };
@@ -22,8 +23,8 @@ static int group_unformed_error(const struct comm_group *group, struct err *err)
     return err_set(err, group->unformed.code, "%s", group->unformed.message);
 }
 
-/* Data connections close after the control plane has said goodbye: a member that sees them close
- * then knows the reason. */
+/* Closes the data connections after the control plane, which first announces the end of the group:
+ * other members then know why the data connections close. */
 static void group_part(struct comm_group *group)
 {
     struct collective_transports *transports = &group->transports;
@@ -45,7 +46,7 @@ static int group_open_transports(struct comm_group *group, struct connection_set
     return result;
 }
 
-/* A member may be lost also while the transports open: then the group forms again. */
+/* Forms the group again if a member is lost while the transports open. */
 static int group_form(struct comm_group *group, struct err *err)
 {
     for (;;) {
@@ -184,7 +185,8 @@ static int group_begin_call(struct comm_group *group, enum control_call call, si
     return control_begin_call(group->transports.control, call, size, err);
 }
 
-/* A group of one member exchanges no data, but numbers its calls like every group. */
+/* Whether this is the only member. Such a group exchanges no data, but numbers its calls like any
+ * other group. */
 static bool group_is_alone(const struct comm_group *group)
 {
     return comm_group_size(group) == 1;

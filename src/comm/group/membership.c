@@ -1,25 +1,25 @@
-/* The agreement on the members of the next group; see membership.h. */
+/* Implements the agreement on the members of the next group; see membership.h. */
 #include "comm/group/membership.h"
 
 #include "base/mem.h"
 
 #include <string.h>
 
-/* A generation has a number that grows in its upper bits. The salt and the task of the leader
- * below make it unique to one process. */
+/* The upper bits of a generation are a number that grows. The lower bits, the salt and the task of
+ * the leader, make the generation unique to one process. */
 enum { LEADER_BITS = 16, SALT_BITS = 24, NUMBER_SHIFT = LEADER_BITS + SALT_BITS };
 
 struct membership_peer {
     enum membership_presence presence;
-    bool has_view; /* its view has arrived */
-    bool accepted; /* it has accepted the proposal of this task */
+    bool has_view; /* the view of this peer has arrived */
+    bool accepted; /* this peer has accepted the proposal of this task */
     uint64_t live;
     uint8_t *view;
 };
 
 struct membership {
     struct membership_options options;
-    struct membership_peer *peers; /* by task; that of this task has its own view */
+    struct membership_peer *peers; /* by task, including this task itself */
     uint64_t highest;
     uint64_t bound;    /* the proposal that this task has accepted; 0: none */
     int leader;        /* the task that proposed `bound` */
@@ -124,7 +124,7 @@ void membership_announce(struct membership *membership)
         membership_send_view(membership);
 }
 
-/* Whether the views of all present tasks have exactly the present tasks as present. */
+/* Whether every present task has sent a view, and each view lists exactly the present tasks. */
 static bool membership_views_agree(const struct membership *membership)
 {
     for (int i = 0; i < membership->options.tasks; i++) {
@@ -140,8 +140,8 @@ static bool membership_views_agree(const struct membership *membership)
     return true;
 }
 
-/* The present task whose view decides which tasks may be left out: the one that had a state in
- * the latest generation; -1: none had. */
+/* Returns the present task with training state from the latest generation, or -1 if no present task
+ * has state. Its view decides which tasks the group may leave out. */
 static int membership_last_at_work(const struct membership *membership)
 {
     int found = -1;
@@ -154,9 +154,9 @@ static int membership_last_at_work(const struct membership *membership)
     return found;
 }
 
-/* Whether an absent task may be training elsewhere, according to the views of the present tasks.
- * If some of them have a state, only their views count: a new task that waits for a task that
- * never comes must not block the others. */
+/* Whether an absent task may be training elsewhere, according to the views of the present tasks. If
+ * `any_lived`, only the views of tasks with training state count: a new task that waits for a task
+ * that never comes must not block the others. */
 static bool membership_may_work_elsewhere(const struct membership *membership, int task,
                                           bool any_lived, bool *ret_unknown)
 {
@@ -176,8 +176,8 @@ static const char ELSEWHERE[] =
     "the other tasks may be training on machines that cannot be reached, and are not a minority";
 
 /* Whether the present tasks are a majority of the tasks that have flag `bit` in the view of task
- * `last` (-1: of all tasks). Tasks that cannot be training do not count, and neither do present
- * tasks that restarted without a state. */
+ * `last` (-1: of all tasks). Absent tasks count only if `apart` says that they may be training
+ * elsewhere. Present tasks that restarted without training state do not count. */
 static bool membership_is_majority(const struct membership *membership, int last, int bit,
                                    const bool *apart)
 {
@@ -221,7 +221,7 @@ const char *membership_obstacle(const struct membership *membership)
     if (left_behind && anybody_apart)
         return ELSEWHERE;
     for (int i = 0; i < membership->options.tasks;
-         i++) /* a group that a present task has accepted may be training */
+         i++) /* the rest of a group that a present task has accepted may be training */
         if (membership_is_present(membership, i) && membership->peers[i].live &&
             !membership_is_majority(membership, i, MEMBERSHIP_ACCEPTED_MEMBER, apart))
             return ELSEWHERE;
@@ -236,8 +236,8 @@ static void membership_accept_list(struct membership *membership)
     membership_refresh_view(membership);
 }
 
-/* Makes a proposal if this task is the leader and all views agree; drops the current one if they
- * no longer do. */
+/* Makes a proposal if this task is the leader and all views agree. Otherwise drops the current
+ * proposal. */
 static void membership_update_proposal(struct membership *membership)
 {
     if (membership->decided)
@@ -253,13 +253,13 @@ static void membership_update_proposal(struct membership *membership)
         lowest++;
     for (int i = 0; i < membership->options.tasks; i++)
         members += membership_is_present(membership, i);
-    if (lowest != self || !agree ||
-        obstacle) { /* a task that has accepted a proposal is not the lowest one: its leader is */
+    if (lowest != self || !agree || obstacle) { /* a task that has accepted a proposal never gets
+                                                 * past here, because its leader is lower */
         membership->proposed = 0;
         return;
     }
     if (membership->proposed)
-        return; /* it has the same members: every change of the view drops it first */
+        return; /* the proposal is up to date: every change of the view drops it first */
     uint64_t salt = membership->options.salt & ((1u << SALT_BITS) - 1);
     membership->proposed = (((membership->highest >> NUMBER_SHIFT) + 1) << NUMBER_SHIFT) |
                            salt << LEADER_BITS | (uint64_t)self;

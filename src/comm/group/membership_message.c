@@ -1,4 +1,4 @@
-/* The bytes of membership messages; see membership_message.h. */
+/* Encodes and decodes membership messages; see membership_message.h. */
 #include "comm/group/membership_message.h"
 
 #include <endian.h>
@@ -23,7 +23,7 @@ void membership_message_encode(const struct membership_message *message, int tas
     size_t size = message_size(message->kind, tasks);
     uint8_t *at = (uint8_t *)buf_reserve(out, WIRE_FRAME_HEAD_SIZE + size);
     if (!at)
-        return; /* the peer has not read for long and is given up soon */
+        return; /* the peer has not read for a long time; its timeout expires soon */
     memset(at, 0, WIRE_FRAME_HEAD_SIZE + size);
     const struct wire_frame frame = {.type = WIRE_FRAME_FORMING,
                                      .size = (uint32_t)size,

@@ -1,4 +1,4 @@
-/* Discovery of the tasks that form the next group; see peer_discovery.h. */
+/* Discovers the tasks that form the next group; see peer_discovery.h. */
 #include "comm/group/peer_discovery.h"
 
 #include "base/cleanup.h"
@@ -15,20 +15,22 @@
 
 enum {
     REMIND_MS = 1000,
-    /* Retry delay after a connection ended, to find out whether its process is gone. */
+    /* Retry delay after a connection has ended. The retry shows whether the peer's process is
+     * gone. */
     AGAIN_MS = 10,
-    /* A poll() this much longer than requested means that this process was stopped. */
+    /* If poll() takes this much longer than requested, this process was suspended. */
     STOPPED_MS = 200,
 };
 
 struct discovery_peer {
-    enum peer_outcome outcome; /* of the last group, until the task connects */
+    enum peer_outcome outcome; /* outcome of the last group; reset when the task connects */
     bool silent;
-    /* It left the last group or closed a connection: it may be training without this task. */
+    /* The peer left the last group or closed a connection, so it may be training without this
+     * task. */
     bool lives;
-    /* The link that messages to it use, so that they arrive in order; NULL: none. */
+    /* The one link that all messages to this peer use, so that they arrive in order; NULL: none. */
     struct peer_link *link;
-    int64_t heard_ms; /* when it was last heard, by `clock_ms` */
+    int64_t heard_ms; /* value of `clock_ms` when the last message arrived */
 };
 
 struct peer_discovery {
@@ -37,7 +39,8 @@ struct peer_discovery {
     struct membership *membership;
     struct discovery_peer *others;
     uint8_t *tasks; /* buffer for the tasks of a received message */
-    /* How long this process has been running, and when that was updated. */
+    /* `clock_ms` counts only the time in which this process was running. `looked_ms` is the
+     * monotonic time of its last update. */
     int64_t clock_ms, looked_ms;
     int64_t allowed_ms, reminded_ms;
 };
@@ -70,7 +73,7 @@ static void discovery_flush_link(struct peer_link *peer_link)
         ssize_t sent =
             connection_send(&peer_link->connection, peer_link->out.data, peer_link->out.size);
         if (sent < 0)
-            return; /* a broken connection is detected when it is read */
+            return; /* the next read detects a broken connection */
         buf_consume(&peer_link->out, (size_t)sent);
     }
 }
@@ -97,7 +100,7 @@ static int discovery_parse_link(struct peer_discovery *discovery, struct peer_li
     return 0;
 }
 
-/* Reads all messages before it handles the end of the connection: the last message may be the
+/* Reads all messages before handling the end of the connection, because the last message may be the
  * commit. */
 static void discovery_read_link(struct peer_discovery *discovery, struct peer_link *peer_link,
                                 int64_t now)
@@ -113,7 +116,7 @@ static void discovery_read_link(struct peer_discovery *discovery, struct peer_li
             if (discovery_parse_link(discovery, peer_link, &failure) == 0)
                 continue;
         }
-        /* Until its address refuses a connection. */
+        /* The peer may be alive until its address refuses a connection. */
         discovery->others[peer_link->peer].lives = true;
         discovery_close_link(discovery, peer_link, now, ECONNRESET,
                              got > 0 ? failure.message : socket_reason((int)-got));
@@ -137,7 +140,7 @@ static void discovery_start_links(struct peer_discovery *discovery)
             buf_init(&peer_link->in, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
             buf_init(&peer_link->out, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
             if (other->link ==
-                peer_link) /* the link of a previous process of this task was replaced */
+                peer_link) /* this link replaced the link of the task's previous process */
                 other->link = NULL;
         }
         if (!other->link) {
@@ -172,8 +175,8 @@ static bool discovery_flush_links(struct peer_discovery *discovery)
     return all;
 }
 
-/* The presence of a task without a link. A refused connection proves that its process is gone. A
- * connection that ends, or that is not answered, proves nothing. */
+/* Returns the presence of a task without a link. A refused connection proves that its process is
+ * gone. A connection that ends or gets no answer proves nothing. */
 static enum membership_presence discovery_presence_of(struct peer_discovery *discovery, int task)
 {
     const struct peer_discovery_options *options = discovery->options;
@@ -183,13 +186,13 @@ static enum membership_presence discovery_presence_of(struct peer_discovery *dis
     bool connected = peer_link->state == PEER_LINK_HANDSHAKE &&
                      peer_link->handshake.state != HANDSHAKE_CONNECTING;
     if (peer_listener_is_securing(discovery->rendezvous.listener, task))
-        return MEMBERSHIP_UNKNOWN; /* it is connected, and its link is ready in a moment */
+        return MEMBERSHIP_UNKNOWN; /* the task is connected, and its link will be ready soon */
     if (peer_link->failure == ECONNREFUSED && !connected) {
         other->lives = false;
         return MEMBERSHIP_GONE;
     }
-    /* A pod that is not scheduled yet, or was deleted, has no name. For a task without a state
-     * that is enough to start without it, with --min-workers. */
+    /* A pod that is not scheduled yet, or was deleted, has no DNS name. With --min-workers, a task
+     * without training state may then start without this pod. */
     if (peer_link->failure == PEER_LINK_NO_NAME && peer_link->state != PEER_LINK_HANDSHAKE &&
         !options->live)
         return MEMBERSHIP_GONE;
@@ -200,8 +203,8 @@ static enum membership_presence discovery_presence_of(struct peer_discovery *dis
     if (!connected && peer_link->failure && peer_link->failure != ECONNRESET &&
         peer_link->failure != ENOTCONN)
         return MEMBERSHIP_SILENT;
-    /* A task that was not in the last group with this one and does not answer is not waited for:
-     * it can join later. */
+    /* Do not wait for a task that was not in the last group and does not answer. It can join
+     * later. */
     if (!connected && options->live && !was_member && !*options->expelled)
         return MEMBERSHIP_SILENT;
     return MEMBERSHIP_UNKNOWN;
@@ -235,7 +238,7 @@ static void discovery_update_presence(struct peer_discovery *discovery, int64_t 
     }
 }
 
-/* Forgets what is known about tasks without a link. */
+/* Resets the state of tasks without a link. */
 static void discovery_forget_absent(struct peer_discovery *discovery)
 {
     for (int task = 0; task < discovery->options->rendezvous.size; task++) {
@@ -252,9 +255,9 @@ static void discovery_forget_absent(struct peer_discovery *discovery)
     }
 }
 
-/* Time in which this process was stopped, or was not scheduled, does not count against the
- * others. After a long stop the others may have continued without this task, so that nothing is
- * known about them any more. */
+/* Time in which this process was suspended, or was not scheduled, does not count towards the
+ * timeouts of the others. After a long suspension the others may have continued without this task,
+ * so the state of absent tasks is reset. */
 static void discovery_advance_clock(struct peer_discovery *discovery, int64_t now)
 {
     int64_t passed = now - discovery->looked_ms, most = discovery->allowed_ms + STOPPED_MS;
@@ -271,8 +274,8 @@ static bool discovery_may_start_small(const struct peer_discovery *discovery, in
     return now - discovery->rendezvous.started >= discovery->options->start_after_ms;
 }
 
-/* At a normal start all tasks are waited for, and their names say enough; only otherwise the
- * obstacle is reported too. */
+/* At a normal start all tasks are needed, and the names of the missing tasks are enough. In other
+ * cases the obstacle is reported too. */
 static void discovery_report(struct peer_discovery *discovery, int64_t now)
 {
     const struct peer_discovery_options *options = discovery->options;
@@ -378,8 +381,8 @@ static void discovery_init(struct peer_discovery *discovery)
     discovery->membership = membership_new(&membership);
 }
 
-/* Members make new connections under their generation: their connections that are still pending
- * belong to this discovery, which is over. */
+/* Drops the pending connections of the members. They belong to this discovery, which is over; the
+ * members make new connections under their generation. */
 static void discovery_dismiss_members(struct peer_discovery *discovery, const bool *list)
 {
     struct peer_listener *peer_listener = discovery->rendezvous.listener;

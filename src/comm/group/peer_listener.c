@@ -1,4 +1,4 @@
-/* The listening socket of a task and its pending peers; see peer_listener.h. */
+/* Implements the listening socket of a task and its pending peers; see peer_listener.h. */
 #include "comm/group/peer_listener.h"
 
 #include "comm/transport/socket.h"
@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <string.h>
 
-enum { PENDING_PEERS_MAX = 256 }; /* in addition to one per member */
+enum { PENDING_PEERS_MAX = 256 }; /* limit of pending peers, in addition to one per member */
 
 int peer_listener_open(struct peer_listener *peer_listener, const struct ty_task *self, int size,
                        struct err *err)
@@ -35,8 +35,8 @@ static bool pending_peer_is_proven(const struct pending_peer *pending_peer)
            pending_peer->handshake.state == HANDSHAKE_SECURING;
 }
 
-/* Whether one more connection can be accepted. ret_evict: the pending peer that must be dropped
- * for it; -1: none. */
+/* Whether one more connection can be accepted. Sets *ret_evict to the pending peer that must be
+ * dropped first, or to -1. */
 static bool listener_find_room(const struct peer_listener *peer_listener, uint32_t size,
                                ssize_t *ret_evict)
 {

@@ -1,7 +1,7 @@
 /* The listening socket of a task, and the peers that have connected but not joined yet. In an
- * elastic group it stays open for the whole run: a refused connection then proves that the process
- * does not exist, and a new task can wait here while the members train. Owned by formation, or by
- * one rendezvous; rendezvous turns pending peers into links. */
+ * elastic group the socket stays open for the whole run. So a refused connection proves that the
+ * process does not exist, and a new task can stay connected while the members train. Owned by
+ * formation, or by one rendezvous; rendezvous turns pending peers into links. */
 #ifndef TRAINYARD_COMM_GROUP_PEER_LISTENER_H
 #define TRAINYARD_COMM_GROUP_PEER_LISTENER_H
 
@@ -19,33 +19,33 @@ struct pending_peer {
     struct handshake handshake;
     char from[SOCKET_ADDRESS_TEXT_MAX];
     int64_t ends;  /* deadline of the handshake (monotonic, ms) */
-    bool admitted; /* rendezvous has decided on it */
+    bool admitted; /* rendezvous has decided whether to accept this peer */
     bool securing; /* the TLS handshake has begun */
 };
 
 struct peer_listener {
     int fd;                             /* -1: not listening */
-    struct handshake_identity identity; /* the identity of this task while it belongs to no group */
+    struct handshake_identity identity; /* identity of this task outside of a group */
     VEC(struct pending_peer *) pending_peers;
-    /* The last reported reason of a refusal; the same reason is not reported twice in a row. */
+    /* The last reported reason of a rejection; the same reason is not reported twice in a row. */
     char last_refusal[PEER_LISTENER_REASON_MAX];
 };
 
 /* Listens on the port of `self`, in a cluster of `size` tasks. */
 int peer_listener_open(struct peer_listener *peer_listener, const struct ty_task *self, int size,
                        struct err *err);
-/* Closes it and all pending peers. Safe on zeroed memory with fd -1. */
+/* Closes the socket and all pending peers. Safe on zeroed memory with fd -1. */
 void peer_listener_close(struct peer_listener *peer_listener);
 
-/* Whether it can accept another connection, in a group of `size`. */
+/* Whether the listener can accept another connection, in a group of `size` members. */
 bool peer_listener_has_room(const struct peer_listener *peer_listener, uint32_t size);
-/* Accepts all waiting connections; `identity` is what their handshakes are compared with. */
+/* Accepts all waiting connections. Their handshakes are checked against `identity`. */
 void peer_listener_accept(struct peer_listener *peer_listener,
                           const struct handshake_identity *identity, int64_t now);
-/* Drops pending peers that wait for a decision and have disconnected. */
+/* Drops pending peers that have disconnected while they wait for a decision. */
 void peer_listener_drop_departed(struct peer_listener *peer_listener);
 void peer_listener_dismiss(struct peer_listener *peer_listener, size_t position);
-/* Whether task `task` is accepted and in its TLS handshake. */
+/* Whether `task` has been accepted and its TLS handshake is in progress. */
 bool peer_listener_is_securing(const struct peer_listener *peer_listener, int task);
 
 /* Whether an authenticated task waits to join. Also continues the handshakes of all pending peers.

@@ -1,5 +1,5 @@
-/* Rendezvous of the members of a group; see rendezvous.h. Everything runs in one loop around
- * poll(), which is here, with the setup and the result. */
+/* Connects the members of a group; see rendezvous.h. This file has the poll() loop that drives
+ * everything, the setup and the result. */
 #include "comm/group/rendezvous.h"
 
 #include "base/buf.h"
@@ -43,8 +43,9 @@ struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, 
     return NULL;
 }
 
-/* Hashes the cluster as all members must see it. In the master form members may use different
- * names for the master (localhost, its service), so only the size counts there. */
+/* Hashes the cluster description, which must be the same for all members. In the master form
+ * members may use different names for the master (localhost, its service), so only the size is
+ * hashed. */
 static void rendezvous_hash_job(const struct rendezvous_options *options,
                                 uint8_t ret[SECRET_MAC_SIZE])
 {
@@ -73,8 +74,9 @@ void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, b
     vec_push(&rendezvous->peer_links, peer_link);
 }
 
-/* Two members are neighbours in the ring anyway. With very many members the algorithms over pairs
- * gain too little for so many sockets. */
+/* Whether each two members have a data connection. A group of two does not need it, because its
+ * members are neighbours in the ring. In very large groups the number of sockets costs more than
+ * the algorithms over pairs gain. */
 static bool rendezvous_has_pairs(const struct rendezvous_options *options)
 {
     enum { PAIRS_MEMBERS_MIN = 3, PAIRS_MEMBERS_MAX = 64 };
@@ -153,8 +155,8 @@ void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until)
                until > now ? (int)(until - now) : 0);
 }
 
-/* Fails if a member of the generation is lost or begins again. There is no wait for such a
- * member: the next generation is formed without it. */
+/* Fails if a member of the generation is lost or has restarted. Does not wait for this member: the
+ * tasks agree on a new generation instead. */
 static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t now, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -240,8 +242,8 @@ static void rendezvous_hand_over(struct rendezvous *rendezvous, struct connectio
     *ret = links;
 }
 
-/* Drops the pending peers of this rendezvous. Peers that wait for the next one, or have not sent
- * a hello yet, stay if the listener stays open. */
+/* Drops the pending peers of this rendezvous. Peers that wait for the next rendezvous, or have not
+ * sent a hello yet, stay if the listener stays open. */
 static void rendezvous_release_pending_peers(struct rendezvous *rendezvous)
 {
     if (rendezvous->listener == &rendezvous->own_listener)

@@ -1,4 +1,4 @@
-/* Names the missing members in reports, in the error at the end, and for options.waiting; see
+/* Names the missing members in reports, in the timeout error, and for options.waiting; see
  * rendezvous_private.h. */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED_MAX = 4 }; /* missing members that a report or an error names */
+enum { NAMED_MAX = 4 }; /* limit of missing members that a report or an error names */
 
 /* Calls `visit` with the name, as "worker 2 (host:port)", and the reason of each missing member,
  * up to NAMED_MAX of them. Returns the number of all missing members. */
@@ -18,7 +18,8 @@ static int missing_peers_visit(struct rendezvous *rendezvous,
 {
     int missing = 0;
     for (int peer = 0; peer < rendezvous->options->size; peer++) {
-        /* An outgoing link has a better reason than an incoming one. */
+        /* Prefer an outgoing link, because its reason is more exact than that of an incoming
+         * link. */
         const struct peer_link *found = NULL;
         bool linked = false;
         for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
@@ -29,7 +30,7 @@ static int missing_peers_visit(struct rendezvous *rendezvous,
                 (!found || (peer_link->outgoing && !found->outgoing)))
                 found = peer_link;
         }
-        if (!found || linked) /* in discovery one of the two connections is enough */
+        if (!found || linked) /* in discovery one of the two links is enough */
             continue;
         if (missing++ < NAMED_MAX) {
             char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -72,8 +73,8 @@ int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err)
     int missing = missing_peers_visit(rendezvous, missing_peer_append, &text);
     if (missing > NAMED_MAX)
         buf_printf(&text, "; and %d more", missing - NAMED_MAX);
-    /* Rounded to tenths of a second, because the timeout is what was left of the one that the
-     * user gave. */
+    /* The timeout is the rest of the user's timeout. Rounding to tenths of a second hides the
+     * difference. */
     int64_t tenths = (rendezvous->options->timeout_ms + 50) / 100;
     return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not connect within %g s: %s", missing,
                    rendezvous->wanted, (double)tenths / 10, text.data);

@@ -1,5 +1,5 @@
-/* The links that a member needs: each one is resolved, connected, retried, and watched once it is
- * ready; see rendezvous_private.h. */
+/* Makes the links that a member needs: resolves the name of each peer, connects, retries, and
+ * checks that a ready link stays connected; see rendezvous_private.h. */
 #include "base/str.h"
 #include "comm/group/rendezvous_private.h"
 #include "comm/transport/socket.h"
@@ -42,8 +42,8 @@ static void peer_link_start_handshake(struct rendezvous *rendezvous, struct peer
     peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
 }
 
-/* Connects to an address that rank 0 has sent. IPv4 addresses are mapped into IPv6 in the
- * message, and are unmapped here because not every machine has IPv6. */
+/* Connects to an address that rank 0 has sent. The message has IPv4 addresses in IPv4-mapped IPv6
+ * form. They are unmapped here, because not every machine has IPv6. */
 static void peer_link_start_with_sent_address(struct rendezvous *rendezvous,
                                               struct peer_link *peer_link, int64_t now)
 {
@@ -111,8 +111,8 @@ static void peer_link_on_resolved(struct rendezvous *rendezvous, struct peer_lin
     peer_link_start_handshake(rendezvous, peer_link, (struct sockaddr *)&address, size, now);
 }
 
-/* Whether another attempt cannot help after a refusal. A peer of another job is most often a
- * process of an earlier run that is about to be replaced; other reasons do not go away. */
+/* Whether another attempt after this rejection is useless. A peer of another job is usually a
+ * process of an earlier run that is about to be replaced; other reasons are permanent. */
 static bool peer_link_is_refused_for_good(const struct handshake *handshake)
 {
     return handshake->verdict != WIRE_OTHER_JOB && handshake->verdict != WIRE_WRONG_TASK;
@@ -135,7 +135,8 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
         peer_link->state = PEER_LINK_READY;
         return 0;
     }
-    /* The peer may have taken long to accept. From now on it has no reason to. */
+    /* The peer may have taken a long time to accept. The TLS handshake gets a new, short
+     * deadline. */
     if (peer_link->handshake.state == HANDSHAKE_SECURING && !peer_link->securing) {
         peer_link->securing = true;
         peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
@@ -166,8 +167,8 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
     return 0;
 }
 
-/* The peer of a ready link may die before all members have connected; then this member waits for
- * it again. Bytes that it has sent stay unread for the transport. */
+/* The peer of a ready link may die before all members have connected. Then this member waits for
+ * the peer again. Bytes that the peer has sent are left for the transport to read. */
 static void peer_link_check_ready(struct peer_link *peer_link, int64_t now)
 {
     struct pollfd state = {.fd = peer_link->connection.fd, .events = POLLRDHUP};

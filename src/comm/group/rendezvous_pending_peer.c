@@ -1,6 +1,6 @@
-/* Pending peers: an unknown peer is refused with the reason, an authenticated one becomes the
- * link of its rank. It replaces an older link of the same rank, because a member that died and
- * restarted is the usual reason for two; see rendezvous_private.h. */
+/* Handles pending peers: rejects an unknown peer with the reason, and turns an authenticated peer
+ * into the link of its rank. The new link replaces an older link of the same rank, because the
+ * usual cause is a restarted member; see rendezvous_private.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/group/rendezvous_private.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Refuses an authenticated peer for good, or accepts it. */
+/* Accepts or rejects an authenticated peer. Fails if the rejection is permanent. */
 static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer *pending_peer,
                               struct err *err)
 {
@@ -40,7 +40,7 @@ static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer
         handshake_decide(handshake, WIRE_ACCEPTED, NULL, 0);
         return 0;
     }
-    /* Rank 0 answers only when it can send the addresses of all members. */
+    /* Rank 0 sends its verdict later, together with the addresses of all members. */
     struct sockaddr_storage from = {0};
     socklen_t size = sizeof(from);
     struct wire_address *address = &rendezvous->addresses[hello->rank];
@@ -57,7 +57,8 @@ static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer
     return 0;
 }
 
-/* In the master form: once every member is authenticated, sends the addresses of all to all. */
+/* In the master form: sends all addresses to all members as soon as every member is
+ * authenticated. */
 static void pending_peers_tell_addresses(struct rendezvous *rendezvous)
 {
     if (!rendezvous->options->master_form || rendezvous->options->rank != 0)
@@ -103,15 +104,15 @@ static void pending_peer_report_refusal(struct rendezvous *rendezvous,
     char line[ERR_MESSAGE_MAX + SOCKET_ADDRESS_TEXT_MAX + 32];
     snprintf(line, sizeof(line), "refused a connection from %s: %s", pending_peer->from,
              why->message);
-    /* A peer that tries again comes from another port, so only the reason is compared. */
+    /* A peer that tries again has another source port, so only the reason is compared. */
     if (!str_eq(why->message, rendezvous->listener->last_refusal))
         rendezvous_report(rendezvous, line);
     str_copy(rendezvous->listener->last_refusal, sizeof(rendezvous->listener->last_refusal),
              why->message);
 }
 
-/* The identity that the peer is compared with. A task without a group may connect while the
- * members of a generation connect to each other: it is compared with the identity of the
+/* Returns the identity against which the peer is checked. A task without a group may connect while
+ * the members of a generation connect to each other. It is checked against the identity of the
  * listener, and then waits. */
 static const struct handshake_identity *
 pending_peer_identity(const struct rendezvous *rendezvous, const struct pending_peer *pending_peer)
@@ -130,8 +131,9 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         handshake_set_identity(&pending_peer->handshake,
                                pending_peer_identity(rendezvous, pending_peer));
         int result = handshake_progress(&pending_peer->handshake, &failure);
-        bool is_current = pending_peer->handshake.identity ==
-                          rendezvous->identity; /* otherwise it waits for the next rendezvous */
+        bool is_current =
+            pending_peer->handshake.identity == rendezvous->identity; /* if false, the peer waits
+                                                                       * for the next rendezvous */
         if (result == 0 && is_current && !pending_peer->admitted &&
             pending_peer->handshake.state == HANDSHAKE_PROVEN) {
             pending_peer->admitted = true;
@@ -142,7 +144,8 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         bool waits = pending_peer->handshake.state == HANDSHAKE_PROVEN;
         if (pending_peer->handshake.state == HANDSHAKE_SECURING && !pending_peer->securing) {
             pending_peer->securing = true;
-            pending_peer->ends = now + ATTEMPT_MAX_MS; /* it may have waited for long */
+            pending_peer->ends = now + ATTEMPT_MAX_MS; /* the peer may have waited for a long
+                                                        * time */
         }
         if (result < 0 && failure.code != ERR_UNAVAILABLE)
             pending_peer_report_refusal(rendezvous, pending_peer, &failure);

@@ -1,7 +1,7 @@
 /* The state of a rendezvous. A peer_link is one connection that this member needs: outgoing if this
- * member makes it, incoming if the peer does. A pending_peer (peer_listener.h) is an accepted
- * connection whose peer is not authenticated yet; it becomes the incoming peer_link that it claims
- * to be. Included by rendezvous*.c and peer_discovery.c only. */
+ * member makes the connection, incoming if the peer makes it. A pending_peer (peer_listener.h) is
+ * an accepted connection whose peer is not authenticated yet. After the authentication it becomes
+ * an incoming peer_link. Included by rendezvous*.c and peer_discovery.c only. */
 #ifndef TRAINYARD_COMM_GROUP_RENDEZVOUS_PRIVATE_H
 #define TRAINYARD_COMM_GROUP_RENDEZVOUS_PRIVATE_H
 
@@ -17,9 +17,10 @@ enum { ATTEMPT_MAX_MS = PEER_LISTENER_ATTEMPT_MAX_MS, REASON_MAX = PEER_LISTENER
 
 enum peer_link_state {
     PEER_LINK_WAITING, /* outgoing: until retry_at; incoming: until the peer connects */
-    /* The name of the peer is looked up; incoming: only to report a wrong name. */
+    /* The name of the peer is being looked up; for an incoming link, only to report a wrong
+     * name. */
     PEER_LINK_RESOLVING,
-    PEER_LINK_HANDSHAKE, /* outgoing: connecting, or in the handshake */
+    PEER_LINK_HANDSHAKE, /* outgoing only: connecting, or in the handshake */
     PEER_LINK_READY,
 };
 
@@ -34,15 +35,15 @@ struct peer_link {
     int channel; /* 0: control; see wire_hello.channel */
     bool outgoing;
     enum peer_link_state state;
-    struct connection connection; /* in PEER_LINK_READY */
+    struct connection connection; /* valid in state PEER_LINK_READY */
     struct resolve *resolve;
     struct handshake handshake;
     int attempts;
-    int failure; /* why the last attempt failed: an errno or PEER_LINK_NO_…; 0: none has failed */
+    int failure; /* errno of the last failed attempt, or PEER_LINK_NO_…; 0: no failure */
     int64_t retry_at, attempt_ends;
     bool securing;           /* the TLS handshake has begun */
     char reason[REASON_MAX]; /* why the link is not ready, for reports */
-    bool talking;            /* in discovery: carries membership messages */
+    bool talking;            /* in discovery: the link carries membership messages */
     struct buf in, out;      /* membership messages */
 };
 
@@ -56,12 +57,12 @@ struct rendezvous {
     struct peer_listener *listener; /* the listener of the options, or own_listener */
     struct peer_listener own_listener;
     bool in_discovery; /* links that are ready carry messages, which peer_discovery reads */
-    bool tolerant;     /* refuses a task with another shape or encryption instead of failing */
+    bool tolerant;     /* rejects a task with another shape or encryption instead of failing */
     int64_t started, deadline, next_report;
     VEC(struct peer_link) peer_links;
     struct wire_address *addresses; /* by rank, in the master form; port 0: not known yet */
     bool addresses_known;           /* this member knows the addresses of all members */
-    char missing[MISSING_MAX]; /* the names of the missing members that `waiting` was last told */
+    char missing[MISSING_MAX];      /* the names that were last passed to options.waiting */
     VEC(struct pollfd) polls;
 };
 
@@ -75,31 +76,31 @@ void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, b
 void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until);
 /* Reports the members that are missing, and why. */
 void rendezvous_report_missing(struct rendezvous *rendezvous);
-/* Passes their names to options.waiting if they have changed. */
+/* Passes the names of the missing members to options.waiting if they have changed. */
 void rendezvous_tell_missing(struct rendezvous *rendezvous);
 /* Fails with ERR_TIMEOUT and the names of the missing members. */
 int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err);
 /* Fails with ERR_CANCELED if options.stop is set. */
 int rendezvous_check_stop(const struct rendezvous *rendezvous, struct err *err);
 
-/* NULL if this member needs no such link. */
+/* Returns NULL if this member needs no such link. */
 struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, int channel,
                                        bool outgoing);
 void rendezvous_describe(const struct rendezvous *rendezvous, int rank,
                          char text[TF_CONFIG_TASK_TEXT_MAX]);
 void rendezvous_report(struct rendezvous *rendezvous, const char *line);
 
-/* The addresses of all members are known now: links that waited for them start at once. */
+/* Called when the addresses of all members are known: starts the links that waited for them. */
 void rendezvous_addresses_told(struct rendezvous *rendezvous);
 
-/* Continues every link: looks up names, connects, and checks those that are ready. Fails if a peer
- * refuses this member for good. */
+/* Continues every link: looks up names, connects, and checks the ready links. Fails if a peer
+ * rejects this member permanently. */
 int rendezvous_progress_links(struct rendezvous *rendezvous, int64_t now, struct err *err);
 /* Ends the current attempt and schedules the next one, with exponential backoff. */
 void rendezvous_postpone(struct peer_link *peer_link, int64_t now, int failure, const char *reason);
 
 /* Accepts connections, continues their handshakes, and turns authenticated peers into links. Fails
- * if this member refuses a task of the job for good. */
+ * if this member rejects a task of the job permanently. */
 int rendezvous_progress_pending_peers(struct rendezvous *rendezvous, int64_t now, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The ids of one pull or push; see batch.h. */
+/* Prepares the ids of one pull or push for sending; see batch.h. */
 #include "comm/ps/batch.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ void ps_batch_release(struct ps_batch *batch)
 
 size_t ps_batch_server(int64_t id, size_t servers)
 {
-    /* Must never change: it decides which server has a row. */
+    /* SALT must never change, because it decides which server has a row. */
     static const uint64_t SALT = 0x5851f42d4c957f2du;
     return (size_t)((embedding_hash(SALT, id) >> 32) * servers >> 32);
 }
@@ -59,7 +59,7 @@ static void batch_reserve(struct ps_batch *batch, size_t count)
     batch->stamp = 0;
 }
 
-/* Finds each id once: fills `seen`, and `places` with indexes into it. */
+/* Removes repeated ids: fills `seen`, and `places` with indexes into `seen`. */
 static void batch_unify_ids(struct ps_batch *batch, const int64_t *ids, size_t count)
 {
     if (++batch->stamp == 0) {
@@ -94,8 +94,8 @@ static void batch_group_by_server(struct ps_batch *batch, size_t count)
     }
     for (size_t server = 0; server < batch->servers; server++)
         starts[server + 1] += starts[server];
-    /* Placing an id moves the start of its server, in the end to the start of the next one; so
-     * all starts are shifted back afterwards. */
+    /* Placing an id increments the start of its server. In the end each start equals that of the
+     * next server, so all starts are shifted back afterwards. */
     for (size_t i = 0; i < batch->count; i++) {
         size_t place = starts[batch->server_of[i]]++;
         batch->target[i] = (uint32_t)place;

@@ -1,6 +1,6 @@
-/* A batch: the ids of one pull or push, prepared for sending. It has each id once, grouped by
- * server, and for each given id the place of its row. Called by ps_client. It grows to the largest
- * batch so far and allocates nothing after that. */
+/* A batch: the ids of one pull or push, prepared for sending. Repeated ids are removed, the ids are
+ * grouped by server, and `places` maps each given id to its row. Called by ps_client. The buffers
+ * keep the size of the largest batch so far. */
 #ifndef TRAINYARD_COMM_PS_BATCH_H
 #define TRAINYARD_COMM_PS_BATCH_H
 
@@ -10,9 +10,9 @@
 
 struct ps_batch {
     size_t count;     /* number of different ids */
-    int64_t *ids;     /* grouped by server: those of server s are starts[s] to starts[s + 1] - 1 */
+    int64_t *ids;     /* grouped by server; server s has ids[starts[s]] to ids[starts[s + 1] - 1] */
     size_t *starts;   /* servers + 1 entries */
-    uint32_t *places; /* by given id: its place in `ids` */
+    uint32_t *places; /* one per given id: its index in `ids` */
     bool plain;       /* `ids` has the given ids in the given order */
 
     /* Private to batch.c. */
@@ -33,14 +33,14 @@ void ps_batch_release(struct ps_batch *batch);
 /* Fills the batch with at most PS_IDS_MAX ids, in any order and with repetitions. */
 void ps_batch_fill(struct ps_batch *batch, const int64_t *ids, size_t count);
 
-/* The server that has the row of an id. It is chosen by a hash, because ids in strides would all be
- * on one server if it were the remainder of the id. Part of the protocol and of the snapshot
- * format: it must never change. */
+/* Returns the server that has the row of an id. Uses a hash, because the remainder of the id would
+ * put ids with a common stride on one server. The function is part of the protocol and of the
+ * snapshot format, and must never change. */
 size_t ps_batch_server(int64_t id, size_t servers);
 
 /* Convert between rows in the given order (`count` rows of `dimensions` floats) and rows of the
- * batch: ps_batch_sum() adds the gradients of equal ids, ps_batch_spread() copies rows to all their
- * places. */
+ * batch: ps_batch_sum() adds the gradients of equal ids, ps_batch_spread() copies the row of an id
+ * to every place where the id was given. */
 void ps_batch_sum(const struct ps_batch *batch, const float *gradients, size_t count,
                   size_t dimensions, float *ret);
 void ps_batch_spread(const struct ps_batch *batch, const float *rows, size_t count,

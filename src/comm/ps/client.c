@@ -1,5 +1,5 @@
-/* The client of parameter servers; see ps.h. This is what both kinds of client share: it checks
- * the arguments, builds batches, and records which variables are open. */
+/* The common part of both clients of parameter servers (local and remote); see ps.h. Checks the
+ * arguments, builds batches, and records which variables are open. */
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Parameter servers need workers, and several workers without parameter servers would train
- * separate models. */
+/* Refuses a cluster without workers. Also refuses several workers without parameter servers,
+ * because they would train separate models. */
 static int client_check_config(const struct ty_tf_config *config, size_t *ret_servers,
                                struct err *err)
 {

@@ -1,4 +1,4 @@
-/* The client that keeps the variables inside its own process, for a cluster without ps; see
+/* The client that keeps the variables in its own memory, for a cluster without ps; see
  * client_private.h. */
 #include "base/mem.h"
 #include "comm/ps/client_private.h"

@@ -1,13 +1,14 @@
-/* The two kinds of client: one keeps the variables inside its process (client_local.c), the other
- * on servers (client_remote.c). client.c checks the arguments, builds batches and records which
- * variables are open. Included by client*.c only. */
+/* The two kinds of client: client_local.c keeps the variables in its own memory, client_remote.c
+ * keeps them on servers. client.c checks the arguments, builds batches and records which variables
+ * are open. Included by client*.c only. */
 #ifndef TRAINYARD_COMM_PS_CLIENT_PRIVATE_H
 #define TRAINYARD_COMM_PS_CLIENT_PRIVATE_H
 
 #include "comm/ps/batch.h"
 #include "comm/ps/ps.h"
 
-/* client.c has checked the arguments. Rows are in the order of the batch, one per id of it. */
+/* The operations of one kind of client. client.c has checked the arguments. There is one row per id
+ * of the batch, in the order of the batch. */
 struct ps_client_ops {
     void (*free)(struct ps_client *client);
     int (*dense_open)(struct ps_client *client, const float *initial, struct err *err);
@@ -29,19 +30,19 @@ struct ps_client_ops {
 
 struct ps_client {
     const struct ps_client_ops *ops;
-    void *side; /* state of the kind of client */
+    void *side; /* private state of client_local.c or client_remote.c */
     size_t servers;
     size_t dense_count;
     struct ps_update dense_update;
     struct ps_table tables[PS_TABLES_MAX];
     size_t table_count;
-    uint64_t counted[PS_COUNTERS]; /* totals of this process */
+    uint64_t counted[PS_COUNTERS]; /* by counter: sum of all additions by this process */
     struct ps_batch batch;
-    float *rows; /* scratch for the rows of a batch */
+    float *rows; /* temporary buffer for the rows of a batch */
     size_t rows_capacity;
 };
 
-/* Both set ops and side. */
+/* Both functions set `ops` and `side`. */
 void ps_client_local_init(struct ps_client *client);
 int ps_client_remote_init(struct ps_client *client, const struct ps_options *options,
                           struct err *err);

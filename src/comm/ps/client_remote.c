@@ -1,6 +1,6 @@
-/* The client whose variables are on servers; see client_private.h. Server s has the dense values
- * from total·s/servers on, and the rows whose ids ps_batch_server() assigns to it. A call to
- * several servers sends to all of them before it waits for the first answer. */
+/* The client that keeps the variables on servers; see client_private.h. The range of server s in
+ * the dense vector begins at total·s/servers. ps_batch_server() assigns the rows to servers. A call
+ * to several servers sends to all of them before it waits for the first answer. */
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
 struct remote {
     struct ps_member member;
     struct ps_link *links; /* by server */
-    uint64_t life;    /* identifies this process among those of its worker, see struct ps_tally */
+    uint64_t life;    /* random; differs for each process of this worker, see struct ps_tally */
     float *seen;      /* the dense values that this worker pulled last */
     uint8_t *scanned; /* a buffer of PS_FRAME_MAX bytes, allocated by the first scan */
 };
@@ -59,7 +59,7 @@ static int remote_open_table(struct ps_client *client, struct ps_link *link, exc
     return talk(link, &frame, body, &answer, err);
 }
 
-/* Opens the range of this server, and sends it the values of `seen` if it has none. */
+/* Opens the dense range of this server. If the server has no values yet, sends those of `seen`. */
 static int remote_open_dense(struct ps_client *client, struct ps_link *link, exchange *talk,
                              bool *ret_seeded, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* A hash table from ids to row numbers; see embedding_index.h. */
+/* Implements a hash table from ids to row numbers; see embedding_index.h. */
 #include "comm/ps/embedding_index.h"
 
 #include "base/mem.h"
@@ -24,9 +24,9 @@ static struct embedding_segment *segment_new(struct embedding_index *index, size
     struct embedding_segment *segment = mem_zalloc(sizeof(*segment));
     segment->mask = (uint32_t)slots - 1;
     segment->depth = depth;
-    /* The limit is between a half and three quarters of the slots: beyond that the probe
-     * sequences get long. It differs per segment, so that not all segments are full at the same
-     * time. */
+    /* The limit is between a half and three quarters of the slots, because the probe sequences get
+     * long in a fuller segment. The limit differs per segment, so that not all segments grow at the
+     * same time. */
     segment->limit =
         (uint32_t)(slots / 2 + embedding_hash(index->salt, (int64_t)index->made++) % (slots / 4));
     segment->slots = embedding_pages_map(segment_bytes(segment));
@@ -71,8 +71,8 @@ static void segment_place(struct embedding_segment *segment, uint64_t hash, int6
     segment->used++;
 }
 
-/* Moves all entries of `from` into one of two segments, by the first bit of the hash after the
- * shared ones; into one segment if both are the same. */
+/* Moves all entries of `from` into `low` or `high`, by the first hash bit after the bits that all
+ * its ids share. `low` and `high` may be the same segment. */
 static void segment_distribute(const struct embedding_index *index,
                                const struct embedding_segment *from, struct embedding_segment *low,
                                struct embedding_segment *high)
@@ -98,7 +98,7 @@ static void index_double_directory(struct embedding_index *index)
     index->depth++;
 }
 
-/* Makes room in the segment that a hash belongs to. */
+/* Doubles or splits the segment to which `hash` belongs. */
 static void index_grow(struct embedding_index *index, uint64_t hash)
 {
     struct embedding_segment *full = embedding_index_segment(index, hash);
@@ -114,7 +114,7 @@ static void index_grow(struct embedding_index *index, uint64_t hash)
         high = segment_new(index, SLOTS_MAX, full->depth + 1);
     }
     segment_distribute(index, full, low, high);
-    /* The entries of a segment in the directory are contiguous; the upper half of them gets
+    /* The directory entries of a segment are contiguous. The upper half of them now points to
      * `high`. */
     size_t count = (size_t)1 << (index->depth - full->depth);
     size_t first = (hash >> 1 >> (63 - index->depth)) & ~(count - 1);

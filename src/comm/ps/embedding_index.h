@@ -1,8 +1,8 @@
-/* A hash table from ids to row numbers. Every int64 is a valid id, and no two ids share a row. It
- * uses open addressing in segments of at most 2 MiB, one huge page. The upper bits of the hash of
- * an id choose the segment, the lower bits the slot in it. A full segment is doubled or, at its
- * largest, split into two, so that growing takes the time of one segment, never of the whole table.
- * Called by embedding_table, by one thread at a time. */
+/* A hash table from ids to row numbers. Every int64 is a valid id, and no two ids share a row. The
+ * table uses open addressing in segments of at most 2 MiB, which is one huge page. The upper bits
+ * of the hash of an id choose the segment, and the lower bits choose the slot. A full segment is
+ * doubled or, at the maximum size, split into two. So each step of growth moves one segment, never
+ * the whole table. Called by embedding_table, by one thread at a time. */
 #ifndef TRAINYARD_COMM_PS_EMBEDDING_INDEX_H
 #define TRAINYARD_COMM_PS_EMBEDDING_INDEX_H
 
@@ -21,13 +21,13 @@ struct embedding_segment {
     struct embedding_slot *slots;
     uint32_t mask; /* slots - 1 */
     uint32_t used, limit;
-    int depth; /* number of upper hash bits that all its ids share */
+    int depth; /* number of upper hash bits that all ids of this segment share */
 };
 
 struct embedding_index {
-    uint64_t salt; /* random per index, so that a choice of ids cannot cause collisions */
-    struct embedding_segment *
-        *directory; /* 2^depth entries, by upper bits; neighbours may be the same segment */
+    uint64_t salt; /* random per index, so that chosen ids cannot cause collisions on purpose */
+    struct embedding_segment **directory; /* 2^depth entries, indexed by upper hash bits; several
+                                           * may point to one segment */
     int depth;
     size_t bytes;  /* memory of all slots */
     uint64_t made; /* number of segments that were ever created */
@@ -60,7 +60,7 @@ static inline uint64_t embedding_index_prefetch(const struct embedding_index *in
     return hash;
 }
 
-/* The row of an id, counted from 1; 0 if it is not in the index. */
+/* Returns the row of an id, counted from 1, or 0 if the id is not in the index. */
 static inline uint32_t embedding_index_find(const struct embedding_index *index, int64_t id,
                                             uint64_t hash)
 {

@@ -1,5 +1,5 @@
-/* The initial values of a row. They depend only on seed and id, so that every server, every worker
- * and every run computes the same values, and no process needs to store them. */
+/* Computes the initial values of a row. They depend only on seed and id, so that every server,
+ * every worker and every run computes the same values, and no process needs to store them. */
 #ifndef TRAINYARD_COMM_PS_EMBEDDING_INIT_H
 #define TRAINYARD_COMM_PS_EMBEDDING_INIT_H
 

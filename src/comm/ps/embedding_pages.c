@@ -1,4 +1,4 @@
-/* Large memory for tables; see embedding_pages.h. */
+/* Maps large memory for tables; see embedding_pages.h. */
 #include "comm/ps/embedding_pages.h"
 
 #include "base/mem.h"
@@ -29,7 +29,7 @@ void *embedding_pages_map(size_t size)
         munmap(start, before);
     if (behind)
         munmap(start + before + size, behind);
-    /* Without huge pages the memory works too, but slower. */
+    /* A failure only makes the memory slower. */
     (void)madvise(start + before, size, MADV_HUGEPAGE);
     return start + before;
 }

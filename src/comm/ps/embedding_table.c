@@ -1,5 +1,5 @@
-/* A table of rows; see embedding_table.h. Rows are stored in blocks of about one huge page. The
- * number of a row, counted from 0, gives its block and its place there. */
+/* Implements a table of rows; see embedding_table.h. Rows are stored in blocks of about one huge
+ * page. The row number, counted from 0, gives the block and the place in the block. */
 #include "comm/ps/embedding_table.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@
 enum {
     SLOTS_AHEAD = 24,   /* ids between the prefetch of a slot and its use */
     ROWS_AHEAD = 16,    /* ids between the prefetch of a row and its use */
-    RING = 64,          /* more than both together, and a power of 2 */
+    RING = 64,          /* a power of 2 greater than SLOTS_AHEAD + ROWS_AHEAD */
     LINE = 64,          /* bytes per cache line */
     PREFETCH_LINES = 8, /* per row; after these the hardware prefetcher takes over */
 };
@@ -103,7 +103,8 @@ static float *table_find_row(const struct embedding_table *table, int64_t id, ui
     return row ? table_row_at(table, row - 1) : NULL;
 }
 
-/* Adds a row, whose values the caller sets. Returns NULL if it would pass the memory limit. */
+/* Adds a row. The caller sets its values. Returns NULL if the table would exceed its memory
+ * limit. */
 static float *table_add_row(struct embedding_table *table, int64_t id)
 {
     size_t number = table->count;
@@ -133,10 +134,10 @@ static float *table_find_or_add_row(struct embedding_table *table, int64_t id, u
     return row;
 }
 
-/* A batch is looked up in three steps, each some ids behind the one before: prefetch the slot,
- * read the slot and prefetch the row, use the row. So a few dozen memory accesses are always in
- * flight. The prefetches go into the second-level cache, because the first level keeps fewer
- * requests in flight than a row and its followers need. */
+/* The lookup of a batch is a pipeline of three steps: prefetch the slot; read the slot and prefetch
+ * the row; use the row. Each step runs some ids behind the previous step, so a few dozen memory
+ * accesses are always in flight. The prefetches go into the L2 cache, because the L1 cache supports
+ * too few requests in flight. */
 
 struct lookup {
     uint64_t hashes[RING];
@@ -156,7 +157,8 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
     size_t dimensions = (size_t)table->shape.dimensions;
     struct lookup ahead = {0};
     for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
-        /* Before the first id these wrap around; after the last one they pass the count. */
+        /* Both indexes wrap around to huge values before the first id, and exceed `count` after the
+         * last. */
         size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
         if (i < count)
             ahead.hashes[i % RING] = embedding_index_prefetch(&table->index, ids[i]);

@@ -1,8 +1,9 @@
-/* A table of rows keyed by int64 ids, as one server keeps it. A row has its values, followed by the
- * state of its optimizer. A row that was never pushed to does not exist; pulling it returns its
- * initial values. Rows are stored in the order of their creation and never move. Lookups of a batch
- * prefetch, because in a table larger than the caches the wait for memory is nearly all the cost.
- * Uses no socket and no file. Called by ps_store, by one thread at a time. */
+/* The part of an embedding table that one server keeps: rows keyed by int64 ids. A row has its
+ * values, followed by the state of its optimizer. A row that was never pushed to does not exist;
+ * pulling it returns its initial values. Rows are stored in the order of their creation and never
+ * move. Lookups of a batch use prefetching, because lookups in a table larger than the caches spend
+ * nearly all their time waiting for memory. Uses no socket and no file. Called by ps_store, by one
+ * thread at a time. */
 #ifndef TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
 #define TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
 
@@ -24,13 +25,14 @@ size_t embedding_table_stride(const struct embedding_table *table); /* floats of
 /* ret_rows has count × dimensions floats. */
 void embedding_table_pull(const struct embedding_table *table, const int64_t *ids, size_t count,
                           float *ret_rows);
-/* A repeated id is applied each time, in order. Fails with ERR_TOO_LARGE if new rows would pass the
- * memory limit; existing rows have been changed then. */
+/* If an id is repeated, each of its gradients is applied, in order. Fails with ERR_TOO_LARGE if a
+ * new row would exceed the memory limit; some rows may have been changed by then. */
 int embedding_table_push(struct embedding_table *table, const int64_t *ids, size_t count,
                          const float *gradients, float rate, struct err *err);
 
-/* Returns the number of rows from row number `first` on that are contiguous in memory, with their
- * ids; 0 at the end. Row i is at rows + i × stride. */
+/* Returns the number of rows that are contiguous in memory, from row number `first` on, or 0 at the
+ * end. Sets *ret_ids and *ret_rows to the first of them. Row i of them is at *ret_rows + i ×
+ * stride. */
 size_t embedding_table_span(const struct embedding_table *table, size_t first,
                             const int64_t **ret_ids, const float **ret_rows);
 

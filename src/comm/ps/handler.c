@@ -78,12 +78,13 @@ static int handler_dense_open(struct ps_handler *handler, const struct ps_frame 
     return result;
 }
 
-/* The first values are applied all at once, so that those of two workers are never mixed. */
+/* The initial values are applied only when all of them have arrived, so that values of two workers
+ * are never mixed. */
 static int handler_dense_seed(struct ps_handler *handler, const struct ps_frame *frame,
                               const uint8_t *body, struct buf *out, struct err *err)
 {
     struct ps_store_view view = ps_store_view(handler->store);
-    if (view.seeded) { /* another worker was first, or this one before its connection was lost */
+    if (view.seeded) { /* seeded by another worker, or by this worker on an earlier connection */
         ps_handler_done(frame->sequence, out);
         return 0;
     }
@@ -144,7 +145,7 @@ static int handler_table_open(struct ps_handler *handler, const struct ps_frame 
     return result;
 }
 
-/* Finds the table of a request for rows, and checks that so many rows fit into a frame. */
+/* Finds the table of a request for rows, and checks that the requested rows fit into a frame. */
 static int handler_find_table(const struct ps_handler *handler, const struct ps_frame *frame,
                               struct embedding_table **ret, size_t *ret_dimensions, struct err *err)
 {
@@ -176,8 +177,8 @@ static int handler_rows_pull(struct ps_handler *handler, const struct ps_frame *
                                               .size = (uint32_t)(frame->count * row_size)});
     float *rows = room;
     size_t before = (size_t)((char *)room - out->data);
-    /* The worker receives one part while the next is looked up. All parts are looked up now, so
-     * that no push of another worker comes between them. */
+    /* The worker receives one part while the server looks up the next. No push of another worker is
+     * applied between the parts. */
     for (size_t at = 0; at < frame->count; at += most) {
         size_t left = frame->count - at;
         if (at && handler->on_part)

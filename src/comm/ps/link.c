@@ -1,5 +1,5 @@
-/* The connection of a worker to one server; see link.h. The "raw" functions use the current
- * connection and fail with ERR_UNAVAILABLE if it is lost; the others reconnect. */
+/* The connection of a worker to one server; see link.h. Functions with "raw" in their names use the
+ * current connection and fail with ERR_UNAVAILABLE if it is lost. All other functions reconnect. */
 #include "comm/ps/link.h"
 
 #include "base/mem.h"
@@ -51,8 +51,8 @@ static int link_lost_error(const struct ps_link *link, int errnum, struct err *e
     return err_set(err, ERR_UNAVAILABLE, "lost %s: %s", name, socket_reason(errnum));
 }
 
-/* Waits until the connection is ready. A server may be slow for good reasons, so a silent server
- * is reported before it is given up. */
+/* Waits until the connection is ready. A server may be slow for good reasons, so a silent server is
+ * reported before the timeout. */
 static int link_wait_ready(const struct ps_link *link, short events, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -139,7 +139,7 @@ static int link_raw_send_frame(struct ps_link *link, const struct ps_frame *fram
     return link_raw_send(link, pieces, 3, err);
 }
 
-/* Turns a refusal into an error that names the server. */
+/* Turns PS_FRAME_REFUSED into an error that names the server. */
 static int link_raw_recv_refusal(struct ps_link *link, const struct ps_frame *frame,
                                  struct err *ret_refusal, struct err *err)
 {
@@ -169,7 +169,8 @@ static int link_raw_recv_head(struct ps_link *link, struct ps_frame *ret, struct
     return 0;
 }
 
-/* Receives the answer to the oldest push. A refusal is kept for the next call. */
+/* Receives the answer to the oldest push. If the server refused the push, the error is kept for the
+ * next call. */
 static int link_raw_recv_applied(struct ps_link *link, const struct ps_frame *frame,
                                  struct err *err)
 {
@@ -228,8 +229,8 @@ static int link_send_kept(struct ps_link *link, struct err *err)
     return result;
 }
 
-/* Waits for a lost server and restores its state. Any other failure ends the call; then the state
- * of the connection is unknown, so that the next call starts with a new one. */
+/* Waits for a lost server and opens its variables again. Any other failure ends the call. The state
+ * of the connection is then unknown, so the next call makes a new connection. */
 static int link_recover(struct ps_link *link, struct err *cause, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + link->timeout_ms;
@@ -251,8 +252,8 @@ static int link_recover(struct ps_link *link, struct err *cause, struct err *err
     }
 }
 
-/* Drops the connection if a failed call has left a request behind, whose answer may still arrive.
- */
+/* Drops the connection if a failed call has left a request without an answer: the answer might
+ * still arrive. */
 static void link_forget_request(struct ps_link *link)
 {
     if (!link->request.type)
@@ -308,8 +309,8 @@ int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_
     return 0;
 }
 
-/* After a loss link_recover() sends all pushes in flight, this one included, and the kept
- * request. */
+/* After a loss link_recover() sends all pushes in flight again, including this push, and the
+ * pending request. */
 int ps_link_push_send(struct ps_link *link, struct err *err)
 {
     struct err cause = ERR_INIT;
@@ -332,7 +333,7 @@ int ps_link_ask(struct ps_link *link, const struct ps_frame *frame, const void *
     return result;
 }
 
-/* Answers arrive in the order of the frames: those of pushes first. */
+/* Answers arrive in the order of the frames, so the answers to earlier pushes come first. */
 static int link_raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void *body,
                                 int64_t size, struct err *ret_refusal, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* A process of a cluster with parameter servers; see member.h. */
+/* The data that clients and servers of a cluster with parameter servers share; see member.h. */
 #include "comm/ps/member.h"
 
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cluster description has chief, workers, ps and evaluators in this order, so the tasks that
- * take part come first. */
+/* A cluster description lists chief, workers, ps and evaluators in this order. The evaluators do
+ * not take part, so the tasks that take part come first. */
 int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, uint64_t shape,
                    const char *secret, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* A process of a cluster with parameter servers: the tasks that take part, in the same order in all
- * processes, and what they must agree on in the handshake. Used by clients and servers. */
+/* The data that clients and servers of a cluster with parameter servers share: the tasks that take
+ * part, in the same order in all processes, and the values that the handshake compares. */
 #ifndef TRAINYARD_COMM_PS_MEMBER_H
 #define TRAINYARD_COMM_PS_MEMBER_H
 
@@ -15,8 +15,8 @@ struct ps_member {
     int servers;
 };
 
-/* Copies what it needs of `config`. If `secret` is NULL it comes from the environment. The caller
- * sets the remaining fields of `rendezvous`. */
+/* Copies the needed parts of `config`. If `secret` is NULL, the secret comes from the environment.
+ * The caller sets the remaining fields of `rendezvous`. */
 int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, uint64_t shape,
                    const char *secret, struct err *err);
 void ps_member_release(struct ps_member *member); /* safe on zeroed memory */

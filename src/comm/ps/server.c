@@ -1,6 +1,6 @@
-/* A parameter server; see ps.h. One thread with one epoll serves all workers: it answers messages
- * in the order in which they are complete, so that no variable needs a lock. Workers may leave
- * and return; the server ends when all have finished. */
+/* A parameter server; see ps.h. One thread with one epoll instance serves all workers, so that no
+ * variable needs a lock. It answers requests in the order in which they are completely received.
+ * Workers may disconnect and return. The server ends when all workers have finished. */
 #include "comm/ps/server_private.h"
 
 #include "base/mem.h"
@@ -16,10 +16,10 @@
 
 enum {
     EVENTS_MAX = 64,
-    SESSIONS_MAX = 256,       /* connections in addition to one per worker */
-    HANDSHAKE_MAX_MS = 10000, /* from the connection to the end of the handshake */
+    SESSIONS_MAX = 256,       /* limit of connections, in addition to one per worker */
+    HANDSHAKE_MAX_MS = 10000, /* limit for the handshake, counted from accept() */
     ENDING_MAX_MS = 10000,
-    STOP_POLL_MS = 200, /* the signal may arrive just before the wait for events */
+    STOP_POLL_MS = 200, /* limit of one epoll_wait(): a signal just before it would be missed */
 };
 
 static void server_describe_session(const struct ps_server *server, uint32_t worker,
@@ -56,15 +56,15 @@ static void server_close_session(struct ps_server *server, struct ps_session *se
 static void server_report_refusal(struct ps_server *server, const struct ps_session *session,
                                   const struct err *why)
 {
-    /* A peer that tries again comes from another port, so only the reason is compared. */
+    /* A peer that tries again has another source port, so only the reason is compared. */
     if (!str_eq(why->message, server->last_refusal))
         ps_member_say(&server->member, "refused a connection from %s: %s", session->from,
                       why->message);
     str_copy(server->last_refusal, sizeof(server->last_refusal), why->message);
 }
 
-/* Closes an older session of the same worker: a worker that died and restarted is the usual
- * reason for two. */
+/* Closes an older session of the same worker, which usually belongs to a process that died and was
+ * restarted. */
 static void server_admit(struct ps_server *server, struct ps_session *session)
 {
     uint32_t worker = session->handshake.hello.rank;
@@ -85,7 +85,7 @@ static void server_admit(struct ps_server *server, struct ps_session *session)
                   again ? " with a new connection" : "", session->from);
 }
 
-/* The verdict on a peer that knows the secret. */
+/* Returns the verdict on a peer that has proved that it knows the secret. */
 static enum wire_verdict server_judge(const struct ps_server *server,
                                       const struct wire_hello *hello)
 {
@@ -144,7 +144,8 @@ void ps_server_progress(struct ps_server *server, struct ps_session *session)
         else if (!waited && session->state == PS_SESSION_WAITING) {
             if (session->finishing)
                 server_note_finished(server, session);
-            ps_server_save_wanted(server); /* resumes the session if it need not wait */
+            ps_server_save_wanted(server); /* resumes the session if its changes are on disk
+                                            * already */
         }
     }
     if (result < 0)
@@ -179,7 +180,7 @@ static void server_accept_all(struct ps_server *server, int64_t now)
     }
 }
 
-/* Closes sessions whose handshake takes too long, and frees those that are closed. */
+/* Closes sessions whose handshake takes too long, and frees closed sessions. */
 static void server_free_closed(struct ps_server *server, int64_t now)
 {
     for (size_t i = 0; i < server->sessions.count;) {

@@ -43,15 +43,15 @@ int ps_server_restore(struct ps_server *server, struct err *err)
                   (unsigned long long)info.rows,
                   (unsigned long long)ps_store_view(server->store).dense.count, when,
                   ps_snapshot_path(server->snapshot), info.previous ? ".previous" : "");
-    /* The snapshot is of a complete run, which is started again now: no worker has finished yet. */
+    /* The snapshot is from the end of a complete run. In the new run no worker has finished yet. */
     if (ps_store_finished(server->store) >= (size_t)server->member.workers)
         for (int worker = 0; worker < server->member.workers; worker++)
             ps_store_set_finished(server->store, (uint32_t)worker, false);
     return 0;
 }
 
-/* Answers the sessions whose changes are on disk now. A session that finishes succeeds even if
- * writing failed. */
+/* Answers the sessions whose changes are on disk now. If writing failed, a worker that finishes
+ * still gets a success. */
 static void save_answer_covered(struct ps_server *server, const struct err *failure)
 {
     for (size_t i = 0; i < server->sessions.count; i++) {
@@ -99,7 +99,7 @@ static void save_start(struct ps_server *server)
 void ps_server_save_wanted(struct ps_server *server)
 {
     if (server->save_fd >= 0)
-        return; /* the current snapshot may lack the changes: another one follows */
+        return; /* the current snapshot may lack these changes, so another snapshot follows */
     if (server->snapshot && server->saved != ps_store_changes(server->store)) {
         save_start(server);
         return;
@@ -111,7 +111,7 @@ void ps_server_save_wanted(struct ps_server *server)
 void ps_server_saved(struct ps_server *server)
 {
     struct err err = ERR_INIT;
-    server->save_fd = -1; /* closing it removes it from epoll */
+    server->save_fd = -1; /* ps_snapshot_finish() closes it, which removes it from epoll */
     int64_t now = moment_monotonic_ms();
     server->next_save_ms = now + save_interval(server);
     if (ps_snapshot_finish(server->snapshot, &err) < 0) {

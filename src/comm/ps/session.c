@@ -1,4 +1,4 @@
-/* The connection of one worker at the server; see session.h. */
+/* The server's side of the connection to one worker; see session.h. */
 #include "comm/ps/session.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 #include <sys/epoll.h>
 
 enum {
-    READ_SIZE = 64 << 10,  /* least number of bytes per read */
-    TURN_SIZE = 4 << 20,   /* bytes read from one worker before the others have their turn */
+    READ_SIZE = 64 << 10,  /* minimum size of one read, in bytes */
+    TURN_SIZE = 4 << 20,   /* limit of bytes read from one worker before other workers are served */
     OUT_ENOUGH = 64 << 10, /* bytes of answers that are collected before they are sent */
 };
 
@@ -40,7 +40,7 @@ struct ps_session *ps_session_free(struct ps_session *session)
     return NULL;
 }
 
-/* A failure is ignored here: the send of the rest fails again and reports it. */
+/* Ignores a failure, because sending the rest fails again and reports it. */
 static void session_send_part(void *context, size_t ready)
 {
     struct ps_session *session = context;
@@ -93,7 +93,7 @@ static int session_send_output(struct ps_session *session, struct err *err)
     return 0;
 }
 
-/* Sets the number of bytes that are missing from the next message; 0 if it is complete. */
+/* Sets *ret to the number of bytes that the next message still lacks, or to 0 if it is complete. */
 static int session_missing_input(const struct ps_session *session, struct ps_frame *ret_frame,
                                  size_t *ret, struct err *err)
 {
@@ -109,8 +109,8 @@ static int session_missing_input(const struct ps_session *session, struct ps_fra
     return 0;
 }
 
-/* Answers the messages that have arrived, up to an incomplete one, one that must wait, or until
- * enough answers are collected. */
+/* Answers the messages that have arrived. Stops at an incomplete message, at a message that must
+ * wait for a snapshot, or when OUT_ENOUGH bytes of answers are collected. */
 static int session_answer_input(struct ps_session *session, size_t *ret_missing, struct err *err)
 {
     struct ps_frame frame = {0};

@@ -1,7 +1,7 @@
-/* The connection of one worker at the server, from the first byte of the handshake to the last
- * answer. It never blocks and holds at most one message per direction: it does not read from a
- * worker that does not take its answers. Called by ps_server, which decides what concerns all
- * workers. */
+/* The server's side of the connection to one worker, from the first byte of the handshake to the
+ * last answer. A session never blocks. It does not read from a worker that does not read its
+ * answers, so that the buffers stay limited. Called by ps_server, which makes the decisions that
+ * concern all workers. */
 #ifndef TRAINYARD_COMM_PS_SESSION_H
 #define TRAINYARD_COMM_PS_SESSION_H
 
@@ -11,7 +11,7 @@
 enum ps_session_state {
     PS_SESSION_HANDSHAKE,
     PS_SESSION_SERVING,
-    PS_SESSION_WAITING, /* waits for a snapshot; nothing is read until then */
+    PS_SESSION_WAITING, /* waits for a snapshot and reads nothing meanwhile */
     PS_SESSION_CLOSED,  /* to be freed */
 };
 
@@ -23,13 +23,13 @@ struct ps_session {
     struct handshake handshake;
     struct ps_handler handler;
     struct buf in, out;
-    size_t in_at, out_at; /* bytes of `in` that are answered, and of `out` that are sent */
-    uint32_t events;      /* the events that epoll watches for */
+    size_t in_at, out_at; /* bytes of `in` that were answered; bytes of `out` that were sent */
+    uint32_t events;      /* the events that are registered with epoll */
 
-    /* In PS_SESSION_WAITING. */
+    /* Valid in state PS_SESSION_WAITING. */
     uint32_t sequence;
     bool finishing;
-    bool covered; /* the snapshot that is being written contains the changes it waits for */
+    bool covered; /* the snapshot that is being written contains the changes of this worker */
 };
 
 /* Takes ownership of the descriptor. */
@@ -37,17 +37,18 @@ struct ps_session *ps_session_new(int fd, const struct handshake_identity *ident
                                   int64_t deadline);
 struct ps_session *ps_session_free(struct ps_session *session);
 
-/* The handshake is done: serves this worker from now on. */
+/* Called when the handshake is done: serves `worker` from now on. */
 void ps_session_begin(struct ps_session *session, struct ps_store *store, uint32_t worker);
 
 /* Reads, answers and sends until the connection would block or the state is PS_SESSION_WAITING.
  * Fails if the connection is broken or the worker sends invalid messages. */
 int ps_session_progress(struct ps_session *session, struct err *err);
 
-/* In PS_SESSION_WAITING: answers the request; `failure` is NULL on success. */
+/* Answers the request of a session in PS_SESSION_WAITING. `failure` is NULL if the snapshot
+ * succeeded. */
 void ps_session_resume(struct ps_session *session, const struct err *failure);
 
-/* The epoll events to watch for. */
+/* Returns the epoll events that the session needs now. */
 uint32_t ps_session_events(const struct ps_session *session);
 bool ps_session_has_output(const struct ps_session *session);
 

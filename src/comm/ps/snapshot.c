@@ -1,6 +1,6 @@
-/* Snapshots of the variables of a server; see snapshot.h. The writing code runs in a child of a
- * process that may have threads: between fork() and _exit() it makes only system calls and plain
- * computations, and allocates nothing. */
+/* Writes and restores snapshots of the variables of a server; see snapshot.h. The writing code runs
+ * in a forked child of a process that may have threads. So between fork() and _exit() it makes only
+ * system calls and plain computations, and allocates nothing. */
 #include "comm/ps/snapshot.h"
 
 #include "base/buf.h"
@@ -28,7 +28,7 @@ struct ps_snapshot {
     struct ps_snapshot_owner owner;
     char *directory, *path, *previous, *damaged, *aside;
     uint8_t *buffer; /* WRITE_SIZE bytes, allocated before the fork */
-    pid_t child;     /* process id; 0: none */
+    pid_t child;     /* process id of the child that writes; 0: no child */
     int child_fd;
 };
 
@@ -82,7 +82,7 @@ struct writer {
     uint8_t *buffer;
     size_t used;
     uLong crc;
-    int error; /* errno of the first write that failed; nothing is written after it */
+    int error; /* errno of the first failed write; 0: none; later writes are skipped */
 };
 
 static void snapshot_write_out(struct writer *writer)
@@ -175,7 +175,7 @@ static int snapshot_write_aside(const struct ps_snapshot *snapshot, const struct
     return writer.error;
 }
 
-/* Between the two renames only the previous snapshot exists, and a restore finds it. */
+/* Between the two renames only the previous snapshot exists; a restore then uses it. */
 static int snapshot_put_in_place(const struct ps_snapshot *snapshot)
 {
     if ((rename(snapshot->path, snapshot->previous) < 0 && errno != ENOENT) ||
@@ -212,8 +212,8 @@ int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store
     if (child < 0)
         return err_set_errno(err, errno, "cannot write '%s'", snapshot->path);
     if (child == 0) {
-        /* The child must neither keep the connections and the port of the server open nor outlive
-         * the server, because the next server may be about to read the snapshot. */
+        /* The child must not keep the connections and the port of the server open. It must not
+         * outlive the server, because the next server may already read the snapshot. */
         (void)close_range(3, ~0U, 0);
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         _exit(getppid() == parent ? snapshot_write_all(snapshot, store) & 0xff : ECANCELED);
@@ -289,7 +289,8 @@ int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bo
     if (result == 0) {
         ret_info->previous = true;
         if (last.code == ERR_BAD_REQUEST) {
-            /* Otherwise the next snapshot would replace the good one with the damaged one. */
+            /* Move the damaged file away: the next snapshot would otherwise rename it over the good
+             * one. */
             (void)rename(snapshot->path, snapshot->damaged);
             snprintf(note, PS_SNAPSHOT_NOTE_MAX, "%s; it is kept as '.damaged'", last.message);
         }

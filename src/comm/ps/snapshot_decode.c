@@ -1,5 +1,5 @@
-/* Decodes the bytes of a snapshot; see snapshot.h. The file is not trusted: a count or size is
- * used only after a check that it is within the file. */
+/* Decodes the bytes of a snapshot; see snapshot.h. The file is not trusted: every count and size is
+ * checked against the size of the file before it is used. */
 #include "comm/ps/snapshot.h"
 #include "comm/ps/snapshot_format.h"
 #include "comm/ps/update.h"

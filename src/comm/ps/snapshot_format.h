@@ -1,6 +1,7 @@
-/* The bytes of a snapshot, little-endian, in this order: the head; one tally per worker; the dense
- * values and their state; per table a head and its rows, in spans of a count, ids and rows; and the
- * CRC-32 of everything before it. Included by snapshot*.c only. */
+/* The file format of a snapshot. All numbers are little-endian. The order is: the head; one tally
+ * per worker; the dense values and their state; the tables; the CRC-32 of all bytes before it. A
+ * table is a head and spans of rows. A span is a count, the ids and the rows. Included by
+ * snapshot*.c only. */
 #ifndef TRAINYARD_COMM_PS_SNAPSHOT_FORMAT_H
 #define TRAINYARD_COMM_PS_SNAPSHOT_FORMAT_H
 
@@ -16,7 +17,7 @@ struct ps_snapshot_head {
     int64_t saved_ms;
     uint32_t tables, tallies, seeded, unused;
     uint64_t counted[PS_SNAPSHOT_COUNTERS];
-    uint8_t dense[PS_WIRE_DENSE_SIZE]; /* total 0: none */
+    uint8_t dense[PS_WIRE_DENSE_SIZE]; /* encoded struct ps_dense_shape; total 0: no dense vector */
 };
 _Static_assert(sizeof(struct ps_snapshot_head) == 144, "a head has no holes");
 _Static_assert((int)PS_COUNTERS <= (int)PS_SNAPSHOT_COUNTERS, "counters fit");

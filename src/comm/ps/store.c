@@ -1,4 +1,4 @@
-/* The variables of one server; see store.h. */
+/* Keeps the variables of one server; see store.h. */
 #include "comm/ps/store.h"
 
 #include "base/mem.h"
@@ -76,7 +76,7 @@ int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *sha
                        (unsigned long long)store->dense.total);
     if (!store->dense.total) {
         store->dense = *shape;
-        store->seeded = shape->count == 0; /* an empty range: there are fewer values than servers */
+        store->seeded = shape->count == 0; /* an empty range needs no values */
         store->values = mem_calloc(shape->count, sizeof(float));
         store->state = mem_calloc(ps_update_state(&shape->update, shape->count), sizeof(float));
         ps_update_init(&shape->update, store->state, shape->count);

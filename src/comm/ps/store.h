@@ -1,7 +1,7 @@
 /* The variables of one server: its range of the dense vector, its rows of the tables, the counters
  * of the workers, and which workers have finished. Uses no socket and no file. Called by ps_server,
- * by ps_snapshot, and by the client that keeps the variables inside its own process. It checks
- * everything that comes from outside. Used by one thread at a time. */
+ * by ps_snapshot, and by client_local. Checks all arguments, because they come from the network or
+ * from a file. Used by one thread at a time. */
 #ifndef TRAINYARD_COMM_PS_STORE_H
 #define TRAINYARD_COMM_PS_STORE_H
 
@@ -17,25 +17,26 @@ DEFINE_CLEANUP(ps_store)
 /* Removes all variables and counts. */
 void ps_store_clear(struct ps_store *store);
 
-/* The number of changes so far. A snapshot is needed only if it has grown. */
+/* Returns the number of changes so far. A new snapshot is needed only if this number has grown. */
 uint64_t ps_store_changes(const struct ps_store *store);
 
 /* ---- The dense range */
 
 struct ps_dense_shape {
     uint64_t total;        /* number of values of the whole vector */
-    uint64_t first, count; /* the range of this server */
+    uint64_t first, count; /* the range of this server: position and number of values */
     struct ps_update update;
 };
 
-enum { PS_DENSE_MAX = 1 << 30 }; /* values of the whole vector */
+enum { PS_DENSE_MAX = 1 << 30 }; /* limit of values in the whole vector */
 
-/* Fails with ERR_CONFLICT if the range is open with another shape. ret_seeded: it has values. */
+/* Fails with ERR_CONFLICT if the range is open with another shape. Sets *ret_seeded to whether the
+ * range has values already. */
 int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *shape,
                         bool *ret_seeded, struct err *err);
-/* Sets the first values of the whole range. Has no effect if the range already has values. */
+/* Sets the initial values of the whole range. Has no effect if the range already has values. */
 int ps_store_dense_seed(struct ps_store *store, const float *values, size_t count, struct err *err);
-/* Positions count from the start of the range of this server. ret_values stays valid until the next
+/* `first` counts from the start of the range of this server. *ret_values stays valid until the next
  * push. */
 int ps_store_dense_pull(const struct ps_store *store, uint64_t first, size_t count,
                         const float **ret_values, struct err *err);
@@ -44,12 +45,12 @@ int ps_store_dense_push(struct ps_store *store, uint64_t first, size_t count, co
 
 /* ---- Tables */
 
-/* Creates the table if `number` is the next free number. A table of an existing number must be
- * equal. */
+/* Creates the table if `number` is the next free number. If table `number` exists already, its
+ * shape must be equal to `table`. */
 int ps_store_table_open(struct ps_store *store, size_t number, const struct ps_table *table,
                         struct err *err);
 size_t ps_store_tables(const struct ps_store *store);
-/* NULL if no table has this number. */
+/* Returns NULL if no table has this number. */
 struct embedding_table *ps_store_table(const struct ps_store *store, size_t number);
 int ps_store_rows_pull(const struct ps_store *store, size_t table, const int64_t *ids, size_t count,
                        float *ret_rows, struct err *err);
@@ -57,13 +58,13 @@ int ps_store_rows_push(struct ps_store *store, size_t table, const int64_t *ids,
                        const float *gradients, float rate, struct err *err);
 
 /* ---- Workers: their counters, and which have finished. Each worker sends the total of its own
- * process; a counter is the sum over all workers and all their processes so far. So a total that is
- * sent twice, or again after a server has restored an old snapshot, is counted once. */
+ * process. A counter is the sum of the totals of all processes so far. So a total that is sent
+ * twice, or again after a server has restored an old snapshot, is counted once. */
 
 struct ps_tally {
     uint32_t worker; /* rank */
     uint32_t finished;
-    uint64_t life; /* a random number that identifies the process of the worker */
+    uint64_t life; /* random number of the worker's process; a restarted worker has another */
     uint64_t totals[PS_COUNTERS];
 };
 
@@ -79,7 +80,7 @@ struct ps_store_view {
     struct ps_dense_shape dense; /* total 0: not open */
     bool seeded;
     float *values, *state;
-    uint64_t counted[PS_COUNTERS]; /* by processes that have ended */
+    uint64_t counted[PS_COUNTERS]; /* sums of the processes that have ended */
     const struct ps_tally *tallies;
     size_t tally_count;
 };

@@ -1,5 +1,5 @@
-/* The update rules; see update.h. The loops are written so that the compiler vectorises them for
- * every instruction set that this file is built for. */
+/* Implements the update rules; see update.h. The loops are written so that the compiler vectorises
+ * them for every instruction set that this file is built for. */
 #include "comm/ps/update.h"
 
 #include "base/widest.h"

@@ -1,12 +1,12 @@
-/* The workers that a parameter server still waits for; see wait.h. */
+/* Tracks the workers that have not connected to a parameter server yet; see wait.h. */
 #include "comm/ps/wait.h"
 
 #include "base/mem.h"
 
 enum {
     EVERY_MS = 5000,
-    LESS_OFTEN = 12, /* factor between two reports while other workers train */
-    NAMED_MAX = 4,   /* workers that a report names */
+    LESS_OFTEN = 12, /* factor of the report interval once a worker has connected */
+    NAMED_MAX = 4,   /* limit of workers that a report names */
 };
 
 void ps_wait_init(struct ps_wait *wait, const struct ps_member *member, int64_t every_ms,

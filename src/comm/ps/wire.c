@@ -1,15 +1,15 @@
-/* The bytes of messages between workers and parameter servers; see wire.h. */
+/* Encodes and decodes messages between workers and parameter servers; see wire.h. */
 #include "comm/ps/wire.h"
 
 #include <endian.h>
 #include <math.h>
 #include <string.h>
 
-/* Ids and values are sent as they are in memory. */
+/* Ids and values are sent in their memory format. */
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN && sizeof(float) == 4,
                "rows are sent without a copy: this needs a little-endian machine");
 
-/* The head in the byte order of the wire. */
+/* The head of a frame, in little-endian byte order. */
 struct head {
     uint32_t type, size, sequence, table, count;
     float rate;
@@ -45,8 +45,8 @@ void ps_frame_encode(const struct ps_frame *frame, uint8_t bytes[PS_FRAME_HEAD_S
     memcpy(bytes, &head, sizeof(head));
 }
 
-/* Whether the size of the body fits its head, as far as it depends on the head alone: the size of a
- * row depends on the table. */
+/* Whether the size of the body matches the other fields of the head. Cannot check the size of rows,
+ * which depends on the table. */
 static bool body_fits(const struct head *head)
 {
     switch ((enum ps_frame_type)head->type) {

@@ -1,9 +1,9 @@
-/* The bytes of the messages between a worker and a parameter server. After the handshake
- * (transport/handshake.h) the worker sends frames, and the server answers each one, in order, with
- * DONE or REFUSED. A frame is a head and a body, padded to 8 bytes so that ids and values can be
- * used in the receive buffer. All numbers are little-endian. Decoding checks everything that can be
- * checked without knowing the variables; ps_store checks the rest. Called by ps_link, ps_handler,
- * ps_session and snapshot*.c. */
+/* The messages between a worker and a parameter server. After the handshake (transport/handshake.h)
+ * the worker sends frames, and the server answers each frame, in order, with DONE or REFUSED. A
+ * frame is a head and a body. The body is padded to 8 bytes, so that ids and values can be used
+ * directly in the receive buffer. All numbers are little-endian. Decoding checks everything that
+ * can be checked without knowing the variables; ps_store checks the rest. Called by ps_link,
+ * ps_handler, ps_session and snapshot*.c. */
 #ifndef TRAINYARD_COMM_PS_WIRE_H
 #define TRAINYARD_COMM_PS_WIRE_H
 
@@ -12,24 +12,26 @@
 enum {
     PS_WIRE_VERSION = 1,
     PS_FRAME_HEAD_SIZE = 32,
-    PS_FRAME_MAX = 16 << 20, /* bytes of a body; larger requests are split into several frames */
+    PS_FRAME_MAX = 16 << 20, /* limit of the body in bytes; larger requests are split into frames */
     PS_WIRE_DENSE_SIZE = 32,
     PS_WIRE_TABLE_SIZE = 24,
 };
 
-/* The meaning of the fields per type; unused fields are 0. */
+/* Each comment lists the fields of struct ps_frame that the type uses; all others are 0. The fields
+ * after "answer:" belong to the DONE frame. */
 enum ps_frame_type {
-    /* count: version; first: ps_tally.life of the worker; answer, count: number of open tables. */
+    /* count: version; first: ps_tally.life of the worker; answer: count: number of open tables. */
     PS_FRAME_ATTACH = 1,
-    PS_FRAME_DENSE_OPEN, /* body: the shape of the range; answer, count: 1 if it has values */
-    PS_FRAME_DENSE_SEED, /* count values from `first` on; applied when all have arrived */
-    PS_FRAME_DENSE_PULL, /* asks for count values from `first` on; answer: the values */
-    PS_FRAME_DENSE_PUSH, /* a gradient of count values from `first` on, with `rate` */
-    PS_FRAME_TABLE_OPEN, /* table: its number; body: its shape */
-    PS_FRAME_ROWS_PULL,  /* count ids; answer: their rows */
-    PS_FRAME_ROWS_PUSH,  /* count ids, then their gradients, with `rate` */
-    PS_FRAME_ROWS_SCAN,  /* from row `first` on; answer: count ids, then rows; 0 at the end */
-    /* table: the counter; first: the total of this process; answer, first: the sum. */
+    PS_FRAME_DENSE_OPEN, /* body: shape of the range; answer: count: 1 if it has values */
+    PS_FRAME_DENSE_SEED, /* body: `count` values from `first` on; applied when all have arrived */
+    PS_FRAME_DENSE_PULL, /* asks for `count` values from `first` on; answer: body: the values */
+    PS_FRAME_DENSE_PUSH, /* body: gradient of `count` values from `first` on; rate: learning rate */
+    PS_FRAME_TABLE_OPEN, /* table: number of the table; body: shape of the table */
+    PS_FRAME_ROWS_PULL,  /* body: `count` ids; answer: body: their rows */
+    PS_FRAME_ROWS_PUSH,  /* body: `count` ids, then their gradients; rate: learning rate */
+    PS_FRAME_ROWS_SCAN,  /* reads from row `first` on; answer: body: `count` ids, then rows; 0 at
+                          * the end */
+    /* table: the counter; first: the total of this process; answer: first: the sum. */
     PS_FRAME_COUNT,
     PS_FRAME_SAVE,
     PS_FRAME_FINISH,
@@ -56,7 +58,7 @@ static inline size_t ps_frame_padded(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-/* The number of rows that fit into one frame. */
+/* Returns the number of rows that fit into one frame. */
 static inline size_t ps_frame_rows_max(size_t dimensions)
 {
     return PS_FRAME_MAX / (sizeof(int64_t) + dimensions * sizeof(float));

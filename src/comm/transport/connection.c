@@ -1,4 +1,4 @@
-/* One connection between two tasks; see connection.h. */
+/* Implements connections between two tasks; see connection.h. */
 #include "comm/transport/connection.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* The life of a control plane, the beginning of calls, and the exchange of small data; see
- * control.h. */
+/* Creates and frees a control plane, begins calls, and exchanges small data; see control.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/transport/control_private.h"
@@ -113,7 +112,7 @@ struct control_call_note control_current_call(const struct control *control)
 int control_refuse_call(struct control *control, int rank, const struct control_call_note *note,
                         struct err *err)
 {
-    /* The member may have given up the group before this one came, and sent the reason. */
+    /* The member may have left the broken group before this call, and sent the reason. */
     int result = control_watch(control, rank, err);
     if (result < 0)
         return result;
@@ -153,7 +152,8 @@ int control_begin_call(struct control *control, enum control_call call, size_t s
     control->call = call;
     control->call_size = size;
     control->exchanging = false;
-    control->was_stopped = false; /* the last call ended after it, so all members were in it */
+    control->was_stopped = false; /* the last call has ended, so all members still include this
+                                   * process */
     control->idle_since_ms = control->asked_ms = 0;
     control->arrivals = 0;
     for (int i = 0; i < control->options.size; i++)
@@ -193,7 +193,8 @@ int control_exchange(struct control *control, const void *data, size_t size, voi
         found->used = false;
         control_progress(control);
     }
-    /* The call is complete only when this member's contribution has left for every other one. */
+    /* The call is complete only when this member's contribution has been sent to every other
+     * member. */
     for (int rank = 0; rank < control->options.size; rank++)
         while (control->peers[rank].out.size && control->peers[rank].connection.fd >= 0) {
             int result = control_wait(control, 0, err);

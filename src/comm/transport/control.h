@@ -1,9 +1,9 @@
 /* The control plane of a group: one control connection to every other member. It numbers the calls
  * of the group, carries the contributions of small collectives, and detects members that are lost,
- * silent, late or in another call. A transport moves the data; it reports to the control plane
- * while it waits, so that failures are detected and named in one place for all transports. Called
- * by group, by the collectives and by the transports. It runs on the thread that makes the calls of
- * the group and makes progress only inside its functions. */
+ * silent, late or in another call. A transport moves the data. While a transport waits, it calls
+ * the control plane, so that failures are detected and named in one place for all transports.
+ * Called by group, by the collectives and by the transports. The control plane runs on the thread
+ * that makes the calls of the group, and makes progress only inside its functions. */
 #ifndef TRAINYARD_COMM_TRANSPORT_CONTROL_H
 #define TRAINYARD_COMM_TRANSPORT_CONTROL_H
 
@@ -21,54 +21,57 @@
 struct control;
 
 struct control_options {
-    const struct ty_task *tasks; /* by rank; control_new() copies what it needs */
+    const struct ty_task *tasks; /* by rank; need not outlive control_new() */
     int rank, size;
     int64_t timeout_ms;      /* a call that makes no progress for this long fails */
     int64_t report_ms;       /* interval between two reports about late members */
-    int64_t peer_timeout_ms; /* a member that does not answer for this long is lost; 0: never */
-    /* Once it is not 0, a call ends instead of waiting longer than report_ms for a late member. May
-     * be NULL. */
+    int64_t peer_timeout_ms; /* a member that does not answer for this long counts as lost; 0:
+                              * never */
+    /* When *stop is nonzero, a call fails instead of waiting longer than report_ms for a late
+     * member. May be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     /* Called with the names of late members, as "worker 1 (host:port)", when they are reported, and
      * with NULL when the wait for them ends. May be NULL. */
     void (*waiting)(void *context, const char *names);
-    /* Called with the additional nanoseconds that this member waited for `task` ("worker 1"), which
-     * came late to a call. May be NULL. */
+    /* Called when this member has waited for `task` ("worker 1"), which came late to a call. `ns`
+     * is the additional wait in nanoseconds. May be NULL. */
     void (*waited)(void *context, const char *task, int64_t ns);
     void *context;
 };
 
-/* Takes the control connections out of `connections`, and leaves the others. */
+/* Moves the control connections out of `connections`. The data connections stay there. */
 struct control *control_new(const struct control_options *options,
                             struct connection_set *connections);
-/* Tells the other members that this one leaves, unless the group is broken. NULL-safe; returns
- * NULL. */
+/* Frees the control plane. Unless the group is broken, first tells the other members that this
+ * member leaves. NULL-safe; returns NULL. */
 struct control *control_free(struct control *control);
 
-/* Replace the values of the options. */
+/* Replace options.timeout_ms and options.peer_timeout_ms. */
 void control_set_timeout(struct control *control, int64_t timeout_ms);
 void control_set_peer_timeout(struct control *control, int64_t timeout_ms);
 
 int control_rank(const struct control *control);
 int control_size(const struct control *control);
 
-/* What became of a member, as its control connection shows it. */
+/* The state of a member according to its control connection. */
 enum peer_outcome {
-    PEER_CONNECTED, /* the connection still stands */
-    PEER_LOST,      /* the connection broke without a goodbye: the process ended */
+    PEER_CONNECTED, /* the connection is open */
+    PEER_LOST,      /* the connection broke without WIRE_FRAME_BYE: the process ended */
     PEER_SILENT,    /* the member stopped answering; its process may still run */
-    PEER_LEFT,      /* the member left this group on purpose and may join the next one */
+    PEER_LEFT,      /* the member left this group on purpose and may join the next group */
 };
 
-/* Reads what the member has sent before it answers. Meant for a broken group. */
+/* First reads all messages that the member has sent. Meant for a broken group. */
 enum peer_outcome control_peer_outcome(struct control *control, int rank);
-/* Whether the other members continue without this one, because it did not answer, or may do so. */
+/* Whether the other members have continued without this member, or may have done so, because it did
+ * not answer. */
 bool control_is_expelled(const struct control *control);
 
-/* The kinds of calls. Members compare them, so that two different calls are never mixed up. */
+/* The kinds of calls. Members compare the kind, so that different calls are never mixed up. */
 enum control_call {
-    CONTROL_CALL_JOIN = 1, /* the first call: ends when every member is connected to every other */
+    CONTROL_CALL_JOIN = 1, /* first call; returns when every member is connected to every other
+                            * member */
     CONTROL_CALL_ALLREDUCE,
     CONTROL_CALL_BROADCAST,
     CONTROL_CALL_ALLGATHER,
@@ -77,26 +80,26 @@ enum control_call {
     CONTROL_CALLS,
 };
 
-/* Starts the next call; every collective begins with it. Fails with the error that broke the group,
- * if it is broken. */
+/* Starts the next call; every collective calls it first. If the group is broken, fails with the
+ * error that broke it. */
 int control_begin_call(struct control *control, enum control_call call, size_t size,
                        struct err *err);
 
-/* The current call, as members describe it to each other. */
+/* Describes a call to other members. */
 struct control_call_note {
     uint64_t sequence, call, size;
 };
 struct control_call_note control_current_call(const struct control *control);
 
 /* Sends `size` bytes (at most WIRE_FRAME_MAX) to every other member and receives theirs. ret_all
- * has `size` bytes per rank and includes this member's own. */
+ * gets `size` bytes per rank, including this member's own `data`. */
 int control_exchange(struct control *control, const void *data, size_t size, void *ret_all,
                      struct err *err);
 
 /* Returns when every member has called it. */
 int control_barrier(struct control *control, struct err *err);
 
-/* The code of the error that broke the group; ERR_NONE if it is not broken. */
+/* Returns the code of the error that broke the group, or ERR_NONE if the group is not broken. */
 enum err_code control_broken_code(const struct control *control);
 
 /* Passes a formatted line to options.report. */
@@ -105,72 +108,73 @@ void control_report(const struct control *control, const char *format, ...)
 
 /* ---- For transports that wait on descriptors ------------------------------------------------- */
 
-/* Room for `count` descriptors of the transport, which control_wait() polls together with the
- * control connections. The pointer stays valid until the next reservation. */
+/* Reserves `count` descriptors for the transport, which control_wait() polls together with the
+ * control connections. The result stays valid until the next call of this function. */
 struct pollfd *control_reserve_polls(struct control *control, size_t count);
 
 /* Waits until one of the first `count` reserved descriptors or a control connection is ready,
- * handles the latter, and sends the pings and reports that are due. Returns 0 also if only time has
- * passed; the caller tries again. Fails if the group breaks. */
+ * handles ready control connections, and sends the pings and reports that are due. May return 0
+ * although no descriptor is ready; the caller then tries again. Fails if the group breaks. */
 int control_wait(struct control *control, size_t count, struct err *err);
 
-/* Names the member whose data the following waits are for. */
+/* Sets the member for whose data the following calls of control_wait() wait. */
 void control_expect(struct control *control, int rank);
 
-/* The first byte of member `rank` in this call has arrived: ends the wait, and counts it against
- * the member that was late. */
+/* Called when the first byte of member `rank` in this call has arrived: ends the wait, and
+ * attributes its time to the member that was late. */
 void control_peer_arrived(struct control *control, int rank);
 
-/* Data moved: ends the current wait, so that the next one starts with the full timeout. */
+/* Called after data has moved: ends the current wait, so that the next wait starts with the full
+ * timeout. */
 void control_progress(struct control *control);
 
-/* Fails if a member has sent a small contribution to the current call, which is not one of those.
- */
+/* Fails if a member has sent a frame of a small collective to the current call, which is not a
+ * small collective. */
 int control_check_contributions(struct control *control, struct err *err);
 
 /* ---- For transports that wait by themselves -------------------------------------------------- */
 
-/* To be called every few milliseconds while the transport waits for member `rank`. Handles the
- * control connections without blocking, and reports and fails as control_wait() does. */
+/* The transport must call it every few milliseconds while it waits for member `rank`. Handles the
+ * control connections without blocking, and reports and fails like control_wait(). */
 int control_watch(struct control *control, int rank, struct err *err);
 
-/* The transport slept `excess_ms` longer than it asked the kernel for: this time does not count
- * against the other members. */
+/* Called when the transport has slept `excess_ms` longer than requested: this time does not count
+ * towards the timeouts of the other members. */
 void control_forgive_oversleep(struct control *control, int64_t excess_ms);
 
-/* Member `rank` has reached the current call. */
+/* Records that member `rank` has reached the current call. */
 void control_note_arrival(struct control *control, int rank);
 
-/* Member `rank` reached the current call so many nanoseconds later than this one. */
+/* Records that member `rank` reached the current call `ns` nanoseconds later than this member. */
 void control_count_wait(struct control *control, int rank, int64_t ns);
 
-/* The wait is over, and counts against no member. */
+/* Ends the current wait without attributing its time to a member. */
 void control_end_wait(struct control *control);
 
-/* Member `rank` is in call `note` instead of the current one: breaks the group, and returns its
- * error. */
+/* Breaks the group because member `rank` is in call `note` instead of the current call. First reads
+ * the control connections, which may have an earlier reason. Returns the error of the group. */
 int control_refuse_call(struct control *control, int rank, const struct control_call_note *note,
                         struct err *err);
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
-/* Breaks the group unless it is broken: keeps the error for this and all later calls, and sends it
- * to the other members, which may not see the cause themselves. */
+/* Breaks the group, unless it is broken already. Keeps the error for this and all later calls, and
+ * sends it to the other members, which may not notice the cause themselves. */
 void control_break(struct control *control, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Sets `err` to the error that broke the group, and returns its negative code. */
 int control_broken(const struct control *control, struct err *err);
 
-/* A data connection to member `rank` failed. Waits briefly for a member that explains it, then
- * breaks the group. Returns the group's error. */
+/* Called when a data connection to member `rank` has failed. Waits briefly for a message with the
+ * cause, then breaks the group. Returns the error of the group. */
 int control_data_failed(struct control *control, int rank, int errnum, struct err *err);
 
-/* Breaks the group because member `rank` makes another call than this one; see control_refuse_call.
- */
+/* Breaks the group because member `rank` is in call `note` instead of the current call. Unlike
+ * control_refuse_call(), does not look for an earlier reason. */
 int control_mismatch(struct control *control, int rank, const struct control_call_note *note,
                      struct err *err);
 
-/* "worker 1 (host:port)" */
+/* Returns a name like "worker 1 (host:port)". */
 const char *control_peer_name(const struct control *control, int rank);
 
 #endif

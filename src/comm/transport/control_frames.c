@@ -1,4 +1,4 @@
-/* Frames on control connections: sending, receiving and handling them; see control_private.h. */
+/* Sends, receives and handles the frames on control connections; see control_private.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -17,7 +17,7 @@ const char *control_call_name(uint64_t call)
     return NAMES[call < CONTROL_CALLS ? call : 0];
 }
 
-/* What cannot be sent now stays queued. A broken connection is detected when it is read. */
+/* Bytes that cannot be sent now stay queued. A broken connection is detected by the next read. */
 static void control_peer_flush(struct control_peer *peer)
 {
     while (peer->out.size && peer->connection.fd >= 0) {
@@ -38,7 +38,7 @@ static void control_peer_send(struct control_peer *peer, enum wire_frame_type ty
         .type = type, .size = (uint32_t)size, .sequence = sequence, .detail = detail};
     wire_frame_encode(&frame, head);
     if (peer->out.max - peer->out.size < sizeof(head) + size)
-        return; /* the peer has not read for long; the timeout of the wait handles it */
+        return; /* the peer has not read for a long time; the timeout of the wait handles this */
     buf_append(&peer->out, head, sizeof(head));
     buf_append(&peer->out, data, size);
     control_peer_flush(peer);
@@ -121,8 +121,8 @@ static void control_on_data(struct control *control, struct control_peer *peer,
     memcpy(place->bytes, bytes, frame->size);
 }
 
-/* Another member has found that the group is broken. This member forwards the reason, so that a
- * member that loses this one before it hears from the first still learns the cause. */
+/* Handles the message of a member that the group is broken. Forwards the reason to all: another
+ * member might otherwise see only that this member closed its connection. */
 static void control_on_abort(struct control *control, struct control_peer *peer,
                              const struct wire_frame *frame, const uint8_t *bytes)
 {
@@ -130,7 +130,8 @@ static void control_on_abort(struct control *control, struct control_peer *peer,
     if (control->broken.code)
         return;
     uint64_t code = frame->detail & WIRE_ABORT_CODE;
-    uint64_t silent = frame->detail >> WIRE_ABORT_RANK_SHIFT; /* rank + 1; 0: none */
+    uint64_t silent = frame->detail >> WIRE_ABORT_RANK_SHIFT; /* rank + 1 of a silent member; 0:
+                                                               * none */
     bool known = code > ERR_NONE && code < ERR_CODES;
     control_send_all(control, WIRE_FRAME_ABORT, control->sequence, frame->detail, bytes,
                      frame->size);
@@ -152,7 +153,7 @@ static void control_on_frame(struct control *control, struct control_peer *peer,
                              const struct wire_frame *frame, const uint8_t *bytes)
 {
     if (frame->sequence > peer->seen && frame->type != WIRE_FRAME_BYE) {
-        /* A peer that is already ahead of this member did not arrive now. */
+        /* If the peer had already reached this call, its arrival time stays. */
         if (peer->seen < control->sequence)
             peer->came_ms = peer->heard_ms;
         peer->seen = frame->sequence;
@@ -171,13 +172,12 @@ static void control_on_frame(struct control *control, struct control_peer *peer,
         peer->left = true;
         peer->completed = frame->sequence;
         break;
-    default: /* a pong carries nothing but its sequence */
+    default: /* a pong carries only its sequence */
         break;
     }
 }
 
-/* A peer that left on purpose after the current call is not needed any more. Any other closed
- * connection is a loss. */
+/* Breaks the group, unless the peer left on purpose after it had finished the current call. */
 static void control_on_closed(struct control *control, struct control_peer *peer,
                               const char *reason)
 {

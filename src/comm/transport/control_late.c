@@ -1,12 +1,12 @@
-/* Finds the member that was late for a call, and counts how long this member waited for it; see
- * control_private.h. It uses only the clock of this task. A member has arrived when its first
- * sign of life comes that it can send only from inside the call: the head of its stream, if it
- * sends one without waiting for others, or its answer to a ping, which this member sends when a
- * wait gets long. Long transfers are not counted, and neither are short waits of unknown cause. */
+/* Finds the member that was late for a call, and adds up how long this member waited for it; see
+ * control_private.h. Uses only the clock of this task. The arrival of a member is the time of its
+ * first message that it can send only from inside the call. This is the head of its stream, if the
+ * stream starts without waiting for others, or the answer to a ping. This member sends pings when a
+ * wait gets long. Long transfers and short waits of unknown cause are not counted. */
 #include "base/moment.h"
 #include "comm/transport/control_private.h"
 
-/* Waits are added up to this before they are passed on: a few times per step at most. */
+/* Waits are added up to this sum before options.waited is called, so that the calls are rare. */
 static const int64_t TELL_NS = 1000000;
 
 /* A member that waits in the call answers a ping within this time. */
@@ -22,15 +22,16 @@ void control_count_wait(struct control *control, int rank, int64_t ns)
     peer->waited_ns = 0;
 }
 
-/* When the member arrived in the current call; `now` if it has not arrived. */
+/* Returns when the member arrived in the current call, or `now` if it has not arrived. */
 static int64_t control_came_ms(const struct control *control, int rank, int64_t now)
 {
     const struct control_peer *peer = &control->peers[rank];
     return peer->seen >= control->sequence ? peer->came_ms : now;
 }
 
-/* The rank of the last member to arrive among those that did not answer the ping in time; -1:
- * none. Of two equal ones it is the nearer one on the left, because data comes from there. */
+/* Returns the rank of the last member to arrive among the members that did not answer the ping in
+ * time, or -1 if there is none. If two arrived at the same time, returns the closer predecessor in
+ * the ring, because data comes from there. */
 static int control_find_last(const struct control *control, int64_t now)
 {
     int size = control->options.size, last = -1;
@@ -53,8 +54,8 @@ static void control_count_idle(struct control *control, int rank, int64_t now)
     control->idle_since_ms = 0;
 }
 
-/* Whether no member can finish the current call before all have arrived. Calls that belong to the
- * forming of a group do not count. */
+/* Whether no member can finish the current call before all have arrived. False for calls that
+ * belong to the forming of a group. */
 static bool control_needs_all(const struct control *control)
 {
     return control->call == CONTROL_CALL_ALLREDUCE || control->call == CONTROL_CALL_ALLGATHER ||
@@ -74,8 +75,9 @@ void control_peer_arrived(struct control *control, int rank)
     struct control_peer *peer = &control->peers[rank];
     int64_t now = control->idle_since_ms ? moment_monotonic_ms() : 0;
     int last = now && control_needs_all(control) ? control_find_last(control, now) : -1;
-    /* The member itself may have waited before it sent this, if this is not the first stream or
-     * if it has answered a ping: then it is not blamed. */
+    /* If no member was late to answer a ping, `rank` counts as the late member. Exceptions are a
+     * later stream, or a member that has answered a ping: such a member may itself have waited for
+     * others. */
     if (last < 0 && now && control_needs_all(control) &&
         (control->exchanging ||
          (!control->arrivals && (peer->seen < control->sequence || !control->asked_ms))))

@@ -1,5 +1,5 @@
-/* Waiting for other members: which ones are missing, silent or late, when that is reported, and
- * when the group is given up; see control_private.h. */
+/* Waits for other members: detects members that are missing, silent or late, reports them, and
+ * breaks the group after a timeout; see control_private.h. */
 #include "base/moment.h"
 #include "comm/transport/control_private.h"
 #include "comm/transport/socket.h"
@@ -12,7 +12,7 @@ enum {
     PING_MS = 1000,       /* interval of pings during a wait */
     ASK_MS = 20,          /* delay of the first ping if options.waited is set */
     EXPLANATION_MS = 500, /* how long a failed data connection waits for an explanation */
-    /* A wait this much longer than requested means that this process was stopped. */
+    /* If a wait takes this much longer than requested, this process was suspended. */
     STOPPED_MS = 200,
 };
 
@@ -36,8 +36,8 @@ static void control_poll_once(struct control *control, size_t count, int timeout
 
 int control_data_failed(struct control *control, int rank, int errnum, struct err *err)
 {
-    /* The peer may have given up because of another member, and have sent the reason on its
-     * control connection before it closed this one. Then that member is named. */
+    /* The peer may have closed the data connection because of another member. Then it has sent the
+     * reason on its control connection, and the error names that member. */
     int64_t until = moment_monotonic_ms() + EXPLANATION_MS;
     for (int64_t now = moment_monotonic_ms(); now < until && !control->broken.code;
          now = moment_monotonic_ms())
@@ -47,8 +47,8 @@ int control_data_failed(struct control *control, int rank, int errnum, struct er
     return control_broken(control, err);
 }
 
-/* Names the members that are not known to have reached this call or, if all have, the member
- * whose data is expected. Names a few at most. */
+/* Writes the names of the members that are not known to have reached this call or, if all have, of
+ * the member whose data is expected. Writes at most NAMED_MAX names. */
 static void control_name_missing(const struct control *control, struct buf *text)
 {
     enum { NAMED_MAX = 4 };
@@ -100,7 +100,8 @@ static int control_give_up(struct control *control, struct err *err)
     return control_broken(control, err);
 }
 
-/* This process was told to stop, and a member is so late that the call may not end in time. */
+/* Breaks the group because options.stop is set and a member is so late that the call may not end in
+ * time. */
 static int control_obey_stop(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;
@@ -150,8 +151,8 @@ static void control_report_stragglers(struct control *control, int64_t now)
     }
 }
 
-/* Time in which this process was stopped, or was not scheduled, does not count against the
- * others. */
+/* Time in which this process was suspended, or was not scheduled, does not count towards the
+ * timeouts of the others. */
 static void control_forgive(struct control *control, int64_t excess_ms)
 {
     if (control->options.peer_timeout_ms && excess_ms > control->options.peer_timeout_ms / 2)
@@ -163,13 +164,13 @@ static void control_forgive(struct control *control, int64_t excess_ms)
     control->reported_ms += excess_ms;
     for (int i = 0; i < control->options.size; i++)
         if (control->peers[i].heard_ms <=
-            control->looked_ms) /* not heard since this process continued */
+            control->looked_ms) /* no message since this process continued */
             control->peers[i].heard_ms += excess_ms;
     control->looked_ms += excess_ms;
 }
 
-/* Detects that this process was stopped since the wait last read the clock: more time has passed
- * than the `asked_ms` that it wanted to wait. */
+/* Returns whether this process was suspended since `looked_ms`: much more time has passed than the
+ * requested `asked_ms`. */
 static bool control_note_stop(struct control *control, int64_t now, int64_t asked_ms)
 {
     int64_t excess_ms = now - control->looked_ms - asked_ms;
@@ -187,7 +188,8 @@ static int64_t control_ping_ms(const struct control *control, bool block)
     return often && often < PING_MS ? often : PING_MS;
 }
 
-/* Polls `count` connections once, blocking or not, and does what is due by the clock. */
+/* Polls `count` descriptors once, then checks the timeouts and sends the pings and reports that are
+ * due. */
 static int control_poll_and_judge(struct control *control, size_t count, bool block,
                                   struct err *err)
 {
@@ -236,7 +238,7 @@ static int control_poll_and_judge(struct control *control, size_t count, bool bl
     return 0;
 }
 
-/* A wait that fails ends too, and counts against the member that did not arrive. */
+/* A failure also ends the wait, and its time is attributed to the member that did not arrive. */
 static int control_wait_once(struct control *control, size_t count, bool block, struct err *err)
 {
     int result = control_poll_and_judge(control, count, block, err);

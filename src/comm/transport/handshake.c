@@ -1,4 +1,4 @@
-/* The handshake of one connection; see handshake.h. */
+/* Runs the handshake of one connection; see handshake.h. */
 #include "comm/transport/handshake.h"
 
 #include "base/cleanup.h"
@@ -86,8 +86,8 @@ static int handshake_broken_error(struct handshake *handshake, int errnum, struc
     return err_set(err, ERR_UNAVAILABLE, "%s", socket_reason(errnum));
 }
 
-/* Reads until `in` has `wanted` bytes, and never more: the bytes after the handshake belong to
- * the next owner of the connection. */
+/* Reads until `in` has `wanted` bytes. Never reads more, because the bytes after the handshake
+ * belong to the next owner of the connection. */
 static int handshake_fill(struct handshake *handshake, size_t wanted, struct err *err)
 {
     while (handshake->in.size < wanted) {
@@ -103,7 +103,7 @@ static int handshake_fill(struct handshake *handshake, size_t wanted, struct err
     return 0;
 }
 
-/* Reads one whole message if it has arrived; its head says where it ends. */
+/* Reads one whole message if it has arrived. The head of a message has its size. */
 static int handshake_read_message(struct handshake *handshake, bool *ret_whole, size_t *ret_size,
                                   struct err *err)
 {
@@ -146,7 +146,7 @@ static int handshake_finish_connecting(struct handshake *handshake, struct err *
     return 0;
 }
 
-/* The verdict of the acceptor has been sent. */
+/* Called on the acceptor after its verdict has been sent. */
 static int handshake_verdict_sent(struct handshake *handshake, struct err *err)
 {
     if (handshake->verdict == WIRE_ACCEPTED)

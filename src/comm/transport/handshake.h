@@ -1,7 +1,7 @@
 /* The handshake of one connection, from its first byte to mutual authentication, as a state machine
- * that never blocks. The connector sends a hello, the acceptor a welcome or a refusal, both prove
- * that they know the job secret, and the acceptor sends its verdict. Called by rendezvous,
- * peer_listener and ps, which decide what to do with an authenticated peer. */
+ * that never blocks. The connector sends a hello, and the acceptor answers with a welcome or a
+ * rejection. Both prove that they know the job secret. Then the acceptor sends its verdict. Called
+ * by rendezvous, peer_listener and ps, which decide what to do with an authenticated peer. */
 #ifndef TRAINYARD_COMM_TRANSPORT_HANDSHAKE_H
 #define TRAINYARD_COMM_TRANSPORT_HANDSHAKE_H
 
@@ -13,14 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What this process says about itself on all its connections. */
+/* The data that this process sends and compares in all its handshakes. */
 struct handshake_identity {
     uint32_t rank, size;
     uint16_t channels;
     uint16_t listen_port;
-    uint64_t generation; /* generation of the group that the connection is for; 0: none yet */
+    uint64_t generation; /* generation of the group of the connection; 0: no group yet */
     uint64_t shape;
-    const char *shape_text; /* what `shape` is a hash of, see shape_text.h; may be NULL */
+    const char *shape_text; /* text of which `shape` is the hash (shape_text.h); may be NULL */
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
     size_t secret_size;
@@ -28,17 +28,19 @@ struct handshake_identity {
 };
 
 enum handshake_state {
-    HANDSHAKE_CONNECTING, /* connector: the TCP connection is not established yet */
-    HANDSHAKE_READ_HELLO, /* acceptor */
-    HANDSHAKE_EARLY,      /* acceptor: the peer is of a generation that this task may join later */
+    HANDSHAKE_CONNECTING,      /* connector: the TCP connection is not established yet */
+    HANDSHAKE_READ_HELLO,      /* acceptor */
+    HANDSHAKE_EARLY,           /* acceptor: the peer belongs to a generation that this task may join
+                                * later */
     HANDSHAKE_READ_WELCOME,    /* connector */
     HANDSHAKE_READ_PROOF,      /* acceptor */
     HANDSHAKE_READ_SHAPE_TEXT, /* acceptor: the peer has another shape */
     HANDSHAKE_PROVEN,          /* acceptor: waits for handshake_decide() */
     HANDSHAKE_READ_VERDICT,    /* connector */
-    HANDSHAKE_READ_REASON,     /* connector: refused for another shape; reads the peer's */
+    HANDSHAKE_READ_REASON,     /* connector: rejected for another shape; reads the peer's shape
+                                * text */
     HANDSHAKE_WRITE_VERDICT,   /* acceptor: the last bytes are being sent */
-    HANDSHAKE_SECURING,        /* both: accepted, and the TLS handshake runs */
+    HANDSHAKE_SECURING,        /* both: accepted; the TLS handshake runs */
     HANDSHAKE_DONE,
 };
 
@@ -46,15 +48,16 @@ struct handshake {
     enum handshake_state state;
     struct connection connection;
     const struct handshake_identity *identity;
-    struct wire_hello hello; /* connector: its own; acceptor: the peer's, from READ_PROOF on */
+    struct wire_hello hello; /* the connector's hello; valid on the acceptor from READ_PROOF on */
     uint8_t hello_bytes[WIRE_HELLO_SIZE];
     struct wire_welcome welcome;
-    enum wire_verdict verdict;      /* WIRE_ACCEPTED until one side refuses */
-    bool refused;                   /* the peer refused; `verdict` says why */
-    struct wire_address *addresses; /* connector: identity->size entries, filled by the verdict */
+    enum wire_verdict verdict;      /* WIRE_ACCEPTED until one side rejects the other */
+    bool refused;                   /* the peer has rejected this task; `verdict` is the reason */
+    struct wire_address *addresses; /* connector: identity->size entries, received with the
+                                     * verdict */
     size_t address_count;
     char *peer_shape_text; /* shape text of a peer with another shape; NULL: not known */
-    int errnum;            /* why the connection broke; 0: it did not break */
+    int errnum;            /* errno of the broken connection; 0: it is not broken */
     struct buf in, out;
 };
 
@@ -64,28 +67,29 @@ void handshake_init_connector(struct handshake *handshake, int fd,
                               uint16_t channel);
 void handshake_init_acceptor(struct handshake *handshake, int fd,
                              const struct handshake_identity *identity);
-void handshake_release(struct handshake *handshake); /* closes; safe on zeroed memory */
-/* In HANDSHAKE_DONE: moves the connection out. */
+void handshake_release(struct handshake *handshake); /* closes the connection; safe on zeroed
+                                                      * memory */
+/* Returns the connection, and removes it from the handshake. Only in HANDSHAKE_DONE. */
 struct connection handshake_take(struct handshake *handshake);
 
 /* Acceptor: replaces the identity of this process. Has an effect only in HANDSHAKE_READ_HELLO and
- * HANDSHAKE_EARLY, before the peer was judged. */
+ * HANDSHAKE_EARLY, before the first check of the peer. */
 void handshake_set_identity(struct handshake *handshake, const struct handshake_identity *identity);
 
-/* The events to poll for. */
+/* Returns the poll() events that the handshake needs now. */
 short handshake_events(const struct handshake *handshake);
 
 /* Continues as far as the connection allows. Fails with ERR_UNAVAILABLE if the connection broke and
- * another attempt may help, with ERR_FORBIDDEN if this task or the peer refused (`verdict` says
- * why), and with ERR_BAD_REQUEST if the other side does not speak this protocol. */
+ * another attempt may help, with ERR_FORBIDDEN if one side rejected the other (`verdict` is the
+ * reason), and with ERR_BAD_REQUEST if the peer does not speak this protocol. */
 int handshake_progress(struct handshake *handshake, struct err *err);
 
-/* Acceptor in HANDSHAKE_PROVEN: the verdict that the encryption and shape of the peer require;
- * WIRE_ACCEPTED if both match. */
+/* Acceptor in HANDSHAKE_PROVEN: compares encryption and shape with the peer. Returns WIRE_ACCEPTED
+ * if both match, otherwise the reason of the rejection. */
 enum wire_verdict handshake_judge_proven(const struct handshake *handshake);
 
-/* Acceptor in HANDSHAKE_PROVEN: accepts or refuses the peer. With WIRE_ACCEPTED it may send the
- * addresses of all members; count 0 sends none. */
+/* Acceptor in HANDSHAKE_PROVEN: accepts or rejects the peer. With WIRE_ACCEPTED, also sends `count`
+ * addresses, which may be 0. */
 void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
                       const struct wire_address *addresses, size_t count);
 

@@ -1,4 +1,4 @@
-/* The messages of a handshake; see handshake_message.h. */
+/* Handles the messages of a handshake; see handshake_message.h. */
 #include "comm/transport/handshake_message.h"
 
 #include "base/mem.h"
@@ -31,8 +31,8 @@ static int message_refused_by_peer(struct handshake *handshake, enum wire_verdic
                    handshake_reason_text(verdict));
 }
 
-/* The verdict on a hello before the peer is authenticated. Shape and encryption are judged after
- * the proof, because only then it is certain that a member of this job sent them. */
+/* Returns the verdict on a hello before the peer is authenticated. Shape and encryption are
+ * compared later, after the proof that a member of this job has sent them. */
 static enum wire_verdict message_judge_hello(const struct handshake_identity *identity,
                                              const struct wire_hello *hello)
 {
@@ -66,8 +66,7 @@ int handshake_message_answer_hello(struct handshake *handshake, struct err *err)
     rand_secure(welcome->nonce, sizeof(welcome->nonce));
     uint8_t answer[WIRE_WELCOME_SIZE];
     if (welcome->verdict != WIRE_ACCEPTED) {
-        /* A few bytes always fit into the buffer of a new connection; a refused peer is not worth
-         * a wait. */
+        /* Sent without waiting: a few bytes always fit into the send buffer of a new connection. */
         wire_welcome_encode(welcome, answer);
         (void)socket_send(handshake->connection.fd, answer, sizeof(answer));
         return message_refuse(handshake, welcome->verdict, err);
@@ -110,7 +109,8 @@ static int message_on_welcome(struct handshake *handshake, const uint8_t *bytes,
     handshake_proof_connector(handshake, mac);
     wire_proof_encode(mac, proof);
     if (!secret_mac_equal(expected.mac, welcome->mac)) {
-        /* The peer cannot accept this proof either, but learns from it why the connection ends. */
+        /* The peer cannot accept this proof either, but its failure tells the peer why the
+         * connection ends. */
         (void)socket_send(handshake->connection.fd, proof, sizeof(proof));
         return message_refuse(handshake, WIRE_WRONG_SECRET, err);
     }

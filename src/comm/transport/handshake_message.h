@@ -1,22 +1,23 @@
-/* The messages of a handshake: how each one is judged, what is answered, and which state follows.
- * Called by handshake.c only, which reads and writes the bytes. */
+/* Handles the messages of a handshake: checks each message, prepares the answer, and sets the next
+ * state. Called by handshake.c only, which reads and writes the bytes. */
 #ifndef TRAINYARD_COMM_TRANSPORT_HANDSHAKE_MESSAGE_H
 #define TRAINYARD_COMM_TRANSPORT_HANDSHAKE_MESSAGE_H
 
 #include "comm/transport/handshake.h"
 
-/* Whether the next message comes from the peer in this state. */
+/* Whether a handshake in this state waits for a message of the peer. */
 bool handshake_message_awaited(enum handshake_state state);
 
-/* Handles one whole message, in a state that awaits one. Fails as handshake_progress() does. */
+/* Handles one whole message. handshake_message_awaited() must be true. Fails like
+ * handshake_progress(). */
 int handshake_message_take(struct handshake *handshake, const uint8_t *bytes, size_t size,
                            struct err *err);
 
-/* Acceptor: answers the hello in handshake->hello with a welcome or a refusal. */
+/* Acceptor: answers the hello in handshake->hello with a welcome or a rejection. */
 int handshake_message_answer_hello(struct handshake *handshake, struct err *err);
 
-/* Both sides are authenticated and agree. Starts TLS if they encrypt; otherwise the handshake is
- * done. */
+/* Called when both sides have authenticated and accepted each other. Starts TLS if the connection
+ * is to be encrypted; otherwise ends the handshake. */
 int handshake_message_accepted(struct handshake *handshake, bool connector, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Proofs that a process knows the job secret; see handshake_proof.h. */
+/* Computes the proofs that a process knows the job secret; see handshake_proof.h. */
 #include "comm/transport/handshake_proof.h"
 
 #include "tls/tls.h"

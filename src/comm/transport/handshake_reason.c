@@ -1,4 +1,4 @@
-/* The reasons of a refusal as text; see handshake_reason.h. */
+/* Describes the reasons of a rejection as text; see handshake_reason.h. */
 #include "comm/transport/handshake_reason.h"
 
 #include "base/str.h"

@@ -32,8 +32,7 @@ WIDEST static void reduce_add_two_in_place(float *restrict a, float *restrict b,
         a[i] = b[i] = a[i] + b[i];
 }
 
-/* Floats per block, so that the sum of a block stays in the first-level cache until it is
- * written. */
+/* Floats per block. The sum of a block must fit into the L1 cache until it is written. */
 enum { BLOCK = 2048 };
 
 static void reduce_sum_block(float block[BLOCK], float *const *rows, size_t row_count, size_t at,
@@ -79,7 +78,8 @@ WIDEST void reduce_narrow_bf16(uint16_t *restrict bits, const float *restrict fr
         uint32_t word;
         memcpy(&word, &from[i], sizeof(word));
         uint32_t rounded = (word + 0x7fff + (word >> 16 & 1)) >> 16;
-        uint32_t quiet = word >> 16 | 0x40; /* rounding could turn a NaN into an infinity */
+        uint32_t quiet = word >> 16 | 0x40; /* not rounded, because rounding could turn a NaN into
+                                             * an infinity */
         bits[i] = (uint16_t)((word & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
     }
 }

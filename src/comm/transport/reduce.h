@@ -1,5 +1,5 @@
-/* The inner loops of every all-reduce: sums of floats, and conversion to bfloat16. Called by the
- * collectives, by the tcp transport and by ps. */
+/* The inner loops of all all-reduce algorithms: sums of floats, and conversion to bfloat16. Called
+ * by the collectives, by the tcp transport and by ps. */
 #ifndef TRAINYARD_COMM_TRANSPORT_REDUCE_H
 #define TRAINYARD_COMM_TRANSPORT_REDUCE_H
 
@@ -9,10 +9,12 @@
 /* sum[i] = sum[i] + other[i]. The arrays must not overlap; `other` may be unaligned. */
 void reduce_add_f32(float *sum, const void *other, size_t count);
 
-/* to[i] = rows[0][i] + rows[1][i] + …, in this order. `to` overlaps no row, or is one of them. */
+/* to[i] = rows[0][i] + rows[1][i] + …, in this order. `to` may be one of the rows, but must not
+ * overlap a row partly. */
 void reduce_rows_f32(float *to, float *const *rows, size_t row_count, size_t count);
 
-/* The same sum, written into every row: the work of one member in an all-reduce in place. */
+/* Writes the sum of all rows, in the order of rows, into every row. This is the work of one member
+ * in an in-place all-reduce. */
 void reduce_rows_in_place_f32(float *const *rows, size_t row_count, size_t count);
 
 /* Converts to bfloat16, the upper half of a float, rounding to nearest even; a NaN stays a NaN. The

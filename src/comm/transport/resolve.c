@@ -1,5 +1,5 @@
-/* Resolves a host name without blocking; see resolve.h. The caller and the thread share the
- * struct; the last of them to finish frees it. */
+/* Resolves a host name without blocking; see resolve.h. The caller and the thread share the struct;
+ * the last of the two frees it. */
 #include "comm/transport/resolve.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ struct resolve {
     atomic_int owners;
     atomic_bool done;
     int event;
-    int error; /* EAI_* */
+    int error; /* 0, or an EAI_* code of getaddrinfo() */
     struct addrinfo *addresses;
     char port[8];
     char host[];

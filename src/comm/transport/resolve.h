@@ -12,17 +12,19 @@
 struct resolve;
 
 struct resolve *resolve_new(const char *host, int port);
-struct resolve *resolve_free(struct resolve *resolve); /* NULL-safe; the thread may still run */
+struct resolve *resolve_free(struct resolve *resolve); /* NULL-safe; returns NULL; the thread may
+                                                        * still run */
 DEFINE_CLEANUP(resolve)
 
-/* A descriptor that becomes readable when the lookup is done. */
+/* Returns a descriptor that becomes readable when the lookup is done. The resolve owns it. */
 int resolve_fd(const struct resolve *resolve);
 bool resolve_done(const struct resolve *resolve);
 
-/* After resolve_done(): the addresses, or NULL with the reason as text. */
+/* Only after resolve_done(): returns the addresses, or NULL and the reason as text in *ret_reason.
+ * The addresses stay valid until resolve_free(). */
 const struct addrinfo *resolve_addresses(const struct resolve *resolve, const char **ret_reason);
 
-/* After resolve_done(): whether a name server answered that no such name exists. */
+/* Only after resolve_done(): whether a name server answered that no such name exists. */
 bool resolve_is_unknown(const struct resolve *resolve);
 
 #endif

@@ -1,4 +1,4 @@
-/* The job secret and its proofs; see secret.h. */
+/* Reads the job secret and computes proofs of it; see secret.h. */
 #include "comm/transport/secret.h"
 
 #include "base/mem.h"
@@ -44,7 +44,7 @@ void secret_mac(const char *key, size_t key_size, const char *label, const void 
                 size_t first_size, const void *second, size_t second_size,
                 uint8_t ret[SECRET_MAC_SIZE])
 {
-    /* The sizes are included, so that no two pairs of pieces give the same bytes. */
+    /* The HMAC includes the sizes, so that no two pairs of pieces give the same input. */
     const uint64_t sizes[2] = {htole64(first_size), htole64(second_size)};
     size_t label_size = strlen(label) + 1;
     size_t size = label_size + sizeof(sizes) + first_size + second_size;

@@ -1,7 +1,6 @@
-/* The job secret, which only the members of a job know, and proofs that a process knows it
- * (HMAC-SHA-256), which do not reveal it. Without a secret the proofs only keep jobs apart that
- * were mixed up by mistake; they do not stop an attacker. Called by rendezvous, handshake, shm and
- * ps. */
+/* Reads the job secret, and computes proofs (HMAC-SHA-256) that a process knows it. A proof does
+ * not reveal the secret. Without a secret, the proofs only separate jobs that connect by mistake;
+ * they do not stop an attacker. Called by rendezvous, handshake, shm and ps. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SECRET_H
 #define TRAINYARD_COMM_TRANSPORT_SECRET_H
 
@@ -15,13 +14,13 @@
 enum { SECRET_MAC_SIZE = 32, SECRET_MAX = 4096 };
 
 /* Reads TRAINYARD_JOB_SECRET, or else the file named by TRAINYARD_JOB_SECRET_FILE without its last
- * line end. The result is empty if neither is set. Fails if one is set but empty. */
+ * line end. The result is empty if neither is set. Fails if the secret is set but empty. */
 int secret_from_environment(struct buf *ret, struct err *err);
 
 void secret_hash(const void *data, size_t size, uint8_t ret[SECRET_MAC_SIZE]);
 
-/* The HMAC of the label and two pieces of data. The label prevents that a proof made for one
- * purpose is used for another. */
+/* Computes the HMAC of the label and two pieces of data. Each purpose has its own label, so that a
+ * proof for one purpose is invalid for another. */
 void secret_mac(const char *key, size_t key_size, const char *label, const void *first,
                 size_t first_size, const void *second, size_t second_size,
                 uint8_t ret[SECRET_MAC_SIZE]);

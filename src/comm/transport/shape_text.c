@@ -6,7 +6,7 @@
 
 enum { DIFFERENCES_MAX = 3, PART_MAX = 80 };
 
-/* One line of a shape text, without its line end. */
+/* One line of a shape text, without the newline. */
 struct shape_line {
     const char *name, *value;
     int name_size, value_size;

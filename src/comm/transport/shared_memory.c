@@ -1,4 +1,4 @@
-/* Memory that processes of one machine can share; see shared_memory.h. */
+/* Implements memory that processes of one machine can share; see shared_memory.h. */
 #include "comm/transport/shared_memory.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Creates a memfd of `size` bytes and maps it at `where`, replacing what is mapped there (NULL:
- * anywhere). */
+/* Creates a memfd of `size` bytes and maps it at `where`, replacing the mapping there. If `where`
+ * is NULL, the kernel chooses the address. */
 static int shared_memory_create_fd(const char *name, size_t size, void *where, int *ret_fd,
                                    void **ret_at, struct err *err)
 {
@@ -30,7 +30,7 @@ static int shared_memory_create_fd(const char *name, size_t size, void *where, i
         return err_set_errno(err, failed, "cannot map %zu bytes of shared memory in place", size);
     }
     (void)madvise(where ? where : at, size,
-                  MADV_HUGEPAGE); /* only advice: without it the memory is slower */
+                  MADV_HUGEPAGE); /* a failure only makes the memory slower */
     *ret_at = where ? where : at;
     *ret_fd = TAKE_FD(fd);
     return 0;
@@ -74,7 +74,7 @@ int shared_memory_renew(struct shared_memory *memory, struct err *err)
     return 0;
 }
 
-/* Older kernels do not know MADV_POPULATE_WRITE; there, posix_fallocate() reserves the memory. */
+/* On older kernels without MADV_POPULATE_WRITE, posix_fallocate() reserves the memory. */
 int shared_memory_populate(struct shared_memory *memory, struct err *err)
 {
     int failed = 0;

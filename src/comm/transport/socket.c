@@ -1,4 +1,4 @@
-/* TCP sockets as the members of a group use them; see socket.h. */
+/* Sets up TCP sockets for the members of a group; see socket.h. */
 #include "comm/transport/socket.h"
 
 #include "base/cleanup.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A machine that acknowledges nothing for 10 seconds is lost. Probes start after one idle second
- * and repeat every second. */
+/* A machine that acknowledges nothing for 10 seconds counts as lost. Probes start after one idle
+ * second and repeat every second. */
 enum { KEEP_ALIVE_PROBES = 10, UNACKNOWLEDGED_MS = 10000 };
 
 static void socket_set_option(int fd, int level, int name, int value)
@@ -41,7 +41,7 @@ union address {
     struct sockaddr_in6 ipv6;
 };
 
-/* Whether both ends of the connection have the same address. */
+/* Whether both ends of the connection have the same IP address. */
 static bool socket_is_local(int fd)
 {
     union address own = {.ipv6 = {0}}, peer = {.ipv6 = {0}};
@@ -57,9 +57,10 @@ static bool socket_is_local(int fd)
 
 void socket_do_not_pace_local(int fd)
 {
-    /* BBR, which a machine may use for all connections, paces what it sends with timers. Within a
-     * machine that is not needed, and the timers were measured to cost an eighth of an all-reduce
-     * of 25 MiB. Reno does not pace, and every kernel allows every process to choose it. */
+    /* The default congestion control of a machine may be BBR, which paces packets with timers. On
+     * connections within one machine pacing is useless: in a measurement the timers took an eighth
+     * of the time of a 25 MiB all-reduce. Reno does not pace, and every kernel lets every process
+     * select it. */
     static const char PLAIN[] = "reno";
     if (socket_is_local(fd))
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, PLAIN, sizeof(PLAIN) - 1);

@@ -1,6 +1,6 @@
-/* TCP sockets as the members of a group use them: non-blocking, close-on-exec, with TCP_NODELAY,
- * and with the kernel's keep-alive as heartbeat, so that a lost machine is detected even while no
- * member sends. Called by rendezvous, by the control plane, by the tcp transport and by ps. */
+/* Sets up TCP sockets for the members of a group: non-blocking, close-on-exec, and with
+ * TCP_NODELAY. The kernel's keep-alive detects a lost machine even while no member sends. Called by
+ * rendezvous, by the control plane, by the tcp transport and by ps. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SOCKET_H
 #define TRAINYARD_COMM_TRANSPORT_SOCKET_H
 
@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* Listens on every address of this machine, including IPv6 if `ipv6`. Port 0 takes any free port;
- * socket_local_port() returns it. */
+/* Listens on every address of this machine, including IPv6 if `ipv6`. With port 0 the kernel
+ * chooses a free port, which socket_local_port() returns. The caller closes *ret_fd. */
 int socket_listen(int port, bool ipv6, int backlog, int *ret_fd, struct err *err);
 int socket_local_port(int fd);
 
@@ -22,26 +22,27 @@ void socket_address_text(const struct sockaddr *address, socklen_t size,
                          char text[SOCKET_ADDRESS_TEXT_MAX]);
 
 /* Returns the accepted descriptor, or -1 with errno EAGAIN if no connection is pending. Stores the
- * address of the peer in `from` now: a socket whose peer has disconnected no longer knows it. */
+ * address of the peer in `from`, because getpeername() fails after the peer has disconnected. */
 int socket_accept(int listener, char from[SOCKET_ADDRESS_TEXT_MAX]);
 
 /* Starts to connect. Returns the descriptor, or -1 with errno. The attempt has ended when the
- * descriptor is ready for writing; socket_error() then returns its errno, or 0 if it succeeded. */
+ * descriptor is ready for writing; socket_error() then returns the errno of the attempt, or 0 if it
+ * succeeded. */
 int socket_connect(const struct sockaddr *address, socklen_t size);
 int socket_error(int fd);
 
-/* Ends the connection if sent bytes are not acknowledged within seconds. Only for a connection
- * whose reader always empties it: the kernel cannot tell a peer that does not read from a lost one.
- */
+/* Makes the kernel end the connection if sent bytes are not acknowledged within 10 seconds. Only
+ * for connections whose peer always reads at once: to the kernel, a peer that does not read looks
+ * like a lost peer. */
 void socket_limit_silence(int fd);
 
 /* Turns off pacing (the BBR congestion control) if both ends of the connection are on this machine.
- * For connections that carry much data. */
+ * For data connections. */
 void socket_do_not_pace_local(int fd);
 
-/* Like recv() and send() without blocking, but they return the error: -EAGAIN if nothing can move
- * now, -ENOTCONN if the peer closed the connection, another negative errno if it broke. Interrupted
- * calls are repeated. */
+/* Like recv() and send() without blocking, but return a negative errno on failure: -EAGAIN if no
+ * bytes can be moved now, -ENOTCONN if the peer has closed the connection, another value if the
+ * connection broke. Interrupted calls are repeated. */
 ssize_t socket_recv(int fd, void *data, size_t size);
 ssize_t socket_send(int fd, const void *data, size_t size);
 

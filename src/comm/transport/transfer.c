@@ -1,13 +1,13 @@
-/* The cursor of a stream of pieces; see transfer.h. */
+/* Implements the cursor of a stream of pieces; see transfer.h. */
 #include "comm/transport/transfer.h"
 
-/* The size of a piece in bytes of the stream. */
+/* Returns the size of a piece in bytes of the stream. */
 static size_t cursor_piece_size(const struct transfer_cursor *cursor, size_t piece)
 {
     return cursor->pieces[piece].size >> cursor->narrow;
 }
 
-/* Moves to the piece that contains the position, past empty pieces. */
+/* Moves to the piece that contains the position, and skips empty pieces. */
 static void cursor_find_piece(struct transfer_cursor *cursor)
 {
     while (cursor->piece < cursor->count &&

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-/* The most preferred first. */
+/* In order of preference. */
 static const struct transport_ops *const TRANSPORTS[] = {&transport_shm, &transport_tcp};
 
 int transport_open(enum transport_kind kind, const struct transport_config *config,

@@ -1,8 +1,8 @@
-/* A transport moves the data of a group between its members. Each one is an operations table
- * (struct transport_ops) in a folder of its own; transport.c lists them in order of preference. The
- * group opens them, the collectives use them, and both only through the functions below. A
- * transport knows nothing of membership: the control plane (control.h) numbers the calls and
- * detects lost members, and a transport asks it while it waits.
+/* A transport moves the data of a group between its members. Each transport is an operations table
+ * (struct transport_ops) in a folder of its own. transport.c lists the transports in order of
+ * preference. The group opens them and the collectives use them, only through the functions below.
+ * A transport does not handle membership: the control plane (control.h) numbers the calls and
+ * detects lost members, and a waiting transport calls it.
  *
  * There are two kinds. A stream transport runs transfer plans between any members of the group. A
  * memory transport gives the members of one host access to each other's memory: they write, pass a
@@ -20,39 +20,40 @@ enum transport_kind {
 };
 
 enum {
-    TRANSPORT_HOST_MAX = 128,         /* members of one host that can share memory */
-    TRANSPORT_SLOT_SIZE = 256 * 1024, /* bytes; small enough to stay in the cache of a core */
-    TRANSPORT_SHARED_MAX = 8,         /* memories per group that can be shared as a whole */
+    TRANSPORT_HOST_MAX = 128,         /* limit of members of one host that share memory */
+    TRANSPORT_SLOT_SIZE = 256 * 1024, /* bytes; small enough for the cache of a core */
+    TRANSPORT_SHARED_MAX = 8,         /* limit of memories per group for transport_share() */
 };
 
 struct transport_config {
-    struct control *control; /* must outlive the calls to the transport, except transport_close() */
-    struct connection_set *connections; /* the transport takes those that it uses */
+    struct control *control;            /* needed until the last call before transport_close() */
+    struct connection_set *connections; /* the transport moves out the connections that it uses */
     const char *pretended_host; /* for tests: splits one machine into several hosts; or NULL */
 };
 
-/* What every transport has; each one embeds it as the first member of its own struct. */
+/* The common part of all transports. Each transport embeds it as the first member of its own
+ * struct. */
 struct transport {
     const struct transport_ops *ops;
-    /* Of a stream transport. */
+    /* Only for stream transports. */
     bool has_pairs; /* a plan may connect any two members, not only neighbours in the ring */
-    /* Of a memory transport. */
-    int count, index; /* the members of this host, and the place of this one among them, by rank */
-    const int *leaders; /* by rank of the group: the lowest rank on the same host */
+    /* Only for memory transports. */
+    int count, index;   /* number of members on this host, and position of this member by rank */
+    const int *leaders; /* by rank: the lowest rank on the same host */
 };
 
 struct transport_ops {
     const char *name;
     enum transport_kind kind;
-    /* A collective call of all members of the group. *ret is NULL if this transport cannot connect
-     * any of them. Fails only if the group breaks. */
+    /* A collective call of all members of the group. Sets *ret to NULL if this transport cannot
+     * connect any two members. Fails only if the group breaks. */
     int (*open)(const struct transport_config *config, struct transport **ret, struct err *err);
     void (*close)(struct transport *transport);
 
-    /* Of a stream transport: see transport_run(). */
+    /* Only for stream transports: see transport_run(). */
     int (*run)(struct transport *transport, const struct transfer_plan *plan, struct err *err);
 
-    /* Of a memory transport: see the functions of the same names. */
+    /* Only for memory transports: see transport_share(), transport_begin() and so on. */
     int (*share)(struct transport *transport, struct shared_memory *memory, struct err *err);
     int (*begin)(struct transport *transport, const void *data, struct err *err);
     int (*barrier)(struct transport *transport, struct err *err);
@@ -66,8 +67,8 @@ extern const struct transport_ops transport_shm;
 /* TCP connections, plain or encrypted. */
 extern const struct transport_ops transport_tcp;
 
-/* A collective call: opens the most preferred transport of this kind that works. *ret is NULL if
- * none does. Fails only if the group breaks. */
+/* A collective call: opens the first transport of this kind that works, in order of preference.
+ * Sets *ret to NULL if none works. Fails only if the group breaks. */
 int transport_open(enum transport_kind kind, const struct transport_config *config,
                    struct transport **ret, struct err *err);
 
@@ -76,7 +77,7 @@ struct transport *transport_close(struct transport *transport);
 
 /* ---- Stream transports ----------------------------------------------------------------------- */
 
-/* Runs a plan to its end. A plan between pairs needs transport->has_pairs. */
+/* Runs a plan to its end. A plan with `pairs` needs transport->has_pairs. */
 static inline int transport_run(struct transport *transport, const struct transfer_plan *plan,
                                 struct err *err)
 {
@@ -86,16 +87,16 @@ static inline int transport_run(struct transport *transport, const struct transf
 /* ---- Memory transports ----------------------------------------------------------------------- */
 
 /* A collective call of the whole group: lets the members of the host write into each other's
- * `memory`, which must outlive the transport. Succeeds also if the memory cannot be shared: then
- * data in it passes through the slots. */
+ * `memory`, which must outlive the transport. If the memory cannot be shared, returns 0 too: then
+ * its data passes through the slots. */
 static inline int transport_share(struct transport *transport, struct shared_memory *memory,
                                   struct err *err)
 {
     return transport->ops->share(transport, memory, err);
 }
 
-/* The first barrier of a call: returns when all members of the host are in the same call, each with
- * its own `data`. */
+/* The first barrier of a call: returns when all members of the host are in the same call. `data` is
+ * this member's data of the call. */
 static inline int transport_begin(struct transport *transport, const void *data, struct err *err)
 {
     return transport->ops->begin(transport, data, err);
@@ -107,24 +108,24 @@ static inline int transport_barrier(struct transport *transport, struct err *err
     return transport->ops->barrier(transport, err);
 }
 
-/* The `data` of the current call in the memory of each member of the host, by index. NULL unless it
- * lies at the same offset of the same shared memory for all of them. Valid after transport_begin().
- */
+/* Returns the address of each member's `data` of the current call, by index on the host. Returns
+ * NULL unless `data` is at the same offset of the same shared memory in all members of the host.
+ * Valid after transport_begin(). */
 static inline float *const *transport_rows(const struct transport *transport)
 {
     return transport->ops->rows(transport);
 }
 
-/* A slot of TRANSPORT_SLOT_SIZE bytes of the member `index`: the one that it wrote before the last
- * barrier (barriers_ago 1) or before the one before that (2). With 0 it is this member's own slot,
- * to write to until the next barrier. */
+/* Returns a slot of TRANSPORT_SLOT_SIZE bytes. If barriers_ago is 1, member `index` wrote it before
+ * the last barrier; if 2, before the second last barrier. If 0, it is the slot that this member may
+ * write until the next barrier. */
 static inline void *transport_slot(const struct transport *transport, int index, int barriers_ago)
 {
     return transport->ops->slot(transport, index, barriers_ago);
 }
 
-/* The address at which this member sees the `memory`-th shared memory of member `rank`; NULL if it
- * does not see it. For tests. */
+/* Returns the address at which this member has mapped shared memory number `memory` of member
+ * `rank`, or NULL if it is not mapped. For tests. */
 static inline void *transport_peer_memory(const struct transport *transport, size_t memory,
                                           int rank)
 {

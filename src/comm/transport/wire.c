@@ -1,4 +1,4 @@
-/* The bytes of handshake messages and frames; see wire.h. */
+/* Encodes and decodes handshake messages and frames; see wire.h. */
 #include "comm/transport/wire.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 static const uint8_t MAGIC[4] = {'T', 'Y', 'C', 'M'};
 
-/* Each call moves `at` past the bytes that it wrote or read. */
+/* Each put or get function advances *at by the bytes that it wrote or read. */
 static void wire_put16(uint8_t **at, uint16_t value)
 {
     value = htole16(value);
@@ -62,8 +62,8 @@ static void wire_get_bytes(const uint8_t **at, void *data, size_t size)
     *at += size;
 }
 
-/* All versions of the protocol share this head, so that peers of different versions can detect
- * it: 8 bits of version and 24 bits of size, which the verdict of a large group needs. */
+/* All versions of the protocol have this head, so that a peer can detect another version. It has 8
+ * bits of version and 24 bits of size, because the verdict of a large group is large. */
 static void wire_put_head(uint8_t **at, size_t size)
 {
     wire_put_bytes(at, MAGIC, sizeof(MAGIC));
@@ -85,7 +85,7 @@ int wire_head_decode(const uint8_t head[WIRE_HEAD_SIZE], uint16_t *ret_version, 
     return 0;
 }
 
-/* Checks the head, with the size that a message of this version must have. */
+/* Checks the head. `expected` is the size of the message in this version. */
 static int wire_check_head(const uint8_t **at, size_t size, size_t expected, const char *what,
                            struct err *err)
 {

@@ -17,8 +17,8 @@ bool access_list_has(const struct json *list, const char *value)
     return false;
 }
 
-/* "pods", "pods/log", "*" for all resources, and "*" "/scale" for one subresource of every
- * resource. */
+/* A rule names a resource as "pods", a subresource as "pods/log", and all resources as "*". A star
+ * followed by "/scale" names the subresource "scale" of every resource. */
 bool access_resource_matches(const struct json *resources, const char *resource,
                              const char *subresource)
 {
@@ -101,7 +101,8 @@ static bool is_selected(struct arena *arena, const struct json *selectors, const
     return false;
 }
 
-/* The role's own rules, and those of the roles that its aggregationRule selects. */
+/* Returns the role's own rules and the rules of all ClusterRoles that its aggregationRule
+ * selects. */
 static const struct json *access_gather_rules(struct arena *arena,
                                               const struct access_policy *policy,
                                               const struct json *role)

@@ -1,6 +1,6 @@
 /* Authorization: evaluates Role, ClusterRole and their bindings as Kubernetes does. Pure: the input
- * is an identity, a question and the stored objects; the output is an answer with its reason. Rules
- * can only allow; what no rule allows is denied. */
+ * is an identity, a question and the stored roles and bindings; the output is an answer with a
+ * reason. A rule can only allow. A request that no rule allows is denied. */
 #ifndef TRAINYARD_ENGINE_ACCESS_ACCESS_H
 #define TRAINYARD_ENGINE_ACCESS_ACCESS_H
 
@@ -9,7 +9,7 @@
 
 struct access_question {
     const char *verb;        /* "get", "deletecollection" */
-    const char *path;        /* "/version": a path that is no resource; else NULL */
+    const char *path;        /* "/version": a path that is not a resource; NULL: a resource */
     const char *group;       /* "": the core group */
     const char *resource;    /* "pods" */
     const char *subresource; /* "log", or "" */
@@ -28,7 +28,7 @@ struct access_policy {
 
 struct access_answer {
     bool allowed;
-    /* `RBAC: allowed by …`, or why it is denied if there is more to say, or "" */
+    /* "RBAC: allowed by …", or "RBAC: … not found" if a binding names a missing role, or "" */
     const char *reason;
 };
 
@@ -36,8 +36,8 @@ struct access_answer access_decide(struct arena *arena, const struct access_poli
                                    const struct identity *identity,
                                    const struct access_question *question);
 
-/* Kubernetes' message: `pods is forbidden: User "x" cannot list resource "pods" in API group "" …`
- */
+/* Kubernetes' message: `pods is forbidden: User "x" cannot list resource "pods" in API group ""
+ * …` */
 char *access_forbidden_message(struct arena *arena, const struct identity *identity,
                                const struct access_question *question, const char *reason);
 
@@ -47,25 +47,25 @@ struct access_grant {
     const struct json *binding, *subject;
 };
 /* Calls `visit` for every rule that applies to the identity in the namespace ("": cluster-wide
- * rules only), until it returns true. Returns whether it did. */
+ * rules only), until `visit` returns true. Returns true if `visit` returned true. */
 bool access_each_rule(struct arena *arena, const struct access_policy *policy,
                       const struct identity *identity, const char *namespace_,
                       bool (*visit)(void *context, const struct access_grant *grant),
                       void *context);
 
-/* The rules of the role that a binding in `namespace_` refers to, with the rules that its
- * aggregationRule selects. NULL if the role does not exist. */
+/* Returns the rules of the role that a binding in `namespace_` refers to, and the rules of the
+ * ClusterRoles that its aggregationRule selects. Returns NULL if the role does not exist. */
 const struct json *access_role_rules(struct arena *arena, const struct access_policy *policy,
                                      const struct json *role_ref, const char *namespace_);
 
 /* ---- cover.c: no user can grant more than it has */
 
-/* The rules of the list `rules` that the identity does not have in the namespace, one per line in
- * Kubernetes' notation. NULL if it has them all. */
+/* Returns the rules of the list `rules` that the identity does not have in the namespace, one per
+ * line in Kubernetes' notation. Returns NULL if the identity has all of them. */
 char *access_missing_rules(struct arena *arena, const struct access_policy *policy,
                            const struct identity *identity, const char *namespace_,
                            const struct json *rules);
-/* `["a" "b"]` */
+/* Returns the NULL-terminated list as `["a" "b"]`. */
 char *access_list_text(struct arena *arena, const char *const *list);
 
 /* ---- Matching the lists of a rule; "*" matches everything */

@@ -11,20 +11,19 @@
 
 struct auth {
     const char *token;              /* the owner's token */
-    const struct engine_seal *seal; /* signs the tokens of service accounts */
-    struct store *store;            /* knows whether an account still exists */
+    const struct engine_seal *seal; /* verifies the signatures of service account tokens */
+    struct store *store;            /* a token is valid only while its account exists here */
     int64_t now_ms;                 /* wall time */
 };
 
-/* Returns NULL if the request has no valid token. The time of the comparison does not depend on
- * where the tokens differ. */
+/* Returns NULL if the request has no valid token. Compares tokens in constant time. */
 const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
                                      const struct http_request *request);
 
 /* Whether the request has a bearer token, valid or not. */
 bool auth_shows_token(const struct http_request *request);
 
-/* Whether everyone may read the path. */
+/* Whether a client may read the path without a token, for example /healthz. */
 bool auth_is_open(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* See cache.h. The cache needs no events: each call compares the versions in the store with those
- * that were parsed, and does not even do that if the store has not changed since the last call. */
+/* See cache.h. The cache does not watch the store. If the store's revision has changed since the
+ * last call, a call lists all roles and bindings and parses those with a new revision. */
 #include "engine/access/cache.h"
 
 #include "base/map.h"
@@ -16,9 +16,9 @@ enum { KINDS = ARRAY_SIZE(ROWS) };
 
 struct entry {
     struct arena *arena;
-    struct json *object; /* NULL: it could not be read, and allows nothing */
+    struct json *object; /* NULL: the stored object cannot be read, and allows nothing */
     int64_t revision;
-    uint64_t seen; /* the number of the last call that found it in the store */
+    uint64_t seen; /* `look` of the last call that found the object in the store */
 };
 
 struct access_cache {

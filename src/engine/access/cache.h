@@ -1,4 +1,5 @@
-/* The roles and bindings of the store, parsed once per version. Must run on the loop thread. */
+/* Caches the parsed roles and bindings of the store. Each version of an object is parsed once. Must
+ * run on the loop thread. */
 #ifndef TRAINYARD_ENGINE_ACCESS_CACHE_H
 #define TRAINYARD_ENGINE_ACCESS_CACHE_H
 
@@ -10,7 +11,7 @@ struct access_cache;
 struct access_cache *access_cache_new(struct store *store);
 struct access_cache *access_cache_free(struct access_cache *cache);
 
-/* The committed roles and bindings; valid until the loop turns. */
+/* Returns the committed roles and bindings. They are valid until the next turn of the loop. */
 const struct access_policy *access_cache_get(struct access_cache *cache);
 
 #endif

@@ -1,6 +1,6 @@
-/* Checks that a user's rules cover the rules that it wants to grant; see access.h. Each rule is
- * split into single permissions, and one rule of the user must cover each of them completely: only
- * "*" covers "*". */
+/* Checks that a user already has the rules that it wants to grant; see access.h. A rule to grant is
+ * split into single permissions. For each permission, one rule of the user must cover it
+ * completely: only "*" covers "*". */
 #include "engine/access/access.h"
 
 #include "base/buf.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    PERMISSIONS_MAX = 10 * 1000, /* of one rule: verbs x groups x resources x names, or paths */
+    /* Per rule: verbs x groups x resources x names, or verbs x paths. */
+    PERMISSIONS_MAX = 10 * 1000,
     TEXT_MAX = 64 * 1024,
 };
 
@@ -130,7 +131,7 @@ char *access_list_text(struct arena *arena, const char *const *list)
     return arena_printf(arena, "[%s]", text.data);
 }
 
-/* {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]} */
+/* Writes the rule as {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}. */
 static void write_rule(struct buf *text, const struct json *rule)
 {
     static const struct {

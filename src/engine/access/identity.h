@@ -10,7 +10,7 @@ struct identity {
     const char *uid;           /* the uid of the service account, or NULL */
     const char *const *groups; /* NULL-terminated */
     const char *pod, *pod_uid; /* the pod that the token belongs to, or NULL */
-    const struct json *extra;  /* further attributes, lists by key; or NULL */
+    const struct json *extra;  /* further attributes: an object of lists of strings; or NULL */
 };
 
 static inline bool identity_is_in(const struct identity *identity, const char *group)
@@ -21,8 +21,8 @@ static inline bool identity_is_in(const struct identity *identity, const char *g
     return false;
 }
 
-/* Members of system:masters may do everything, whatever the roles say, so that no role can lock the
- * owner out. */
+/* Members of system:masters may do everything, without a role. So no change of the roles can lock
+ * out the owner of the cluster. */
 static inline bool identity_is_master(const struct identity *identity)
 {
     return identity_is_in(identity, "system:masters");

@@ -74,8 +74,8 @@ static int check_user(const struct request *request, const char *user, struct er
     return impersonation_check(request, question, err);
 }
 
-/* The key of an extra attribute is a part of the header's name, in lower case with percent escapes.
- */
+/* The key of an extra attribute is a part of the header's name, in lower case with percent
+ * escapes. */
 static char *extra_key(struct arena *arena, const char *header)
 {
     const char *escaped = header + strlen(EXTRA);
@@ -85,7 +85,8 @@ static char *extra_key(struct arena *arena, const char *header)
     return key;
 }
 
-/* Checks one header: whether the roles allow to impersonate the user, group or attribute in it. */
+/* Returns -ERR_FORBIDDEN if the roles do not allow impersonating the user, group or attribute that
+ * the header names. */
 static int check_header(const struct request *request, const struct http_header *header,
                         struct err *err)
 {
@@ -111,8 +112,8 @@ static int check_header(const struct request *request, const struct http_header 
 
 /* ---- The impersonated identity --------------------------------------------------------------- */
 
-/* The named groups. A service account without any has its own groups. Every user is also in
- * system:authenticated or system:unauthenticated. */
+/* Returns the groups that the headers name. If they name none, a service account gets its own
+ * groups. Every user is also in system:authenticated or system:unauthenticated. */
 static const char *const *groups_of(struct arena *arena, const struct identity *named,
                                     const struct http_header *headers)
 {

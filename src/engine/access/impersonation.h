@@ -1,13 +1,12 @@
 /* Impersonation (`kubectl --as`): the Impersonate-… headers of a request. If the roles allow it,
- * the named user takes the place of the user that sent the request, for everything that follows.
- * Pure. */
+ * the server handles the request as if the named user had sent it. Pure. */
 #ifndef TRAINYARD_ENGINE_ACCESS_IMPERSONATION_H
 #define TRAINYARD_ENGINE_ACCESS_IMPERSONATION_H
 
 #include "engine/access/access.h"
 #include "net/http/http.h"
 
-/* The first Impersonate-… header, or NULL. */
+/* Returns the name of the first Impersonate-… header, or NULL. */
 const char *impersonation_header(const struct http_header *headers);
 
 /* Returns the identity that the headers name, in place of `asker`. Returns -ERR_FORBIDDEN if the

@@ -81,7 +81,7 @@ static int token_reject(struct err *err, const char *reason)
     return err_set(err, ERR_UNAUTHORIZED, "%s", reason);
 }
 
-/* The time does not depend on where the signatures differ. */
+/* Compares two signatures in constant time. */
 static bool same_seal(const unsigned char *made, const char *given, size_t size)
 {
     unsigned difference = size != ENGINE_SEAL_SIZE;

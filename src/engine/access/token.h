@@ -1,6 +1,6 @@
 /* The tokens of service accounts: JSON web tokens (RFC 7519) with Kubernetes' claims, signed with
- * HMAC-SHA256. Pure and fuzzed, because tokens come from outside. The account of a token with a
- * valid signature may be gone; auth.c asks the store about that. */
+ * HMAC-SHA256. Pure and fuzzed, because tokens come from clients. A token can outlive its account,
+ * so auth.c also looks the account up in the store. */
 #ifndef TRAINYARD_ENGINE_ACCESS_TOKEN_H
 #define TRAINYARD_ENGINE_ACCESS_TOKEN_H
 
@@ -9,12 +9,12 @@
 
 enum { TOKEN_MAX = 8 * 1024 };
 
-/* The issuer, and the audience of a token that names none. */
+/* The issuer of all tokens, and the audience of a token that was requested without an audience. */
 #define TOKEN_ISSUER "https://kubernetes.default.svc.cluster.local"
 
 struct token_claims {
     const char *namespace_, *account, *account_uid;
-    /* The token is valid as long as this pod exists; NULL: not bound to a pod. */
+    /* The token is valid only while this pod exists. NULL: the token is not bound to a pod. */
     const char *pod, *pod_uid;
     const struct json *audiences; /* a list of strings; NULL: TOKEN_ISSUER */
     int64_t issued_s, expires_s;  /* Unix time */

@@ -10,8 +10,8 @@
 #include "kube/kinds/node.h"
 #include "kube/object.h"
 
-/* The default service account and the certificate are created in the same commit as the namespace,
- * so that it can be used at once. */
+/* The default service account and the CA certificate are created in the same commit as the
+ * namespace, so that pods can be created in the namespace at once. */
 int admission_admit_namespace(struct api_call *call, struct json *namespace_,
                               const struct json *old, struct err *err)
 {
@@ -26,8 +26,8 @@ int admission_admit_namespace(struct api_call *call, struct json *namespace_,
 static const char MOUNT_PATH[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 static const char VOLUME_PREFIX[] = "kube-api-access-";
 
-/* Kubernetes' value. The node asks for a longer lifetime, because the token ends with the pod
- * anyway. */
+/* Kubernetes' value. The node requests a longer lifetime, because the token becomes invalid with
+ * the pod anyway. */
 enum { TOKEN_LIFE_S = 3607 };
 
 static struct json *add_source(struct arena *arena, struct json *sources, const char *type)
@@ -37,7 +37,8 @@ static struct json *add_source(struct arena *arena, struct json *sources, const 
     return json_ensure_object(arena, source, type);
 }
 
-/* The volume with token, ca.crt and namespace, where clients in pods look for them. */
+/* Makes the volume with the files token, ca.crt and namespace, which Kubernetes clients in pods
+ * read. */
 static struct json *access_volume(struct arena *arena, const char *name)
 {
     struct json *volume = json_object(arena), *item;
@@ -74,7 +75,7 @@ static bool has_mount(const struct json *container)
     return false;
 }
 
-/* Mounts it into every container that has no mount at that path. */
+/* Mounts the volume into every container that has no mount at MOUNT_PATH. */
 static void mount_access(struct arena *arena, struct json *spec)
 {
     static const char *const lists[] = {"initContainers", "containers"};
@@ -116,7 +117,7 @@ static int load_account(struct api_call *call, const struct json *pod, struct js
 
 /* ---- Default tolerations of a pod ------------------------------------------------------------ */
 
-/* The default of tolerationSeconds for a node that is not ready or unreachable. */
+/* The default of tolerationSeconds for the taints not-ready and unreachable. */
 enum { TOLERATION_S = 300 };
 
 static bool tolerates_taint(const struct json *spec, const char *taint)

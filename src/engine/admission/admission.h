@@ -1,6 +1,7 @@
-/* Admission: checks and changes of an object that need other objects of the store. Those without
- * another comment are `admit` hooks of the registry; they run after the validation of a create or
- * an update and return -ERR_FORBIDDEN, -ERR_INVALID or another error to reject it. */
+/* Admission: checks and changes of an object that depend on other objects in the store. A function
+ * without a comment is an `admit` hook of the registry. An `admit` hook runs after the validation
+ * of a create or an update. It rejects the request by returning an error, such as -ERR_FORBIDDEN or
+ * -ERR_INVALID. */
 #ifndef TRAINYARD_ENGINE_ADMISSION_ADMISSION_H
 #define TRAINYARD_ENGINE_ADMISSION_ADMISSION_H
 
@@ -27,7 +28,7 @@ int admission_limit_claim(struct api_call *call, const struct json *claim, struc
 /* ---- quota_write.c: the ResourceQuotas of the namespace */
 int admission_admit_quota(struct api_call *call, struct json *quota, const struct json *old,
                           struct err *err);
-/* A `status` hook: replaces the status that a client writes by what the server counts. */
+/* A `status` hook: replaces the status that a client writes by the usage that the server counts. */
 int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err);
 /* The `admit` hook for every kind: charges the object to the quotas. */
 int admission_charge_quotas(struct api_call *call, struct json *object, const struct json *old,

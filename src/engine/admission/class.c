@@ -1,4 +1,5 @@
-/* The defaults that classes give: the priority of a pod and the storage class of a claim. */
+/* Sets defaults from classes: the priority of a pod from its PriorityClass, and the default
+ * StorageClass of a claim. */
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "kube/object.h"
@@ -8,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the best class: `beats` compares a class with the best so far (NULL: none yet). Parses
- * only classes whose bytes contain `word`, because this runs for every new pod. */
+/* Returns the best class, or NULL. `beats` returns true if `class_` is better than `best`, the best
+ * class so far (NULL: none). Parses only classes whose bytes contain `word`, because this function
+ * runs for every new pod. */
 static struct json *find_class(struct api_call *call, const struct kube_kind *classes,
                                const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))
@@ -123,7 +125,7 @@ int admission_admit_claim(struct api_call *call, struct json *claim, const struc
     int result = admission_limit_claim(call, claim, err);
     if (result < 0)
         return result;
-    /* "" asks for a volume without a class. */
+    /* A storageClassName of "" means a volume without a class, so it gets no default. */
     if (old || (named && named->type != JSON_NULL) ||
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
         return 0;

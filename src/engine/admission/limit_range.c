@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    NOTES_MAX = 256 * 1024, /* the limit of all annotations together */
-    REFUSALS_MAX = 4096,    /* a response shows less */
+    NOTES_MAX = 256 * 1024, /* bytes; Kubernetes' limit for all annotations of an object */
+    REFUSALS_MAX = 4096,    /* bytes; more than a response shows */
     WORK_MAX = 200000,
 };
 
@@ -61,7 +61,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Adds the defaults that the container does not have. Returns their names, "cpu, memory", or "". */
+/* Adds those defaults that the container does not set itself. Returns the names of the added
+ * resources, "cpu, memory", or "". */
 static const char *limit_range_merge(struct arena *arena, struct json *resources, const char *part,
                                      const struct json *defaults)
 {
@@ -148,7 +149,7 @@ static void limit_range_reject(struct refusals *refusals, const char *text)
     refusals->count++;
 }
 
-/* The amounts of a container, a pod or a claim, found by name. */
+/* The requests and limits of a container, a pod or a claim, with an index by name. */
 struct amounts {
     const struct json *requests, *limits;
     struct json_names request_names, limit_names;
@@ -187,7 +188,7 @@ static void check_min(struct refusals *refusals, const struct json *min, struct 
                                                   limit_range_text_of(refusals->arena, limit)));
 }
 
-/* Claims have only requests, so their requests are checked. */
+/* With `by_request`, checks only the request: claims have no limits. */
 static void check_max(struct refusals *refusals, const struct json *max, struct amounts *amounts,
                       bool by_request)
 {
@@ -242,8 +243,8 @@ static void limit_range_check(struct refusals *refusals, const struct json *item
         check_ratio(refusals, ratio, &amounts);
 }
 
-/* Adds the amounts to `total` or, without `add`, takes the maximum. `known` finds the amounts of
- * the total by name. */
+/* Adds `amounts` to `total`. Without `add`, takes the maximum of both instead. `known` maps names
+ * to the amounts in `total`. */
 static void limit_range_gather(struct arena *arena, struct json *total, struct map *known,
                                const struct json *amounts, bool add)
 {
@@ -270,8 +271,8 @@ static void limit_range_gather(struct arena *arena, struct json *total, struct m
     }
 }
 
-/* The resources of a whole pod: the sum of its containers or, per resource, its largest init
- * container. */
+/* Returns the resources of a whole pod. Per resource, this is the sum over its containers, or the
+ * amount of its largest init container if that is more. */
 static struct json *resources_of_pod(struct arena *arena, const struct json *pod)
 {
     static const char *const parts[] = {"requests", "limits"};

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The LimitRanges of the namespace. */
+/* Returns the LimitRanges of the namespace as an array. */
 static struct json *load_ranges(struct api_call *call)
 {
     struct store_object **stored;
@@ -44,7 +44,7 @@ int admission_limit_pod(struct api_call *call, struct json *pod, struct err *err
             err);
     JSON_EACH (range, ranges)
         changed |= limit_range_set_defaults(call->arena, range, pod);
-    /* A default limit may be less than the pod's request. */
+    /* Validates again, because a default limit may be less than the pod's request. */
     if (changed)
         call->route.resource->hooks.validate(&call->invalid, pod, NULL);
     if (call->invalid.count > 0)

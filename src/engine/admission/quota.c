@@ -58,8 +58,8 @@ void quota_add(struct arena *arena, struct json *total, const struct json *amoun
 
 /* ---- Pods ------------------------------------------------------------------------------------ */
 
-/* Calls back with each name under which an amount of a container counts: a request of cpu also
- * counts as "cpu". */
+/* Calls `put` with each name under which a quota counts an amount of a container. A request for cpu
+ * counts as "requests.cpu" and as "cpu". */
 static void each_name(struct arena *arena, const char *prefix, const char *resource,
                       const struct kube_quantity *quantity, struct json *usage,
                       void (*put)(struct arena *arena, struct json *usage, const char *name,
@@ -101,7 +101,7 @@ static bool quota_pod_has_ended(const struct json *pod)
     return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
 }
 
-/* A pod that has ended counts as an object, but uses no resources. */
+/* A pod that has ended counts only for the name "count/pods". */
 static void count_pod(struct arena *arena, struct json *usage, const struct json *pod)
 {
     if (quota_pod_has_ended(pod))
@@ -288,7 +288,7 @@ static int quota_compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of the containers without this request or limit, "a,b"; "" if all have it. */
+/* Returns the names of the containers that do not set this request or limit, "a,b", or "". */
 static const char *containers_without(struct arena *arena, const struct json *pod, const char *name)
 {
     static const char *const lists[] = {"containers", "initContainers"};
@@ -328,7 +328,7 @@ const char *quota_missing_fields(struct arena *arena, const struct json *quota,
     return text[0] ? arena_printf(arena, "must specify %s", text) : NULL;
 }
 
-/* "a=1,b=2" for these names. */
+/* Returns the amounts with these names as "a=1,b=2". */
 static const char *list_amounts(struct arena *arena, const struct json *amounts,
                                 const char *const *names, size_t count)
 {

@@ -1,33 +1,35 @@
-/* Decides what a ResourceQuota counts and rejects. Pure. quota_write.c calls it where writes are
- * ordered one after another, so that two writes cannot pass together where only one fits. */
+/* Decides what a ResourceQuota counts and rejects. Pure. quota_write.c calls these functions for
+ * one write after another, so that two concurrent writes cannot exceed a quota together. */
 #ifndef TRAINYARD_ENGINE_ADMISSION_QUOTA_H
 #define TRAINYARD_ENGINE_ADMISSION_QUOTA_H
 
 #include "base/json/json.h"
 #include "kube/resource.h"
 
-/* The usage of an object, by the names that a quota may use: {"pods":"1","requests.cpu":"500m"}. */
+/* Returns the usage of an object, with the names that a quota may limit:
+ * {"pods":"1","requests.cpu":"500m"}. */
 struct json *quota_usage(struct arena *arena, const struct kube_resource *id,
                          const struct json *object);
 
-/* Whether the quota counts this object: the scopes of a quota restrict it to some pods. */
+/* Whether the quota counts this object. A quota with scopes counts only the pods in those
+ * scopes. */
 bool quota_covers(const struct json *quota, const struct kube_resource *id,
                   const struct json *object);
-/* Whether one of the quota's names counts objects of this kind. */
+/* Whether the quota limits at least one name that objects of this kind count for. */
 bool quota_is_about(const struct json *quota, const struct kube_resource *id);
 
-/* The increase from `before` (may be NULL) to `usage`, of the amounts that the quota limits. Empty
- * if there is none. */
+/* Returns the increase from `before` (may be NULL) to `usage`, for the amounts that the quota
+ * limits. Returns an empty object if no amount increases. */
 struct json *quota_growth(struct arena *arena, const struct json *quota, const struct json *usage,
                           const struct json *before);
 
-/* Why a pod is rejected whatever is left of the quota: "must specify limits.cpu for: main"; NULL:
- * it is not. */
+/* Returns an error message if the pod lacks a request or limit that the quota needs: "must specify
+ * limits.cpu for: main". Returns NULL if it lacks none. */
 const char *quota_missing_fields(struct arena *arena, const struct json *quota,
                                  const struct json *pod);
 
-/* "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"; NULL: it is not exceeded.
- */
+/* Returns "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2", or NULL if the
+ * quota is not exceeded. */
 const char *quota_exceeded(struct arena *arena, const struct json *quota,
                            const struct json *growth);
 

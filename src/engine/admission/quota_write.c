@@ -1,7 +1,8 @@
-/* Admission by ResourceQuotas. An object that is created or grows is charged to the quotas of its
- * namespace in the same queue of writes, so that concurrent writes cannot exceed a quota together.
- * A decrease is found by a recount, which quota_controller.c asks for. A recount only runs while no
- * write is pending, because only then the store shows everything. */
+/* Admission by ResourceQuotas. A write that creates an object or increases its usage also writes
+ * the new usage into the quotas of the namespace, in the same queue of writes. So concurrent writes
+ * cannot exceed a quota together. A decrease is found by a recount, which quota_controller.c
+ * requests. A recount runs only while no write is pending, because a list of the store does not
+ * include pending writes. */
 #include "engine/admission/admission.h"
 #include "engine/admission/quota.h"
 
@@ -53,7 +54,7 @@ static void count_all(struct api_call *call, struct json *quota)
     const struct json *hard = json_at(quota, "spec", "hard", NULL);
     struct json *status = json_object(call->arena), *used = json_object(call->arena);
     const struct kube_kind *resource;
-    JSON_EACH (item, hard) { /* avoids json_set(), which would search all names each time */
+    JSON_EACH (item, hard) { /* json_set() would search all names for each item */
         struct json *none = json_string(call->arena, "0");
         none->name = item->name;
         json_list_append(used, none);
@@ -77,7 +78,7 @@ int admission_admit_quota(struct api_call *call, struct json *quota, const struc
     if (is_settled(call))
         count_all(call, quota);
     else
-        json_remove(quota, "status"); /* the controller asks for a recount */
+        json_remove(quota, "status"); /* quota_controller.c requests a recount */
     return 0;
 }
 
@@ -112,7 +113,7 @@ static int put_quota(struct api_call *call, struct json *quota, const char *key,
                : store_put(store, key, data.data, data.size, expected, on_quota_written, NULL, err);
 }
 
-/* Checks an object against one quota; with `charge`, also adds it to the quota's usage. */
+/* Checks an object against one quota. With `charge`, also adds the object to the quota's usage. */
 static int charge_one(struct api_call *call, const char *key, const struct json *object,
                       const struct json *old, bool charge, struct err *err)
 {
@@ -162,7 +163,7 @@ int admission_charge_quotas(struct api_call *call, struct json *object, const st
     const char **keys = ARENA_ARRAY(call->arena, const char *, count + 1);
     size_t readable = 0;
     for (size_t i = 0; i < count; i++) {
-        /* If not, the client is warned, and the quota limits nothing. */
+        /* An unreadable quota limits nothing. The client gets a warning. */
         if (api_is_readable(call, stored[i]))
             keys[readable++] = arena_strdup(call->arena, stored[i]->key);
         store_object_unref(stored[i]);

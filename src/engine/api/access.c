@@ -1,5 +1,5 @@
-/* Authorization of requests: turns a routed request into a question for access.h. Also the hooks
- * that keep a user from granting more than it has. */
+/* Authorization of requests: turns a routed request into a question for access.h. Also has the
+ * hooks that reject a role or binding that grants more than its writer has. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/access/cache.h"
@@ -20,7 +20,8 @@ static const char *sub_name(const struct route *route)
     return "";
 }
 
-/* A list or watch whose field selector allows one name is a question about that name. */
+/* Returns the name of the object, or the only name that the field selector of a list or watch
+ * allows, or "". */
 static const char *one_name(struct api_call *call)
 {
     struct api_filter filter;
@@ -46,7 +47,8 @@ bool api_is_allowed(struct api_call *call)
         .namespace_ = route->namespace_,
         .name = one_name(call),
     };
-    /* A namespace counts as inside of itself, so that a role in it can allow to read it. */
+    /* A namespace counts as being in itself, so that a Role in the namespace can allow reading
+     * it. */
     if (id->group[0] == '\0' && str_eq(id->plural, "namespaces") && route->name)
         question.namespace_ = route->name;
     struct access_answer answer =
@@ -128,7 +130,8 @@ int api_admit_role(struct api_call *call, struct json *role, const struct json *
     if (identity_is_master(call->identity) ||
         access_may_grant(call, "escalate", plural, kube_meta_namespace(role), kube_meta_name(role)))
         return 0;
-    /* The roles that an aggregationRule selects may get any rules later. */
+    /* The roles that an aggregationRule selects may get any rules later, so its writer needs all
+     * rules. */
     if (gathered && !(old && access_is_same_list(gathered, json_get(old, "aggregationRule"))))
         return check_held(call, role, access_all_rules(call->arena), err);
     if (old && access_is_same_list(rules, json_get(old, "rules")))

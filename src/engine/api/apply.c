@@ -20,7 +20,7 @@ bool api_is_apply(const struct api_call *call)
 
 /* ---- The applied object ---------------------------------------------------------------------- */
 
-/* Unlike any other body, this one must have kind and apiVersion. */
+/* Unlike other bodies, the body of an apply must have kind and apiVersion. */
 static int apply_check_kind(struct api_call *call, const struct json *config, struct err *err)
 {
     const char *kind = json_get_string(config, "kind", "");
@@ -49,7 +49,8 @@ static int read_config(struct api_call *call, struct json **ret, struct err *err
 
 /* ---- Applying -------------------------------------------------------------------------------- */
 
-/* Loads the present object; *ret is NULL if there is none and the object itself is applied. */
+/* Loads the stored object. If no such object exists, sets *ret to NULL, or returns -ERR_NOT_FOUND
+ * if the request is for a subresource. */
 static int apply_load(struct api_call *call, struct json **ret, int64_t *ret_revision,
                       struct err *err)
 {
@@ -63,8 +64,8 @@ static int apply_load(struct api_call *call, struct json **ret, int64_t *ret_rev
     return result < 0 ? err_set(err, missing.code, "%s", missing.message) : 0;
 }
 
-/* With fieldValidation=Strict duplicate fields are an error, which is reported after conflicts, as
- * in Kubernetes. Else they become warnings. */
+/* With fieldValidation=Strict, duplicate fields are an error, otherwise a warning. Conflicts are
+ * reported before this error, as in Kubernetes. */
 static int check_repeats(struct api_call *call, struct err *err)
 {
     if (call->duplicates.count == 0 || !str_eq(api_query(call, "fieldValidation"), "Strict"))
@@ -80,7 +81,7 @@ static int apply_prepare(struct api_call *call, struct json *object, const struc
     call->applied = json_clone(call->arena, object);
     if (old)
         return api_prepare_update(call, object, old, err);
-    /* The version of an object that does not exist is ignored, as in Kubernetes. */
+    /* A resourceVersion is ignored if the object does not exist, as in Kubernetes. */
     json_remove(json_ensure_object(call->arena, object, "metadata"), "resourceVersion");
     if (kube_meta_name(object)[0] == '\0')
         kube_meta_set_name(call->arena, object, call->route.name);

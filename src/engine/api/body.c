@@ -1,4 +1,4 @@
-/* The body of a request: JSON, YAML or protobuf, read as an object of the expected kind. Errors
+/* Reads the body of a request (JSON, YAML or protobuf) as an object of the expected kind. Errors
  * have Kubernetes' messages. */
 #include "base/buf.h"
 #include "base/json/yaml.h"
@@ -16,7 +16,7 @@
 
 enum {
     SUMMARY_MAX = 30,
-    RESERVED_MIN = 16 * 1024, /* bytes; smaller bodies are not counted */
+    RESERVED_MIN = 16 * 1024, /* bytes; no memory is reserved for a smaller body */
 };
 
 enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
@@ -47,7 +47,8 @@ static int body_type(const struct api_call *call, enum body_type *ret, struct er
                    custom ? "" : MEDIA_TYPES[BODY_PROTOBUF]);
 }
 
-/* The beginning of the body: as text if it looks like an object, else in hexadecimal digits. */
+/* Returns the beginning of the body, as text if it looks like an object, otherwise in hexadecimal
+ * digits. */
 static const char *body_summary(struct arena *arena, const char *body, size_t size)
 {
     size_t shown = size < SUMMARY_MAX ? size : SUMMARY_MAX;
@@ -71,8 +72,8 @@ static int body_reject(struct api_call *call, const char *kind, const char *why,
                    kind, why, body_summary(call->arena, request->body, request->body_size));
 }
 
-/* Estimates how many values the tree of a body will have: never too few for JSON, roughly for YAML
- * and protobuf. Commas and brackets within the strings of JSON are not counted. */
+/* Estimates how many values the tree of a body will have. The estimate is never too low for JSON,
+ * and rough for YAML and protobuf. Commas and brackets within JSON strings are not counted. */
 static size_t count_values(const char *body, size_t size)
 {
     bool is_json = body[0] == '{' || body[0] == '[', in_string = false;
@@ -174,8 +175,8 @@ char *api_no_conversion_text(struct api_call *call, const char *kind, const char
                         size ? id->group : "core", id->kind);
 }
 
-/* apiVersion and kind may be missing, because the path names them. They must not differ from the
- * path. */
+/* apiVersion and kind may be missing, because the path of the request names them. If they are
+ * present, they must match the path. */
 static int body_check_kind(struct api_call *call, struct json *body, struct err *err)
 {
     const struct kube_kind *resource = call->route.resource;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one response */
+enum { UNREADABLE_NAMED = 5 }; /* one response names at most this many unreadable objects */
 
 struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
                               const struct identity *identity, const struct route *route)

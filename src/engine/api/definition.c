@@ -1,4 +1,5 @@
-/* Admission of definitions: sets their conditions and warns the client. A hook of the registry. */
+/* Admission of CustomResourceDefinitions: sets their conditions and warns the client. A hook of the
+ * registry. */
 #include "engine/crd/definition.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -13,7 +14,8 @@ static bool has_cel(const struct json *definition)
     return false;
 }
 
-/* Kubernetes accepts a path that it cannot parse and shows no column for it. This warns of it. */
+/* Kubernetes accepts a column whose JSON path cannot be parsed, and does not show the column. This
+ * server also warns the client. */
 static void warn_of_columns(struct api_call *call, const struct json *version)
 {
     const struct json_path *path;

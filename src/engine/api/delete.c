@@ -1,4 +1,5 @@
-/* DELETE of one object and of a collection. deletion.c decides; this file acts. */
+/* DELETE of one object or of a collection. deletion.c decides whether an object is removed or
+ * marked; this file writes the result. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/deletion.h"
@@ -25,7 +26,7 @@ static int check_allowed(struct api_call *call, const char *name, struct err *er
     return 0;
 }
 
-/* This conflict names the kind; all other conflicts name the resource. */
+/* The error of a failed precondition names the kind. All other conflicts name the resource. */
 static int fail_precondition(struct api_call *call, const char *name, const char *what,
                              const char *wanted, const char *there, const char *guess,
                              struct err *err)
@@ -57,8 +58,8 @@ int api_check_preconditions(struct api_call *call, const struct json *object,
     return 0;
 }
 
-/* Reads the options as an object of their kind, so that a value of the wrong type is an error and
- * not a missing option. */
+/* Decodes the body by the schema of DeleteOptions, so that a value of the wrong type is an error
+ * instead of a missing option. */
 static int delete_read_options(struct api_call *call, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
@@ -80,11 +81,12 @@ static int delete_read_options(struct api_call *call, struct deletion_options *r
 struct target {
     struct json *object; /* NULL: nothing to delete */
     int64_t revision;
-    bool is_placeholder; /* the object cannot be read; `object` is a stand-in */
+    bool is_placeholder; /* the stored object cannot be read; `object` has only its name */
 };
 
-/* The key identifies the object. Preconditions are compared with its stored version and an unknown
- * uid. A namespace gets its finalizer again, because its content must be deleted first. */
+/* Makes the target for an object that cannot be read. The placeholder has the stored
+ * resourceVersion and a new uid, so a precondition on the uid fails. A namespace gets its finalizer
+ * again, because its content must be deleted first. */
 static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {
@@ -117,7 +119,7 @@ static int delete_load(struct api_call *call, struct target *ret, struct err *er
     return 0;
 }
 
-/* An object that cannot be read has no finalizers to wait for. */
+/* An object that cannot be read has no known finalizers, so it is removed at once. */
 static enum deletion_step delete_decide(struct api_call *call, const struct target *target,
                                         struct json *object, const struct deletion_options *options)
 {
@@ -155,11 +157,11 @@ void api_handle_delete(struct api_call *call)
 
 /* ---- Collections ----------------------------------------------------------------------------- */
 
-/* The writes of one request. The response is sent when the last one is on disk. */
+/* The writes of one request. The response is sent when the last write is on disk. */
 struct sweep {
     struct api_call *call; /* NULL: the client is gone */
     size_t waiting;
-    struct json *items; /* the deleted objects as they were, in the request's arena */
+    struct json *items; /* copies of the objects before the deletion, in the request's arena */
     int64_t revision;   /* the revision of the list */
     struct err err;     /* the first error */
 };
@@ -190,7 +192,7 @@ static void answer_items(struct api_call *call, const struct sweep *sweep)
     json_set_string(call->arena, list, "kind", call->route.resource->list_kind);
     json_set_string(call->arena, list, "apiVersion", api_call_version(call));
     json_set(call->arena, list, "metadata", meta);
-    /* Items of a typed list do not repeat the kind of the list. */
+    /* The items of a typed list have no kind and apiVersion. */
     JSON_EACH (item, call->route.resource->form == SCHEMA_FORM_TYPED ? sweep->items : NULL) {
         json_remove(item, "kind");
         json_remove(item, "apiVersion");
@@ -222,8 +224,8 @@ static void sweep_done(void *context, const struct store_object *object, const s
     sweep_settle(sweep);
 }
 
-/* The newest version of the listed object, if the selector matches it. An object that cannot be
- * read is not deleted if there is a selector. */
+/* Returns the newest version of the listed object if the selector matches it. If the request has a
+ * selector, an object that cannot be read is not deleted. */
 static struct target sweep_target(struct sweep *sweep, const struct store_object *listed,
                                   const struct api_filter *filter)
 {
@@ -231,7 +233,7 @@ static struct target sweep_target(struct sweep *sweep, const struct store_object
     struct store_object *stored = store_get_pending(engine_store(call->engine), listed->key);
     struct target target = {0};
     if (!stored)
-        return target; /* another request deleted it first */
+        return target; /* another request has deleted the object */
     if (filter->all && !stored_is_readable(stored))
         target = placeholder_target(
             call, stored_placeholder(call->arena, call->route.resource, stored), stored->revision);
@@ -279,7 +281,7 @@ void api_handle_delete_collection(struct api_call *call)
     }
     struct sweep *sweep = mem_zalloc(sizeof(*sweep));
     sweep->call = call;
-    sweep->waiting = 1; /* released at the end of this function */
+    sweep->waiting = 1; /* keeps the sweep alive until the end of this function */
     sweep->items = json_array(call->arena);
     sweep->revision = store_revision(engine_store(call->engine));
     call->exchange->context = sweep;

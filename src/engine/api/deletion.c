@@ -6,7 +6,7 @@
 #include "kube/object.h"
 #include "net/http/http.h"
 
-/* 100 years. Longer periods mean "for ever", and would exceed the range of a timestamp. */
+/* 100 years. A longer period could exceed the range of a timestamp. */
 static const int64_t GRACE_MAX_S = INT64_C(100) * 365 * 24 * 3600;
 
 static const char ORPHAN[] = "orphan";
@@ -27,7 +27,7 @@ static enum deletion_propagation parse_propagation(struct field_errors *invalid,
     return PROPAGATION_DEFAULT;
 }
 
-/* A negative period counts as none, as in Kubernetes. */
+/* A negative grace period means the default, as in Kubernetes. */
 static int parse_grace(struct arena *arena, const struct json *body, const char *query,
                        int64_t *ret, struct err *err)
 {
@@ -54,7 +54,7 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
     if (!propagation)
         propagation = http_query_get(arena, query, "propagationPolicy");
     options.propagation = parse_propagation(invalid, propagation);
-    /* The field that propagationPolicy replaced. */
+    /* The deprecated field that propagationPolicy has replaced. */
     const struct json *orphan = json_get(body, "orphanDependents");
     bool has_orphan = orphan && orphan->type == JSON_BOOL;
     if (has_orphan && !str_is_empty(propagation))
@@ -72,7 +72,7 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
     return 0;
 }
 
-/* How long the processes may take to end. Only a pod that a node runs has processes. */
+/* Returns the grace period in seconds. It is 0 unless the object is a pod that runs on a node. */
 static int64_t grace_of(const struct kube_kind *resource, const struct json *object,
                         const struct deletion_options *options)
 {
@@ -88,7 +88,8 @@ static int64_t grace_of(const struct kube_kind *resource, const struct json *obj
     return grace < GRACE_MAX_S ? grace : GRACE_MAX_S;
 }
 
-/* The finalizers of the garbage collector say what happens to the dependents. */
+/* Sets the finalizers that tell the garbage collector what to do with the dependents. Returns true
+ * if the object has changed. */
 static bool set_propagation(struct arena *arena, struct json *object,
                             enum deletion_propagation propagation)
 {
@@ -132,7 +133,7 @@ enum deletion_step deletion_decide(struct arena *arena, const struct kube_kind *
                             "Terminating");
         changed = true;
     } else {
-        /* A later request can only shorten the period. Without a period, the first one stays. */
+        /* A later request can only shorten the grace period, and only if it sets one. */
         int64_t before = json_get_int(meta, "deletionGracePeriodSeconds", 0);
         if (grace < before && (options->grace_seconds >= 0 || grace == 0)) {
             deletion_mark(arena, object, kube_meta_deleting_ms(object) - (before - grace) * 1000,

@@ -1,5 +1,5 @@
-/* Decides whether a DELETE removes an object at once, or marks it as deleted until its node and its
- * finalizers are done. Pure; delete.c acts on it. */
+/* Decides whether a DELETE removes an object at once, or marks it with a deletionTimestamp until
+ * its containers have stopped and it has no finalizers. Pure. */
 #ifndef TRAINYARD_ENGINE_API_DELETION_H
 #define TRAINYARD_ENGINE_API_DELETION_H
 
@@ -7,7 +7,7 @@
 #include "engine/kinds/registry.h"
 
 enum deletion_propagation {
-    PROPAGATION_DEFAULT, /* background, or what the object's finalizers say already */
+    PROPAGATION_DEFAULT, /* as the object's finalizers say; background if it has none of them */
     PROPAGATION_BACKGROUND,
     PROPAGATION_FOREGROUND,
     PROPAGATION_ORPHAN,
@@ -21,18 +21,18 @@ struct deletion_options {
     bool dry_run;
 };
 
-/* Reads the options from the body (NULL: none) or, where the body does not set them, from the
- * query. Returns -ERR_INVALID with the reasons in `invalid` if values are wrong. */
+/* Reads the options from the body, and options that the body does not set from the query. `body`
+ * may be NULL. Returns -ERR_INVALID with the reasons in `invalid` if values are wrong. */
 int deletion_options_parse(struct field_errors *invalid, const struct json *body, const char *query,
                            struct deletion_options *ret, struct err *err);
 
 enum deletion_step {
-    DELETION_REMOVE, /* nothing keeps it: remove it */
-    DELETION_MARK,   /* it changed: store it */
-    DELETION_KEEP,   /* it was marked before, and the request asks for nothing new */
+    DELETION_REMOVE, /* remove the object */
+    DELETION_MARK,   /* the object has changed: store it */
+    DELETION_KEEP,   /* the object is marked already and has not changed */
 };
 
-/* Edits `object` into its marked form for DELETION_MARK. */
+/* Edits `object`. If it returns DELETION_MARK, the caller must store `object`. */
 enum deletion_step deletion_decide(struct arena *arena, const struct kube_kind *resource,
                                    struct json *object, const struct deletion_options *options,
                                    int64_t now_ms);

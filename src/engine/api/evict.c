@@ -1,5 +1,5 @@
-/* POST pods/NAME/eviction, as `kubectl drain` uses it. There are no disruption budgets, so an
- * eviction is a deletion with a condition that says why. */
+/* POST pods/NAME/eviction, as `kubectl drain` uses it. PodDisruptionBudgets are not supported, so
+ * an eviction is a deletion that also sets the condition DisruptionTarget. */
 #include "base/str.h"
 #include "engine/api/deletion.h"
 #include "engine/api/handlers.h"
@@ -9,7 +9,8 @@
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* Controllers that count failures do not count a pod with this condition. */
+/* Sets DisruptionTarget. Controllers that count failed pods do not count a pod with this
+ * condition. */
 static void evict_set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
     const struct kube_condition evicting = {.type = "DisruptionTarget",
@@ -61,7 +62,7 @@ void api_handle_evict(struct api_call *call)
     case DELETION_MARK:
         api_commit_answer(call, pod, revision, 201, kube_status_success(call->arena, NULL));
         return;
-    case DELETION_KEEP: /* it is being deleted already */
+    case DELETION_KEEP: /* the pod is being deleted already */
         api_respond_json(call, 201, kube_status_success(call->arena, NULL));
         return;
     }

@@ -1,5 +1,5 @@
-/* Decodes the object that a client sent by the schema of its kind. A field that is unknown or has
- * no effect becomes a header `Warning: 299 - "unknown field …"`, which kubectl prints. With
+/* Decodes an object from a client by the schema of its kind. A field that is unknown or has no
+ * effect becomes a header `Warning: 299 - "unknown field …"`, which kubectl prints. With
  * fieldValidation=Strict an unknown field is an error. */
 #include "base/mem.h"
 #include "base/str.h"
@@ -7,7 +7,7 @@
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* Quotes a text as RFC 7234 wants it. */
+/* Returns the text as a quoted-string for a Warning header (RFC 7234). */
 static const char *fields_quote(struct arena *arena, const char *text)
 {
     _cleanup_buf_ struct buf quoted;
@@ -26,7 +26,7 @@ void api_warn(struct api_call *call, const char *text)
                     arena_printf(call->arena, "299 - \"%s\"", fields_quote(call->arena, text)));
 }
 
-/* Whether `before` does not have the text. */
+/* Whether `before` lacks the text. */
 static bool is_new(const struct schema_messages *before, const char *text)
 {
     for (size_t i = 0; i < before->count; i++)
@@ -35,7 +35,7 @@ static bool is_new(const struct schema_messages *before, const char *text)
     return true;
 }
 
-/* In YAML all duplicates are one error of several lines. */
+/* For a YAML body, Kubernetes reports all duplicates in one error of several lines. */
 const char *api_duplicates_text(struct api_call *call)
 {
     const char *separator = call->yaml ? "\n  " : ", ";
@@ -48,8 +48,8 @@ const char *api_duplicates_text(struct api_call *call)
     return arena_strdup(call->arena, all.size ? all.data : "");
 }
 
-/* All duplicate and unknown fields in one sentence, with Kubernetes' words, which clients may
- * search for. */
+/* Returns Kubernetes' message with all duplicate and unknown fields. Clients may search the message
+ * for Kubernetes' words. */
 static const char *strict_text(struct api_call *call)
 {
     static const char begin[] = "strict decoding error: ";
@@ -63,7 +63,7 @@ static const char *strict_text(struct api_call *call)
     return arena_strdup(call->arena, all.data);
 }
 
-/* A long message does not fit into a struct err; respond.c writes it in full. */
+/* respond.c uses this text, because a long message does not fit into a struct err. */
 const char *api_unknown_fields_text(struct api_call *call)
 {
     const struct kube_resource *id = &call->route.resource->id;
@@ -71,7 +71,7 @@ const char *api_unknown_fields_text(struct api_call *call)
                         id->version, id->kind, strict_text(call));
 }
 
-/* kubectl does not print these causes, so its output stays that of Kubernetes. */
+/* kubectl does not print these causes, so its output is the same as with Kubernetes. */
 struct json *api_unknown_fields_causes(struct api_call *call)
 {
     struct json *causes = json_array(call->arena);
@@ -84,7 +84,8 @@ struct json *api_unknown_fields_causes(struct api_call *call)
     return causes;
 }
 
-/* Warns only of fields that `old` does not have: its writer was warned already. */
+/* Warns only about fields that `old` does not have. For the other fields, the client that wrote
+ * `old` was warned. */
 static void warn_unsupported(struct api_call *call, const struct schema_messages *now,
                              const struct json *old)
 {
@@ -111,7 +112,7 @@ int api_decode(struct api_call *call, struct json *object, const struct json *ol
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     }
     int result = schema_decode(call->arena, resource->schema, resource->form, object, report, err);
-    /* The error of a patch shows the patched object. */
+    /* The error message of a patch includes the patched object. */
     if (result < 0 && call->patched)
         return api_reject_patch(call, sent, arena_strdup(call->arena, err->message), err);
     if (result < 0)

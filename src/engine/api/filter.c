@@ -3,8 +3,8 @@
 #include "engine/api/call.h"
 #include "kube/object.h"
 
-/* Fields as Kubernetes selects them: booleans are "true" and "false", and the source of an event is
- * its component. */
+/* Returns the text that a field selector compares, as in Kubernetes: a boolean is "true" or
+ * "false", and the source of an event is its component. */
 static const char *field_get(const struct json *object, const char *path)
 {
     if (str_eq(path, "source"))
@@ -14,7 +14,7 @@ static const char *field_get(const struct json *object, const char *path)
     return kube_field_get(object, path);
 }
 
-/* For a kind without selectable fields of its own, the message lists the common ones, as in
+/* For a kind that adds no selectable fields, the message lists the fields of all kinds, as in
  * Kubernetes. */
 static int refuse_field(const struct kube_kind *resource, const char *path, struct err *err)
 {

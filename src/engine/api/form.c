@@ -1,5 +1,6 @@
-/* The form of objects in a response, from the Accept header. A Table is what `kubectl get` prints.
- * Metadata alone is for clients that watch all resources, such as garbage collectors. */
+/* Chooses the form of the objects in a response from the Accept header. `kubectl get` prints a
+ * Table. Clients that watch all resources, such as garbage collectors, request only the
+ * metadata. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/kinds/scale.h"
@@ -69,7 +70,7 @@ int api_formed_list_begin(struct api_call *call, const struct json *list_meta,
         json_set_string(call->arena, formed.list, "kind", "PartialObjectMetadataList");
         json_set_string(call->arena, formed.list, "apiVersion", call->partial);
         json_set(call->arena, formed.list, "metadata", json_clone(call->arena, list_meta));
-        /* An empty list has null, as in Kubernetes. */
+        /* The items of an empty list are null, as in Kubernetes. */
         json_set(call->arena, formed.list, "items", json_null(call->arena));
     }
     *ret = formed;

@@ -1,4 +1,4 @@
-/* GET of one object: responds with the stored bytes, if they can be read. */
+/* GET of one object: responds with the stored object, or with an error if it cannot be read. */
 #include "engine/api/handlers.h"
 
 void api_handle_get(struct api_call *call)

@@ -1,5 +1,6 @@
-/* The handlers of the API, one file per verb, and its hooks of the registry. engine/dispatch.c
- * calls a handler with a request that is authorized. Each handler responds, also with errors. */
+/* The handlers of the API, one file per verb, and the API's hooks for the registry.
+ * engine/dispatch.c calls a handler after it has authorized the request. Each handler sends the
+ * response, also for errors. */
 #ifndef TRAINYARD_ENGINE_API_HANDLERS_H
 #define TRAINYARD_ENGINE_API_HANDLERS_H
 
@@ -21,7 +22,7 @@ void api_handle_scale(struct api_call *call);
 void api_handle_token(struct api_call *call);
 void api_handle_metrics(struct api_call *call);
 
-/* Responds with the log of a pod now. */
+/* Responds with the log of a pod at once. */
 void api_log_respond(struct api_call *call, const struct json *pod,
                      const struct engine_pod_logs *options);
 /* Responds with the log of a pod as soon as its container runs. */
@@ -30,9 +31,10 @@ void api_log_follow(struct api_call *call, const struct json *pod,
 
 /* ---- access.c */
 
-/* Returns false if the roles do not allow the request; then the response has been sent. */
+/* Returns false if the roles do not allow the request. In this case it has sent the response. */
 bool api_is_allowed(struct api_call *call);
-/* Returns -ERR_FORBIDDEN if the roles do not allow a path that is no resource. */
+/* Checks a request for a path that is not a resource. Returns -ERR_FORBIDDEN if the roles do not
+ * allow it. */
 int api_check_path(struct engine *engine, struct arena *arena, const struct identity *identity,
                    const struct http_request *request, struct err *err);
 
@@ -43,7 +45,7 @@ int api_admit_role(struct api_call *call, struct json *role, const struct json *
                    struct err *err);
 int api_admit_binding(struct api_call *call, struct json *binding, const struct json *old,
                       struct err *err);
-/* Sets the accepted names, the conditions and the warnings of a definition. */
+/* Sets the accepted names and the conditions of a definition, and warns the client. */
 int api_admit_definition(struct api_call *call, struct json *definition, const struct json *old,
                          struct err *err);
 

@@ -1,8 +1,9 @@
-/* Requests with a large body. A ConfigMap may have hundreds of thousands of keys; parsing, checking
- * and encoding it takes 100 milliseconds, in which the loop would serve no other client. A pool
- * thread does that work in the arena of the request, which the loop does not use meanwhile. Then
- * the loop thread asks the store and the engine whether the object may be written, as for a small
- * body. So no other request comes between what it reads from the store and what it writes. */
+/* Handles requests with a large body on a pool thread. A ConfigMap may have hundreds of thousands
+ * of keys. Parsing, checking and encoding it takes 100 milliseconds, and the loop would serve no
+ * other client during that time. So a pool thread does this work in the arena of the request, which
+ * the loop thread does not use meanwhile. Then the loop thread runs the checks that need the store
+ * or the engine, and writes the object, as for a small body. So no other request can change the
+ * store between these checks and the write. */
 #include "base/mem.h"
 #include "engine/api/open_calls.h"
 #include "engine/api/write.h"
@@ -10,14 +11,14 @@
 
 #include <stdlib.h>
 
-enum { LARGE_BODY = 128 * 1024 }; /* bytes; about 5 ms of work if all of it is keys */
+enum { LARGE_BODY = 128 * 1024 }; /* bytes; takes about 5 ms if the body consists of keys */
 
 struct large {
     struct loop_work work;
-    struct open_call link; /* the engine can be freed, or the kind removed, meanwhile */
+    struct open_call link; /* reports that the engine is freed or the kind is removed */
     struct api_call *call;
     bool is_abandoned;           /* the engine or the kind is gone */
-    struct store_object *stored; /* the object to update; NULL: create one */
+    struct store_object *stored; /* the object to update; NULL: the request creates an object */
     struct json *object, *old;
     bool is_same; /* the update changes nothing */
     struct api_encoded encoded;
@@ -80,7 +81,7 @@ static void large_finish_update(struct large *large)
     struct store_object *now = large_get_pending(call);
     bool is_other = !now || now->revision != revision;
     store_object_unref(now);
-    if (is_other) /* also if the client named no version; it may try again */
+    if (is_other) /* even if the client sent no resourceVersion; it may retry */
         api_conflict(call, call->route.name, &large->err);
     if (is_other || api_prepare_update_stored(call, large->object, large->old, &large->err) < 0)
         api_respond_error(call, &large->err);
@@ -120,8 +121,8 @@ static void on_large_abandoned(struct open_call *link)
     large->is_abandoned = true;
 }
 
-/* The hooks `assign` and `admit` ask the engine and may change the object, so an object of a kind
- * with one of them cannot be encoded on a pool thread. */
+/* Kinds with a hook `assign` or `admit` are excluded. These hooks use the engine and may change the
+ * object, so a pool thread cannot encode the object before they have run. */
 static bool is_large(const struct api_call *call)
 {
     const struct registry_hooks *hooks = api_hooks(call);

@@ -1,7 +1,7 @@
 /* LIST: joins the stored bytes into a list, or makes a Table, in one response or in pages. An
- * object that cannot be read is left out and named in a Warning. The references to all objects are
- * taken at once, in the state of one revision. The objects are filtered and written over several
- * turns of the loop, because a list may have ten thousand. */
+ * object that cannot be read is left out and named in a Warning header. The references to all
+ * objects are taken at once, so the list shows the state of one revision. The objects are filtered
+ * and written over several turns of the loop, because a list may have ten thousand objects. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -14,15 +14,17 @@
 
 enum {
     LIST_MAX = 256 * 1024 * 1024,
-    /* A client that asks for pages gets pages of about this many bytes, whatever its limit is. So
-     * every list can be read in pages, however large its objects are. */
+    /* A page ends after about this many bytes, even if the client's limit allows more objects. So
+     * every list can be read in pages, even if its objects are large. */
     PART_BYTES = 32 * 1024 * 1024,
-    /* Steps within the turn of the request. Filtering and writing an object are one step each. */
+    /* The number of steps in the turn in which the request arrives. Filtering an object is one
+     * step, and writing it is another. */
     STEPS_AT_ONCE = 256,
     STEP_BYTES = 4096, /* a larger object counts as several steps */
 };
 
-/* There is only the newest state, so resourceVersionMatch=Exact works only for that. */
+/* The store has only the newest state, so resourceVersionMatch=Exact works only for its
+ * revision. */
 static int check_version(struct api_call *call, int64_t current, struct err *err)
 {
     int64_t asked;
@@ -43,22 +45,23 @@ struct list {
     enum stage stage;
     size_t at;             /* the next object to filter or write */
     struct loop_task task; /* continues in the next turn */
-    struct open_call link; /* the engine can be freed meanwhile; valid if is_linked */
+    struct open_call link; /* reports that the engine is freed; valid if is_linked */
     bool is_linked;
     struct arena *scratch;         /* freed after each object */
-    struct buf body;               /* the response, if it is no Table and not metadata alone */
-    struct api_formed_list formed; /* the response as a Table or metadata alone */
+    struct buf body;               /* the response, unless `formed` is the response */
+    struct api_formed_list formed; /* the response, if is_formed() */
     struct api_filter filter;
     struct list_page page;
     struct store_object **objects; /* the first `kept` of them are in the response */
-    size_t count, kept, bytes;     /* `kept` by filter and limit; `bytes`: the size of those */
+    size_t count, kept, bytes;     /* `bytes`: the total size of the first `kept` objects */
     int64_t revision;
     const char *continue_; /* the token of the next page, or NULL */
-    const char *heads[2];  /* what items do not repeat; see write_object_heads() */
-    size_t remaining;      /* how many objects follow; only known without a filter */
+    const char *heads[2];  /* see write_object_heads() */
+    size_t remaining;      /* the number of objects after this page; 0 with a filter */
 };
 
-/* A list with a selector warns of unreadable objects, too: the selector might match one of them. */
+/* A list with a selector also warns about unreadable objects, because the selector might match
+ * them. */
 static bool is_wanted(const struct list *list, struct store_object *object)
 {
     struct json *json;
@@ -69,8 +72,8 @@ static bool is_wanted(const struct list *list, struct store_object *object)
            api_filter_matches(&list->filter, json);
 }
 
-/* Keeps the next object if it matches and fits. The next page begins with the first one that does
- * not fit. */
+/* Keeps the next object if it matches the filter and the page is not full. The next page begins
+ * with the first matching object that is not kept. */
 static void choose_next(struct list *list)
 {
     size_t position = list->at++;
@@ -104,8 +107,8 @@ static struct json *list_meta(const struct list *list)
     return meta;
 }
 
-/* The possible beginnings of a stored object, kind and apiVersion in either order, which items of a
- * typed list do not repeat. */
+/* Sets the two possible beginnings of a stored object: kind and apiVersion, in either order. The
+ * items of a typed list are written without them. */
 static void write_object_heads(struct list *list)
 {
     const struct kube_kind *resource = list->call->route.resource;
@@ -115,7 +118,7 @@ static void write_object_heads(struct list *list)
     list->heads[1] = arena_printf(arena, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind, version);
 }
 
-/* Returns 0 if the object does not begin with one. */
+/* Returns the size of the beginning that the object has, or 0 if it has neither of the two. */
 static size_t head_size(const struct list *list, const char *data)
 {
     for (size_t i = 0; i < ARRAY_SIZE(list->heads); i++)
@@ -124,7 +127,8 @@ static size_t head_size(const struct list *list, const char *data)
     return 0;
 }
 
-/* Items of a typed list do not repeat the kind of the list; items of custom resources do. */
+/* The items of a typed list have no kind and apiVersion. The items of custom resources have
+ * them. */
 static void append_item(struct list *list, const struct store_object *object)
 {
     struct arena *scratch = list->scratch;
@@ -174,14 +178,14 @@ static int answer_plain(struct list *list, struct err *err)
     return 0;
 }
 
-/* A Table or metadata alone: not the stored bytes. */
+/* Whether the response is a Table or has only metadata. */
 static bool is_formed(const struct list *list)
 {
     return list->call->table || list->call->partial;
 }
 
-/* Reserves the memory of the response: twice the size of the objects, because the connection copies
- * them, or the size of the Table so far. */
+/* Reserves the memory for the response. This is the size of the Table so far, or else twice the
+ * size of the objects, because the connection copies them. */
 static int list_reserve(const struct list *list, struct err *err)
 {
     struct api_call *call = list->call;
@@ -216,7 +220,7 @@ static void write_next(struct list *list)
     list->at++;
 }
 
-/* Reads which page the client wants, and of which revision. */
+/* Reads the requested page and its revision from the query. */
 static int read_page(struct list *list, struct err *err)
 {
     struct api_call *call = list->call;
@@ -261,7 +265,7 @@ static void list_respond(struct list *list, struct err *err)
     list_free(list);
 }
 
-/* Handles one object. Returns how many steps that was. */
+/* Handles one object. Returns the number of steps that it counts as. */
 static size_t list_take_step(struct list *list, struct err *err)
 {
     size_t size =
@@ -277,7 +281,7 @@ static size_t list_take_step(struct list *list, struct err *err)
     return 1 + size / STEP_BYTES;
 }
 
-/* The engine is freed, or the kind is removed. */
+/* Called when the engine is freed or the kind is removed. */
 static void on_list_abandoned(struct open_call *link)
 {
     struct list *list = CONTAINER_OF(link, struct list, link);
@@ -300,8 +304,8 @@ static void list_defer(struct list *list)
     loop_defer(engine_loop(call->engine), &list->task);
 }
 
-/* Continues until the turn should end. The first turn counts steps instead of time, because it may
- * have begun long before. */
+/* Continues until the turn of the loop should end. The first turn is limited to `steps_max` steps
+ * instead of by time, because it may have begun long before this request. Later turns pass 0. */
 static void list_continue(struct list *list, size_t steps_max)
 {
     struct loop *loop = engine_loop(list->call->engine);

@@ -42,7 +42,7 @@ int list_page_parse(struct arena *arena, const char *limit, const char *token,
     if (!str_is_empty(limit) && str_to_int64(limit, INT64_MIN, INT64_MAX, &count, NULL) < 0)
         return err_set(err, ERR_BAD_REQUEST, "strconv.ParseInt: parsing \"%.100s\": invalid syntax",
                        limit);
-    /* A limit below 0 counts as none, as in Kubernetes. */
+    /* A limit below 0 means no limit, as in Kubernetes. */
     page.limit = count > 0 ? (size_t)count : 0;
     int result = str_is_empty(token) ? 0 : parse_token(arena, token, &page, err);
     if (result == 0)

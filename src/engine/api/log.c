@@ -18,7 +18,7 @@ static int query_int(struct api_call *call, const char *name, int64_t fallback, 
     return result < 0 ? err_wrap(err, "%s", name) : 0;
 }
 
-/* The names of the containers, in the order of Kubernetes' message. */
+/* Returns the names of the containers, in the order that Kubernetes' message has. */
 static const char *container_names(struct arena *arena, const struct json *pod, const char *list)
 {
     const char *names = "";
@@ -92,7 +92,7 @@ static int log_read_options(struct api_call *call, const struct json *pod,
     return 0;
 }
 
-/* Finds the backend that has the log, or says why there is none. */
+/* Finds the backend that has the log. Returns an error with the reason if no backend has it. */
 static int find_log_backend(struct api_call *call, const struct json *pod,
                             const struct engine_pod_logs *options,
                             const struct engine_pod_backend **ret, struct err *err)

@@ -1,8 +1,8 @@
-/* Follows a log that has not begun. `kubectl apply -f … && kubectl logs -f …` asks before the
- * container runs, which is an error in Kubernetes. Here the response waits while the pod is
- * starting. If something keeps the pod from starting (no node fits, no image, a slow init
- * container), the response says so at once, or after a timeout, because kubectl prints nothing
- * while it waits. */
+/* Follows the log of a container that does not run yet. `kubectl apply -f … && kubectl logs -f …`
+ * requests the log before the container runs, which is an error in Kubernetes. This server waits
+ * while the pod is starting. If a known reason keeps the pod from starting (no node fits, no
+ * image), it responds with the reason at once. Otherwise (a slow init container) it responds with
+ * the reason after a timeout, because kubectl prints nothing while it waits. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -12,27 +12,27 @@
 #include "kube/object.h"
 #include "kube/pod_container.h"
 
-/* kubectl's own timeout for a pod to run (--pod-running-timeout) */
+/* The default of kubectl's --pod-running-timeout. */
 enum { TIMEOUT_MS = 20 * 1000 };
 
 struct follower {
     struct api_call *call;
     struct engine_pod_logs options;
-    const struct json *pod; /* its newest version */
+    const struct json *pod; /* the newest version of the pod */
     const char *key;
     struct store_watch *watch;
     struct loop_timer timeout;
     struct open_call link;
 };
 
-/* Reasons of a waiting container that pass without an action of the user. */
+/* Whether a container that waits for this reason will start without an action of the user. */
 static bool is_transient_reason(const char *reason)
 {
     return str_eq(reason, "") || str_eq(reason, "ContainerCreating") ||
            str_eq(reason, "PodInitializing");
 }
 
-/* Whether the container has not run yet, and nothing is known to keep it from running. */
+/* Whether the container has not run yet and no known reason keeps it from running. */
 static bool is_container_starting(const struct json *pod, const char *container)
 {
     const struct json *status = kube_pod_container_status(pod, container);
@@ -92,7 +92,7 @@ static void on_log_follow_event(void *context, const struct store_event *event)
     struct api_call *call = follower->call;
     struct err err = ERR_INIT;
     if (!str_eq(event->object->key, follower->key))
-        return; /* a pod whose name only begins with the same text */
+        return; /* another pod whose name begins with this pod's name */
     if (event->type == STORE_DELETED) {
         err_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", call->route.name);
         log_follow_reject(follower, &err);

@@ -1,6 +1,6 @@
-/* Field ownership: metadata.managedFields on every create, update and patch. Ownership is computed
- * from the object that a client sent, after its defaults are set and before the server adds its own
- * fields, which have no owner. */
+/* Field ownership: sets metadata.managedFields on every create, update and patch. Ownership is
+ * computed from the object that a client sent, after its defaults are set and before the server
+ * adds its own fields, which have no owner. */
 #include "kube/patch/managed_fields.h"
 #include "base/str.h"
 #include "engine/api/write.h"

@@ -1,5 +1,5 @@
-/* GET and LIST of metrics.k8s.io, for `kubectl top`. Nothing is stored: the backend that runs the
- * pods measures all of them at once, which may take a moment. */
+/* GET and LIST of metrics.k8s.io, for `kubectl top`. Metrics are not stored: for each request, the
+ * backend that runs the pods measures all pods. The response waits for the measurement. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -11,9 +11,9 @@
 
 struct metrics {
     struct api_call *call;
-    const struct kube_kind *measured; /* the pods or nodes */
+    const struct kube_kind *measured; /* the kind Pod or Node */
     struct api_filter filter;
-    void *asked; /* the backend's handle of the measurement */
+    void *asked; /* the backend's handle for the running measurement */
 };
 
 static void set_quantity(struct arena *arena, struct json *usage, const char *name,
@@ -35,7 +35,7 @@ static void set_usage(struct arena *arena, struct json *target, const struct eng
     set_quantity(arena, object, "memory", &memory);
 }
 
-/* A duration in Go's notation: "1m0.5s". */
+/* Returns a duration in Go's notation: "1m0.5s". */
 static const char *span_text(struct arena *arena, int64_t ms)
 {
     char seconds[32];
@@ -70,7 +70,7 @@ static struct json *metrics_begin(const struct metrics *metrics, struct arena *a
     return made;
 }
 
-/* The object's metrics; NULL for a pod that does not run. */
+/* Returns the metrics of a pod or node, or NULL for a pod that does not run. */
 static struct json *metrics_measure(const struct metrics *metrics, struct arena *arena,
                                     const struct json *object,
                                     const struct engine_usage_report *report)
@@ -122,7 +122,7 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
         api_respond_error(call, &err);
 }
 
-/* Visits the requested objects, sorted by name. */
+/* Calls `add` with the metrics of each requested object, sorted by name. */
 static void each_measured(struct metrics *metrics, const struct engine_usage_report *report,
                           void (*add)(void *context, struct json *made), void *context)
 {
@@ -148,7 +148,7 @@ static void add_formed(void *context, struct json *made)
     api_formed_list_add(context, made);
 }
 
-/* Items of a typed list do not repeat the kind of the list. */
+/* The items of a typed list have no kind and apiVersion. */
 static void add_item(void *context, struct json *made)
 {
     json_remove(made, "kind");

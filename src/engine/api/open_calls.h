@@ -1,5 +1,6 @@
-/* The requests that stay open for long (watches, logs, exec, port forwarding), so that the server
- * can end them: all when the engine is freed, some when their resource is removed. */
+/* The list of requests that stay open for long (watches, logs, exec, port forwarding). The server
+ * ends all of them when the engine is freed, and those of one resource when the resource is
+ * removed. */
 #ifndef TRAINYARD_ENGINE_API_OPEN_CALLS_H
 #define TRAINYARD_ENGINE_API_OPEN_CALLS_H
 
@@ -8,7 +9,7 @@
 struct open_call {
     struct list_link link; /* in the engine's list of open calls */
     void (*end)(struct open_call *call);
-    const char *storage; /* the resource that the request uses */
+    const char *storage; /* the resource of the request: kube_kind.storage */
 };
 
 static inline void open_call_add(struct list_head *calls, struct open_call *call,

@@ -1,5 +1,5 @@
-/* The options of a request: query parameters that Kubernetes checks as if they were an object.
- * Unknown options are ignored; wrong values are rejected. */
+/* Checks the options of a request: query parameters that Kubernetes validates like the fields of an
+ * object. Unknown options are ignored. Invalid values are rejected. */
 #include "base/str.h"
 #include "engine/api/write.h"
 
@@ -60,7 +60,7 @@ static void check_validation(struct api_call *call)
         field_unsupported(&call->invalid, "fieldValidation", mode, supported);
 }
 
-/* Checks the options that choose the state of a list. */
+/* Checks resourceVersionMatch and sendInitialEvents of a list. */
 static void options_check_list(struct api_call *call, const char *match)
 {
     static const char *const supported[] = {"Exact", "NotOlderThan", "", NULL};
@@ -85,7 +85,7 @@ static void options_check_list(struct api_call *call, const char *match)
                         "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
 }
 
-/* Checks the options that choose the first state of a watch. */
+/* Checks resourceVersionMatch and sendInitialEvents of a watch. */
 static void options_check_watch(struct api_call *call, const char *match)
 {
     static const char *const supported[] = {"NotOlderThan", NULL};

@@ -1,6 +1,6 @@
 /* PATCH: patches the newest version, pending writes included, and stores the result like an update.
- * No other request comes between reading and queueing, so a patch never fails because of a
- * concurrent write. */
+ * No other request can change the object between the read and the write, so a patch never fails
+ * because of a concurrent write. */
 #include "kube/patch/patch.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -17,8 +17,8 @@ static int patch_type(struct api_call *call, enum kube_patch_type *ret, struct e
     return err_set(err, ERR_MEDIA_TYPE, "415: Unsupported Media Type");
 }
 
-/* Checks the type of the patch's JSON value. The message about a strategic patch does not name its
- * kind, as in Kubernetes. */
+/* Checks that the patch is a JSON array or object, as its type requires. The message for a
+ * strategic patch has no prefix "error decoding patch", as in Kubernetes. */
 static int check_form(struct api_call *call, enum kube_patch_type form, const struct json *patch,
                       struct err *err)
 {
@@ -60,7 +60,7 @@ int api_patch_object(struct api_call *call, const struct json *present,
         return result;
     result = kube_patch_apply(call->arena, form, present, body, type, &object, err);
     if (result < 0 && form == KUBE_PATCH_JSON && result != -ERR_TOO_LARGE) {
-        /* Kubernetes' message does not say which operation failed, and why. */
+        /* As in Kubernetes, the message does not say which operation failed or why. */
         call->about_nothing = true;
         return err_set(err, ERR_INVALID,
                        "the server rejected our request due to an error in our request");
@@ -107,7 +107,7 @@ void api_handle_patch(struct api_call *call)
         api_handle_apply(call);
         return;
     }
-    /* A patch that cannot be read is reported before a missing object, as in Kubernetes. */
+    /* An unsupported patch type is reported before a missing object, as in Kubernetes. */
     if (patch_type(call, &type, &err) < 0 ||
         api_load(call, call->route.name, &old, &revision, &err) < 0 ||
         patch_apply(call, old, &object, &err) < 0) {

@@ -1,5 +1,6 @@
-/* The error about a patch whose result is no object of its kind. Kubernetes shows a strategic patch
- * as Go prints a map, and for any other patch the patched object as JSON. */
+/* Makes the error for a patch whose result is not a valid object of its kind. As in Kubernetes, the
+ * message shows a strategic patch in Go's notation of a map. For the other patch types, it shows
+ * the patched object as JSON. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -16,7 +17,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const struct json *const *)a)->name, (*(const struct json *const *)b)->name);
 }
 
-/* The members sorted by name, as Go prints maps. */
+/* Returns a NULL-terminated array of the members, sorted by name as Go prints maps. */
 static const struct json **patch_refusal_sort(struct arena *arena, const struct json *object)
 {
     const struct json **members = ARENA_ARRAY(arena, const struct json *, object->count + 1);
@@ -55,8 +56,9 @@ static void print_map(struct arena *arena, const struct json *value, struct buf 
     }
 }
 
-/* Sorts the members by name, and those of the metadata in the order of Go's type. Leaves
- * managedFields out, because they are not there when a patch is applied. */
+/* Returns the object as Go's encoder writes it: members are sorted by name, but the members of
+ * metadata are in the order of Go's type ObjectMeta. Leaves managedFields out, because Kubernetes
+ * applies a patch to an object without them. */
 static struct json *as_go_writes(struct arena *arena, const struct json *object)
 {
     static const char *const order[] = {

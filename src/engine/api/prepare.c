@@ -28,7 +28,7 @@ static int check_namespace_field(struct api_call *call, struct json *object, str
     return 0;
 }
 
-/* No object is created in a namespace that does not exist or is being deleted. */
+/* Returns an error if the namespace does not exist or is being deleted. */
 static int check_namespace_lives(struct api_call *call, const char *name, struct err *err)
 {
     if (!call->route.resource->id.namespaced)
@@ -67,8 +67,8 @@ static int check_free(struct api_call *call, const char *name, struct err *err)
                    readable ? "" : " and cannot be read: 'kubectl delete' removes it");
 }
 
-/* Generates another name if the generated one is taken. On a pool thread that is not known; then
- * the client gets a conflict. */
+/* Generates a name from generateName, and tries again if the name exists already. A pool thread
+ * cannot check this; if the name exists, the client gets a conflict later. */
 static void ensure_name(struct api_call *call, struct json *object)
 {
     const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
@@ -80,7 +80,7 @@ static void ensure_name(struct api_call *call, struct json *object)
     }
 }
 
-/* The defaults of the schema come first, because those of the kind may depend on them. */
+/* The defaults of the schema are set first, because the defaults of the kind may depend on them. */
 static void set_defaults(struct api_call *call, struct json *object)
 {
     const struct kube_kind *resource = call->route.resource;
@@ -90,8 +90,8 @@ static void set_defaults(struct api_call *call, struct json *object)
         resource->hooks.defaults(call->arena, object);
 }
 
-/* Validates by the hooks of the kind or the schema of a definition. If the object has errors
- * already, only those are reported. */
+/* Validates the object by the hooks of its kind or by the schema of its CustomResourceDefinition.
+ * If the object has errors already, it only reports these. */
 static void prepare_validate(struct api_call *call, const struct json *object,
                              const struct json *old)
 {
@@ -101,7 +101,8 @@ static void prepare_validate(struct api_call *call, const struct json *object,
     meta_validate(&call->invalid, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&call->invalid, object, old);
-    /* The kind's own rules come first, because their messages are closer to those of Kubernetes. */
+    /* The rules of the kind run first, because their messages are closer to the messages of
+     * Kubernetes. */
     if (call->invalid.count == 0 && resource->form == SCHEMA_FORM_TYPED && !resource->definition)
         schema_validate_words(&call->invalid, resource->schema, object);
     if (resource->whole) {
@@ -132,7 +133,7 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
 
     meta_prepare_create(call->arena, resource, object, loop_wall_ms(engine_loop(call->engine)));
     if (resource->definition && kube_kind_has_status(resource))
-        json_remove(object, "status"); /* only the subresource can write it */
+        json_remove(object, "status"); /* only a write to the subresource can set the status */
     set_defaults(call, object);
     result = api_track_fields(call, object, NULL, err);
     if (result < 0)
@@ -147,7 +148,7 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
     return 0;
 }
 
-/* Runs the engine's hooks that admit an object. `old` is NULL on create. */
+/* Runs the engine's `admit` hooks. `old` is NULL on create. */
 static int prepare_admit(struct api_call *call, struct json *object, const struct json *old,
                          struct err *err)
 {
@@ -205,7 +206,8 @@ static int check_name_field(struct api_call *call, const struct json *object, st
     return 0;
 }
 
-/* The message of Kubernetes' store. An object that does not exist has no uid. */
+/* Sets the error that Kubernetes' store has for a wrong uid. `there` is "" if the object does not
+ * exist. */
 static int uid_conflict(struct api_call *call, const char *wanted, const char *there,
                         struct err *err)
 {
@@ -242,7 +244,8 @@ int api_check_identity(struct api_call *call, struct json *object, const struct 
     return 0;
 }
 
-/* Makes the member of `target` equal to that of `source`, also if `source` has none. */
+/* Copies a member from `source` to `target`. Removes the member from `target` if `source` lacks
+ * it. */
 static void take_member(struct arena *arena, struct json *target, const struct json *source,
                         const char *name)
 {
@@ -253,7 +256,8 @@ static void take_member(struct arena *arena, struct json *target, const struct j
         json_remove(target, name);
 }
 
-/* A subresource writes only its part: `object` becomes `old` with that part. */
+/* Replaces `object` by a copy of `old` that has only the part of the subresource from `object`: the
+ * status, or the finalizers of a namespace's spec. */
 static void take_subresource(struct api_call *call, struct json *object, const struct json *old)
 {
     struct json *whole = json_clone(call->arena, old);
@@ -315,7 +319,7 @@ int api_prepare_update(struct api_call *call, struct json *object, const struct 
     return result == 0 ? api_prepare_update_stored(call, object, old, err) : result;
 }
 
-/* Errors of the request itself are reported before a missing object, as in Kubernetes. */
+/* Invalid requests are reported before a missing object, as in Kubernetes. */
 static int load_for_update(struct api_call *call, struct json *object, struct json **ret,
                            int64_t *ret_revision, struct err *err)
 {

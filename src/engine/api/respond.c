@@ -1,4 +1,4 @@
-/* Responses: an object as JSON or as a Table, an error as a Status with its details. */
+/* Sends responses: an object as JSON or as a Table, an error as a Status with details. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -50,7 +50,7 @@ void engine_write_refusal(int status, const char *sentence, struct buf *body)
     buf_append_char(body, '\n');
 }
 
-/* Whether a Status with this code names an object, as in Kubernetes. The others are about the
+/* Whether a Status with this code names an object, as in Kubernetes. Other codes are about the
  * request. */
 static bool has_details(enum err_code code)
 {
@@ -111,7 +111,7 @@ void api_respond_error(struct api_call *call, const struct err *err)
                                      details.group ? "." : "", details.group ? details.group : "",
                                      name ? name : "", field_errors_text(&call->invalid)));
     } else {
-        /* kubectl prints only the causes of an invalid object. */
+        /* For an invalid object, kubectl prints only the causes. */
         struct json *causes = json_array(call->arena);
         kube_status_add_cause(call->arena, causes, "FieldValueInvalid", "request", err->message);
         details.causes = err->code == ERR_INVALID && !call->about_nothing ? causes : NULL;
@@ -155,8 +155,8 @@ void api_respond_bytes(struct api_call *call, int status, const char *data, size
         api_respond_json(call, status, object);
 }
 
-/* A large object that is being sent. The bytes belong to the store: a copy of them would block the
- * loop for milliseconds. */
+/* A large object that is being sent in pieces. The store owns the bytes. They are not copied,
+ * because a copy would block the loop for milliseconds. */
 struct pieces {
     struct store_object *object;
     const char *data;
@@ -182,7 +182,7 @@ static void pieces_write(struct http_exchange *exchange)
     exchange->on_drain = NULL;
     exchange->on_cancel = NULL;
     store_object_unref(pieces->object);
-    http_end(exchange); /* frees `pieces`, too */
+    http_end(exchange); /* also frees `pieces` */
 }
 
 void api_respond_stored(struct api_call *call, int status, const struct store_object *object)
@@ -195,7 +195,7 @@ void api_respond_stored(struct api_call *call, int status, const struct store_ob
         return;
     }
     struct pieces *pieces = ARENA_NEW(call->arena, struct pieces);
-    /* Taking a reference does not change what readers of the object see. */
+    /* The cast is safe: a reference only changes the object's reference count. */
     *pieces = (struct pieces){store_object_ref((struct store_object *)object), data, object->size};
     exchange->context = pieces;
     exchange->on_drain = pieces_write;

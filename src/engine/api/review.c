@@ -1,5 +1,5 @@
-/* Reviews, which are answered and never stored: `kubectl auth can-i` (one permission), `can-i
- * --list` (all permissions) and `whoami`. */
+/* Responds to reviews, which are never stored: `kubectl auth can-i` (one permission), `kubectl auth
+ * can-i --list` (all permissions) and `kubectl auth whoami`. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"

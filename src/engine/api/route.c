@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SEGMENTS_MAX = 8 }; /* apis G V namespaces NS RESOURCE NAME SUB */
+enum { SEGMENTS_MAX = 8 }; /* /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE */
 
 static int not_found(struct err *err)
 {
@@ -19,7 +19,8 @@ static bool inside_namespace(const char *const *rest, size_t count)
     return count >= 3 && str_eq(rest[0], "namespaces");
 }
 
-/* Subresources that Kubernetes has and this server has not, with what to do instead. */
+/* Sets the error for an unknown subresource. For a subresource of Kubernetes that this server
+ * lacks, the message says what to do instead. */
 static int no_subresource(const struct kube_kind *resource, const char *sub, struct err *err)
 {
     static const struct {
@@ -35,7 +36,7 @@ static int no_subresource(const struct kube_kind *resource, const char *sub, str
 }
 #define no_subresource(...) ERR_IS_NEGATIVE(no_subresource(__VA_ARGS__))
 
-/* Splits the path into segments. Returns 0 if it cannot name a resource. */
+/* Splits the path into segments. Returns their number, or 0 if the path cannot name a resource. */
 static size_t route_split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
 {
     size_t count = 0;
@@ -57,7 +58,7 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    const struct route *route, enum kube_verb *ret, struct err *err)
 {
     bool collection = route->name == NULL;
-    /* HEAD is only for proxies; no client uses it elsewhere. */
+    /* HEAD is supported only for proxies, because no client uses it elsewhere. */
     if (str_eq(method, "GET") || (str_eq(method, "HEAD") && route->sub == SUB_PROXY)) {
         if (!collection)
             *ret = VERB_GET;
@@ -85,8 +86,8 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    "the server does not allow this method on the requested resource");
 }
 
-/* Returns what follows the next segment and its slash; NULL if the segment is empty or the last
- * one. */
+/* Returns the text after the first segment of `path` and its slash. Returns NULL if the segment is
+ * empty or is the last segment. */
 static const char *skip_segment(const char *path)
 {
     size_t size = strcspn(path, "/");
@@ -121,8 +122,8 @@ bool route_is_resource(const char *path)
            (str_has_prefix(path, "/apis/") && pieces >= 4);
 }
 
-/* Reads "/api/V" or "/apis/G/V". Returns the number of segments that it takes; 0 if the path is
- * neither, or nothing follows. */
+/* Reads "/api/VERSION/…" or "/apis/GROUP/VERSION/…". Returns the number of segments up to the
+ * version, or 0 if the path has neither form. */
 static size_t read_version(const char *const *segments, size_t count, const char **ret_group,
                            const char **ret_version)
 {
@@ -139,7 +140,8 @@ static size_t read_version(const char *const *segments, size_t count, const char
     return 0;
 }
 
-/* Reads what follows: resource, namespace, name and subresource, but not the verb. */
+/* Reads the segments after the version: resource, namespace, name and subresource. Does not set the
+ * verb. */
 static int read_target(const struct registry *registry, const char *group, const char *version,
                        const char *const *rest, size_t count, struct route *ret,
                        const struct kube_subresource **ret_sub, struct err *err)
@@ -186,7 +188,7 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
     if (result < 0)
         return result;
     unsigned allowed = sub ? sub->verbs : route.resource->verbs;
-    /* Requests for all namespaces can only read. */
+    /* A request for all namespaces can only read. */
     if (route.resource->id.namespaced && !route.namespace_[0])
         allowed &= VERB_LIST | VERB_WATCH;
     if (!(allowed & route.verb))

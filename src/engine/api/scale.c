@@ -1,6 +1,6 @@
-/* GET, PUT and PATCH of NAME/scale: the number of replicas of an object as an autoscaling/v1 Scale,
- * so that `kubectl scale` and other clients need not know the kind. The row of a kind says where
- * the number stands in an object; nothing here knows a kind. */
+/* GET, PUT and PATCH of NAME/scale: shows the number of replicas of an object as an autoscaling/v1
+ * Scale, so that clients such as `kubectl scale` do not depend on the kind. struct kube_scale_paths
+ * gives the path to the number for each kind, so this file does not depend on the kind either. */
 #include "kube/kinds/scale.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Errors about the number name the Scale, not the object below it. */
+/* An error about the number of replicas names the Scale instead of the scaled object. */
 static const struct kube_kind SCALE = {
     .id = {.group = "autoscaling",
            .version = "v1",
@@ -42,8 +42,9 @@ static struct json *scale_find_member(const struct json *object, const char *nam
     return found;
 }
 
-/* Returns the value at a path like "spec.replicas", or NULL. *ret_parent (if not NULL) is the
- * object that has or would have it. */
+/* Returns the value at a path like "spec.replicas", or NULL. If `ret_parent` is not NULL, sets
+ * *ret_parent to the object that contains the value or would contain it, or to NULL if that object
+ * is missing. */
 static struct json *scale_find(struct api_call *call, const struct json *object, const char *path,
                                struct json **ret_parent)
 {
@@ -60,7 +61,8 @@ static struct json *scale_find(struct api_call *call, const struct json *object,
     return at;
 }
 
-/* The names of the members that the object has where the path's last object is missing. */
+/* Returns the names of the members that exist in place of the missing object, for an error message:
+ * for "spec.tfReplicaSpecs.Worker.replicas", the members of spec.tfReplicaSpecs. */
 static const char *scale_alternatives(struct api_call *call, const struct json *object,
                                       const char *path)
 {
@@ -86,8 +88,9 @@ static struct json *make_parent(struct api_call *call, struct json *object, cons
     return object;
 }
 
-/* Finds the object that has the number. Returns -ERR_BAD_REQUEST if the object lacks that part: a
- * TFJob with only PS. */
+/* Finds the number of replicas and the JSON object that contains it. *ret_number is NULL if the
+ * number is missing. Returns -ERR_BAD_REQUEST if that JSON object is missing, for example in a
+ * TFJob that has only PS replicas. */
 static int find_replicas(struct api_call *call, struct json *object, struct json **ret_parent,
                          const struct json **ret_number, struct err *err)
 {
@@ -107,7 +110,7 @@ static int find_replicas(struct api_call *call, struct json *object, struct json
 
 /* ---- The Scale ------------------------------------------------------------------------------- */
 
-/* A selector is a text, or an object as in a Deployment. */
+/* Returns the selector as text. `value` is a string, or an object as in a Deployment. */
 static const char *selector_text(struct api_call *call, const struct json *value)
 {
     struct kube_selector selector;
@@ -117,7 +120,8 @@ static const char *selector_text(struct api_call *call, const struct json *value
     return json_text(value);
 }
 
-/* All scalable kinds have 1 replica by default. */
+/* Makes the Scale of an object. Built-in kinds have 1 replica by default, custom resources have
+ * 0. */
 static int make_scale(struct api_call *call, struct json *object, struct json **ret,
                       struct err *err)
 {
@@ -141,7 +145,7 @@ static int make_scale(struct api_call *call, struct json *object, struct json **
     }
     struct json *spec = json_ensure_object(arena, made, "spec");
     int64_t replicas = number ? number->integer : scale->makes_spec ? 0 : 1;
-    if (replicas != 0) /* Go clients read a missing number as 0 */
+    if (replicas != 0) /* Go clients decode a missing number as 0 */
         json_set_int(arena, spec, "replicas", replicas);
     struct json *status = json_ensure_object(arena, made, "status");
     const struct json *active = scale_find(call, object, scale->status_path, NULL);
@@ -175,8 +179,8 @@ static int scale_check_kind(const struct json *scale, bool applies, struct err *
     return 0;
 }
 
-/* Reads the new Scale: the body, or the present Scale with the patch. For an apply it is the
- * applied object, which must name its kind. */
+/* Reads the new Scale: the body of the request, or the present Scale with the patch applied. The
+ * body of a server-side apply must have kind and apiVersion. */
 static int scale_read_desired(struct api_call *call, const struct json *present, bool applies,
                               struct json **ret, struct err *err)
 {
@@ -202,7 +206,7 @@ static int scale_read_desired(struct api_call *call, const struct json *present,
     return result < 0 ? result : api_check_identity(call, *ret, present, err);
 }
 
-/* Go clients leave out a number that is 0. */
+/* A missing number means 0, because Go clients leave out a number that is 0. */
 static int scale_read_number(struct api_call *call, const struct json *scale, int64_t *ret,
                              struct err *err)
 {
@@ -218,7 +222,7 @@ static int scale_read_number(struct api_call *call, const struct json *scale, in
     return 0;
 }
 
-/* The path to the number, with the names of this object. */
+/* Returns the path to the number, with the member names in the case that this object uses. */
 static char **scale_path_of(struct api_call *call, const struct json *object, size_t *ret_count)
 {
     const struct kube_scale_paths *scale = scale_of(call);
@@ -231,7 +235,7 @@ static char **scale_path_of(struct api_call *call, const struct json *object, si
     return names;
 }
 
-/* The client owns the number, and nothing else. */
+/* Makes the client the owner of the number in managedFields. */
 static void scale_track_fields(struct api_call *call, struct json *object)
 {
     const struct managed_write write = api_managed_write(call);
@@ -240,7 +244,7 @@ static void scale_track_fields(struct api_call *call, struct json *object)
     managed_fields_move(call->arena, &write, object, (const char *const *)names);
 }
 
-/* Checks the object like any other update. */
+/* Runs the checks of an update on the scaled object. */
 static int check_object(struct api_call *call, struct json *object, const struct json *old,
                         struct err *err)
 {
@@ -273,7 +277,7 @@ static int scale_set_number(struct api_call *call, struct json *object, int64_t 
     return 0;
 }
 
-/* An apply to a Scale is an apply of the number to the object. */
+/* Handles a server-side apply of a Scale as an apply of the number to the scaled object. */
 static int apply_number(struct api_call *call, const struct json *old, int64_t replicas,
                         struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
@@ -289,7 +293,7 @@ static int apply_number(struct api_call *call, const struct json *old, int64_t r
     return apply_config(arena, &write, old, config, force, ret, ret_conflicts, err);
 }
 
-/* Returns the new object in *ret. */
+/* Sets *ret to the object with the new number of replicas. */
 static int scale_rescale(struct api_call *call, const struct json *old, const struct json *present,
                          struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
@@ -309,7 +313,7 @@ static int scale_rescale(struct api_call *call, const struct json *old, const st
     return result < 0 ? result : check_object(call, *ret, old, err);
 }
 
-/* A read sees what is on disk; a write starts from the pending version. */
+/* A GET reads the version that is on disk. A write starts from the pending version. */
 static int scale_load(struct api_call *call, struct json **ret, int64_t *ret_revision,
                       struct err *err)
 {

@@ -1,5 +1,5 @@
 /* POST serviceaccounts/NAME/token: takes a TokenRequest and returns it with a token in its status.
- * `kubectl create token` uses it, and the node for the pods that it starts. */
+ * Used by `kubectl create token`, and by the node for the pods that it starts. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/access/token.h"
@@ -14,7 +14,7 @@ enum {
     AUDIENCES_MAX = 16,
 };
 
-/* A wrong TokenRequest is rejected like any other object. */
+/* Rejects an invalid lifetime with the error of an invalid object. */
 static int reject_lifetime(struct api_call *call, const struct json *life, const char *why,
                            struct err *err)
 {
@@ -53,8 +53,8 @@ static int check_audiences(const struct json *audiences, struct err *err)
                          AUDIENCES_MAX);
 }
 
-/* Checks the pod that the token is bound to: it must exist, have the given uid, and run as this
- * account. */
+/* Checks the pod that the token is bound to. The pod must exist, have the given uid, and run as
+ * this service account. */
 static int read_pod(struct api_call *call, const struct json *reference,
                     struct token_claims *claims, struct err *err)
 {

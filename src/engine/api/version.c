@@ -1,6 +1,6 @@
-/* The resourceVersion of a read: a client that has seen a state does not want an older one. The
- * server only has the newest state. A client that asks for a later one has seen another store, or
- * must wait. */
+/* Checks the resourceVersion of a read. A client sends it to avoid reading a state that is older
+ * than the state it has seen. The server has only the newest state. A request for a later version
+ * fails with a timeout: the client has seen another store, or must wait. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/status.h"
@@ -34,8 +34,7 @@ int api_check_version(struct api_call *call, int64_t *ret, struct err *err)
     return 0;
 }
 
-/* Clients recognise it by its cause among other timeouts, and list again instead of repeating the
- * request. */
+/* Clients recognise this timeout by its cause. They list again instead of repeating the request. */
 struct json *api_too_new_status(struct arena *arena, const struct err *err)
 {
     struct json *causes = json_array(arena);

@@ -1,5 +1,5 @@
-/* The one way of an object into the store: it gets its revision, is queued with the other writes
- * that wait for the disk, and the response is sent when it is on disk. */
+/* Writes an object into the store: sets its resourceVersion, queues the write, and responds when
+ * the object is on disk. All writes of the API go through this file. */
 #include "engine/api/write.h"
 
 #include "base/mem.h"
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A write that waits for the disk. The client may disconnect meanwhile, which frees the exchange
- * and `call`; the write goes on. */
+/* A write that waits for the disk. If the client disconnects meanwhile, the exchange and `call` are
+ * freed, but the write continues. */
 struct write {
     struct api_call *call; /* NULL: the client is gone */
     int status;
-    const struct json *answer; /* the response instead of the object, or NULL */
+    const struct json *answer; /* the response; NULL: the written object */
 };
 
 static void write_canceled(struct http_exchange *exchange)
@@ -78,7 +78,7 @@ static const char *next_version(struct api_call *call)
     return arena_printf(call->arena, "%" PRId64, store_next_revision(engine_store(call->engine)));
 }
 
-/* Encodes the object in the stored version. */
+/* Encodes the object with resourceVersion `version` and the apiVersion in which it is stored. */
 static int encode_as(struct api_call *call, struct json *object, const char *version,
                      struct buf *ret, struct err *err)
 {
@@ -96,7 +96,7 @@ static int encode_as(struct api_call *call, struct json *object, const char *ver
     return result;
 }
 
-/* Encodes the object with the revision that the next write will get. */
+/* Encodes the object with the revision of the next write. */
 static int write_encode(struct api_call *call, struct json *object, struct buf *ret,
                         struct err *err)
 {
@@ -105,7 +105,7 @@ static int write_encode(struct api_call *call, struct json *object, struct buf *
 
 int api_encode(struct api_call *call, struct json *object, struct api_encoded *ret, struct err *err)
 {
-    char mark[37]; /* no client can guess it, so it stands in the text only once */
+    char mark[37]; /* random, so that the encoded text contains it only once */
     rand_uuid(mark);
     int result = encode_as(call, object, mark, &ret->data, err);
     if (result < 0)
@@ -122,7 +122,7 @@ static const char *write_key_of(struct api_call *call, const struct json *object
                       kube_meta_name(object));
 }
 
-/* Whether a node reports that its disk has become full, or is no longer full. */
+/* Whether the write changes the condition DiskPressure of a node. */
 static bool changes_disk_pressure(struct api_call *call, const char *key, const struct json *object)
 {
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
@@ -134,7 +134,8 @@ static bool changes_disk_pressure(struct api_call *call, const char *key, const 
     return news;
 }
 
-/* Whether the write may use the reserved room of a full disk. */
+/* Whether the write may use the disk space that is reserved for a full disk. Deletions may, and
+ * nodes that report a full disk. */
 static bool uses_reserve(struct api_call *call, const char *key, const struct json *object)
 {
     if (kube_meta_is_deleting(object))
@@ -144,7 +145,7 @@ static bool uses_reserve(struct api_call *call, const char *key, const struct js
            changes_disk_pressure(call, key, object);
 }
 
-/* Queues the bytes that stored_encode() has made. */
+/* Queues a write of bytes that stored_encode() has made. */
 static int queue_bytes(struct api_call *call, const struct json *object, const char *data,
                        size_t size, int64_t expected, store_done *done, void *context,
                        struct err *err)
@@ -175,7 +176,7 @@ static void remove_leftovers(struct api_call *call, const struct kube_kind *reso
     struct store_object **objects;
     size_t count = store_list(store, stored_key(call->arena, resource, namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
-        /* A write that is queued removes or replaces the object itself. */
+        /* An error means that a queued write removes or replaces the object. */
         if (!stored_is_readable(objects[i]))
             (void)stored_remove(store, resource, objects[i], NULL);
         store_object_unref(objects[i]);
@@ -183,8 +184,9 @@ static void remove_leftovers(struct api_call *call, const struct kube_kind *reso
     free(objects);
 }
 
-/* A namespace or a definition is removed when a list shows no object of it. Lists leave out objects
- * that cannot be read, so these are removed here. */
+/* Removes the unreadable objects of a namespace or definition that is removed. A namespace or
+ * definition is removed when lists show none of its objects, but lists leave out unreadable
+ * objects. */
 static void remove_unlisted(struct api_call *call, const struct json *object)
 {
     const char *name = kube_meta_name(object), *storage = call->route.resource->storage;
@@ -261,8 +263,8 @@ void api_commit_encoded(struct api_call *call, const struct json *object,
 {
     struct err err = ERR_INIT;
     const char *version = next_version(call);
-    /* Moves the bytes before the gap up to the revision. Mostly they are few, so this is cheaper
-     * than a copy of the object. */
+    /* The revision is shorter than the gap. Moves the bytes before the gap, which are usually few.
+     * This is cheaper than copying the object. */
     size_t size = strlen(version), shift = encoded->gap_size - size;
     char *data = encoded->data.data + shift;
     memmove(data, encoded->data.data, encoded->gap_at);
@@ -282,7 +284,7 @@ void api_commit(struct api_call *call, struct json *object, const struct json *o
         write_remove(call, object, expected, NULL);
         return;
     }
-    /* A write that changes nothing is skipped, unless the equal version is not on disk yet. */
+    /* Skips a write that changes nothing, unless the old version is not on disk yet. */
     if (old && json_equal(object, old) && expected <= store_revision(engine_store(call->engine)))
         api_respond_json(call, success_status, object);
     else

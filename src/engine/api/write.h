@@ -1,5 +1,5 @@
-/* Requests that write an object: their options and body, the checks, and the one way into the
- * store. The response to a write is sent when the object is on disk. */
+/* Functions for requests that write an object: they read the options and the body, check the
+ * object, and store it. The response to a write is sent when the object is on disk. */
 #ifndef TRAINYARD_ENGINE_API_WRITE_H
 #define TRAINYARD_ENGINE_API_WRITE_H
 
@@ -9,132 +9,135 @@
 
 /* ---- options.c: the options of the query */
 
-/* Checks the options of the request's verb and sets call->dry_run. Returns -ERR_INVALID if one is
- * wrong. */
+/* Checks the options that the request's verb has, and sets call->dry_run. Returns -ERR_INVALID if
+ * an option is invalid. */
 int api_read_options(struct api_call *call, struct err *err);
-/* Returns -ERR_INVALID with the reasons in call->invalid, as if the options were an object. */
+/* Returns -ERR_INVALID with a message that lists call->invalid as errors of the options. */
 int api_reject_options(struct api_call *call, struct err *err);
 
 /* ---- body.c */
 
-/* Reserves memory for the tree of the body: a value of one byte takes 56 bytes in it. */
+/* Reserves memory for the parsed body, in which a value of one byte takes 56 bytes. Returns
+ * -ERR_TOO_MANY if the server has not enough memory left. */
 int api_reserve_body(struct api_call *call, struct err *err);
-/* Reads the body as an object of the route's kind, in the stored version. Fills in apiVersion and
- * kind. */
+/* Reads the body as an object of the route's kind and converts it into the stored version. Sets
+ * apiVersion and kind. */
 int api_read_body(struct api_call *call, struct json **ret, struct err *err);
-/* Reads the body as an object of any kind; `kind` is named in errors. `*ret` is NULL if the request
- * has no body. */
+/* Reads the body as an object of any kind. Errors name `kind`. Sets *ret to NULL if the request has
+ * no body. */
 int api_read_body_as(struct api_call *call, const char *kind, struct json **ret, struct err *err);
-/* Reads the body as one object in YAML or JSON, whatever its Content-Type is. Duplicate fields go
- * into call->duplicates. */
+/* Reads the body as one object in YAML or JSON and ignores the Content-Type. Adds duplicate fields
+ * to call->duplicates. */
 int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err);
-/* Reads the body as any JSON value. Returns -ERR_BAD_REQUEST with the message of Go's decoder.
- * Duplicate fields go into call->duplicates. */
+/* Reads the body as any JSON value. Returns -ERR_BAD_REQUEST with the message of Go's decoder if it
+ * is not JSON. Adds duplicate fields to call->duplicates. */
 int api_read_json(struct api_call *call, struct json **ret, struct err *err);
-/* "converting (v1.Secret) to (core.ConfigMap): unknown conversion" */
+/* Returns "converting (v1.Secret) to (core.ConfigMap): unknown conversion". */
 char *api_no_conversion_text(struct api_call *call, const char *kind, const char *api_version);
 
 /* ---- prepare.c */
 
-/* Turns `object`, as a client wants to create it, into the object that is stored. */
+/* Turns `object`, which a client wants to create, into the object that is stored: sets metadata and
+ * defaults, and validates it. */
 int api_prepare_create(struct api_call *call, struct json *object, struct err *err);
-/* The two halves of api_prepare_create(). The first uses only the object and the request; it may
- * run on a pool thread if the resource has no `assign` hook. The second asks the store and the
- * engine. */
+/* The two halves of api_prepare_create(). api_prepare_create_local() uses only the object and the
+ * request; it may run on a pool thread if the resource has no `assign` hook.
+ * api_prepare_create_stored() also uses the store and the engine. */
 int api_prepare_create_local(struct api_call *call, struct json *object, struct err *err);
 int api_prepare_create_stored(struct api_call *call, struct json *object, struct err *err);
 
-/* Turns `object`, as a client wants `old` to become, into the object that is stored: keeps the
- * metadata that only the server may set, sets defaults, and validates. */
+/* Turns `object`, which a client sent to replace `old`, into the object that is stored: keeps the
+ * metadata that only the server may set, sets defaults, and validates it. */
 int api_prepare_update(struct api_call *call, struct json *object, const struct json *old,
                        struct err *err);
-/* The two halves of api_prepare_update(), like those of api_prepare_create(). */
+/* The two halves of api_prepare_update(). See the two halves of api_prepare_create(). */
 int api_prepare_update_local(struct api_call *call, struct json *object, const struct json *old,
                              struct err *err);
 int api_prepare_update_stored(struct api_call *call, struct json *object, const struct json *old,
                               struct err *err);
 
-/* Checks that the name, namespace, uid and version that a client gives are those of `old`, and
- * fills in those that are missing. Returns -ERR_CONFLICT for another uid or version. */
+/* Checks that the name, namespace, uid and resourceVersion of `object` match `old`, and sets those
+ * that are missing. Returns -ERR_CONFLICT if the uid or the resourceVersion differs. */
 int api_check_identity(struct api_call *call, struct json *object, const struct json *old,
                        struct err *err);
 
 /* ---- write.c */
 
-/* Checks the limits of a stored object, once per request. */
+/* Checks the object with stored_check(), once per request. */
 int api_measure(struct api_call *call, const struct json *object, struct err *err);
 
-/* Gives the object its next revision, stores it in place of revision `expected` (0: a new object)
- * and responds with it once it is on disk. Responds with errors, too. An object that is marked as
- * deleted and has no finalizers left is removed instead. */
+/* Sets the resourceVersion of the object, stores the object in place of revision `expected` (0: a
+ * new object) and responds with it when it is on disk. Also sends the response if there is an
+ * error. Removes the object instead if it has a deletionTimestamp and no finalizers. */
 void api_commit(struct api_call *call, struct json *object, const struct json *old,
                 int64_t expected, int success_status);
-/* Like api_commit(), but responds with `answer` (NULL: the object) and never removes. */
+/* Like api_commit(), but responds with `answer` (NULL: the object) and never removes the object. */
 void api_commit_answer(struct api_call *call, struct json *object, int64_t expected,
                        int success_status, const struct json *answer);
-/* Removes the object and responds with a Status of success about it. */
+/* Removes the object and responds with a Status "Success" that names it. */
 void api_commit_removal(struct api_call *call, struct json *object, int64_t expected);
 
-/* Encodes the object with its next revision and queues the write, for a caller that responds by
- * itself. The object must be of the route's resource. `done` is not called on failure. */
+/* Queue a write or a removal of the object, for a caller that sends the response itself. The object
+ * must be of the route's resource. `done` is not called if the function returns an error. */
 int api_queue_put(struct api_call *call, struct json *object, int64_t expected, store_done *done,
                   void *context, struct err *err);
 int api_queue_removal(struct api_call *call, struct json *object, int64_t expected,
                       store_done *done, void *context, struct err *err);
 
-/* The bytes of an object with a gap in place of its revision, which is not known yet. */
+/* The bytes of an object with a gap for the resourceVersion, which is not known yet. */
 struct api_encoded {
     struct buf data;
     size_t gap_at, gap_size; /* the gap is longer than any revision */
 };
 int api_encode(struct api_call *call, struct json *object, struct api_encoded *ret,
                struct err *err);
-/* Like api_commit_answer(), for an object whose bytes are `encoded`. Changes the bytes. */
+/* Like api_commit_answer() without an answer, but stores the bytes of `encoded`. Writes the
+ * resourceVersion into them. */
 void api_commit_encoded(struct api_call *call, const struct json *object,
                         struct api_encoded *encoded, int64_t expected, int success_status);
 
-/* ---- large.c: bodies that take long to read */
+/* ---- large.c: large bodies */
 
-/* Does as much as possible of the request on a pool thread. Returns false if the body is small, the
- * resource has hooks that need the loop thread, or there is nothing to update; the caller handles
- * the request then. */
+/* Handle a request with a large body, partly on a pool thread. Return false if the body is small,
+ * the resource has hooks that need the loop thread, or the object to update does not exist. In
+ * these cases the caller handles the request. */
 bool api_create_large(struct api_call *call);
 bool api_update_large(struct api_call *call);
 
 /* ---- patch.c */
 
-/* Returns `present` with the request's patch, and sets call->patched. `type` as kube_patch_apply()
- * wants it. */
+/* Sets *ret to `present` with the request's patch applied, and sets call->patched. `type` is passed
+ * to kube_patch_apply(). */
 int api_patch_object(struct api_call *call, const struct json *present,
                      const struct schema_object *type, struct json **ret, struct err *err);
 
 /* ---- patch_refusal.c */
 
-/* Returns -ERR_INVALID: the patched object is no object of its kind. */
+/* Returns the error for a patched object that is not a valid object of its kind. */
 int api_reject_patch(struct api_call *call, const struct json *object, const char *why,
                      struct err *err);
 
 /* ---- managed_fields.c: which client owns which field */
 
-/* Checks the query's options about the field manager. Returns -ERR_INVALID if one is wrong, or if
- * an apply names no manager. */
+/* Checks the query parameters `fieldManager` and `force`. Returns -ERR_INVALID if one is invalid,
+ * or if an apply has no field manager. */
 int api_check_field_manager(struct api_call *call, bool applies, struct err *err);
 struct managed_write api_managed_write(struct api_call *call);
-/* Sets managedFields of `object`, which a client sent and which has its defaults. `old` is NULL for
- * a new object. Must be called once per write. */
+/* Sets the managedFields of `object`. Must be called once per write, after the defaults are set.
+ * `old` is NULL for a new object. */
 int api_track_fields(struct api_call *call, struct json *object, const struct json *old,
                      struct err *err);
 
 /* ---- apply.c */
 bool api_is_apply(const struct api_call *call);
-/* Responds with the ERR_CONFLICT of an apply. */
+/* Responds to an apply with the conflicts that made it fail. */
 struct apply_conflicts;
 void api_respond_conflicts(struct api_call *call, const struct err *err,
                            const struct apply_conflicts *conflicts);
 
 /* ---- delete.c */
 
-/* Returns -ERR_CONFLICT if the object is not the one that the preconditions describe. */
+/* Returns -ERR_CONFLICT if the object does not match the preconditions of the options. */
 struct deletion_options;
 int api_check_preconditions(struct api_call *call, const struct json *object,
                             const struct deletion_options *options, struct err *err);

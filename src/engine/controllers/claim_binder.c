@@ -30,8 +30,9 @@ bool claim_pod_has_ended(const struct json *pod)
            json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", 1) == 0;
 }
 
-/* Whether the claim was created for this pod, and the pod has not ended. A pod that has ended does
- * not keep its ephemeral claim: if it is deleted in the foreground, it waits for the claim. */
+/* Whether the claim was created for this pod, and the pod has not ended. A pod that has ended must
+ * not keep its ephemeral claim: the foreground deletion of a pod waits until its claims are
+ * deleted. */
 static bool was_made_for(struct arena *arena, const struct json *claim, const struct json *pod)
 {
     return !claim_pod_has_ended(pod) && !kube_pod_claim_rejection(arena, pod, claim);
@@ -111,7 +112,8 @@ static struct json *bound_patch(struct arena *arena, const struct json *volume)
     return patch;
 }
 
-/* The patch names the volume's version, because two claims may want the volume at once. */
+/* The patch contains the volume's resourceVersion, so that it fails if another claim takes the
+ * volume first. */
 static struct json *reference_patch(struct arena *arena, const struct json *volume,
                                     const struct json *claim)
 {

@@ -1,29 +1,32 @@
 /* Binds PersistentVolumeClaims to volumes, and decides when both are deleted. A claim takes an
- * existing volume that fits. If there is none, a volume is created for it: at once if its class is
- * one of this server, else after a short time in which another provisioner could have done it. The
- * volume is a directory of this machine, <state>/volumes/<namespace>/<claim>, which the node
- * creates when a pod first uses it. A claim is kept as long as a pod uses it, a volume as long as
- * it is bound. Pure; claim_controller.c writes the results. */
+ * existing volume that fits. If no volume fits, one is created: at once if the claim's StorageClass
+ * names CLAIM_PROVISIONER, else after CLAIM_PROVISION_WAIT_MS, so that another provisioner can
+ * create it first. A created volume is a directory of this machine,
+ * <state>/volumes/<namespace>/<claim>, which the node creates when a pod first uses the claim. A
+ * claim is kept as long as a pod uses it. A volume is kept as long as it is bound. Pure;
+ * claim_controller.c writes the results. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
 
 #include "base/json/json.h"
 #include "kube/kinds/volume.h"
 
-/* How long a claim of another class waits for a volume of another provisioner. */
+/* How long a claim waits for the provisioner of its class, if that is not CLAIM_PROVISIONER. */
 enum { CLAIM_PROVISION_WAIT_MS = 3000 };
 
-/* "pvc-<uid>", or the volume that the claim names. */
+/* Returns the name of the volume for the claim: spec.volumeName, or "pvc-<uid>" if that is
+ * empty. */
 const char *claim_volume_name(struct arena *arena, const struct json *claim);
-/* The class that a claim or volume names, or "". */
+/* Returns the name of the StorageClass of a claim or volume, or "" if it has none. */
 const char *claim_class_name(const struct json *object);
 
-/* Returns the PersistentVolume for the claim, which has the class `class_`. */
+/* Returns a new PersistentVolume for the claim. `class_` is the claim's StorageClass. */
 struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_);
 
-/* Whether this free volume is better for the claim than `best` (NULL: none yet). A volume that is
- * reserved for the claim is the best, else the smallest one that is large enough. */
+/* Whether the free volume `volume` is better for the claim than `best` (NULL: none yet). A volume
+ * that is reserved for the claim is best. Otherwise the smallest volume that is large enough is
+ * best. */
 bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
                    const struct json *best);
 
@@ -34,42 +37,43 @@ bool claim_pod_has_ended(const struct json *pod);
 
 struct claim_view {
     const struct json *claim;
-    const struct json *class_; /* the class that it names; NULL: it does not exist */
-    const struct json *volume; /* the volume that it names, or would get; NULL: none */
-    bool used;                 /* a pod that has a node uses it */
-    bool overdue;              /* it has waited CLAIM_PROVISION_WAIT_MS for a volume */
+    const struct json *class_; /* the claim's StorageClass; NULL: it does not exist */
+    const struct json *volume; /* the claim's volume, or the best free one; NULL: none */
+    bool used;                 /* a pod that has a node uses the claim */
+    bool overdue;              /* the claim has waited CLAIM_PROVISION_WAIT_MS for a volume */
 };
 
 enum claim_step {
     CLAIM_DONE,
-    CLAIM_MAKE_VOLUME,  /* create what claim_make_volume() returns */
+    CLAIM_MAKE_VOLUME,  /* create the volume that claim_make_volume() returns */
     CLAIM_PATCH_CLAIM,  /* set spec.volumeName */
     CLAIM_PATCH_STATUS, /* set status.phase Bound */
     CLAIM_PATCH_VOLUME, /* set claimRef of a volume that a user created */
     CLAIM_PATCH_VOLUME_STATUS,
-    CLAIM_LOSE,      /* its volume is gone: set status.phase Lost */
-    CLAIM_UNPROTECT, /* remove its finalizer: it may be deleted */
-    CLAIM_WAIT,      /* the event says why it waits */
+    CLAIM_LOSE,      /* the claim's volume is gone: set status.phase Lost */
+    CLAIM_UNPROTECT, /* remove the claim's finalizer, so that its deletion completes */
+    CLAIM_WAIT,      /* the event says why the claim waits */
 };
 
-/* The event to write on the claim; all NULL: none. */
+/* The event to write about the claim. All members are NULL if there is none. */
 struct claim_event {
     const char *type, *reason, *message;
 };
 
-/* Returns the next step towards bound or deleted, and its patch. */
+/* Returns the next step that binds or deletes the claim. *ret_patch is the patch of this step, or
+ * NULL if the step has none. */
 enum claim_step claim_next_step(struct arena *arena, const struct claim_view *view,
                                 struct json **ret_patch, struct claim_event *ret_event);
 
 enum volume_step {
     VOLUME_DONE,
-    VOLUME_PATCH_STATUS, /* set its phase: free, or released by its claim */
-    VOLUME_DELETE,       /* delete it together with its claim */
-    VOLUME_UNPROTECT,    /* remove its finalizer: it may be deleted */
+    VOLUME_PATCH_STATUS, /* set status.phase to Available or Released */
+    VOLUME_DELETE,       /* delete the volume, because its claim is gone */
+    VOLUME_UNPROTECT,    /* remove the volume's finalizer, so that its deletion completes */
 };
 
-/* Returns the next step of a volume, and its patch. `claim` is the claim that its claimRef names;
- * NULL: it does not exist. */
+/* Returns the next step of a volume. *ret_patch is the patch of this step, or NULL if the step has
+ * none. `claim` is the claim that the volume's claimRef names; NULL: it does not exist. */
 enum volume_step claim_volume_next_step(struct arena *arena, const struct json *volume,
                                         const struct json *claim, struct json **ret_patch);
 

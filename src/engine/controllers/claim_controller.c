@@ -1,5 +1,5 @@
-/* Binds and deletes claims and volumes step by step. Each step changes an informer, which queues
- * the object for the next step. */
+/* Binds and deletes claims and volumes step by step. After each step, an informer shows the change
+ * and queues the object for the next step. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
@@ -251,8 +251,8 @@ static bool pod_has_moved(const struct kube_object *old, const struct kube_objec
            (old && new_ && claim_pod_has_ended(old->json) != claim_pod_has_ended(new_->json));
 }
 
-/* The claims of a pod that is gone may be deleted now. A pod that has got its node waits for its
- * claims. */
+/* Queues the pod's claims. If the pod is gone, the claims may be deleted now. If the pod has just
+ * got a node, the claims must be bound. */
 static void on_claim_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     if (pod_has_moved(old, new_))

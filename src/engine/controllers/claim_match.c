@@ -54,7 +54,8 @@ const char *claim_mismatch(const struct json *claim, const struct json *volume)
     return NULL;
 }
 
-/* Whether the volume's claimRef names this claim. A user may write it before the claim exists. */
+/* Whether the volume's claimRef names this claim. A user may set claimRef before the claim
+ * exists. */
 static bool is_kept_for(const struct json *volume, const struct json *claim)
 {
     const struct json *reference = json_at(volume, "spec", "claimRef", NULL);

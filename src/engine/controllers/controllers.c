@@ -1,5 +1,5 @@
-/* The table of the built-in controllers, and what the hub keeps of the objects that they watch.
- * engine.h says what they do. */
+/* The table of the built-in controllers, and the fields that the hub keeps of the objects that they
+ * watch. engine.h describes each controller. */
 #include "engine/controllers/controllers.h"
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* The resource of a definition is watched as long as the definition exists. Where the definition
- * turns to another version, watching starts again. */
+/* Watches the objects of a CustomResourceDefinition as long as the definition exists. Restarts the
+ * watch if the definition's version or kind changes. */
 static void on_definition_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct hub *hub = self;
@@ -45,7 +45,8 @@ static const struct controller_watch DEFINITION_WATCHES[] = {
     {NULL, NULL},
 };
 
-/* Stands first: the other controllers find the resources as the definition leaves them. */
+/* Must be the first of CONTROLLERS: when the other controllers see a changed definition, the hub
+ * already knows its resource. */
 static const struct controller DEFINITION_WATCHER = {
     .start = definition_watcher_start,
     .stop = definition_watcher_stop,
@@ -98,7 +99,7 @@ static const char *const POD_FIELDS[] = {
     NULL,
 };
 
-/* All of a definition but its schemas. */
+/* All fields of a CustomResourceDefinition except its schemas. */
 static const char *const DEFINITION_FIELDS[] = {
     "kind",
     "metadata.deletionTimestamp",
@@ -134,7 +135,7 @@ static const struct hub_options OPTIONS = {
     .custom_paths = OWNERSHIP_FIELDS,
 };
 
-/* engine.h's name of the hub. */
+/* The type that engine.h declares; it hides the hub from callers. */
 struct engine_controllers {
     struct hub *hub;
 };

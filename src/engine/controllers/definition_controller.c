@@ -1,6 +1,7 @@
-/* Deletes all objects of a definition that is being deleted, and removes the definition's finalizer
- * when no object is left. When a definition is gone, another definition that was refused for its
- * names is written again, so that its names are checked again. */
+/* Deletes all custom resources of a CustomResourceDefinition that is being deleted, and removes the
+ * definition's finalizer when none is left. When a definition is gone, the names that it used are
+ * free. The controller then patches the definitions whose names were refused, so that the server
+ * checks their names again. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -38,8 +39,8 @@ static void cleaning_release(struct hub_task *task)
 
 static void cleaning_end(struct cleaning *cleaning)
 {
-    /* An object with a finalizer may stay for long. The informer reports its end, and the
-     * definition is checked again after AGAIN_MS in any case. */
+    /* An object with a finalizer may exist for a long time. The informer reports its deletion, and
+     * the definition is checked again after AGAIN_MS in any case. */
     if (cleaning->remaining > 0 && !cleaning->failed)
         workqueue_add_after(cleaning->cleaner->queue, cleaning->name, AGAIN_MS);
     workqueue_done(cleaning->cleaner->queue, cleaning->name, cleaning->failed);
@@ -137,7 +138,7 @@ static void definition_work(void *context, const char *name)
         return;
     }
     struct cleaning *cleaning = cleaning_new(cleaner, name);
-    if (!dying) { /* every write checks the names again, an empty patch too */
+    if (!dying) { /* the server checks the names on every write, even an empty patch */
         kube_patch(client, &DEFINITION_RESOURCE, NULL, name, NULL, json_object(arena),
                    on_definition_patched, cleaning);
         return;
@@ -148,7 +149,7 @@ static void definition_work(void *context, const char *name)
         kube_list(client, &cleaning->row->rows[0].id, NULL, NULL, NULL, on_definition_listed,
                   cleaning);
     else
-        on_definition_answered(cleaning, NULL, NULL); /* its objects are not served */
+        on_definition_answered(cleaning, NULL, NULL); /* no objects: the resource is not served */
 }
 
 /* Enqueues the definitions whose names were refused: the names may be free now. */

@@ -16,7 +16,7 @@ enum { ENDPOINTS_MAX = 100 };
 /* An endpoint and its ports. */
 struct wanted {
     struct json *endpoint, *ports;
-    const char *key; /* the name of its pod, or its address */
+    const char *key; /* the name of the endpoint's pod, or the endpoint's address */
     bool placed;
 };
 
@@ -121,7 +121,7 @@ static void want_addresses(struct plan *plan, const struct json *subset, const c
                             slice_ports(plan->arena, json_get(subset, "ports")));
 }
 
-/* The addresses that a client wrote into the Endpoints of a service without a selector. */
+/* Adds the addresses that a client wrote into the Endpoints of a service without a selector. */
 static void want_mirrored(struct plan *plan)
 {
     const struct json *subsets = json_get(plan->observed->endpoints, "subsets");
@@ -138,7 +138,7 @@ static void want_mirrored(struct plan *plan)
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-/* Endpoints stay in their slice. */
+/* Keeps each endpoint in the slice that it is in already. */
 static void keep_endpoints(struct plan *plan, struct draft *draft)
 {
     JSON_EACH (endpoint, json_get(draft->old, "endpoints")) {

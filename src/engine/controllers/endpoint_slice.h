@@ -16,12 +16,13 @@ enum endpoint_slice_step { ENDPOINT_SLICE_CREATE, ENDPOINT_SLICE_UPDATE, ENDPOIN
 
 struct endpoint_slice_action {
     enum endpoint_slice_step step;
-    struct json *slice; /* the new slice; the present one for a deletion */
+    struct json *slice; /* the slice to write or to delete */
 };
 
 struct endpoint_slice_observed {
     const struct json *service;
-    /* The addresses of these Endpoints are mirrored; NULL: those of the pods count. */
+    /* The Endpoints whose addresses are mirrored; NULL: the slices contain the addresses of the
+     * pods. */
     const struct json *endpoints;
     const struct json *const *pods; /* the pods that the selector matches */
     size_t pod_count;

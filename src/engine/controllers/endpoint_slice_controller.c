@@ -1,5 +1,6 @@
-/* Keeps the EndpointSlices of each service: from its pods if it has a selector, else from its
- * Endpoints, which other clients write. The slices are deleted with their owner. */
+/* Writes the EndpointSlices of each service. They are made from the service's pods if it has a
+ * selector, else from its Endpoints, which other clients write. The slices are deleted with their
+ * owner. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -173,7 +174,7 @@ static void on_endpoint_slice_changed(void *self, struct kube_object *old, struc
     workloads_add(services, slice->namespace_, name);
 }
 
-/* A service, or the Endpoints of the same name. */
+/* Called for services and for Endpoints; both have the same name. */
 static void on_endpoint_slice_service_changed(void *self, struct kube_object *old,
                                               struct kube_object *new_)
 {

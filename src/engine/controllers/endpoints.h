@@ -6,17 +6,17 @@
 #include "base/arena.h"
 #include "base/json/json.h"
 
-/* The `subsets` of the service's Endpoints: one per set of ports, because a named targetPort may
- * differ from pod to pod. `pods` must be those that the selector matches. They are sorted by name
- * here, so that the same pods give the same bytes. */
+/* Returns the `subsets` of the service's Endpoints: one per set of ports, because a named
+ * targetPort may differ from pod to pod. `pods` are the pods that the selector matches. The
+ * addresses are sorted by pod name, so that the same pods give the same bytes. */
 struct json *endpoints_subsets(struct arena *arena, const struct json *service,
                                const struct json *const *pods, size_t count);
 
-/* The service's ports with the numbers of this pod. A named port that the pod does not have is left
- * out. */
+/* Returns the service's ports with the port numbers of this pod. A named port that the pod does not
+ * have is left out. */
 struct json *endpoints_ports(struct arena *arena, const struct json *service,
                              const struct json *pod);
-/* {ip, hostname, nodeName, targetRef} of the pod. */
+/* Returns the pod's entry in the Endpoints: {ip, hostname, nodeName, targetRef}. */
 struct json *endpoints_address(struct arena *arena, const struct json *service,
                                const struct json *pod);
 

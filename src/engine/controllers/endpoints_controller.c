@@ -1,5 +1,5 @@
-/* Keeps the Endpoints of each service with a selector: writes them when they differ, and deletes
- * them with the service. */
+/* Keeps the Endpoints of each service with a selector up to date, and deletes them with the
+ * service. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -157,8 +157,8 @@ static void on_endpoints_service_changed(void *self, struct kube_object *old,
     endpoints_enqueue(self, new_ ? new_ : old);
 }
 
-/* The controller writes Endpoints again that another client wrote or deleted. It leaves Endpoints
- * without a service alone. */
+/* If another client changed or deleted Endpoints of a service, they are written again. Endpoints
+ * without a service are left alone. */
 static void on_endpoints_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct endpoints *endpoints = self;

@@ -1,6 +1,6 @@
 /* Creates the claims of ephemeral volumes: one per volume, from the template in the pod, owned by
- * the pod and so deleted with it. If another claim has the name already, the pod gets an event, and
- * its claim is created when the other one is gone. */
+ * the pod and so deleted with it. If another claim already has the name, an event on the pod
+ * reports it. The pod's claim is created when that claim is gone. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -133,7 +133,7 @@ static void ephemeral_controller_work(void *context, const char *key)
     ephemeral_making_unref(making);
 }
 
-/* Queues the pod if it has an ephemeral volume: with the claim of this name, or any (NULL). */
+/* Queues the pod if it has an ephemeral volume whose claim is `claim_name` (NULL: any claim). */
 static void ephemeral_enqueue(struct ephemerals *ephemerals, const struct kube_object *pod,
                               const char *claim_name)
 {

@@ -35,7 +35,7 @@ bool garbage_blocks(const struct json *dependent, const char *owner_uid)
     return false;
 }
 
-/* A patch of one list of the metadata, for the object's present version only. */
+/* A patch that replaces one list in the object's metadata. It fails if the object has changed. */
 static struct json *list_patch(struct arena *arena, const struct json *object, const char *name,
                                struct json *list)
 {

@@ -1,5 +1,5 @@
-/* The decisions of the garbage collector: when an object is deleted because its owners are gone,
- * and what an owner waits for. Pure; garbage_controller.c acts. */
+/* The decisions of the garbage collector: which objects are deleted because their owners are gone,
+ * and which dependents block the deletion of an owner. Pure; garbage_controller.c acts. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_GARBAGE_H
 #define TRAINYARD_ENGINE_CONTROLLERS_GARBAGE_H
 
@@ -9,22 +9,22 @@
 #include <stddef.h>
 
 enum garbage_owner {
-    OWNER_UNKNOWN, /* its kind is not served here, or it was not asked for yet: counts as present */
-    OWNER_SOLID,
+    OWNER_UNKNOWN, /* its kind is not served, or the API was not asked yet: counts as existing */
+    OWNER_SOLID,   /* it exists and does not wait */
     OWNER_WAITING, /* it is being deleted in the foreground and waits for its dependents */
     OWNER_GONE,
 };
 
 /* Whether an object with owners in these states is garbage: it has owners, and none of them is
- * unknown or solid. An object that is being deleted is not. */
+ * unknown or solid. An object that is being deleted already is never garbage. */
 bool garbage_is_collectable(const struct json *object, const enum garbage_owner *owners,
                             size_t count);
 
 /* The collector's task for an object that is being deleted. */
 enum garbage_duty {
     DUTY_NONE,
-    DUTY_DELETE_DEPENDENTS, /* its finalizer foregroundDeletion */
-    DUTY_ORPHAN_DEPENDENTS, /* its finalizer orphan */
+    DUTY_DELETE_DEPENDENTS, /* it has the finalizer foregroundDeletion */
+    DUTY_ORPHAN_DEPENDENTS, /* it has the finalizer orphan */
 };
 enum garbage_duty garbage_duty_of(const struct json *object);
 
@@ -37,8 +37,8 @@ struct json *garbage_orphan_patch(struct arena *arena, const struct json *depend
 /* A merge patch that adds the owner as the controller of the object. */
 struct json *garbage_adopt_patch(struct arena *arena, const struct json *owner,
                                  const struct json *dependent);
-/* A merge patch that removes the finalizer; NULL if the object does not have it. The patch names
- * the object's version, so that a finalizer that is added at the same time is not lost. */
+/* A merge patch that removes the finalizer; NULL if the object does not have it. The patch contains
+ * the object's resourceVersion, so that it cannot remove a finalizer that was added meanwhile. */
 struct json *garbage_finalizer_patch(struct arena *arena, const struct json *object,
                                      const char *finalizer);
 

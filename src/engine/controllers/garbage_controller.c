@@ -1,7 +1,7 @@
 /* The garbage collector: deletes objects that have lost their owners, and removes the finalizers of
- * owners whose deletion waits for their dependents. It keeps the dependents per uid of the owner,
- * from the informers of all resources. Before it treats an owner as gone it asks the API, because
- * an informer may be late. */
+ * owners whose deletion waits for their dependents. It indexes all objects of the informers by the
+ * uids of their owners. Before it treats an owner as gone, it asks the API, because an informer may
+ * be late. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -130,7 +130,7 @@ static void on_garbage_changed(void *self, const struct kube_kind *resource,
     struct garbage *garbage = self;
     if (old)
         garbage_remove_object(garbage, resource, old);
-    /* The object is gone, also if another one of the same name has replaced it at once. */
+    /* The old object is gone, even if a new object with the same name has replaced it. */
     if (old && (!new_ || !str_eq(old->uid, new_->uid))) {
         free(map_remove(&garbage->keys, old->uid));
         enqueue_dependents(garbage, old->uid);
@@ -142,7 +142,8 @@ static void on_garbage_changed(void *self, const struct kube_kind *resource,
 
 /* ---- Deciding on one object ------------------------------------------------------------------ */
 
-/* The work on one key: asks for its owners one after the other, then acts with one call. */
+/* The work on one object: asks the API for its owners, one after the other, then deletes or patches
+ * it. */
 struct check {
     struct hub_task task;
     struct garbage *garbage;
@@ -150,7 +151,7 @@ struct check {
     struct kube_object *object;
     const struct kube_kind *resource;
     enum garbage_owner owners[OWNERS_MAX];
-    size_t count;   /* of `owners` */
+    size_t count;   /* the number of owners of the object */
     size_t next;    /* the next owner to ask for */
     size_t waiting; /* calls in flight */
     bool failed;
@@ -174,8 +175,8 @@ static void check_end(struct check *check)
 static void on_garbage_acted(void *context, struct json *object, const struct err *err)
 {
     struct check *check = context;
-    /* An object that is gone needs nothing more. A conflict means that the object changed, which
-     * queues the key again only if the informer is not late; so it is tried again. */
+    /* An object that is gone needs nothing more. After a conflict the check is repeated, because
+     * the informer may have shown the change already and will not queue the object again. */
     if (err && err->code != ERR_NOT_FOUND)
         check->failed = true;
     if (--check->waiting == 0)
@@ -257,7 +258,8 @@ static void report_wrong_namespace(struct check *check, const struct json *owner
                json_get_string(owner, "kind", ""), json_get_string(owner, "name", ""), where);
 }
 
-/* The state of an owner by the informers. OWNER_GONE only means that they do not know it. */
+/* Returns the state of an owner as the informers show it. OWNER_GONE only means that no informer
+ * has it. */
 static enum garbage_owner known_state(struct check *check, const struct json *owner,
                                       const struct kube_kind *kind)
 {
@@ -269,7 +271,7 @@ static enum garbage_owner known_state(struct check *check, const struct json *ow
     if (kind->id.namespaced && namespace_[0] == '\0') {
         report_wrong_namespace(check, owner,
                                "is of a kind in namespaces, and this object is in none");
-        return OWNER_UNKNOWN; /* it is unknown which one is meant */
+        return OWNER_UNKNOWN; /* the namespace of the owner is unknown */
     }
     if (!object || !str_eq(object->uid, uid))
         return OWNER_GONE;
@@ -334,8 +336,9 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
     return found;
 }
 
-/* Queues the dependents, which are decided on by themselves. A dependent whose own deletion waits
- * for this owner does not block it: in a circle all would wait for ever. */
+/* Whether a dependent blocks the deletion of this owner. Also queues the dependents, so that each
+ * of them is checked. A dependent whose own deletion waits for this owner does not block it,
+ * because both would wait forever. */
 static bool garbage_is_blocked(struct check *check)
 {
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
@@ -354,7 +357,7 @@ static bool garbage_is_blocked(struct check *check)
     return any;
 }
 
-/* Removes this owner from every dependent. Returns true if there was any. */
+/* Removes this owner from every dependent. Returns true if there was a dependent. */
 static bool orphan_dependents(struct check *check)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,6 +1,7 @@
-/* The lifecycle of namespaces: creates the default service account and certificate again if they
- * are missing. Deletes all objects of a namespace that is being deleted, reports what is left, and
- * removes its finalizer when it is empty. */
+/* Manages the lifecycle of namespaces. Creates the service account default and the ConfigMap
+ * kube-root-ca.crt of a namespace again if they are missing. Deletes all objects of a namespace
+ * that is being deleted, reports the remaining objects, and removes the namespace's finalizer when
+ * it is empty. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -23,7 +24,7 @@ struct sweep {
     struct namespaces *namespaces;
     char *name;
     size_t waiting;   /* calls in flight */
-    size_t remaining; /* objects that were found */
+    size_t remaining; /* objects found in the namespace */
     bool failed;
     bool terminating;
 };
@@ -53,8 +54,8 @@ static void last_answered(void *context, struct json *object, const struct err *
 
 /* ---- Deletion -------------------------------------------------------------------------------- */
 
-/* For the client, which has no call for the subresource finalize, it is an object below the
- * namespace. */
+/* Writes the subresource finalize. The client has no call for it, so the request is made for an
+ * object with the path namespaces/NAME/finalize. */
 static void namespace_finalize(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -70,7 +71,7 @@ static void namespace_finalize(struct sweep *sweep)
                 sweep);
 }
 
-/* Writes the condition "some content remains", with the objects that are left. */
+/* Writes the condition NamespaceContentRemaining with the number of remaining objects. */
 static void report_remaining(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -117,7 +118,8 @@ static void on_namespace_deleted(void *context, struct json *object, const struc
     namespace_settle(sweep);
 }
 
-/* A list from the API, not from an informer, so that a new object is not missed. */
+/* One list of objects. It comes from the API, not from an informer, so that no new object is
+ * missed. */
 struct listing {
     struct hub_task task;
     struct sweep *sweep;
@@ -157,7 +159,8 @@ static void on_namespace_listed(void *context, struct json *list, const struct e
     namespace_settle(sweep);
 }
 
-/* Deletes page by page: a namespace may have thousands of objects, which would block the loop. */
+/* Lists and deletes page by page: a namespace may have thousands of objects, and one large list
+ * would block the loop. */
 static void list_page(struct listing *listing, const char *continue_)
 {
     const struct kube_list_page page = {.limit = PAGE_LIMIT, .continue_ = continue_};
@@ -189,10 +192,10 @@ static void namespace_delete_objects(struct sweep *sweep)
 
 static const char CERTIFICATE[] = "kube-root-ca.crt";
 
-/* The objects that every namespace has, if a user deleted them. */
+/* Shows which of the objects that every namespace needs are missing. */
 struct missing {
     bool account;
-    bool certificate; /* kube-system has a copy of it */
+    bool certificate; /* kube-root-ca.crt is missing, and kube-system has a copy of it */
 };
 
 static struct missing namespace_find_missing(struct hub *hub, const char *namespace_)
@@ -215,8 +218,8 @@ static void on_namespace_made(void *context, struct json *object, const struct e
         sweep_end(sweep);
 }
 
-/* The informer keeps no data of config maps, so the copy in kube-system is read when it is needed.
- */
+/* Copies the certificate from kube-system. It is read from the API, because the informer keeps no
+ * data of ConfigMaps. */
 static void on_certificate(void *context, struct json *object, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -276,8 +279,8 @@ static void on_namespace_changed(void *self, struct kube_object *old, struct kub
         workqueue_add(namespaces->queue, new_->name);
 }
 
-/* An object is gone: a namespace that is being deleted may be empty now, and another one may lack
- * its service account. */
+/* If an object is gone, a namespace that is being deleted may be empty now, or another namespace
+ * may lack its service account. */
 static void on_namespace_object_changed(void *self, const struct kube_kind *resource,
                                         struct kube_object *old, struct kube_object *new_)
 {

@@ -1,5 +1,5 @@
-/* Deletes pods whose node does not exist. No node would ever confirm their end, so after a while
- * they are deleted with a grace period of 0, and their owners create others. */
+/* Deletes pods whose node does not exist. No node can confirm the end of such a pod, so it is
+ * deleted with a grace period of 0 after MISSING_MS. Its owner then creates a new pod. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -28,7 +28,8 @@ static bool is_missing(struct pod_gc *pod_gc, const char *node)
     return node[0] != '\0' && !kube_informer_get(hub_informer(pod_gc->hub, "nodes"), "", node);
 }
 
-/* How long the node has been missing, since it was first noticed. */
+/* Returns for how long the node has been missing. The time starts when this controller first
+ * notices it. */
 static int64_t missing_for(struct pod_gc *pod_gc, const char *node, int64_t now_ms)
 {
     struct absence *absence = map_get(&pod_gc->since, node);
@@ -71,7 +72,7 @@ static void on_pod_gc_timer(struct loop_timer *timer)
     loop_timer_start(timer, PERIOD_MS);
 }
 
-/* A node that exists is not missing. */
+/* Resets the time of a node that exists again. */
 static void on_pod_gc_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct pod_gc *pod_gc = self;

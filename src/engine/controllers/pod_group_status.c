@@ -41,7 +41,7 @@ static const char *pod_group_phase_of(const struct counts *counts, size_t min_me
     return counts->members >= min_member ? "Scheduling" : "Pending";
 }
 
-/* The controller of the first pod, as "namespace/name". */
+/* Returns the controller of the first pod that has one, as "namespace/name"; NULL: none. */
 static const char *pod_group_occupant(struct arena *arena, const struct json *const *pods,
                                       size_t count)
 {

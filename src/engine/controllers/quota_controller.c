@@ -1,6 +1,6 @@
-/* Keeps the usage of quotas correct when objects are deleted, end or shrink. The server counts
- * again whenever the status of a quota is written (quota_write.c); this controller writes it soon
- * after a change in the namespace. */
+/* Keeps the usage of quotas correct when objects are deleted, end or shrink. The server counts the
+ * usage again whenever the status of a quota is written (quota_write.c). So this controller writes
+ * the status soon after a change in the namespace. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -31,7 +31,8 @@ static void counting_free(struct hub_task *task)
     free(counting);
 }
 
-/* A conflict means that writes are pending: the retry counts them. */
+/* Retries after a conflict: the server is writing other objects of the namespace, and the retry
+ * counts them. */
 static void on_counted(void *context, struct json *object, const struct err *err)
 {
     struct counting *counting = context;

@@ -1,5 +1,5 @@
-/* Writes the taints that follow from a node's state, as taints.h decides: pods can be scheduled on
- * a node that is ready, and not on one that is not ready or is cordoned. */
+/* Writes the taints that follow from a node's state, as taints.h decides. They keep new pods off
+ * nodes that are not ready or are cordoned. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"

@@ -24,7 +24,7 @@ struct evictions {
 
 struct deadline {
     int64_t since_ms;
-    char *uid; /* of this pod, so that a later pod of the same name has its own deadline */
+    char *uid; /* the pod's uid; a later pod of the same name gets its own deadline */
 };
 
 struct eviction {
@@ -60,8 +60,8 @@ static void on_taint_eviction_deleted(void *context, struct json *object, const 
     hub_task_end(&eviction->task);
 }
 
-/* Deletes the pod even if the condition, by which controllers do not count a failure, could not be
- * written. */
+/* Deletes the pod, even if the condition DisruptionTarget could not be written. (With this
+ * condition, controllers do not count the end of the pod as a failure.) */
 static void on_taint_eviction_condition_written(void *context, struct json *object,
                                                 const struct err *err)
 {
@@ -100,7 +100,7 @@ static int64_t toleration_of(struct evictions *evictions, const struct kube_obje
     return node ? taints_toleration_s(pod->json, node->json) : TAINTS_FOR_EVER;
 }
 
-/* When the pod's time began. */
+/* Returns when the pod's tolerationSeconds began. */
 static int64_t taint_eviction_since(struct evictions *evictions, const char *key,
                                     const struct kube_object *pod)
 {

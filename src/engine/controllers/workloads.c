@@ -81,7 +81,7 @@ static void workloads_work(void *context, const char *key)
     int64_t wait_ms = kube_own_writes_wait_ms(workloads_writes_of(workloads, key), object->json,
                                               loop_now_ms(hub_loop(workloads->hub)));
     if (wait_ms > 0)
-        /* The key is queued earlier if the informers show the write before. */
+        /* If the informers show the write earlier, the key is queued then. */
         workqueue_defer(workloads->queue, key, wait_ms);
     else
         workloads_reconcile(workloads, key, object);

@@ -1,7 +1,6 @@
-/* The shared part of controllers of workloads: a queue of keys, passes in flight, and the
- * controller's own writes that the informers have not shown yet, so that no decision is based on an
- * old state. A controller describes its kind, how it makes a plan, and how it carries the plan out.
- */
+/* The part that all workload controllers share: a queue of keys, the passes in flight, and the
+ * controller's own writes. A workload is not reconciled until the informers show these writes, so
+ * that no decision is based on an old state. struct workload_kind describes a controller. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_WORKLOADS_H
 #define TRAINYARD_ENGINE_CONTROLLERS_WORKLOADS_H
 
@@ -20,9 +19,9 @@ struct workload_run {
 
 struct workload_kind {
     const char *storage;                    /* "replicasets.apps" */
-    const char *component;                  /* the source of its events */
+    const char *component;                  /* the reporting component of its events */
     const struct kube_pass_stages *stages;  /* how a plan is carried out */
-    size_t run_size;                        /* of the controller's own struct */
+    size_t run_size;                        /* size of the controller's run struct */
     void (*plan)(struct workload_run *run); /* fills in the plan of the pass */
 };
 
@@ -37,13 +36,13 @@ struct workloads {
 void workloads_init(struct workloads *workloads, struct hub *hub, const struct workload_kind *kind);
 void workloads_release(struct workloads *workloads);
 
-/* Queues the workload: it or one of its objects changed. */
+/* Queues the workload, because it or one of its objects has changed. */
 void workloads_add(struct workloads *workloads, const char *namespace_, const char *name);
-/* The informers show the result of a write, a deletion included. Each controller names its writes
- * in its own way: a uid, or a uid and a version. */
+/* Must be called when the informers show the result of a write or a deletion. `write` is the name
+ * that the controller gave it: a uid, or a uid and a version. */
 void workloads_saw(struct workloads *workloads, const char *namespace_, const char *name,
                    const char *write);
-/* Waits for the write from now on. */
+/* Records a write. The workload waits until workloads_saw() is called with the same name. */
 void workloads_run_wrote(struct workload_run *run, const char *write);
 
 #endif

@@ -1,7 +1,7 @@
-/* CustomResourceDefinitions (apiextensions.k8s.io/v1): their validation, their status, and the rows
- * that the registry serves of them. All functions are pure. definitions.h keeps the registry in
- * step with the store. controllers/definition_controller.c deletes the objects of a deleted
- * definition. */
+/* CustomResourceDefinitions (apiextensions.k8s.io/v1), called definitions in this code: their
+ * validation, their status, and the rows (struct kube_kind) that the registry serves for them. All
+ * functions are pure. definitions.h updates the registry when the store changes.
+ * controllers/definition_controller.c deletes the objects of a deleted definition. */
 #ifndef TRAINYARD_ENGINE_CRD_DEFINITION_H
 #define TRAINYARD_ENGINE_CRD_DEFINITION_H
 
@@ -16,46 +16,47 @@
 extern const struct kube_resource DEFINITION_RESOURCE;
 extern const struct kube_kind DEFINITION_KIND;
 
-/* ---- definition_validate.c: names, versions, columns, subresources; hooks of the row */
+/* ---- definition_validate.c: hooks of DEFINITION_KIND for all fields except the schemas */
 void definition_defaults(struct arena *arena, struct json *definition);
 void definition_validate(struct field_errors *errors, const struct json *definition,
                          const struct json *old);
-/* A registry hook: runs when the deletion of the definition is requested. Adds the finalizer that
- * keeps the definition until its objects are deleted. */
+/* A registry hook that runs when a client deletes the definition. Adds the finalizer that keeps the
+ * definition until its objects are deleted. */
 void definition_mark_deleted(const struct registry *registry, struct arena *arena,
                              struct json *definition, int64_t now_ms);
 
 /* ---- definition_keywords.c, definition_structure.c, definition_fallbacks.c: checks of an
- * openAPIV3Schema, in the order in which they must run. The first returns false if the others
- * cannot read the schema. The last must only run if the second added no error. */
+ * openAPIV3Schema, in the order in which they must run. If definition_check_keywords() returns
+ * false, the other two must not run. definition_check_fallbacks() must run only if
+ * definition_check_structure() has added no error. */
 bool definition_check_keywords(struct field_errors *errors, const char *path,
                                const struct json *schema);
 void definition_check_structure(struct field_errors *errors, const char *path,
                                 const struct json *schema);
 void definition_check_fallbacks(struct field_errors *errors, const char *path,
                                 const struct json *schema);
-/* Whether the schema has rules in CEL, which are stored but not evaluated. */
+/* Whether the schema has CEL rules. They are stored but not evaluated. */
 bool definition_has_cel(const struct json *schema);
 
-/* ---- definition_scale.c: checks the values of an object that its Scale shows */
+/* ---- definition_scale.c: checks the values of a custom resource that its Scale shows */
 void definition_check_scale(struct field_errors *errors, const struct kube_scale_paths *scale,
                             const struct json *object);
 
 /* ---- definition_status.c */
 
-/* Sets the status: the accepted names, which no other resource of the group has, the conditions,
- * and the stored versions. */
+/* Sets the status: the accepted names, the conditions and the stored versions. A name is accepted
+ * if no other resource of the group has it. */
 void definition_set_status(struct arena *arena, const struct registry *registry,
                            struct json *definition, int64_t now_ms);
 bool definition_is_established(const struct json *definition);
 
 /* ---- definition_rows.c */
 
-/* The rows that the registry serves, one per served version; NULL if none is served. The caller
- * owns the reference. */
+/* Returns the rows for the registry, one per served version. Returns NULL if no version is served.
+ * The caller owns the reference. */
 struct registry_definition *definition_rows(const struct json *definition);
-/* One row without a schema: the version in which controllers watch the objects; NULL if there is
- * none, or if the kind is built in. The caller owns the reference. */
+/* Returns one row without a schema, for the version in which controllers watch the objects. Returns
+ * NULL if no version is served or the kind is built in. The caller owns the reference. */
 struct registry_definition *definition_watched_row(const struct registry *registry,
                                                    const struct json *definition);
 

@@ -1,5 +1,5 @@
-/* Checks the defaults in a schema: each must be valid by that schema and have no unknown fields;
- * see definition.h. */
+/* Checks the defaults in a schema: each default must be valid for its schema and have no unknown
+ * fields; see definition.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
@@ -8,7 +8,7 @@
 #include "kube/schema/default.h"
 #include "kube/schema/validate.h"
 
-/* Adds the errors of `from` with their fields below `path`. */
+/* Adds the errors of `from` and prefixes their fields with `path`. */
 static void take_errors(struct field_errors *errors, const char *path,
                         const struct field_errors *from)
 {
@@ -27,7 +27,8 @@ static void check_fallback(struct field_errors *errors, const char *path, const 
                            const struct json *fallback)
 {
     struct arena *arena = errors->arena;
-    /* schema_compile() only takes objects, so the schema becomes that of a field. */
+    /* schema_compile() takes only the schema of an object, so `schema` becomes the field "value" of
+     * an object. */
     struct json *holder = json_object(arena), *properties = json_object(arena);
     json_set(arena, properties, "value", json_clone(arena, schema));
     json_set_string(arena, holder, "type", "object");

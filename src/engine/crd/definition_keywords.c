@@ -1,5 +1,5 @@
-/* Checks which keywords of OpenAPI a schema has, and what the x-kubernetes-… extensions require of
- * other keywords; see definition.h. */
+/* Checks the OpenAPI keywords of a schema, and the keywords that the x-kubernetes-… extensions
+ * require; see definition.h. */
 #include "base/json/json_names.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -34,7 +34,7 @@ static bool words_contain(const char *const *words, const char *word)
     return false;
 }
 
-/* ---- Not in Kubernetes ----------------------------------------------------------------------- */
+/* ---- Keywords that Kubernetes does not allow ------------------------------------------------- */
 
 /* Returns false if the schema has a keyword that no structural schema can have. */
 static bool check_forbidden(struct field_errors *errors, const char *path,
@@ -70,7 +70,7 @@ static bool check_forbidden(struct field_errors *errors, const char *path,
 
 /* ---- x-kubernetes-… -------------------------------------------------------------------------- */
 
-/* Requires the type of the schema because it has `extension`. */
+/* Adds an error if the schema does not have the type that `extension` requires. */
 static void check_extension_type(struct field_errors *errors, const char *path,
                                  const struct json *schema, const char *type, const char *extension)
 {
@@ -94,8 +94,8 @@ static void check_map_type(struct field_errors *errors, const char *path, const 
                           words);
 }
 
-/* The elements of a set are compared as whole values. Lists and objects among them must be atomic.
- */
+/* The elements of a set are compared as whole values, so elements that are lists or objects must be
+ * atomic. */
 static void check_set_items(struct field_errors *errors, const char *path, const struct json *items)
 {
     struct json *none = json_string(errors->arena, "null");
@@ -131,7 +131,7 @@ static void check_map_key(struct field_errors *errors, const char *path, const s
                         "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
 }
 
-/* Maps each text of the list to its last element. */
+/* Maps each string in the list to its last occurrence. */
 static void map_texts(struct map *texts, const struct json *list)
 {
     JSON_EACH (element, list)
@@ -218,7 +218,7 @@ static void check_extensions(struct field_errors *errors, const char *path,
     }
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- The whole schema ------------------------------------------------------------------------ */
 
 static bool check_schema_list(struct field_errors *errors, const char *path,
                               const struct json *schema, const char *name)

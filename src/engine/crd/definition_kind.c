@@ -1,10 +1,10 @@
-/* The row of CustomResourceDefinitions: how the API serves them. */
+/* The row (struct kube_kind) of CustomResourceDefinitions: how the API serves them. */
 #include "engine/crd/definition.h"
 #include "kube/kinds/row.h"
 
 static const struct kube_column DEFINITION_COLUMNS[] = {
     COLUMN_NAME,
-    {"Created At", "date", "", "When it was created.", 0, table_created_at},
+    {"Created At", "date", "", "When the object was created.", 0, table_created_at},
 };
 
 /* clang-format off */

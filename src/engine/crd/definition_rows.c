@@ -1,5 +1,5 @@
-/* Makes the rows of a custom resource from its definition, one per served version; see
- * definition.h. */
+/* Makes the rows (struct kube_kind) of a custom resource from its definition, one per served
+ * version; see definition.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
@@ -35,7 +35,8 @@ static const char *const *copy_list(struct arena *arena, const struct json *list
 
 /* ---- Subresources ---------------------------------------------------------------------------- */
 
-/* A path of the definition without its first dot: "spec.replicas". */
+/* Returns the path without its first dot: "spec.replicas". Returns NULL if the definition lacks
+ * it. */
 static const char *scale_path(struct arena *arena, const struct json *scale, const char *name)
 {
     const char *path = json_get_string(scale, name, "");
@@ -70,8 +71,8 @@ make_subresources(struct arena *arena, const struct json *version, const char *k
     return count > 0 ? list : NULL;
 }
 
-/* ---- Fields -----------------------------------------------------------------------------------
- */
+/* ---- Fields
+ * ----------------------------------------------------------------------------------- */
 
 /* The selectable field ".spec.color" becomes the field selector "spec.color". */
 static const char *const *make_fields(struct arena *arena, const struct json *version)
@@ -103,7 +104,7 @@ static const char *api_version(struct arena *arena, const struct json *spec, con
     return arena_printf(arena, "%s/%s", json_get_string(spec, "group", ""), version);
 }
 
-/* Fills in the names of the resource, its version and its storage name. */
+/* Sets the names, the version and the storage name of the resource. */
 static void fill_identity(struct registry_definition *definition, struct kube_kind *row,
                           const struct json *spec, const struct json *version)
 {
@@ -154,7 +155,7 @@ static void fill_row(struct registry_definition *definition, struct kube_kind *r
     row->columns = *kube_columns_make(arena, json_get(version, "additionalPrinterColumns"));
     row->generation = true;
     row->warning = deprecation_warning(arena, row, version);
-    /* No new objects are created while the definition is being deleted. */
+    /* Clients cannot create objects while the definition is being deleted. */
     if (kube_meta_is_deleting(object))
         row->verbs &= ~(unsigned)VERB_CREATE;
 }
@@ -173,8 +174,8 @@ static bool serves_any(const struct json *spec)
     return false;
 }
 
-/* The objects of a deleted definition are deleted first. If it serves no version, they are served
- * in the stored version, because the controller could not delete them otherwise. */
+/* When a definition is deleted, the controller first deletes its objects through the API. If the
+ * definition serves no version, the stored version is served for this. */
 static bool is_served(const struct json *definition, const struct json *version)
 {
     const struct json *spec = json_get(definition, "spec");
@@ -200,7 +201,7 @@ struct registry_definition *definition_rows(const struct json *definition)
     return made;
 }
 
-/* All other served versions, as older ones: an owner reference may name any of them. */
+/* Returns all served versions except `watched`, because an owner reference may name any of them. */
 static const struct kube_older_version *other_versions(struct arena *arena, const struct json *spec,
                                                        const struct json *watched)
 {

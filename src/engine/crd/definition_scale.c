@@ -1,6 +1,6 @@
-/* Checks the values of a custom object that its Scale shows, as Kubernetes does: replica counts are
- * integers from 0 to the maximum of a Scale, the selector is a string. Messages quote values as Go
- * prints them. */
+/* Checks the values of a custom resource that its Scale shows, as Kubernetes does. A replica count
+ * must be an integer from 0 to the maximum of a Scale, and the selector must be a string. Messages
+ * quote values as Go prints them. */
 #include "engine/crd/definition.h"
 
 #include "base/buf.h"
@@ -53,8 +53,8 @@ static void write_quoted(const struct json *value, struct buf *buf)
     }
 }
 
-/* Returns the value at the path, or NULL if there is none. Adds an error if the value has another
- * type, or if a value above it is no object. */
+/* Returns the value at the path, or NULL if it is missing. Adds an error if the value does not have
+ * the type `type`, or if a parent of the value is not an object. */
 static const struct json *find_scale_value(struct field_errors *errors, const char *path,
                                            const struct json *object, enum json_type type)
 {

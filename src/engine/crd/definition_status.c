@@ -1,4 +1,5 @@
-/* The status of a definition: its accepted names and its conditions; see definition.h. */
+/* Sets the status of a definition: its accepted names, conditions and stored versions; see
+ * definition.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
@@ -49,8 +50,8 @@ static bool name_is_listed(const char *const *names, const char *name)
     return false;
 }
 
-/* Whether another resource of the group has the name: as its kind if `kind`, else as the name of
- * the resource. */
+/* Whether another resource of the group has the name. Compares the kind and list kind if `kind`,
+ * otherwise the plural, singular and short names. */
 static bool is_taken(const struct registry *registry, const struct json *definition,
                      const char *name, bool kind)
 {
@@ -71,7 +72,7 @@ static bool is_taken(const struct registry *registry, const struct json *definit
 struct naming {
     const struct registry *registry;
     const struct json *definition, *names;
-    const char *reason, *message; /* of the name that is taken; NULL: none is */
+    const char *reason, *message; /* the error about a name that is taken; NULL: none is taken */
 };
 
 static void accept_name(struct arena *arena, struct naming *naming, struct json *accepted,
@@ -121,7 +122,7 @@ static bool accept_names(struct arena *arena, const struct registry *registry,
     return !naming.reason;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- The whole status ------------------------------------------------------------------------ */
 
 static void note_stored_version(struct arena *arena, struct json *definition)
 {
@@ -137,7 +138,7 @@ static void note_stored_version(struct arena *arena, struct json *definition)
     }
 }
 
-/* A definition that is established stays so. After that only its new names may be refused. */
+/* An established definition stays established, even if its new names are rejected later. */
 void definition_set_status(struct arena *arena, const struct registry *registry,
                            struct json *definition, int64_t now_ms)
 {

@@ -1,5 +1,5 @@
-/* Checks that a schema is structural: each level has its type outside of allOf, anyOf, oneOf and
- * not, so that it is clear which fields exist; see definition.h. */
+/* Checks that a schema is structural: the types of all fields must be given outside of allOf,
+ * anyOf, oneOf and not; see definition.h. */
 #include "base/mem.h"
 #include "base/pattern/pattern.h"
 #include "base/str.h"
@@ -22,7 +22,7 @@ static const char *schema_type_of(const struct json *schema)
 
 /* ---- Parts of allOf, anyOf, oneOf and not ---------------------------------------------------- */
 
-/* Only `anyOf: [{type: integer}, {type: string}]` may contain types. */
+/* Whether the list is [{type: integer}, {type: string}], the only anyOf that may contain types. */
 static bool is_int_or_string(const struct json *any_of)
 {
     static const char *const types[] = {"integer", "string"};
@@ -167,7 +167,7 @@ static void check_extensions(struct field_errors *errors, const char *path,
                        "x-kubernetes-preserve-unknown-fields");
 }
 
-/* Whether the schema of the root metadata restricts nothing but name and generateName. */
+/* Whether the schema of the root metadata restricts only name and generateName. */
 static bool is_plain_metadata(const struct json *metadata)
 {
     JSON_EACH (member, metadata) {
@@ -182,7 +182,7 @@ static bool is_plain_metadata(const struct json *metadata)
     return true;
 }
 
-/* Fields that the server itself fills in must have no default. */
+/* Fields that the server sets must have no default. */
 static void check_no_defaults(struct field_errors *errors, const char *path,
                               const struct json *properties)
 {

@@ -1,4 +1,5 @@
-/* The defaults of a definition, and its validation except for the schemas; see definition.h. */
+/* Sets the defaults of a definition and validates all of it except the schemas; see
+ * definition.h. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -168,7 +169,7 @@ static void check_column(struct field_errors *errors, const char *path, const st
                       "must be a simple json path starting with .");
 }
 
-/* A path of a Scale may have names but no list positions, because a Scale is also written. */
+/* A path of a Scale may contain names but no list indexes, because the value is also written. */
 static void check_scale_path(struct field_errors *errors, const char *at, const struct json *path,
                              const char *const *below)
 {
@@ -250,7 +251,8 @@ static void check_versions(struct field_errors *errors, const struct json *versi
         stored += json_get_bool(version, "storage", false);
         twice |= map_put(&known, json_get_string(version, "name", ""), version) != NULL;
     }
-    /* The message does not show the versions, which may be pages long. */
+    /* The message shows only the names of the versions, because a whole version may be pages
+     * long. */
     struct json *names = json_array(errors->arena);
     JSON_EACH (version, versions)
         json_append(names, json_string(errors->arena, json_get_string(version, "name", "")));
@@ -313,7 +315,8 @@ static void check_immutable(struct field_errors *errors, const struct json *defi
     }
 }
 
-/* A version in which objects may still be stored must stay in the spec. */
+/* Each version in status.storedVersions must be in the spec, because objects may be stored in
+ * it. */
 static void check_stored(struct field_errors *errors, const struct json *definition)
 {
     size_t position = 0;
@@ -337,7 +340,7 @@ void definition_validate(struct field_errors *errors, const struct json *definit
     if (old)
         check_immutable(errors, definition, old);
     if (errors->count > before)
-        return; /* further errors would only repeat this one */
+        return; /* further errors would repeat the errors about immutable fields */
     check_own_name(errors, definition);
     check_group(errors, definition);
     check_scope(errors, spec);

@@ -1,4 +1,4 @@
-/* Keeps the registry in step with the definitions in the store; see definitions.h. */
+/* Updates the registry when definitions in the store change; see definitions.h. */
 #include "engine/crd/definitions.h"
 
 #include "base/mem.h"
@@ -25,8 +25,8 @@ static void definitions_retire(struct definitions *definitions, const char *name
     definitions->on_retired(definitions->context, name);
 }
 
-/* Serves the stored definition. One that cannot be read is not served. A stored definition was
- * validated when it was written. */
+/* Serves the stored definition, or stops serving it if it cannot be read. It needs no validation,
+ * because it was validated when it was written. */
 static void definitions_learn(struct definitions *definitions, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -34,7 +34,7 @@ static void definitions_learn(struct definitions *definitions, struct store_obje
     struct json *object;
     struct registry_definition *rows = NULL;
     if (registry_is_built_in(definitions->registry, name))
-        return; /* for example Kubeflow's definition of TFJob: the built-in row stays */
+        return; /* for example Kubeflow's definition of TFJob: the built-in kind is served */
     if (stored_read(arena, stored, &object, NULL) == 0)
         rows = definition_rows(object);
     if (rows)

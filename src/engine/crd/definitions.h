@@ -1,5 +1,6 @@
-/* The custom resources of a cluster: keeps the registry in step with the definitions in the store.
- * A definition is served from the moment it is on disk until it is removed from there. */
+/* The custom resources of a cluster: updates the registry when definitions
+ * (CustomResourceDefinitions) in the store change. A definition is served from the moment it is on
+ * disk until it is removed from the disk. */
 #ifndef TRAINYARD_ENGINE_CRD_DEFINITIONS_H
 #define TRAINYARD_ENGINE_CRD_DEFINITIONS_H
 
@@ -8,11 +9,10 @@
 
 struct definitions;
 
-/* The resource with this storage name is no longer served. */
+/* Called on the loop thread when the resource with this storage name is no longer served. */
 typedef void definitions_retired(void *context, const char *storage);
 
-/* Serves all definitions in the store, and follows their changes. `on_retired` is called on the
- * loop thread. */
+/* Serves all definitions in the store, and watches the store for changes. */
 int definitions_new(struct store *store, struct registry *registry, definitions_retired *on_retired,
                     void *context, struct definitions **ret, struct err *err);
 struct definitions *definitions_free(struct definitions *definitions);

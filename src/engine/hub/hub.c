@@ -24,7 +24,7 @@ struct hub {
     const struct hub_options *options;
     VEC(struct hub_source *) sources;
     struct list_head tasks; /* struct hub_task */
-    void **selves;          /* per controller: what its start() returned */
+    void **selves;          /* per controller: the return value of its start() */
 };
 
 struct loop *hub_loop(struct hub *hub)
@@ -204,7 +204,7 @@ struct hub *hub_free(struct hub *hub)
     for (size_t i = 0; i < hub->sources.count; i++)
         hub_source_free(hub->sources.items[i]);
     vec_release(&hub->sources);
-    /* After this no response arrives, so only the tasks refer to the controllers. */
+    /* After this call no response arrives, so only the tasks still refer to the controllers. */
     kube_client_free(hub->client);
     while (!list_is_empty(&hub->tasks))
         hub_task_end(LIST_FIRST(&hub->tasks, struct hub_task, link));

@@ -159,9 +159,9 @@ void registry_remove(struct registry *registry, const char *name)
     }
 }
 
-/* ---- Looking --------------------------------------------------------------------------------- */
+/* ---- Lookup ---------------------------------------------------------------------------------- */
 
-/* Visits the rows in the order of registry_at(), in constant time per row. */
+/* An iterator over the rows in the order of registry_at(). Each step takes constant time. */
 struct walk {
     size_t built_in, definition, row;
 };
@@ -293,13 +293,15 @@ const char **registry_groups(const struct registry *registry, struct arena *aren
     return names_take(&names, arena);
 }
 
-/* "v1beta2" as stage 1, major 1, minor 2; anything else is stage -1. */
+/* A parsed version: "v1beta2" has stage 1, major 1 and minor 2. A name of another form has stage
+ * -1. */
 struct version_rank {
     int stage; /* 2: stable, 1: beta, 0: alpha */
     int64_t major, minor;
 };
 
-/* Reads the number at *at and moves *at behind it. False for a leading zero and for no number. */
+/* Parses the number at *at and moves *at behind the number. Returns false if there is no number or
+ * it has a leading zero. */
 static bool version_take_number(const char **at, int64_t *ret)
 {
     size_t size = strspn(*at, "0123456789");

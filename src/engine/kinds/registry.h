@@ -1,9 +1,9 @@
-/* The kinds that an API server serves: the built-in ones of kube/kinds/, those that the program
- * adds at start (training kinds, Workflow), and custom resources, which come and go with their
- * definitions. Discovery, routing and the REST handlers ask it. kube/kinds/kind.h says what a row
- * holds.
+/* The registry of the kinds that an API server serves: the built-in kinds of kube/kinds/, the kinds
+ * that the program adds at start (training kinds, Workflow), and custom resources, which are added
+ * and removed with their definitions. Discovery, routing and the REST handlers look kinds up here.
+ * A row is a struct kube_kind (kube/kinds/kind.h): one version of a kind.
  *
- * Must be used on the loop thread, but for registry_hooks(). */
+ * All functions must run on the loop thread, except registry_hooks(). */
 #ifndef TRAINYARD_ENGINE_KINDS_REGISTRY_H
 #define TRAINYARD_ENGINE_KINDS_REGISTRY_H
 
@@ -13,98 +13,106 @@ struct engine;
 struct api_call;
 struct registry;
 
-/* What the engine adds to the writes of a kind because it needs the store or the engine's state.
- * Each hook may be NULL. `old` is NULL on create. */
+/* Hooks for the writes of a kind that need the store or the state of the engine. Each hook may be
+ * NULL. `old` is NULL on create. */
 struct registry_hooks {
-    const struct kube_kind *kind; /* NULL ends a list; its `admit` is for every kind */
-    /* Runs after the row's defaults. Sets what must be unique among all objects of the kind. */
+    /* NULL: the last element of a list, whose `admit` runs for every kind */
+    const struct kube_kind *kind;
+    /* Runs after the defaults of the kind are set. Sets values that must be unique among all
+     * objects of the kind. */
     void (*assign)(struct engine *engine, struct field_errors *errors, struct json *object,
                    const struct json *old);
-    /* Runs when deletion is requested for the first time, before the object is marked. */
+    /* Runs on the first DELETE of an object, before the deletionTimestamp is set. */
     void (*delete_)(const struct registry *registry, struct arena *arena, struct json *object,
                     int64_t now_ms);
-    /* Runs after validation. May complete the object or refuse it. The hook for every kind runs
-     * last, on the object as it will be stored. */
+    /* Runs after validation. May change the object, or reject it with an error. The hook for every
+     * kind runs last, on the object that will be stored. */
     int (*admit)(struct api_call *call, struct json *object, const struct json *old,
                  struct err *err);
-    /* Runs on a write of the status. Corrects what the server knows better than the client. */
+    /* Runs on a write of the status. May replace values from the client by values from the
+     * server. */
     int (*status)(struct api_call *call, struct json *object, struct err *err);
 };
 
-/* `kinds` are served besides those of kube/kinds/, and `hooks` are added; both end with NULL, must
- * outlive the registry, and may be NULL themselves. */
+/* `kinds` are served in addition to the kinds of kube/kinds/. Both lists end with NULL, must
+ * outlive the registry, and may be NULL. */
 struct registry *registry_new(const struct kube_kind *const *kinds,
                               const struct registry_hooks *hooks);
 struct registry *registry_free(struct registry *registry);
 
-/* Serves one more built-in kind. It stands in the order of groups and resources. */
+/* Adds one built-in kind. The built-in kinds are ordered by group and resource. */
 void registry_add(struct registry *registry, const struct kube_kind *kind);
 
-/* The hooks of the kind; never NULL. May be called on any thread. */
+/* Returns the hooks of the kind, never NULL. May run on any thread. */
 const struct registry_hooks *registry_hooks(const struct registry *registry,
                                             const struct kube_kind *kind);
-/* The hooks for every kind: those of the row that ends the list. Never NULL. */
+/* Returns the hooks for every kind: the last element of the list. Never returns NULL. */
 const struct registry_hooks *registry_common_hooks(const struct registry *registry);
 
-/* Whether a kind that is no custom resource has this storage name, such as "tfjobs.kubeflow.org".
- * A definition of that name is kept and changes nothing. */
+/* Whether a built-in kind has this storage name, such as "tfjobs.kubeflow.org". A
+ * CustomResourceDefinition with such a name is stored but has no effect. */
 bool registry_is_built_in(const struct registry *registry, const char *storage);
 
 /* ---- Custom resources ------------------------------------------------------------------------ */
 
-/* The rows of one custom resource, one row per served version, and the memory they live in.
- * Reference-counted: requests and watches go on with the rows they began with after the definition
- * has changed or gone. */
+/* The rows of one custom resource, one row per served version, and their memory. Reference-counted:
+ * when the definition is changed or removed, running requests and watches continue with the old
+ * rows. */
 struct registry_definition {
-    const char *name;       /* "mpijobs.kubeflow.org", the storage name of its rows */
+    const char *name;       /* the storage name of the rows: "mpijobs.kubeflow.org" */
     struct kube_kind *rows; /* the preferred version first */
     size_t count;
-    struct arena *arena; /* owns all of this but the struct itself */
+    struct arena *arena; /* owns the rows and the name, but not the struct itself */
     unsigned references;
 };
 struct registry_definition *registry_definition_new(const char *name, size_t count);
 void registry_definition_unref(struct registry_definition *definition);
 
-/* Keeps a row beyond this turn of the loop, and releases it. Does nothing for built-in kinds. */
+/* Take and drop a reference to a row that is needed after this turn of the loop. Do nothing for
+ * built-in kinds. */
 const struct kube_kind *registry_ref(const struct kube_kind *kind);
 void registry_unref(const struct kube_kind *kind);
-/* Keeps the row as long as the arena lives. */
+/* Takes a reference to the row, which is dropped when the arena is freed. */
 void registry_hold(struct arena *arena, const struct kube_kind *kind);
 
-/* Serves the rows of the definition instead of those of the definition of the same name, if there
- * is one. Takes the caller's reference. */
+/* Serves the rows of the definition. They replace the rows of an earlier definition with the same
+ * name. Takes over the caller's reference. */
 void registry_put(struct registry *registry, struct registry_definition *definition);
 void registry_remove(struct registry *registry, const char *name);
 
 /* ---- Lookup ---------------------------------------------------------------------------------- */
 
-/* The row at `position`, counted from 0, built-in kinds first; NULL after the last. */
+/* Returns the row at `position`, counted from 0, or NULL after the last row. Built-in kinds come
+ * first. */
 const struct kube_kind *registry_at(const struct registry *registry, size_t position);
 
-/* Returns NULL if the resource is not served in this version. The group is "" for core. Finds older
- * versions, too: *ret_older is the one found, or NULL if it is the row's own. */
+/* Returns the row of a resource, or NULL if the resource is not served in this version. The group
+ * is "" for core. If `version` is an older version of the row, sets *ret_older to it; otherwise
+ * sets *ret_older to NULL. */
 const struct kube_kind *registry_find_version(const struct registry *registry, const char *group,
                                               const char *version, const char *plural,
                                               const struct kube_older_version **ret_older);
-/* Like registry_find_version(), but finds a row's own version only. */
+/* Like registry_find_version(), but does not find older versions. */
 const struct kube_kind *registry_find(const struct registry *registry, const char *group,
                                       const char *version, const char *plural);
-/* By apiVersion and kind of an object, also in an older version. Returns NULL if not served. */
+/* Finds a row by the apiVersion and kind of an object. Also finds older versions. Returns NULL if
+ * the kind is not served. */
 const struct kube_kind *registry_find_kind(const struct registry *registry, const char *api_version,
                                            const char *kind);
-/* A schema_find_type (kube/schema/protobuf.h) with the registry as context: the type of objects of
- * a built-in kind, and of what clients send besides, such as DeleteOptions. */
+/* A schema_find_type (kube/schema/protobuf.h) with the registry as context. Finds the types of the
+ * built-in kinds, and of other objects that clients send, such as DeleteOptions. */
 const struct schema_object *registry_find_type(const void *registry, const char *api_version,
                                                const char *kind);
 bool registry_has_group_version(const struct registry *registry, const char *group,
                                 const char *version);
-/* The named groups that are served (core has no name), and the versions of a group with the
- * preferred one first. Each name stands once; the list ends with NULL. The texts are the rows'. */
+/* Return the names of all served groups except core, and the versions of a group with the preferred
+ * version first. The lists are NULL-terminated and have no duplicates. The strings belong to the
+ * rows. */
 const char **registry_groups(const struct registry *registry, struct arena *arena);
 const char **registry_versions(const struct registry *registry, struct arena *arena,
                                const char *group);
-/* Less than 0 if `a` is preferred to `b`, as Kubernetes orders versions: v2, v1, v1beta2, v1alpha1,
- * then all other names. */
+/* Returns a value less than 0 if `a` is preferred to `b`. The order is that of Kubernetes: v2, v1,
+ * v1beta2, v1alpha1, then all other names. */
 int registry_version_compare(const char *a, const char *b);
 
 #endif

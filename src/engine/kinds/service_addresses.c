@@ -1,4 +1,4 @@
-/* Cluster addresses and node ports; see service_addresses.h. */
+/* Assigns cluster addresses and node ports; see service_addresses.h. */
 #include "engine/kinds/service_addresses.h"
 
 #include "base/map.h"
@@ -27,8 +27,8 @@ enum {
 
 struct service_addresses {
     struct store *store;
-    struct map owners; /* "10.96.0.7" or "30390" → the key of a service that has or had it */
-    uint32_t next;     /* offset in the range at which the next search starts */
+    struct map owners; /* maps "10.96.0.7" or "30390" to the key of the service that got it last */
+    uint32_t next;     /* the offset in the range at which the next search starts */
 };
 
 static bool has_address(const struct json *service, const char *text)
@@ -42,7 +42,8 @@ static char *service_key(struct arena *arena, const struct json *service)
                       kube_meta_name(service));
 }
 
-/* Reads the service of the key, as the store knows it. Returns NULL if there is none. */
+/* Reads the newest version of a service, pending writes included. Returns NULL if it does not exist
+ * or cannot be read. */
 static struct json *read_service(struct service_addresses *addresses, struct arena *arena,
                                  const char *key)
 {
@@ -55,7 +56,8 @@ static struct json *read_service(struct service_addresses *addresses, struct are
     return result == 0 ? service : NULL;
 }
 
-/* The key of the service that may have the value, unless it is `key` itself; else NULL. */
+/* Returns the key of another service that may have the value, or NULL. `key` is the service that
+ * requests the value. */
 static const char *other_owner(struct service_addresses *addresses, const char *value,
                                const char *key)
 {
@@ -63,7 +65,7 @@ static const char *other_owner(struct service_addresses *addresses, const char *
     return str_eq(owner, key) ? NULL : owner;
 }
 
-/* True if another service than that of `key` has the address. */
+/* True if a service other than `key` has the address. */
 static bool is_taken(struct service_addresses *addresses, const char *address, const char *key)
 {
     const char *owner = other_owner(addresses, address, key);
@@ -78,7 +80,7 @@ static void note_owner(struct service_addresses *addresses, const char *value, c
     free(map_put(&addresses->owners, value, mem_strdup(key)));
 }
 
-/* ---- addresses ------------------------------------------------------------------------------- */
+/* ---- Addresses ------------------------------------------------------------------------------- */
 
 static void address_text(uint32_t offset, char text[VALUE_TEXT_MAX])
 {
@@ -86,7 +88,8 @@ static void address_text(uint32_t offset, char text[VALUE_TEXT_MAX])
     inet_ntop(AF_INET, &address, text, VALUE_TEXT_MAX);
 }
 
-/* The address of the API's own service is reserved for it, also before that service exists. */
+/* Whether the address is reserved for default/kubernetes, the service of the API, and `service` is
+ * another service. */
 static bool is_kept_for_api(uint32_t offset, const struct json *service)
 {
     return offset < RANGE_FIRST && !(str_eq(kube_meta_namespace(service), "default") &&
@@ -112,8 +115,8 @@ static void check_address(struct service_addresses *addresses, struct field_erro
         note_owner(addresses, text, key);
 }
 
-/* Addresses are given out in order and not at random, so that the address of a deleted service,
- * which a client may still have cached, is reused as late as possible. */
+/* Returns a free address, or NULL if none is free. Addresses are assigned in order. So the address
+ * of a deleted service, which a client may have cached, is reused as late as possible. */
 static const char *find_address(struct service_addresses *addresses, struct arena *arena,
                                 const char *key)
 {
@@ -130,7 +133,8 @@ static const char *find_address(struct service_addresses *addresses, struct aren
     return NULL;
 }
 
-/* For a service without an address. A service keeps the address that it has. */
+/* Assigns a free address to a service without an address, or checks the address that it
+ * requests. */
 static void assign_address(struct service_addresses *addresses, struct field_errors *errors,
                            struct json *service, const char *key)
 {
@@ -152,20 +156,21 @@ static void assign_address(struct service_addresses *addresses, struct field_err
     json_set_string(arena, spec, "clusterIP", address);
 }
 
-/* ---- node ports ------------------------------------------------------------------------------ */
+/* ---- Node ports ------------------------------------------------------------------------------ */
 
-/* State of the search for the node ports of one service. It has an index per question, because a
- * service may have tens of thousands of ports. */
+/* The state of the search for the node ports of one service. It uses indexes, because a service may
+ * have tens of thousands of ports. */
 struct port_search {
     struct service_addresses *addresses;
-    const char *key;                 /* of the service */
-    struct service_node_ports given; /* its node ports so far */
-    struct service_node_ports had;   /* its node ports before the change */
-    struct service_node_ports taken; /* those of the services in `read` */
-    struct map read;                 /* keys of other services that were read from the store */
-    struct map by_number;            /* "80" → the first port of this number with a node port */
-    struct map by_name;              /* the name of a port → the port before the change */
-    bool full;                       /* no node port is free */
+    const char *key;                 /* the store key of the service */
+    struct service_node_ports given; /* the node ports that it has or was assigned so far */
+    struct service_node_ports had;   /* the node ports that it had before the change */
+    struct service_node_ports taken; /* the node ports of the services in `read` */
+    struct map read;                 /* the keys of other services that were read from the store */
+    /* Maps "80" to the first port with this number that has a node port. */
+    struct map by_number;
+    struct map by_name; /* maps the name of a port to the port before the change */
+    bool full;          /* no node port is free */
 };
 
 static void port_search_init(struct port_search *search, struct service_addresses *addresses,
@@ -212,11 +217,12 @@ static int64_t find_node_port(struct port_search *search)
 {
     enum { COUNT = SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1 };
     uint32_t start;
-    /* At random: another cluster on this machine takes ports from the same range. */
+    /* The search starts at a random port, because another cluster on this machine may use the same
+     * range. */
     rand_secure(&start, sizeof(start));
     for (uint32_t i = 0; i < COUNT && !search->full; i++) {
         int64_t number = SERVICE_NODE_PORT_FIRST + (start + i) % COUNT;
-        /* Nor one that another port of this service has. */
+        /* The node port must not belong to another port of this service either. */
         if (!service_node_ports_has(&search->given, number) &&
             !service_node_ports_has(&search->had, number) && !is_port_taken(search, number)) {
             service_node_ports_put(&search->given, number);
@@ -227,8 +233,8 @@ static int64_t find_node_port(struct port_search *search)
     return 0;
 }
 
-/* The node port that the port of this name had before the change, unless another port of the
- * service has it now; else 0. */
+/* Returns the node port that the port with this name had before the change. Returns 0 if it had
+ * none, or if another port of the service has that node port now. */
 static int64_t previous_node_port(struct port_search *search, const struct json *port)
 {
     const struct json *before = map_get(&search->by_name, json_get_string(port, "name", ""));
@@ -239,7 +245,8 @@ static int64_t previous_node_port(struct port_search *search, const struct json 
     return had;
 }
 
-/* Makes the node port of a port known to shared_node_port(), unless the number has one. */
+/* Adds the node port of a port to `by_number`, unless `by_number` has an entry for the port's
+ * number. */
 static void share_node_port(struct port_search *search, struct json *port)
 {
     char text[VALUE_TEXT_MAX];
@@ -248,7 +255,8 @@ static void share_node_port(struct port_search *search, struct json *port)
         map_put(&search->by_number, text, port);
 }
 
-/* On create, ports with the same number and different protocols share a node port. */
+/* Returns the node port of an earlier port with the same number, or 0. On create, ports with the
+ * same number and different protocols share a node port. */
 static int64_t shared_node_port(struct port_search *search, const struct json *port)
 {
     char text[VALUE_TEXT_MAX];
@@ -270,7 +278,7 @@ static void check_node_port(struct port_search *search, struct field_errors *err
         note_port(search->addresses, value->integer, search->key);
 }
 
-/* Whether the service gets node ports that it does not ask for. */
+/* Whether the service gets node ports that it does not request. */
 static bool gives_node_ports(const struct json *spec)
 {
     return service_is(spec, "NodePort") ||
@@ -313,7 +321,7 @@ static void assign_health_port(struct port_search *search, struct field_errors *
         check_node_port(search, errors, json_get(spec, name), "spec.healthCheckNodePort");
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- One service ----------------------------------------------------------------------------- */
 
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old)
@@ -325,7 +333,7 @@ void service_addresses_assign(struct service_addresses *addresses, struct field_
     if (is_new && !service_is(spec, "ExternalName") && !service_is_headless(spec))
         assign_address(addresses, errors, service, key);
     if (!service_has_node_ports(spec))
-        return; /* then it gets no port for health checks either */
+        return; /* without node ports, it gets no port for health checks either */
     _cleanup_(port_search_release) struct port_search search;
     port_search_init(&search, addresses, key, spec, before);
     assign_node_ports(&search, errors, spec, before);

@@ -1,8 +1,8 @@
-/* Assigns cluster addresses and node ports to services, so that no two services share one, also
- * while their writes wait for the disk. The services in the store decide which values are taken.
- * The index that is kept here only says which service to look at for a value. Therefore nothing has
- * to be undone when a write fails, and nothing leaks when a service is deleted. Must run on the
- * loop thread, in the same turn as the write that follows. */
+/* Assigns cluster addresses and node ports to services. No two services get the same value, even
+ * while their writes wait for the disk. A value is taken if a service in the store has it, pending
+ * writes included. The index in memory only gives the service that may have a value. So a failed
+ * write needs no undo, and a deleted service leaks no value. Must run on the loop thread, in the
+ * same turn as the write of the service. */
 #ifndef TRAINYARD_ENGINE_KINDS_SERVICE_ADDRESSES_H
 #define TRAINYARD_ENGINE_KINDS_SERVICE_ADDRESSES_H
 
@@ -16,8 +16,9 @@ struct service_addresses;
 struct service_addresses *service_addresses_new(struct store *store);
 struct service_addresses *service_addresses_free(struct service_addresses *addresses);
 
-/* Fills in the address and the node ports of a new (`old` NULL) or changed service: the values of
- * `old`, else free ones. Adds an error for a requested value that another service has. */
+/* Sets the address and the node ports of a new service (`old` is NULL) or a changed service. Uses
+ * the values of `old` if they exist, otherwise free values. Adds an error if another service has a
+ * value that the service requests. */
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old);
 

@@ -1,4 +1,4 @@
-/* Documents about the API; see cached_document.h. */
+/* Responds with documents that clients may cache; see cached_document.h. */
 #include "engine/openapi/cached_document.h"
 
 #include "base/hash.h"
@@ -14,7 +14,7 @@ void cached_document_hash(const void *data, size_t size, char ret[CACHED_DOCUMEN
     snprintf(ret, CACHED_DOCUMENT_HASH_SIZE, "%016" PRIX64, hash_fnv1a(HASH_FNV_START, data, size));
 }
 
-/* Whether If-None-Match lists the tag, as a strong or a weak one. */
+/* Whether If-None-Match contains the tag, as a strong or a weak ETag. */
 static bool client_has(const struct http_request *request, const char *tag)
 {
     const char *known = http_header_get(request->headers, "If-None-Match");

@@ -1,4 +1,4 @@
-/* Discovery; see discovery.h. */
+/* Serves the discovery documents; see discovery.h. */
 #include "engine/openapi/discovery.h"
 
 #include "base/json/json.h"
@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* kubectl warns if the server's minor version differs from its own by more than one. No version
- * avoids that for all clients, so this is the middle of the versions that work. */
+/* kubectl warns if the server's minor version differs from kubectl's by more than one. No version
+ * avoids the warning for all clients, so this is the middle of the versions that work. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
 
 static struct json *make_typed_object(struct arena *arena, const char *kind,
@@ -112,8 +112,8 @@ static void fill_group(struct arena *arena, const struct registry *registry, str
     json_set(arena, entry, "preferredVersion", version_entry(arena, group, list[0]));
 }
 
-/* The answer to /api: the versions of the core group, and the address at which the client reached
- * the server. It is the only answer without apiVersion. */
+/* Makes the response to /api: the versions of the core group, and the address at which the client
+ * reached the server. It has no apiVersion, unlike other discovery documents. */
 static struct json *api_versions(struct arena *arena, const char *host)
 {
     struct json *versions = json_object(arena);
@@ -159,7 +159,8 @@ static struct json *version_info(struct arena *arena, const char *program_versio
     return info;
 }
 
-/* /apis/GROUP and /apis/GROUP/VERSION. */
+/* Makes the response to /apis/GROUP or /apis/GROUP/VERSION. Returns NULL if the group or version is
+ * not served. */
 static struct json *group_path(struct arena *arena, const struct registry *registry,
                                const char *path)
 {
@@ -179,7 +180,7 @@ static void add_path(struct arena *arena, struct json *paths, const char *path)
     json_append(paths, json_string(arena, path));
 }
 
-/* The answer to `/`: all paths. */
+/* Makes the response to "/": the list of all paths. */
 static struct json *make_root(struct arena *arena, const struct registry *registry)
 {
     struct json *json = json_object(arena), *paths = json_ensure_array(arena, json, "paths");
@@ -221,7 +222,8 @@ static struct json *make_document(struct arena *arena, const struct registry *re
     return NULL;
 }
 
-/* The version of aggregated discovery that a clause asks for; NULL if it asks for another form. */
+/* Returns the version of aggregated discovery that the clause requests, or NULL if it requests
+ * another form. */
 static const char *aggregated_version(const struct accept_clause *clause)
 {
     static const char *const versions[] = {"v2", "v2beta1"};

@@ -1,5 +1,5 @@
-/* Discovery: /, /api, /apis and the paths below them that list resources, /version, and OpenAPI.
- * kubectl asks for them first. All answers are made from the registry. */
+/* Discovery: serves /, /api, /apis and the paths below them that list resources, /version, and
+ * OpenAPI. kubectl requests these paths first. All responses are made from the registry. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_DISCOVERY_H
 #define TRAINYARD_ENGINE_OPENAPI_DISCOVERY_H
 
@@ -9,12 +9,13 @@
 
 #include <stdbool.h>
 
-/* Answers the exchange and returns true if the path is one of these. */
+/* Responds and returns true if the path is a discovery path. */
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
                       const char *program_version);
 
-/* Shared by plain and aggregated discovery: the names of a mask of verbs, such as ["get", "list"],
- * and a list of names. */
+/* Shared by plain and aggregated discovery. discovery_verbs() returns the names of the verbs in
+ * `mask`, such as ["get", "list"]. discovery_names() returns the NULL-terminated list as an
+ * array. */
 struct json *discovery_verbs(struct arena *arena, unsigned mask);
 struct json *discovery_names(struct arena *arena, const char *const *list);
 

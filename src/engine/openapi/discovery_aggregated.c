@@ -1,4 +1,4 @@
-/* Discovery in one answer; see discovery_aggregated.h. */
+/* Makes aggregated discovery documents; see discovery_aggregated.h. */
 #include "engine/openapi/discovery_aggregated.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Whole OpenAPI documents; see document.h. */
+/* Makes whole OpenAPI documents; see document.h. */
 #include "engine/openapi/document.h"
 
 #include "base/str.h"
@@ -12,8 +12,8 @@ static void write_info(struct arena *arena, struct json *document, const char *p
     json_set_string(arena, info, "version", program_version);
 }
 
-/* Writes one version of a resource, or all versions if `version` is NULL. The type of an older
- * version is defined even if no path refers to it, because clients look it up by its kind. */
+/* Writes one version of a resource, or all versions if `version` is NULL. Defines the type of an
+ * older version even if no path refers to it, because clients look types up by kind. */
 static void write_versions(struct openapi_types *types, const struct kube_kind *resource,
                            const char *version, struct json *paths)
 {

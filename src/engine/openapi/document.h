@@ -1,5 +1,5 @@
-/* Whole OpenAPI documents as JSON trees, of the kinds that the registry serves now: one document
- * for all in version 2, one per group and version in version 3. */
+/* Makes whole OpenAPI documents as JSON trees from the kinds in the registry. OpenAPI version 2 has
+ * one document for all kinds. Version 3 has one document per API group and version. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_DOCUMENT_H
 #define TRAINYARD_ENGINE_OPENAPI_DOCUMENT_H
 

@@ -1,4 +1,5 @@
-/* Encodes JSON as gnostic's messages, by their tables; see gnostic.h. */
+/* Encodes JSON as gnostic's protobuf messages, by the tables of gnostic_message.h; see
+ * gnostic.h. */
 #include "engine/openapi/gnostic.h"
 
 #include "base/protobuf_write.h"
@@ -7,8 +8,8 @@
 
 #include <string.h>
 
-/* The size of a message is written as a varint of fixed width, which every decoder reads, and is
- * filled in when the message ends. Therefore nothing is written twice. */
+/* The size of a message is a varint of fixed width, which every decoder accepts. It is written when
+ * the message ends, so no message is encoded twice. */
 enum { LENGTH_WIDTH = 4 };
 
 static size_t begin_message(struct buf *buf, uint32_t number)
@@ -33,7 +34,8 @@ static void end_message(struct buf *buf, size_t start)
             (char)((size & 0x7f) | (i + 1 < LENGTH_WIDTH ? 0x80 : 0));
 }
 
-/* Begins the messages around a value. `starts` has room for GNOSTIC_AROUND_MAX. */
+/* Begins the messages that enclose a value. Returns their number. `starts` has GNOSTIC_AROUND_MAX
+ * elements. */
 static size_t begin_around(struct buf *buf, const uint8_t *around, size_t *starts)
 {
     size_t count = 0;
@@ -60,7 +62,7 @@ static void put_yaml(struct buf *buf, uint32_t number, const struct json *value)
 static void put_message(struct buf *buf, const struct gnostic_message *message,
                         const struct json *object);
 
-/* Writes an object of the field's message, or a reference to one. */
+/* Writes an object as the message of the field, or a reference ("$ref") to an object. */
 static void put_object(struct buf *buf, const struct gnostic_field *field,
                        const struct json *object)
 {
@@ -116,7 +118,7 @@ static void put_scalar(struct buf *buf, const struct json *value)
         protobuf_put_string(buf, STRING, value->text);
 }
 
-/* Writes a value that is a message, with the messages around it. */
+/* Writes a length-delimited value and the messages that enclose it. */
 static void put_nested(struct buf *buf, const struct gnostic_field *field, const struct json *value)
 {
     size_t starts[GNOSTIC_AROUND_MAX], outer = begin_message(buf, field->number);

@@ -1,5 +1,5 @@
-/* OpenAPI over HTTP; see openapi.h. No document is cached: one takes some milliseconds to make, and
- * the kinds that are served may change between two requests. */
+/* Serves OpenAPI documents over HTTP; see openapi.h. Documents are not cached: making one takes a
+ * few milliseconds, and the served kinds may change between two requests. */
 #include "engine/openapi/openapi.h"
 
 #include "base/mem.h"
@@ -15,27 +15,29 @@
 enum { DOCUMENT_MAX = 64 * 1024 * 1024 };
 
 #define JSON_TYPE "application/json"
-/* The type of the answer. kubectl asks for a name with an '@', which no media type may contain. */
+/* The media type of the response. kubectl requests a name with an '@', which a media type must not
+ * contain. */
 #define GNOSTIC_TYPE(version_)                                                                     \
     "application/com.github.proto-openapi.spec." version_ ".v1.0+protobuf"
 #define GNOSTIC_TYPE_ASKED(version_)                                                               \
     "application/com.github.proto-openapi.spec." version_ "@v1.0+protobuf"
 
-/* What the documents are about. */
+/* The input of a document. */
 struct source {
     const struct registry *registry;
     const char *program_version;
 };
 
-/* The forms of a document besides JSON. */
+/* A form of a document other than JSON: its media type, and the name that kubectl sends in
+ * Accept. */
 struct form {
     const char *type, *asked;
 };
 static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_ASKED("v2")};
 static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_ASKED("v3")};
 
-/* The media type that the client prefers: JSON or that of `form`. Returns NULL if it accepts
- * neither; the exchange is answered then. */
+/* Returns the media type that the client prefers: JSON or the type of `form`. If the client accepts
+ * neither, responds with an error and returns NULL. */
 static const char *choose_openapi_form(struct http_exchange *exchange, const struct form *form)
 {
     struct accept accept;
@@ -73,7 +75,7 @@ static void respond_v2(struct http_exchange *exchange, const struct source *sour
 
 /* ---- Version 3 ------------------------------------------------------------------------------- */
 
-/* The hash is that of the JSON in every form, since it names a state of the document. */
+/* The hash identifies a state of the document, so it is always computed from the JSON. */
 static void write_v3(const struct source *source, const char *group, const char *version,
                      const char *type, struct buf *body, char ret_hash[CACHED_DOCUMENT_HASH_SIZE])
 {
@@ -131,8 +133,9 @@ static void respond_index(struct http_exchange *exchange, const struct source *s
     cached_document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
 }
 
-/* An address with a hash names one state of the document, which never changes and may be cached for
- * ever. The address of another state is redirected to that of the current one. */
+/* A URL with a hash identifies one state of the document, so clients may cache the response
+ * forever. If the hash is not the current one, the client is redirected to the URL with the current
+ * hash. */
 static void respond_v3(struct http_exchange *exchange, const struct source *source,
                        const char *group, const char *version)
 {
@@ -158,7 +161,7 @@ static void respond_v3(struct http_exchange *exchange, const struct source *sour
     cached_document_respond(exchange, type, headers, body.data, body.size);
 }
 
-/* "api/v1", "apis/GROUP/VERSION". */
+/* Parses "api/v1" or "apis/GROUP/VERSION". Returns false if it is not served. */
 static bool parse_name(struct arena *arena, const struct registry *registry, const char *name,
                        const char **ret_group, const char **ret_version)
 {
@@ -193,7 +196,7 @@ bool openapi_handle(struct http_exchange *exchange, const struct registry *regis
     if (!is_index &&
         (name[0] != '/' || !parse_name(exchange->arena, registry, name + 1, &group, &version)))
         return false;
-    if (is_index) /* the index only exists as JSON, whatever the client asks for */
+    if (is_index) /* the index is always JSON; the Accept header is ignored */
         respond_index(exchange, &source);
     else
         respond_v3(exchange, &source, group, version);

@@ -1,5 +1,5 @@
-/* /openapi/v2 and /openapi/v3. kubectl reads there what fields mean (`kubectl explain`), which
- * parameters a path takes (dry runs), and how lists merge (`kubectl apply`). */
+/* Serves /openapi/v2 and /openapi/v3. kubectl uses the descriptions of fields (`kubectl explain`),
+ * the parameters of paths (`--dry-run`) and the merge keys of lists (`kubectl apply`). */
 #ifndef TRAINYARD_ENGINE_OPENAPI_OPENAPI_H
 #define TRAINYARD_ENGINE_OPENAPI_OPENAPI_H
 
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Answers the exchange and returns true if the path is one of these. */
+/* Responds and returns true if the path is an OpenAPI path. */
 bool openapi_handle(struct http_exchange *exchange, const struct registry *registry,
                     const char *program_version);
 

@@ -1,4 +1,4 @@
-/* One operation of a path; see operations.h. */
+/* Writes one operation of a path; see operations.h. */
 #include "engine/openapi/operations.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ enum {
 
 static const struct parameter {
     const char *name, *type, *doc;
-    unsigned verbs; /* 0: of logs */
+    unsigned verbs; /* 0: a parameter of pods/NAME/log */
 } PARAMETERS[] = {
     {"dryRun", "string", "All: do everything but keep the result", WRITES | DELETES},
     {"fieldManager", "string", "who answers for the fields that are set", WRITES},
@@ -46,7 +46,7 @@ static const struct parameter {
     {"timestamps", "boolean", "begin each line with the moment it was written", 0},
 };
 
-/* In the words of Kubernetes: the start of the operation's name, and its description. */
+/* Per verb: the HTTP method, and Kubernetes' names and description of the operation. */
 static const struct verb_words {
     enum kube_verb verb;
     const char *method, *name, *action, *doc;
@@ -74,8 +74,8 @@ const char *openapi_method(enum kube_verb verb)
     return words ? words->method : NULL;
 }
 
-/* Whether the operation changes the protocol of the connection, such as exec. Its kind is that of
- * its options. */
+/* Whether the operation upgrades the connection to another protocol, as exec does. The kind of such
+ * a subresource ends with "Options", such as PodExecOptions. */
 static bool operation_connects(const struct openapi_operation *operation)
 {
     return operation->sub && str_has_suffix(operation->sub->kind, "Options");
@@ -125,7 +125,8 @@ static const char *const JSON_TYPES[] = {"application/json", NULL};
 static const char *const BODY_TYPES[] = {"application/json", "application/vnd.kubernetes.protobuf",
                                          NULL};
 static const char *const TEXT_TYPES[] = {"text/plain", NULL};
-/* Custom resources take no strategic patches. kubectl sends the types that stand here. */
+/* Custom resources do not accept the last type, the strategic merge patch. kubectl sends only types
+ * from this list. */
 static const char *const PATCH_TYPES[] = {
     "application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml",
     "application/strategic-merge-patch+json", NULL};
@@ -141,7 +142,7 @@ static struct json *make_strings(struct arena *arena, const char *const *list)
     return array;
 }
 
-/* The schema of a body in version 3: once per media type. */
+/* Makes the content of a body in OpenAPI version 3: the schema, once per media type. */
 static struct json *make_content(struct arena *arena, const char *const *media, struct json *schema)
 {
     struct json *content = json_object(arena);
@@ -157,7 +158,8 @@ static bool is_own_kind(const struct openapi_operation *operation)
            (!operation->sub->group && str_eq(operation->sub->kind, operation->resource->id.kind));
 }
 
-/* A reference to the type that the operation reads and writes; NULL if that is no object. */
+/* Returns a reference to the type that the operation reads or writes, or NULL if it is not an
+ * object. */
 static struct json *refer_object(struct openapi_types *types,
                                  const struct openapi_operation *operation)
 {
@@ -260,7 +262,8 @@ static void append_capital(struct buf *name, const char *word, size_t size)
         buf_append(name, word + 1, size - 1);
 }
 
-/* Appends "RbacAuthorization", "KubeflowOrg" or "Core": the group, without ".k8s.io". */
+/* Appends the group without ".k8s.io" in Go's notation: "RbacAuthorization", "KubeflowOrg" or
+ * "Core". */
 static void append_group(struct buf *name, const char *group)
 {
     if (group[0] == '\0')
@@ -274,7 +277,7 @@ static void append_group(struct buf *name, const char *group)
     }
 }
 
-/* "listCoreV1NamespacedPod", "readBatchV1NamespacedJobStatus". */
+/* Returns the operationId: "listCoreV1NamespacedPod", "readBatchV1NamespacedJobStatus". */
 static struct json *operation_name(struct arena *arena, const struct openapi_operation *operation)
 {
     const struct kube_resource *id = &operation->resource->id;

@@ -1,4 +1,5 @@
-/* One operation of a path, such as the list of pods in a namespace. paths.c asks for it. */
+/* Writes one operation of a path in an OpenAPI document, such as the list of pods in a namespace.
+ * paths.c calls these functions. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_OPERATIONS_H
 #define TRAINYARD_ENGINE_OPENAPI_OPERATIONS_H
 
@@ -9,15 +10,15 @@ struct openapi_operation {
     const char *version;
     const struct kube_subresource *sub; /* NULL: the object itself */
     enum kube_verb verb;
-    bool everywhere; /* across all namespaces */
+    bool everywhere; /* the operation lists the objects of all namespaces */
 };
 
-/* The HTTP method of the verb in lower case, which is the name of the operation in a path. */
+/* Returns the HTTP method of the verb in lower case. It is the key of the operation in a path. */
 const char *openapi_method(enum kube_verb verb);
 
 struct json *openapi_write_operation(struct openapi_types *types,
                                      const struct openapi_operation *operation);
-/* A parameter of the path itself: "name", "namespace". */
+/* Returns the description of a parameter in the path: "name" or "namespace". */
 struct json *openapi_path_parameter(struct openapi_types *types, const char *name, const char *doc);
 
 #endif

@@ -1,4 +1,4 @@
-/* The paths of an OpenAPI document; see paths.h. */
+/* Writes the paths of an OpenAPI document; see paths.h. */
 #include "engine/openapi/paths.h"
 
 #include "engine/openapi/operations.h"
@@ -7,7 +7,8 @@
 
 enum { COLLECTION = VERB_LIST | VERB_CREATE | VERB_DELETE_COLLECTION };
 
-/* Writes one path with an operation per verb. A watch is no operation but a parameter of list. */
+/* Writes one path with an operation per verb. Watch has no operation of its own: it is a parameter
+ * of list. */
 static void write_path(struct openapi_types *types, struct json *paths, const char *path,
                        struct openapi_operation operation, unsigned verbs)
 {

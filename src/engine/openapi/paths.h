@@ -1,6 +1,6 @@
-/* The paths of an OpenAPI document: the operations of each resource, their parameters and answers.
- * kubectl reads here whether a kind takes dryRun and fieldValidation, and which kind a path is
- * about. */
+/* Writes the paths of an OpenAPI document: the operations of each resource, with their parameters
+ * and responses. kubectl uses the paths to find the kind of a path, and to check whether the kind
+ * supports dryRun and fieldValidation. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_PATHS_H
 #define TRAINYARD_ENGINE_OPENAPI_PATHS_H
 

@@ -1,5 +1,5 @@
-/* The limits of values as keywords of OpenAPI; see schema.h. Version 2 leaves out the limits that
- * it has no keyword for. */
+/* Writes the limits of values as keywords of OpenAPI; see schema.h. OpenAPI version 2 has no
+ * keyword for some limits; these are left out. */
 #include "kube/schema/rules.h"
 #include "engine/openapi/schema.h"
 

@@ -9,7 +9,7 @@
 
 static const char KINDS[] = "x-kubernetes-group-version-kind";
 
-/* Scalar types that Kubernetes defines under a name. */
+/* A scalar type that has a named definition in Kubernetes. */
 struct scalar {
     const char *name, *doc, *format;
 };
@@ -58,7 +58,7 @@ struct json *openapi_group_version_kind(struct arena *arena, const char *group, 
 
 /* ---- References ------------------------------------------------------------------------------ */
 
-/* Marks the type as defined. Returns true the first time. */
+/* Marks the type as defined. Returns false if it was marked already. */
 static bool learn_type(struct openapi_types *types, const void *type)
 {
     for (size_t i = 0; i < types->known.count; i++)
@@ -170,7 +170,7 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
     case SCHEMA_OBJECT:
         if (value->object->name)
             return openapi_refer(types, value->object);
-        /* Readers of version 2 reject other values if a type is given. */
+        /* If a type is given, clients of version 2 reject unknown fields. */
         return types->version == OPENAPI_V2 && value->object->preserve
                    ? make_marked(arena, "x-kubernetes-preserve-unknown-fields")
                    : write_object_type(types, value->object);
@@ -191,7 +191,7 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
 
 struct json *openapi_write_value(struct openapi_types *types, const struct schema *value)
 {
-    /* Version 2 cannot express null as a value, so it gives no type. */
+    /* OpenAPI version 2 cannot express null as a value, so the schema has no type. */
     if (value->nullable && types->version == OPENAPI_V2)
         return json_object(types->arena);
     struct json *json = write_type(types, value);
@@ -214,8 +214,8 @@ static void describe_field(struct arena *arena, struct json *json, const struct 
         json_set_string(arena, json, "description", field->doc);
 }
 
-/* In version 3 no keyword may stand beside a reference. Therefore the reference becomes the only
- * element of allOf, and the other keywords stand beside allOf. */
+/* In OpenAPI version 3, an object with "$ref" must have no other keyword. So the reference becomes
+ * the only element of allOf, and the other keywords are added next to allOf. */
 static struct json *beside_reference(struct arena *arena, const struct json *value)
 {
     struct json *json = json_object(arena), *make_reference = json_object(arena);
@@ -267,7 +267,7 @@ static struct json *write_object_type(struct openapi_types *types,
     return json;
 }
 
-/* The kinds whose objects have this type. */
+/* Returns the kinds whose objects have this type. */
 static struct json *kinds_of(struct openapi_types *types, const struct schema_object *object)
 {
     struct arena *arena = types->arena;
@@ -312,8 +312,8 @@ struct json *openapi_refer(struct openapi_types *types, const struct schema_obje
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* The name of a kind's type. A type without a name gets the name of its kind behind the group in
- * reverse order: "com.example.v1.Lamp". */
+/* Returns the name of a kind's type. If the type has no name, builds it from the reversed group,
+ * the version and the kind: "com.example.v1.Lamp". */
 static const char *name_of_kind(struct arena *arena, const struct kube_kind *resource)
 {
     const struct kube_resource *id = &resource->id;
@@ -351,7 +351,7 @@ static struct json *write_kind_list(struct openapi_types *types, const struct ku
 struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = arena_printf(types->arena, "%sList", name_of_kind(types->arena, resource));
-    /* The tables have no types of lists, so the row itself marks the list as defined. */
+    /* List types have no table, so `resource` marks the list type as defined. */
     if (learn_type(types, resource))
         json_set(types->arena, types->definitions, name, write_kind_list(types, resource));
     return make_reference(types, name);

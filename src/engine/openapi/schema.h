@@ -1,6 +1,7 @@
-/* The definitions of an OpenAPI document, made from field tables (kube/schema/schema.h) in version
- * 2 or 3. A type with a name is defined once and referred to. A call for a reference to a type also
- * defines that type and all types that it contains. */
+/* Makes the definitions of an OpenAPI document of version 2 or 3 from field tables
+ * (kube/schema/schema.h). A type with a name is defined once. All uses are references to the
+ * definition. A function that returns a reference also defines the type and all types that it
+ * contains. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 #define TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 
@@ -15,16 +16,17 @@ struct openapi_types {
     struct arena *arena;
     const struct registry *registry;
     enum openapi_version version;
-    struct json *definitions; /* name → schema */
-    VEC(const void *) known;  /* the types that are defined */
-    bool custom;              /* the present type is that of a custom resource */
+    struct json *definitions; /* maps names to schemas */
+    VEC(const void *) known;  /* the types that are defined already */
+    bool custom;              /* the type that is being written belongs to a custom resource */
 };
 
 void openapi_types_init(struct openapi_types *types, struct arena *arena,
                         const struct registry *registry, enum openapi_version version);
 void openapi_types_release(struct openapi_types *types);
 
-/* Return {"$ref": …} to a named type, to the type of a kind, to the type of its lists. */
+/* Return a reference {"$ref": …} to a named type, to the type of a kind, or to the list type of a
+ * kind. */
 struct json *openapi_refer(struct openapi_types *types, const struct schema_object *object);
 struct json *openapi_refer_kind(struct openapi_types *types, const struct kube_kind *resource);
 struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource);
@@ -35,7 +37,7 @@ struct json *openapi_write_value(struct openapi_types *types, const struct schem
 void openapi_write_rules(struct openapi_types *types, struct json *json,
                          const struct schema_rules *rules);
 
-/* {"group": …, "kind": …, "version": …} */
+/* Returns {"group": …, "kind": …, "version": …}. */
 struct json *openapi_group_version_kind(struct arena *arena, const char *group, const char *version,
                                         const char *kind);
 

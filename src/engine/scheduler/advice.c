@@ -48,9 +48,9 @@ static int compare_largest_first(const void *a, const void *b)
     return 0;
 }
 
-/* How many empty nodes of a size the pods need; each pod must fit on one. Places each pod on the
- * first node with room, the large pods first. Returns NODES_MAX + 1 if `up` does not allow as many.
- */
+/* Returns how many empty nodes of this size the pods need. Each pod must fit on one node. Places
+ * each pod on the first node with room, large pods first. Returns NODES_MAX + 1 if the pods need
+ * more than NODES_MAX nodes. */
 static size_t nodes_needed(struct arena *arena, const struct node_room *size,
                            const struct node_usage *asked, size_t count)
 {
@@ -74,7 +74,8 @@ static size_t nodes_needed(struct arena *arena, const struct node_room *size,
     return used;
 }
 
-/* Nodes of an earlier `up` still exist, but are not ready. */
+/* Counts the nodes that are ready. Nodes of an earlier `trainyard up` still exist, but are not
+ * ready. */
 static size_t count_ready(const struct scheduler_view *view)
 {
     size_t count = 0;
@@ -85,8 +86,8 @@ static size_t count_ready(const struct scheduler_view *view)
     return count;
 }
 
-/* Whether `up` has numbered the nodes. Nodes with names of their own would be lost with `--nodes
- * 3`. */
+/* Whether `trainyard up` has numbered the nodes. `--nodes 3` would remove nodes that a user has
+ * named. */
 static bool are_numbered(const struct scheduler_view *view)
 {
     for (size_t i = 0; i < view->count; i++)
@@ -95,7 +96,7 @@ static bool are_numbered(const struct scheduler_view *view)
     return true;
 }
 
-/* The options that make the pods fit, "--nodes 2 --cpus 4"; "" if they fit already. */
+/* Returns the options that make the pods fit, "--nodes 2 --cpus 4"; "" if they fit already. */
 static const char *size_options(struct arena *arena, const struct scheduler_view *view,
                                 const struct node_usage *asked, size_t count)
 {
@@ -124,8 +125,8 @@ static const char *size_options(struct arena *arena, const struct scheduler_view
     return options;
 }
 
-/* How many GPUs the pods ask for if no node has one; 0 if a node has one, or if they ask for none.
- */
+/* Returns how many GPUs the pods request if no node has a GPU; 0 if a node has one, or if the pods
+ * request none. */
 static int64_t missing_gpus(const struct scheduler_view *view, const struct node_usage *asked,
                             size_t count)
 {

@@ -1,5 +1,6 @@
-/* Carries decisions out: assumes pods on their nodes until the informer shows them there, binds in
- * parallel, and writes the condition and event of a pod without a node. See internal.h. */
+/* Carries out the scheduler's decisions. Assumes that pods are on their nodes until the informer
+ * shows them there, binds in parallel, and writes the condition and event of a pod without a node.
+ * See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -41,7 +42,7 @@ void scheduler_forget(struct scheduler *scheduler, const char *key)
     assumption_free(assumption);
 }
 
-/* An assumption is void if its binding could not be sent and the node is gone since. */
+/* Forgets an assumption if its binding is not in flight and its node no longer exists. */
 struct scheduler_assumption *scheduler_assumed(struct scheduler *scheduler, const char *key)
 {
     struct scheduler_assumption *assumption = map_get(&scheduler->assumed, key);
@@ -115,9 +116,9 @@ void scheduler_pass_unref(struct scheduler_pass *pass)
 struct placement {
     struct hub_task task;
     struct scheduler *scheduler;
-    struct scheduler_pass *pass; /* the pass of its group; NULL: it has no group */
+    struct scheduler_pass *pass; /* the pass of the pod's group; NULL: the pod has no group */
     char *key;
-    char *node; /* NULL: only its condition is written */
+    char *node; /* NULL: only the pod's condition is written */
     struct kube_object *pod;
 };
 
@@ -164,9 +165,10 @@ static const char *component_of(const struct kube_object *pod)
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
-/* A failed binding keeps the pod's resources, because the binding may have succeeded and only the
- * response be lost, and because no member of a group may lose its node. The binding is sent again.
- * The informer shows if the pod was bound, by any scheduler, or is being deleted. */
+/* After a failed binding the pod stays assumed on its node and the binding is sent again. The first
+ * attempt may have succeeded and only its response was lost. Also, no member of a group may lose
+ * its node. The retries end when the informer shows that the pod is bound, by any scheduler, or is
+ * being deleted. */
 static void on_scheduler_bound(void *context, struct json *object, const struct err *err)
 {
     struct placement *placement = context;
@@ -184,7 +186,8 @@ static void on_scheduler_bound(void *context, struct json *object, const struct 
     placement_end(placement, err && !gone);
 }
 
-/* A binding is a subresource that is created, so for the client it is a resource below the pod. */
+/* A binding is a subresource. The client has no call for it, so the request is made for a resource
+ * with the path pods/NAME/binding. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass)
 {
@@ -217,8 +220,8 @@ static void condition_written(void *context, struct json *object, const struct e
     placement_end(context, err && err->code != ERR_NOT_FOUND);
 }
 
-/* The pod's conditions with the reason in PodScheduled; NULL if the pod has that condition already.
- */
+/* Returns the pod's conditions with `message` in PodScheduled, or NULL if the pod has that
+ * condition already. */
 static struct json *unscheduled_conditions(struct arena *arena, const struct json *pod,
                                            const char *message, int64_t now_ms)
 {

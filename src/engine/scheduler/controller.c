@@ -1,8 +1,8 @@
 /* Calls scheduler_pick() with the state of the informers and binds pods to the chosen nodes.
- * Bindings run in parallel. A node counts the pods that it was just given before the informer shows
- * them, so that many new pods spread over the nodes. A pod that fits on no node gets a condition
- * and an event, and is tried again whenever a node changes or a pod ends. Pods of a group are
- * decided on together (gang_controller.c). */
+ * Bindings run in parallel. A pod counts on its node as soon as it is assigned, before the informer
+ * shows it there, so that many new pods spread over the nodes. A pod that fits on no node gets a
+ * condition and an event, and is tried again whenever a node changes or a pod ends. Pods of a group
+ * are placed together (gang_controller.c). */
 #include "engine/scheduler/controller.h"
 
 #include "base/mem.h"
@@ -133,7 +133,7 @@ static void scheduler_recheck(struct scheduler *scheduler, bool (*counts)(const 
     vec_release(&waiting);
 }
 
-/* Adds the pod to its node's usage, or subtracts it. */
+/* Adds the pod to the node's usage if `there` is set, else subtracts it. */
 static void count_pod(struct scheduler *scheduler, const struct json *pod, const char *node,
                       bool there)
 {
@@ -151,7 +151,7 @@ static void count_pod(struct scheduler *scheduler, const struct json *pod, const
     node_usage_release(&usage);
 }
 
-/* Takes over the nomination of an earlier scheduler. */
+/* Takes over the nomination that an earlier scheduler process wrote into the pod's status. */
 static void scheduler_renominate(struct scheduler *scheduler, const struct kube_object *pod)
 {
     const char *node = json_get_string(json_get(pod->json, "status"), "nominatedNodeName", "");
@@ -197,8 +197,7 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
     scheduler->dependent_waiting += depends_on_pods(new_);
     scheduler->dependent_waiting -= depends_on_pods(old);
     if (after && scheduler->dependent_waiting > 0 && !has_same_place(old, new_))
-        scheduler_recheck(scheduler,
-                          scheduler_depends_on_pods); /* a pod near it is new, or has changed */
+        scheduler_recheck(scheduler, scheduler_depends_on_pods); /* another pod has changed */
     if (before && !after)
         scheduler_recheck(scheduler, is_any); /* resources are free again */
     bool another = old && new_ && !str_eq(old->uid, new_->uid);
@@ -218,7 +217,8 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
         scheduler_enqueue(scheduler, either);
 }
 
-/* A node's heartbeat changes its status all the time. Only the rest and Ready matter to pods. */
+/* A node's heartbeat changes its status often. The scheduler only needs the spec, the labels, the
+ * allocatable resources and the condition Ready. */
 static bool node_matters(const struct kube_object *old, const struct kube_object *new_)
 {
     if (!old || !new_)

@@ -1,5 +1,5 @@
-/* The condition DisruptionTarget of a pod that the system ends for reasons outside of the pod.
- * Controllers that count failures do not count such a pod. Pure. */
+/* The condition DisruptionTarget of a pod that the system ends for reasons outside of the pod. A
+ * controller that counts failures does not count a pod with this condition. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
 #define TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
 

@@ -1,7 +1,7 @@
 /* See gang.h. Layouts are tried from cheap to expensive: spread like single pods, then packed, and
- * for groups of ordinary size a search with backtracking and a limit on its steps. Packing is a
- * hard problem: a group for which only one layout among millions works waits for more room instead.
- */
+ * for groups of ordinary size a search with backtracking and a limit on its steps. Packing is
+ * NP-hard, so the search may miss the only layout that works. The group then waits for more
+ * room. */
 #include "engine/scheduler/gang.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 enum {
     SEARCH_MEMBERS_MAX = 128,
     SEARCH_STEPS_MAX = 10000,
-    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each step looks at every placed pod */
+    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each step checks every placed pod */
 };
 
 static const size_t NOWHERE = SIZE_MAX;
@@ -26,16 +26,16 @@ static const size_t NOWHERE = SIZE_MAX;
 struct layout {
     struct arena *arena;
     const struct scheduler_gang *gang;
-    struct scheduler_view view;   /* with the members that are placed so far */
+    struct scheduler_view view;   /* the cluster with the members that are placed so far */
     struct scheduler_node *nodes; /* the view's nodes */
-    /* The view's pods: the members after the pods that had a node before. */
+    /* The view's pods: first the pods that had a node before, then the placed members. */
     struct scheduler_placed *pods;
     size_t node_count;
     struct node_usage *used;            /* per node, with the members that are placed there */
     struct node_usage *asked;           /* per member: its requests */
     struct scheduler_rejection *barred; /* [member][node]: permanent rejections */
-    int64_t **scores; /* per member: the scores of the nodes without the other members */
-    bool *minds;      /* per member: it depends on other pods */
+    int64_t **scores; /* [member][node]: the score of the node while no member is placed */
+    bool *minds;      /* per member: the placed pods matter for its choice of nodes */
     bool any_minds;
     size_t *at;    /* per member: its node, or NOWHERE */
     size_t placed; /* how many waiting members have a node */
@@ -48,7 +48,7 @@ static const struct scheduler_rejection *gang_is_barred(const struct layout *lay
     return &layout->barred[member * layout->node_count + node];
 }
 
-/* Whether the node is rejected for the member, and why. */
+/* Returns true if the node is rejected for the member; *ret then has the reasons. */
 static bool gang_check_node(const struct layout *layout, size_t member, size_t node,
                             struct scheduler_rejection *ret)
 {
@@ -249,7 +249,7 @@ static bool gang_is_better(const struct layout *layout, enum manner manner, size
     return strcmp(layout->nodes[a].name, layout->nodes[b].name) < 0;
 }
 
-/* Places each member on the best node with room, and leaves out members without one. */
+/* Places each member on the best node with room. Members that fit on no node are left out. */
 static void gang_place_in_order(struct layout *layout, const size_t *order, enum manner manner)
 {
     gang_clear(layout);
@@ -264,8 +264,8 @@ static void gang_place_in_order(struct layout *layout, const size_t *order, enum
     }
 }
 
-/* Tries every node for the first member of the order, and for each node the same for the rest. Up
- * to `spare` members may be left out. */
+/* Tries every node for member order[depth] and, for each node, places the rest of the order
+ * recursively. Up to `spare` members may be left out. */
 static bool gang_search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
 {
     const size_t most_steps = layout->any_minds ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
@@ -303,7 +303,8 @@ static bool lacks_total_room(const struct layout *layout)
     return cpu > cpu_left || memory > memory_left;
 }
 
-/* "0/3 nodes are available: …" for a member, with the other members in place. */
+/* Returns the message "0/3 nodes are available: …" for a member, with the other members on their
+ * nodes. */
 static const char *gang_explain(const struct layout *layout, size_t member)
 {
     struct scheduler_rejection *why =
@@ -314,7 +315,7 @@ static const char *gang_explain(const struct layout *layout, size_t member)
     return scheduler_explain(layout->arena, why, layout->node_count);
 }
 
-/* The explanation for the first member of the order without a node. */
+/* Returns the explanation for the first member of the order that has no node. */
 static const char *explain_first(const struct layout *layout, const size_t *order)
 {
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
@@ -323,7 +324,7 @@ static const char *explain_first(const struct layout *layout, const size_t *orde
     return "";
 }
 
-/* Leaves the best layout in *layout. *ret_why explains why a member has no node. */
+/* Stores the best layout in *layout. *ret_why explains why a member has no node. */
 static void gang_place_members(struct layout *layout, size_t needed, const char **ret_why)
 {
     static const struct {
@@ -389,7 +390,8 @@ static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
 }
 
 /* Checks spec.minResources of a group that has not started: the nodes that the group may use must
- * have it free together. Returns NULL if they do, or if the group does not ask for it. */
+ * have these resources free in total. Returns a message if they do not. Returns NULL if they do, or
+ * if the field is not set. */
 static const char *gang_lacking(const struct layout *layout)
 {
     const struct json *wants = json_at(layout->gang->group, "spec", "minResources", NULL);
@@ -418,8 +420,8 @@ static const char *gang_lacking(const struct layout *layout)
     return NULL;
 }
 
-/* Says that too few members fit, and why the first one does not. If the group needs all its pods
- * and none is placed, adds advice. */
+/* Returns a message that too few members fit, and why the first of the others does not. If the
+ * group needs all its pods and none is placed, adds advice. */
 static const char *gang_shortage_text(const struct layout *layout, size_t min_member,
                                       const char *why)
 {
@@ -445,7 +447,7 @@ static void decide_together(struct scheduler_gang *gang, struct layout *layout, 
     size_t needed = min_member - gang->placed;
     const char *lacks = gang->placed == 0 ? gang_lacking(layout) : NULL, *why = NULL;
     gang_place_members(layout, needed, &why);
-    /* The members that do not fit are a better reason than a sum, so they come first. */
+    /* A member that does not fit explains more than a missing total, so it is reported first. */
     if (layout->placed < needed)
         all_wait(gang, gang_shortage_text(layout, min_member, why));
     else if (lacks)

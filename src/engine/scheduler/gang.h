@@ -1,7 +1,7 @@
-/* Places the pods of a PodGroup: as many as must start together, or none. Pure: it places the whole
- * group on a copy of the free resources and gives out only a placement with enough members;
- * gang_controller.c binds them. Two groups that want the same resources can never hold half of them
- * each, because the scheduler holds resources only for whole groups. */
+/* Places the pods of a PodGroup: at least spec.minMember of them at the same time, or none. Pure:
+ * it places the whole group on a copy of the free resources and returns only a placement with
+ * enough members. gang_controller.c binds the pods. Two groups can never block each other by each
+ * having half of the resources, because resources are reserved only for whole groups. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_GANG_H
 #define TRAINYARD_ENGINE_SCHEDULER_GANG_H
 
@@ -12,8 +12,8 @@
 /* A pod of the group that has no node. */
 struct scheduler_member {
     const struct json *pod;
-    const char *node;    /* out: the node that it gets now; NULL: it still waits */
-    const char *message; /* out: why it waits */
+    const char *node;    /* out: the pod's new node; NULL: the pod still waits */
+    const char *message; /* out: why the pod waits */
 };
 
 struct scheduler_gang {
@@ -24,11 +24,11 @@ struct scheduler_gang {
     size_t waiting_count;
 };
 
-/* The number of members that must start together: spec.minMember, at least 1. */
+/* Returns the number of members that must start together: spec.minMember, at least 1. */
 size_t scheduler_gang_min_member(const struct json *group);
 
-/* Decides on every waiting pod. If enough members have a node already, each pod is decided on by
- * itself. The same state gives the same result, whatever the order of the nodes is. */
+/* Fills in `node` or `message` of every waiting pod. If enough members have a node already, each
+ * waiting pod is placed separately. The result does not depend on the order of the nodes. */
 void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
                            const struct scheduler_view *view);
 

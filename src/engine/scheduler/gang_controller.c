@@ -1,8 +1,8 @@
-/* Schedules PodGroups through the API: gathers the members of a group, places them with
- * scheduler_gang_decide(), assumes all placed members on their nodes before the first binding is
- * sent, and binds them all. A binding that fails keeps its resources and is sent again. The reason
- * why a group waits is written into its pods only when it has been the same for a while: else each
- * new pod of a group would change the reason of all its pods. */
+/* Schedules PodGroups through the API. Gathers the members of a group, places them with
+ * scheduler_gang_decide(), assumes all placed members on their nodes, and then binds them. A
+ * binding that fails keeps its resources and is sent again. The reason why a group waits is written
+ * into its pods only when it has been the same for a while. Otherwise each new pod of a group would
+ * change the reason of all its pods. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/scheduler/gang.h"
@@ -21,7 +21,7 @@ static const char STORAGE[] = "podgroups.scheduling.x-k8s.io";
 /* The state of a waiting group. */
 struct scheduler_gang_state {
     char *message;
-    int64_t message_ms; /* when the message became what it is */
+    int64_t message_ms; /* when the message last changed */
     int64_t waits_ms;   /* when the group began to wait, or was last reported to have timed out */
 };
 
@@ -70,7 +70,7 @@ static int gang_compare_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Failed pods do not count: their replacements do. */
+/* Failed pods do not count; only their replacements do. */
 static void gang_add_pod(struct scheduler *scheduler, struct arena *arena,
                          struct gathered *gathered, struct kube_object *pod)
 {
@@ -172,8 +172,8 @@ static bool gang_message_is_stable(struct scheduler *scheduler, const char *key,
     return left_ms <= 0;
 }
 
-/* Handles spec.scheduleTimeoutSeconds. A waiting group holds no resources that could be given back,
- * so this only reports the timeout, and the group is tried again as before. */
+/* Handles spec.scheduleTimeoutSeconds. A waiting group has no reserved resources that could be
+ * released, so this only reports the timeout. The group is tried again as before. */
 static void gang_check_timeout(struct scheduler *scheduler, const char *key,
                                struct scheduler_gang_state *state, const struct gathered *gathered,
                                const char *message)
@@ -232,7 +232,8 @@ void scheduler_gang_resume(struct scheduler *scheduler)
             scheduler_assumed(scheduler, pod_key(arena, pod)))
             continue;
         gang_gather(scheduler, arena, key, &gathered);
-        /* A group that has its minimum waits for more resources like any single pod. */
+        /* The waiting pods of a group that has its minimum are scheduled like single pods, without
+         * reserved resources. */
         if (gathered.gang.group && gathered.gang.placed > 0 &&
             gathered.gang.placed < scheduler_gang_min_member(gathered.gang.group))
             gang_decide(scheduler, arena, &gathered);

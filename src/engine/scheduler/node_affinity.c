@@ -10,7 +10,7 @@
 
 enum { LACKS_MAX = 512 };
 
-/* Adds only the beginning of a requirement: it may list a thousand values. */
+/* Adds only the beginning of a requirement, because a requirement may list a thousand values. */
 static void add_lack(struct buf *lacks, const char *separator, const char *text)
 {
     buf_printf(lacks, "%s%.200s%s", lacks->size ? separator : "", text,
@@ -33,7 +33,7 @@ static bool matches_node_selector(struct arena *arena, const struct json *pod,
     return matches;
 }
 
-/* Whether all expressions match. The first one that does not is added to `lacks`. */
+/* Whether all expressions match. The first expression that does not match is added to `lacks`. */
 static bool node_affinity_term_matches(struct arena *arena, const struct json *expressions,
                                        const struct json *labels, struct buf *lacks)
 {

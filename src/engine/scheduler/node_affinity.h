@@ -1,4 +1,4 @@
-/* Which nodes a pod requires and which it prefers, by the labels and names of nodes. Pure. */
+/* Evaluates which nodes a pod requires and prefers, by the labels and names of nodes. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_NODE_AFFINITY_H
 #define TRAINYARD_ENGINE_SCHEDULER_NODE_AFFINITY_H
 
@@ -8,12 +8,12 @@
  */
 bool node_affinity_matches(struct arena *arena, const struct json *pod, const struct json *node);
 
-/* The labels that a node which does not match lacks, as a short text: "disk=ssd", or "zone in (a,b)
- * or !gpu" if one of several terms must match. */
+/* Returns a short text of the labels that a rejected node lacks: "disk=ssd", or "zone in (a,b) or
+ * !gpu" if one of several terms must match. */
 const char *node_affinity_missing(struct arena *arena, const struct json *pod,
                                   const struct json *node);
 
-/* The sum of the weights of the preferences that the node matches. */
+/* Returns the sum of the weights of the preferences that the node matches. */
 int64_t node_affinity_score(struct arena *arena, const struct json *pod, const struct json *node);
 
 #endif

@@ -5,11 +5,11 @@
 #include "base/str.h"
 #include "kube/quantity.h"
 
-/* Each port is compared with those of every pod of the machine. A manifest may have 100000 ports;
- * those above the limit are ignored. */
+/* The most container ports per pod that are checked. Each port is compared with the ports of all
+ * pods of the machine, and a manifest may have 100000 ports. Further ports are ignored. */
 enum { INNER_PORTS_MAX = 1000 };
 
-enum { SCANNED_EXTRAS_MAX = 16 }; /* with more extras, a map finds them */
+enum { SCANNED_EXTRAS_MAX = 16 }; /* a usage with more extended resources finds them with a map */
 
 static int64_t read_amount(const struct json *value, bool milli)
 {
@@ -24,8 +24,8 @@ static int64_t node_usage_amount(const struct json *amounts, const char *name, b
     return read_amount(json_get(amounts, name), milli);
 }
 
-/* Reads a request. An amount larger than any machine has is cut, so that the sum of 65536 of them
- * does not overflow. */
+/* Reads a request. An amount larger than any machine has is limited, so that the sum of 65536
+ * amounts does not overflow. */
 static int64_t read_request(const struct json *value, bool milli)
 {
     static const int64_t most = INT64_MAX >> 16;
@@ -164,7 +164,7 @@ void node_usage_add(struct node_usage *total, const struct node_usage *pod)
         ensure_extra(total, pod->extras.items[i]->name)->amount += pod->extras.items[i]->amount;
 }
 
-/* A macro, because each list is a type of its own. */
+/* A macro, because each list has its own type. */
 #define SUBTRACT_PORT(list, port)                                                                  \
     do {                                                                                           \
         for (size_t at_ = 0; at_ < (list)->count; at_++) {                                         \

@@ -22,7 +22,8 @@ static bool annotated_amount(const struct json *node, const char *annotation,
     return text && kube_quantity_parse(text, ret, NULL) == 0;
 }
 
-/* The size of the node's machine: what the node offers, unless its annotations say otherwise. */
+/* Returns the size of the node's machine: the amounts in its annotations, else the amounts that the
+ * node offers. */
 static void machine_size(const struct json *node, int64_t *ret_cpu_milli, int64_t *ret_memory_bytes)
 {
     static const struct node_usage nothing = {0};

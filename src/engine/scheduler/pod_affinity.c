@@ -1,5 +1,5 @@
 /* See pod_affinity.h. A term counts the pods that it selects per domain of its topology key. A
- * result for a domain holds for every node in it. */
+ * result for a domain applies to every node in it. */
 #include "engine/scheduler/pod_affinity.h"
 
 #include "base/mem.h"
@@ -67,7 +67,7 @@ static bool term_selects(const struct term *term, const struct scheduler_view *v
 
 /* ---- Required terms -------------------------------------------------------------------------- */
 
-/* For a required affinity, only pods that all its terms select count. */
+/* Whether all terms select the pod. Only such a pod counts for a required affinity. */
 static bool all_terms_select(const struct term *terms, size_t count,
                              const struct scheduler_view *view, const struct json *pod)
 {
@@ -77,8 +77,8 @@ static bool all_terms_select(const struct term *terms, size_t count,
     return true;
 }
 
-/* The first pod of a set that requires affinity to itself finds no such pod. It may go to any node
- * that has the label. */
+/* If the pods of a set require affinity to each other, the first pod finds no other. It may go to
+ * any node that has the topology label. */
 static void reject_missing_affinity(struct arena *arena, const struct json *pod,
                                     const struct scheduler_view *view,
                                     struct scheduler_rejection *rejections)
@@ -174,7 +174,8 @@ static void add_weight(struct arena *arena, const struct scheduler_view *view, c
             scores[node] += weight;
 }
 
-/* Adds the preferences of `owner` about `other`; `where` is the node of the one that is placed. */
+/* Adds the preferred terms of pod `owner` that select pod `other`. One of the two pods is placed
+ * already, on node `where`. */
 static void add_preferences(struct arena *arena, const struct scheduler_view *view,
                             const struct json *owner, const struct json *other, size_t where,
                             int64_t *scores)

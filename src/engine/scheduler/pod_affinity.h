@@ -1,5 +1,5 @@
-/* spec.affinity.podAffinity and podAntiAffinity, both of the pod that is scheduled and of the pods
- * that have a node. Pure. */
+/* Evaluates spec.affinity.podAffinity and podAntiAffinity, both of the pod that is being scheduled
+ * and of the pods that have a node. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_POD_AFFINITY_H
 #define TRAINYARD_ENGINE_SCHEDULER_POD_AFFINITY_H
 
@@ -12,8 +12,8 @@ bool pod_affinity_is_given(const struct json *pod);
 void pod_affinity_reject(struct arena *arena, const struct json *pod,
                          const struct scheduler_view *view, struct scheduler_rejection *rejections);
 
-/* Adds to the score of each node the weights of the preferred terms that hold there: those of the
- * pod, and those of the placed pods about it. */
+/* Adds to the score of each node the weights of the preferred terms that match there: the terms of
+ * the pod, and the terms of placed pods that select the pod. */
 void pod_affinity_score(struct arena *arena, const struct json *pod,
                         const struct scheduler_view *view, int64_t *scores);
 

@@ -19,7 +19,7 @@ static const char *start_of(const struct json *pod)
 
 /* ---- One node -------------------------------------------------------------------------------- */
 
-/* A node without some of its pods. */
+/* Tests whether the pod fits on a node without some of the node's pods. */
 struct trial {
     struct arena *arena;
     const struct json *pod;
@@ -88,7 +88,7 @@ static bool trial_fits(struct trial *trial, struct scheduler_rejection *ret)
     return ret->count == 0;
 }
 
-/* Sorts by priority, then the pod that has run longer first, then by name. */
+/* Sorts by priority, the highest first; then by running time, the longest first; then by name. */
 static int compare_importance(const void *a, const void *b)
 {
     const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
@@ -120,7 +120,7 @@ static size_t gather_lower_priority(struct trial *trial, const struct scheduler_
     return count;
 }
 
-/* Whether preemption makes the node fit; if not, *ret_why says why. */
+/* Whether the pod fits on the node after preemption. If not, *ret_why has the reasons. */
 static bool clear_node(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view, size_t node,
                        struct scheduler_preemption *ret, struct scheduler_rejection *ret_why)
@@ -154,7 +154,7 @@ static int64_t sum_of(const struct scheduler_preemption *preemption)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < preemption->count; i++)
-        /* So that every victim adds to the sum. */
+        /* Subtracting INT32_MIN makes each term positive, so that every victim adds to the sum. */
         sum += scheduler_priority(preemption->victims[i]) - INT32_MIN;
     return sum;
 }

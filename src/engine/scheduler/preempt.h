@@ -14,8 +14,9 @@ struct scheduler_preemption {
 
 int64_t scheduler_priority(const struct json *pod);
 
-/* `rejections` are those of the decision that found no node. Chooses as few victims per node as
- * possible, the lowest priority first, and then the node whose victims have the lowest priority. */
+/* `rejections` come from scheduler_pick(), which found no node. For each node, chooses the fewest
+ * possible victims, those with the lowest priority first. Then chooses the node whose victims have
+ * the lowest priority. */
 void scheduler_preempt(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view,
                        const struct scheduler_rejection *rejections,

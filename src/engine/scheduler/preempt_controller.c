@@ -1,6 +1,6 @@
 /* Preempts pods for a pod that fits on no node: the victims of scheduler_preempt() get a condition
  * and are deleted gracefully. The node is nominated to the pod until the pod is bound. If this
- * scheduler dies meanwhile, the next one reads status.nominatedNodeName. */
+ * process dies meanwhile, the next scheduler process reads status.nominatedNodeName. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -87,7 +87,7 @@ static void victim_free(struct hub_task *task)
     free(victim);
 }
 
-/* If the deletion fails, the waiting pod is still unscheduled, and the next decision names its
+/* If the deletion fails, the waiting pod is still unscheduled, and the next decision chooses
  * victims again. */
 static void on_preempt_deleted(void *context, struct json *object, const struct err *err)
 {

@@ -77,8 +77,8 @@ bool scheduler_check_node(struct arena *arena, const struct json *pod, const str
     return ret->count > 0;
 }
 
-/* Pods without a network of their own share the ports of the machine, whichever of its nodes they
- * are on. */
+/* Pods without their own network namespace share the ports of the machine, even if they are on
+ * different nodes of it. */
 static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
                                  const struct node_usage *asked)
 {

@@ -1,5 +1,5 @@
-/* Chooses the node of a pod. Pure: the input is the pod and a view of the cluster, the output a
- * node, or a rejection per node. controller.c calls it and binds the pod. */
+/* Chooses the node of a pod. Pure: from the pod and a view of the cluster it computes a node, or
+ * one rejection per node. controller.c binds the pod. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_SCHEDULER_H
 #define TRAINYARD_ENGINE_SCHEDULER_SCHEDULER_H
 
@@ -10,7 +10,7 @@
 struct scheduler_node {
     const char *name;
     const struct json *node;
-    const struct node_usage *used; /* by the pods that run there or are assumed there */
+    const struct node_usage *used; /* the usage of the pods that run or are assumed there */
 };
 
 /* A pod that has a node, or is assumed on one. */
@@ -31,13 +31,13 @@ struct scheduler_view {
 struct scheduler_rejection {
     const char *reasons[4];
     size_t count;
-    bool permanent; /* the node would be rejected without any of its pods, too */
+    bool permanent; /* the node would be rejected even without any pod */
 };
 
 struct scheduler_choice {
     const char *node;    /* NULL: no node fits */
     const char *message; /* why no node fits: "0/3 nodes are available: …" */
-    const char *advice;  /* what the user can do about it, or NULL */
+    const char *advice;  /* what the user can do if no node fits, or NULL */
     const struct scheduler_rejection *rejections; /* one per node if no node fits */
 };
 
@@ -46,17 +46,17 @@ struct scheduler_choice {
 void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_view *view,
                     struct scheduler_choice *ret);
 
-/* Whether this scheduler decides on the pod: it is alive, unbound, has no scheduling gate, and
- * names no scheduler, the default scheduler, or that of the scheduler-plugins, whose PodGroups are
- * served (gang.h). */
+/* Whether this scheduler must place the pod. The pod must be pending, without a node, not being
+ * deleted, and without scheduling gates. Its schedulerName must be missing, default-scheduler or
+ * scheduler-plugins-scheduler, whose PodGroups this scheduler supports (gang.h). */
 bool scheduler_is_responsible(const struct json *pod);
 
-/* Whether the nodes that the pod may have depend on where other pods are. For a placed pod: whether
- * it restricts which pods may come near. */
+/* Whether the choice of the pod's node depends on the nodes of other pods. A placed pod for which
+ * this is true may also restrict the nodes of other pods. */
 bool scheduler_depends_on_pods(const struct json *pod);
 
-/* The checks of a node, from permanent reasons to those that depend on its pods: the node itself,
- * its free resources, and the pods near it. The first two return true if they reject the node. */
+/* The checks of a node, in this order: the node itself, its free resources, and the pods in its
+ * topology domains. The first two functions return true if they reject the node. */
 bool scheduler_check_node(struct arena *arena, const struct json *pod, const struct json *node,
                           struct scheduler_rejection *ret);
 bool scheduler_check_room(struct arena *arena, const struct scheduler_view *view, size_t node,
@@ -67,7 +67,7 @@ void scheduler_check_neighbours(struct arena *arena, const struct json *pod,
 
 void scheduler_reject(struct scheduler_rejection *rejection, const char *reason, bool permanent);
 
-/* Makes "0/3 nodes are available: …" of one rejection per node. */
+/* Returns the message "0/3 nodes are available: …" for one rejection per node. */
 const char *scheduler_explain(struct arena *arena, const struct scheduler_rejection *rejections,
                               size_t count);
 

@@ -38,7 +38,7 @@ static void add_taint(struct arena *arena, struct json *taints, const char *key)
 }
 
 /* A node that has not reported yet keeps the taint that it was created with. Kubernetes removes
- * that taint until the node's monitoring grace period is over. */
+ * that taint at first, and adds it again if the node does not report in time. */
 static bool is_wanted(const struct json *node, const struct row *row)
 {
     const struct json *condition = kube_condition_get(node, row->condition);

@@ -1,6 +1,6 @@
 /* The taints of nodes: which taints follow from the state of a node, and which pods tolerate which
- * taints. A node is created with the taint not-ready and loses it when it reports that it is ready;
- * taint_controller.c writes that. Pure. */
+ * taints. A node is created with the taint not-ready. The taint is removed when the node reports
+ * that it is ready. Pure; taint_controller.c writes the taints. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_TAINTS_H
 #define TRAINYARD_ENGINE_SCHEDULER_TAINTS_H
 
@@ -9,21 +9,21 @@
 
 #include <stddef.h>
 
-/* The taints that the node should have: NoSchedule taints for its conditions and a cordon, and all
- * other taints as they are. NULL if the node has them already. */
+/* Returns the taints that the node should have: NoSchedule taints for its conditions and a cordon,
+ * and all other taints as they are. Returns NULL if the node has them already. */
 struct json *taints_wanted(struct arena *arena, const struct json *node);
 
-/* The first taint (NoSchedule, NoExecute) that the pod does not tolerate, or NULL. */
+/* Returns the first taint (NoSchedule, NoExecute) that the pod does not tolerate, or NULL. */
 const struct json *taints_untolerated(const struct json *pod, const struct json *node);
 
 /* Whether the pod may be scheduled on a cordoned node. */
 bool taints_tolerates_cordon(const struct json *pod);
 
-/* How many PreferNoSchedule taints of the node the pod does not tolerate. */
+/* Returns how many PreferNoSchedule taints of the node the pod does not tolerate. */
 size_t taints_count_prefer_no_schedule(const struct json *pod, const struct json *node);
 
-/* How long the pod may stay on the node with its present NoExecute taints, in seconds: 0 if it must
- * be evicted at once, TAINTS_FOR_EVER if it may stay. */
+/* Returns how many seconds the pod may stay on a node with these NoExecute taints: 0 if it must be
+ * evicted at once, TAINTS_FOR_EVER if it need not be evicted. */
 #define TAINTS_FOR_EVER (-1)
 int64_t taints_toleration_s(const struct json *pod, const struct json *node);
 

@@ -10,8 +10,8 @@
  * label, or TOPOLOGY_NONE if the node does not have the label. */
 size_t *topology_domains(struct arena *arena, const struct scheduler_view *view, const char *key);
 
-/* The label selector of a term, with the requirements of matchLabelKeys (the same value as the
- * owner of the term has) and mismatchLabelKeys (another value). A term without a selector selects
+/* Builds the label selector of a term of pod `owner`. The labels in matchLabelKeys must have the
+ * owner's values, those in mismatchLabelKeys other values. A term without a selector selects
  * nothing. */
 struct kube_selector;
 void topology_selector(struct arena *arena, const struct json *term, const struct json *owner,

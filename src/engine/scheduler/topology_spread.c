@@ -73,7 +73,7 @@ static void spread_init(struct arena *arena, const struct json *pod, const struc
     }
 }
 
-/* The smallest count of a domain; 0 if there are fewer domains than minDomains. */
+/* Returns the smallest count of all domains; 0 if there are fewer domains than minDomains. */
 static int64_t topology_spread_fewest(struct arena *arena, const struct spread *spread,
                                       const struct scheduler_view *view, int64_t min_domains)
 {

@@ -1,5 +1,5 @@
-/* spec.topologySpreadConstraints: spreads the pods that a selector matches evenly over zones or
- * nodes. Pure. */
+/* Evaluates spec.topologySpreadConstraints, which spread the pods that a selector matches evenly
+ * over zones or nodes. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_TOPOLOGY_SPREAD_H
 #define TRAINYARD_ENGINE_SCHEDULER_TOPOLOGY_SPREAD_H
 

@@ -1,5 +1,5 @@
-/* Builds the view for the pure functions from the informers and the scheduler's own decisions
- * since. See internal.h. */
+/* Builds the view of the cluster for the pure functions: the state of the informers, and the
+ * scheduler's decisions that the informers do not show yet. See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -32,7 +32,7 @@ static void view_reserve(struct scheduler *scheduler, struct arena *arena, const
                          int64_t priority, struct scheduler_gathered *ret)
 {
     struct scheduler_node *nodes = (struct scheduler_node *)ret->view.nodes;
-    /* The number of its copy, from 1; 0: none. */
+    /* Per node: the number of its entry in ret->copies, counted from 1; 0: none. */
     size_t *copy_of = ARENA_ARRAY(arena, size_t, ret->view.count + 1);
     const char *whose;
     void *value;
@@ -131,8 +131,7 @@ static const struct json *find_node(struct scheduler *scheduler, const char *nam
     return node ? node->json : NULL;
 }
 
-/* Devices of other pods on the same machine are taken, whether the pods run there or are assumed
- * there. */
+/* Devices of other pods that run or are assumed on the same machine are not free. */
 const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
                               const struct json *pod, const char *node)
 {

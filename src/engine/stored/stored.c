@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The result of the first read of a stored version. */
+/* Whether a stored version can be read; UNCHECKED until its first read. */
 enum { UNCHECKED, READABLE, UNREADABLE };
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -68,8 +68,8 @@ int stored_check(const struct json *object, struct err *err)
     return size.bytes > limits.bytes ? refuse_bytes(limits.bytes, err) : 0;
 }
 
-/* Checks what every reader relies on: it is an object, and its metadata has the right types.
- * Changes the tree. */
+/* Checks that the value is an object, has kind and apiVersion, and that its metadata has the right
+ * types. Decoding changes the metadata. */
 static int check_form(struct arena *arena, struct json *object, struct err *err)
 {
     struct json *meta = json_get(object, "metadata");
@@ -116,7 +116,7 @@ int stored_encode(const struct json *object, unsigned known, struct buf *ret, st
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* "/pods/default/x" without "/pods/": the object within its resource. */
+/* Returns the key without its resource: "default/x" for "/pods/default/x". */
 static const char *place_of(const char *key)
 {
     const char *slash = key[0] ? strchr(key + 1, '/') : NULL;

@@ -1,11 +1,11 @@
-/* Objects as the store has them. Every object that a write accepts can be read, listed, watched,
- * patched and deleted. Therefore stored_encode() checks the limits on the bytes that go into the
- * store, after defaults, managedFields and conversions. It parses the bytes as every later request
- * will, unless the types of the object make that unnecessary.
+/* Encodes objects for the store and reads them back. Every object that a write accepts can be read,
+ * listed, watched, patched and deleted. For this, stored_encode() checks the limits after defaults,
+ * managedFields and conversions are applied. It also parses the encoded bytes as a later request
+ * would, unless the types of the object make that unnecessary.
  *
- * A file can be damaged, and another release may have had other limits. So an object in the store
- * may still be unreadable. Lists and watches leave such an object out, a GET names it, and a DELETE
- * removes it.
+ * An object in the store may still be unreadable, because the file is damaged or another release
+ * had other limits. Lists and watches leave an unreadable object out, a GET responds with an error,
+ * and a DELETE removes the object.
  *
  * stored_encode(), stored_check() and stored_parse() may run on any thread. All other functions
  * must run on the loop thread. */
@@ -18,38 +18,40 @@
 #include "store/store.h"
 
 enum {
-    /* The levels that a response wraps around an object, with a reserve. A Table with whole objects
-     * in a watch event has the most: event, Table, rows, row. */
+    /* The most levels of JSON in which a response encloses an object, with a reserve. The deepest
+     * response is a watch event with a Table of whole objects: event, Table, rows, row. */
     STORED_WRAP_MAX = 16,
     STORED_DEPTH_MAX = JSON_DEPTH_MAX - STORED_WRAP_MAX,
-    /* The other half is for the values that a response adds. */
+    /* The other half of JSON_NODES_MAX is for the values that a response adds. */
     STORED_VALUES_MAX = JSON_NODES_MAX / 2,
     /* Half of the limit of a watch event (WATCH_LINE_MAX of kube/client/watch_decoder.h). */
     STORED_BYTES_MAX = 8 * 1024 * 1024,
-    /* An object that is being deleted may exceed the limits by this much, so that its deletion mark
-     * and the removal of finalizers are never rejected. */
+    /* An object that is being deleted may exceed the limits by this much, so that setting its
+     * deletionTimestamp and removing its finalizers never fails. */
     STORED_VALUES_RESERVE = 10 * 1000,
     STORED_BYTES_RESERVE = 256 * 1024,
 };
 
-/* Facts about the object that the caller of stored_encode() knows. */
+/* Flags for stored_encode(): facts about the object that allow it to skip checks. */
 enum {
     STORED_MEASURED = 1, /* stored_check() has passed */
-    /* Its kind has a type for every field, and the object was decoded by them. Then its bytes can
-     * be parsed: json_write() only writes what json_parse() reads. */
+    /* The object was decoded by a schema that has a type for every field. So its bytes can be
+     * parsed, because json_parse() reads everything that json_write() writes. */
     STORED_TYPED = 2,
 };
 
-/* Returns the bytes to store. Returns -ERR_INVALID or -ERR_TOO_LARGE with the limit that the object
- * exceeds. `ret` is initialised in every case; the caller releases it. */
+/* Encodes the object for the store. Returns -ERR_INVALID or -ERR_TOO_LARGE with a message if the
+ * object exceeds a limit. `ret` is always initialised; the caller releases it. */
 int stored_encode(const struct json *object, unsigned known, struct buf *ret, struct err *err);
 
-/* Checks the limits of stored_encode() without encoding, for a dry run, or for a request that must
- * be rejected before another object is written for it. Counts strings without their escapes. */
+/* Checks the limits of stored_encode() without encoding the object. Used for a dry run, and for a
+ * request that must be rejected before it writes another object. Counts strings without their
+ * escapes, so stored_encode() may still fail. */
 int stored_check(const struct json *object, struct err *err);
 
-/* Returns the object as a tree in the arena. Returns -ERR_INTERNAL with the object, the cause and
- * what to do about it. Logs the first failure per version. `err` may be NULL. */
+/* Sets *ret to the object as a tree in the arena. Returns -ERR_INTERNAL if the object cannot be
+ * read, with a message that says why and what to do. Logs the first failure per version. `err` may
+ * be NULL. */
 int stored_read(struct arena *arena, struct store_object *stored, struct json **ret,
                 struct err *err);
 
@@ -59,19 +61,20 @@ int stored_parse(struct arena *arena, const struct store_object *stored, struct 
 
 /* Whether stored_read() succeeds. Parses each version once. */
 bool stored_is_readable(struct store_object *stored);
-/* Marks the newest version of the key as readable. stored_encode() must have made it. */
+/* Marks the newest version of the key as readable. Its bytes must come from stored_encode(). */
 void stored_trust(struct store *store, const char *key);
 
-/* A stand-in for an object that cannot be read, with its kind, namespace and name, for its
- * deletion. */
+/* Returns an object with only the kind, namespace and name of an object that cannot be read, so
+ * that it can be deleted. */
 struct json *stored_placeholder(struct arena *arena, const struct kube_kind *resource,
                                 const struct store_object *stored);
-/* Removes an object that cannot be read from the store. */
+/* Queues the removal of an object that cannot be read. */
 int stored_remove(struct store *store, const struct kube_kind *resource,
                   const struct store_object *stored, struct err *err);
 
-/* The key of an object in the store: "/pods/default/x". name NULL: the prefix of all objects in the
- * namespace; namespace_ "": of all namespaces. */
+/* Returns the key of an object in the store: "/pods/default/x". If `name` is NULL, returns the
+ * prefix of all objects in the namespace. If `namespace_` is also "", returns the prefix of all
+ * objects. */
 char *stored_key(struct arena *arena, const struct kube_kind *resource, const char *namespace_,
                  const char *name);
 

@@ -1,5 +1,5 @@
-/* The trees of the last two versions; see version_trees.h. Revisions are never reused, so a
- * revision identifies a version. */
+/* Keeps the parsed trees of two versions; see version_trees.h. Revisions are never reused, so a
+ * revision identifies a version of an object. */
 #include "engine/stored/version_trees.h"
 
 #include "base/mem.h"

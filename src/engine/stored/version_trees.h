@@ -1,5 +1,5 @@
-/* Stored versions as trees, parsed once for all readers: each watch with a selector or with another
- * form than whole objects needs the tree of every change. */
+/* A cache of parsed object versions, so that all watches share one tree per change. A watch needs
+ * the tree if it has a selector or does not report whole objects. */
 #ifndef TRAINYARD_ENGINE_STORED_VERSION_TREES_H
 #define TRAINYARD_ENGINE_STORED_VERSION_TREES_H
 
@@ -11,9 +11,9 @@ struct version_trees;
 struct version_trees *version_trees_new(void);
 struct version_trees *version_trees_free(struct version_trees *trees);
 
-/* The tree is shared and must not be changed. It lives until two other versions were asked for,
- * because a change has a version before and one after. Returns NULL if the version cannot be read
- * (stored.h). */
+/* Returns the tree of a version, or NULL if the version cannot be read (stored.h). The tree is
+ * shared and must not be changed. It is valid until two other versions have been requested: a
+ * change needs the old and the new version. */
 const struct json *version_trees_get(struct version_trees *trees, struct store_object *version);
 
 #endif

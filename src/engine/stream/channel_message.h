@@ -1,5 +1,5 @@
-/* The WebSocket messages of Kubernetes' channel protocols ("v4.channel.k8s.io"): the number of a
- * channel in the first byte, then the bytes of that channel. */
+/* The WebSocket messages of Kubernetes' channel protocols ("v4.channel.k8s.io"). The first byte of
+ * a message is the number of a channel, and the rest is data of that channel. */
 #ifndef TRAINYARD_ENGINE_STREAM_CHANNEL_MESSAGE_H
 #define TRAINYARD_ENGINE_STREAM_CHANNEL_MESSAGE_H
 
@@ -8,12 +8,12 @@
 
 enum {
     CHANNEL_MESSAGE_UNKNOWN = -1, /* the first byte has not arrived yet */
-    /* v5: the channel whose number follows is closed. */
+    /* In protocol v5, the channel whose number follows is closed. */
     CHANNEL_MESSAGE_CLOSE = 0xFF,
 };
 
-/* Takes the number of the channel off a piece of a message. `*channel` is kept between the pieces
- * of one message. */
+/* Removes the number of the channel from the first piece of a message. The caller keeps *channel
+ * between the pieces of one message. */
 static inline void channel_message_read(int *channel, bool first, const char **data, size_t *size)
 {
     if (first)

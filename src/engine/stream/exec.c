@@ -1,5 +1,5 @@
-/* GET and POST pods/NAME/exec and pods/NAME/attach: checks the request, changes the protocol of the
- * connection, and passes it to remote_spdy.c or remote_websocket.c. */
+/* GET and POST of pods/NAME/exec and pods/NAME/attach: checks the request, upgrades the connection,
+ * and passes it to remote_spdy.c or remote_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -10,7 +10,7 @@
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 
-/* The newest first. The first one that the client offers is used. */
+/* The protocols, newest first. The first protocol in this list that the client offers is used. */
 static const struct protocol {
     const char *name;
     bool websocket, spdy;
@@ -48,7 +48,7 @@ static int choose_protocol(const struct http_request *request, const struct prot
     for (size_t i = 0; i < ARRAY_SIZE(PROTOCOLS); i++) {
         const struct protocol *protocol = &PROTOCOLS[i];
         bool offered = http_header_has_word(headers, header, protocol->name) ||
-                       /* A client without an offer speaks the oldest protocol. */
+                       /* A client that offers no protocol uses the oldest. */
                        (!http_header_get(headers, header) && i == ARRAY_SIZE(PROTOCOLS) - 1);
         if (offered && (websocket ? protocol->websocket : protocol->spdy)) {
             *ret = protocol;
@@ -72,7 +72,7 @@ static const struct json *exec_find_container(const struct json *pod, const char
     return NULL;
 }
 
-/* Chooses as kubectl and Kubernetes do: the named container, or the first. */
+/* Chooses the container that the request names, or the first container if it names none. */
 static int choose_container(struct api_call *call, const struct json *pod,
                             const struct json **ret_container, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* See forward_connection.h. Every end of a side calls forward_connection_settle(), which frees the
- * connection when nothing of it is left. */
+/* See forward_connection.h. When one side of the connection ends, forward_connection_settle() runs.
+ * It frees the connection after the last side has ended. */
 #include "engine/stream/forward_connection.h"
 
 #include "base/mem.h"
@@ -12,10 +12,12 @@
 #include <string.h>
 
 enum {
-    PAIR_TIMEOUT_MS = 30 * 1000, /* between the two channels of a connection */
-    TO_POD_HIGH = 1024 * 1024,   /* bytes that the pod has not read: the whole session pauses */
-    TO_PEER_HIGH = 1024 * 1024,  /* bytes that the peer has not read: the pod pauses */
-    EARLY_HIGH = 64 * 1024,      /* bytes before the pod is connected: the session pauses */
+    PAIR_TIMEOUT_MS = 30 * 1000, /* the longest time between the first and the second channel */
+    /* Above this many bytes that the pod has not read, reading from the peer pauses. */
+    TO_POD_HIGH = 1024 * 1024,
+    /* Above this many bytes that the peer has not read, reading from the pod pauses. */
+    TO_PEER_HIGH = 1024 * 1024,
+    EARLY_HIGH = 64 * 1024, /* like TO_POD_HIGH, before the pod is connected */
 };
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -38,8 +40,8 @@ static bool is_channel_over(const struct forward_connection *connection, enum fo
     return !connection->channels[which] || connection->peer_ended[which];
 }
 
-/* Frees the connection when both sides of everything have ended. This server's sides end together
- * with the connection. */
+/* Frees the connection if the peer has ended both channels and the connection to the pod is closed.
+ * Freeing also ends this server's sides of the channels. */
 static void forward_connection_settle(struct forward_connection *connection)
 {
     bool waits = !connection->opened &&
@@ -106,7 +108,8 @@ static void on_target_sent(void *context)
     release_peer(connection);
 }
 
-/* Ends the peer's channels. The peer may still send bytes to a pod that reads. */
+/* The pod sends no more bytes. Ends the channels to the peer. The peer may still send bytes to the
+ * pod. */
 static void on_target_end(void *context, const struct err *err)
 {
     struct forward_connection *connection = context;
@@ -169,7 +172,7 @@ void forward_connection_data(struct forward_connection *connection, const char *
                (!connection->opened || connection->connecting || connection->target)) {
         buf_append(&connection->early, data, size);
         full = connection->early.size > EARLY_HIGH;
-    } /* else no reader is left */
+    } /* otherwise the pod is gone, and the bytes are dropped */
     if (full)
         connection->owner->ops->pause(connection->channels[FORWARD_DATA], true);
 }
@@ -222,7 +225,7 @@ struct forward_connection *forward_connection_new(const struct forward_owner *ow
     connection->owner = owner;
     connection->request_id = mem_strdup(request_id);
     connection->port = port;
-    /* Larger than EARLY_HIGH: a pause takes effect after the bytes that were read already. */
+    /* Larger than EARLY_HIGH, because bytes that were read before the pause may still arrive. */
     buf_init(&connection->early, 16 * EARLY_HIGH);
     loop_timer_init(owner->loop, &connection->timer, on_pair_timeout);
     loop_timer_start(&connection->timer, PAIR_TIMEOUT_MS);

@@ -8,7 +8,8 @@
 #include "engine/internal.h"
 #include "engine/stored/stored.h"
 
-enum { END_GRACE_MS = 5 * 1000 }; /* time to read the last bytes of a pod that has ended */
+/* The time in which the client can read the last bytes of a pod that has ended. */
+enum { END_GRACE_MS = 5 * 1000 };
 
 static void forward_session_free_if_done(struct forward_session *self)
 {
@@ -18,7 +19,7 @@ static void forward_session_free_if_done(struct forward_session *self)
     self->ops->free(self);
 }
 
-/* Afterwards the engine may be freed; only streams that close are left. */
+/* After this call the session does not use the engine any more, so the engine may be freed. */
 static void forward_session_detach(struct forward_session *self)
 {
     if (self->over)
@@ -89,8 +90,8 @@ void forward_session_drained(struct forward_session *self)
 
 /* ---- The pod's side -------------------------------------------------------------------------- */
 
-/* Gives kubectl the last bytes of the pod, and then closes: kubectl prints "lost connection to pod"
- * and ends. */
+/* Called when the pod has ended. Sends the last bytes of the pod, and then closes the session.
+ * kubectl prints "lost connection to pod" and exits. */
 static void forward_session_begin_end(struct forward_session *self)
 {
     if (!list_is_empty(&self->connections))
@@ -122,7 +123,7 @@ static bool forward_session_pod_has_ended(struct store_object *stored)
 static void on_forward_session_pod_event(void *context, const struct store_event *event)
 {
     struct forward_session *self = context;
-    /* The watch is on a prefix, which names of other pods may share. */
+    /* The watch is on a prefix, so it also reports pods whose name begins with this pod's name. */
     if (str_eq(event->object->key, self->key) &&
         (event->type == STORE_DELETED || forward_session_pod_has_ended(event->object)) &&
         !self->end_timer.running)
@@ -147,7 +148,7 @@ void forward_session_init(struct forward_session *self, struct engine *engine,
     };
     loop_timer_init(self->owner.loop, &self->end_timer, on_forward_session_timer);
     open_call_add(engine_open_calls(engine), &self->link, "pods", on_forward_session_end);
-    /* A watch from now on needs no history, so it cannot fail. */
+    /* A watch without a start revision needs no history, so it cannot fail. */
     (void)store_watch(engine_store(engine), self->key, -1, on_forward_session_pod_event, self,
                       &self->watch, NULL);
 }

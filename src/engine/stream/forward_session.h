@@ -1,7 +1,8 @@
-/* The part of a port forwarding session that both protocols share: its connections, and the end of
- * their pod. A protocol's own session (port_forward_spdy.c, port_forward_websocket.c) begins with a
- * forward_session and gives it a table of functions. A session is freed when the peer's connection
- * and all forwarded connections are gone. */
+/* The part of a port forwarding session that both protocols share: it has the list of forwarded
+ * connections, and closes the session when the pod ends. The session of a protocol
+ * (port_forward_spdy.c, port_forward_websocket.c) has a forward_session as its first member and
+ * implements forward_session_ops. The peer is the client. A session is freed when the connection to
+ * the peer and all forwarded connections are closed. */
 #ifndef TRAINYARD_ENGINE_STREAM_FORWARD_SESSION_H
 #define TRAINYARD_ENGINE_STREAM_FORWARD_SESSION_H
 
@@ -13,7 +14,7 @@ struct forward_session;
 struct forward_session_ops {
     struct forward_channel_ops channel;
     size_t (*pending)(const struct forward_session *session);
-    /* Closes the protocol's session; called while the peer is connected. */
+    /* Closes the protocol's session. Called only while the peer is connected. */
     void (*close)(struct forward_session *session);
     void (*free)(struct forward_session *session);
 };
@@ -21,17 +22,17 @@ struct forward_session_ops {
 struct forward_session {
     const struct forward_session_ops *ops;
     struct forward_owner owner;
-    struct arena *arena; /* of the pod and the key */
+    struct arena *arena; /* owns the pod and `key` */
     const char *key;
     struct list_head connections; /* struct forward_connection */
     struct store_watch *watch;
     struct open_call link;
-    struct loop_timer end_timer; /* runs when the pod has ended */
-    bool over;                   /* no new connections; the session is closing */
+    struct loop_timer end_timer; /* started when the pod has ended; closes the session */
+    bool over;                   /* the session is closing and accepts no new connections */
     bool peer_gone;
 };
 
-/* `key` is the key of the pod in the store. The pod is copied. */
+/* `key` is the key of the pod in the store. Copies `key` and `pod`. */
 void forward_session_init(struct forward_session *self, struct engine *engine,
                           const struct forward_session_ops *ops, const char *key,
                           const struct json *pod);
@@ -41,12 +42,13 @@ bool forward_session_is_open(const struct forward_session *self);
 struct forward_connection *forward_session_add(struct forward_session *self, const char *request_id,
                                                int port);
 
-/* Everything that was written has been sent. */
+/* Called when all written bytes have been sent to the peer. */
 void forward_session_drained(struct forward_session *self);
-/* The peer has ended the session; `err` says why if it broke, else it is NULL. The peer's
- * connection still has to close. */
+/* Called when the peer has ended the session, or when the session has failed with `err` (otherwise
+ * NULL). forward_session_peer_gone() follows. */
 void forward_session_end(struct forward_session *self, const struct err *err);
-/* The peer's connection is closed. Frees the session now, or with its last connection. */
+/* Called when the connection to the peer is closed. Frees the session now, or when its last
+ * forwarded connection is closed. */
 void forward_session_peer_gone(struct forward_session *self);
 
 #endif

@@ -1,5 +1,5 @@
-/* The handlers of requests whose connection changes its protocol, or is passed on to a pod. Each
- * responds, also with errors. */
+/* The handlers of requests that upgrade the connection to another protocol or forward it to a pod.
+ * Each handler sends the response, also for errors. */
 #ifndef TRAINYARD_ENGINE_STREAM_HANDLERS_H
 #define TRAINYARD_ENGINE_STREAM_HANDLERS_H
 

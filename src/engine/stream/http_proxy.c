@@ -1,8 +1,8 @@
-/* Any method on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: finds the target, sends
- * the request there, and passes the response on as it arrives. The body of the request is complete
- * before, and within the server's limit. The pod is reached at its localhost, like `kubectl
- * port-forward` does: that is the server's only way into the pod network, and it exists in every
- * mode. */
+/* Handles all methods on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: finds the
+ * target, sends it the request, and streams the response to the client. The body of the request has
+ * arrived completely before this starts, and the server limits its size. Like `kubectl
+ * port-forward`, this file connects to the pod's localhost, because that works in every mode of the
+ * server. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -18,7 +18,8 @@
 #include <string.h>
 
 enum {
-    TO_CLIENT_HIGH = 256 * 1024, /* bytes that the client has not read: the pod pauses */
+    /* Above this many bytes that the client has not read, reading from the pod pauses. */
+    TO_CLIENT_HIGH = 256 * 1024,
     REQUEST_MAX = 16 * 1024 * 1024,
 };
 
@@ -33,7 +34,7 @@ struct http_proxy {
     struct open_call link;
     struct engine_pod_backend backend;
     void *connecting;
-    struct stream *stream; /* the pod; NULL: not connected yet, closed, or taken by the tunnel */
+    struct stream *stream; /* to the pod; NULL: not connected yet, closed, or owned by the tunnel */
     bool closing;
     struct buf request;
     const char *prefix; /* in the exchange's arena */
@@ -52,7 +53,8 @@ static void http_proxy_free_if_done(struct http_proxy *self)
     free(self);
 }
 
-/* The response is complete, or the client is gone. */
+/* Called when the response is complete or the client is gone. After this, the exchange is not
+ * used. */
 static void leave_exchange(struct http_proxy *self)
 {
     self->exchange->on_cancel = NULL;
@@ -71,7 +73,7 @@ static void http_proxy_close_stream(struct http_proxy *self)
     }
 }
 
-/* Responds with Kubernetes' message, or breaks the connection if the response has begun. */
+/* Responds with Kubernetes' error message, or aborts the connection if the response has begun. */
 static void fail_exchange(struct http_proxy *self, const struct err *cause)
 {
     struct http_exchange *exchange = self->exchange;
@@ -136,7 +138,7 @@ static void on_http_proxy_drain(struct http_exchange *exchange)
         stream_pause(self->stream, false);
 }
 
-/* The pod has changed the protocol: changes that of the client's connection, too. */
+/* The pod has switched the protocol. Switches the protocol of the client's connection, too. */
 static void switch_protocol(struct http_proxy *self, const char *early, size_t early_size)
 {
     struct http_exchange *exchange = self->exchange;
@@ -339,8 +341,8 @@ static void list_pods_of_node(struct api_call *call, struct buf *ret)
     json_write(list, ret);
 }
 
-/* A node is a part of this server and has no kubelet. The most common requests to a kubelet are
- * answered here. */
+/* A node is a part of this server and has no kubelet. This function responds to the most common
+ * requests to a kubelet. */
 static void answer_for_node(struct api_call *call)
 {
     struct err err = ERR_INIT;
@@ -363,7 +365,8 @@ static void answer_for_node(struct api_call *call)
 
 /* ---- The beginning --------------------------------------------------------------------------- */
 
-/* Relative links of a page need the slash. Kubernetes does the same. */
+/* Redirects ".../proxy" to ".../proxy/", because relative links in a page need the slash.
+ * Kubernetes does the same. */
 static bool redirect_to_slash(struct api_call *call)
 {
     const struct http_request *request = call->exchange->request;

@@ -1,5 +1,5 @@
-/* Parses the response of the server behind the proxy as it arrives, with http-parser and limits of
- * its own; see http_proxy.h. */
+/* Parses the response of the pod's server piece by piece with http-parser, and limits the size of
+ * its headers; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ static int http_proxy_answer_reject(struct http_proxy_answer *self, const char *
     return -1;
 }
 
-/* The header that is being read is complete. */
+/* Called when the header that is being read is complete. Adds it to the headers. */
 static void end_header_line(struct http_proxy_answer *self)
 {
     self->in_value = false;
@@ -69,7 +69,7 @@ static int on_field(http_parser *parser, const char *data, size_t size)
 static int on_value(http_parser *parser, const char *data, size_t size)
 {
     struct http_proxy_answer *self = http_proxy_answer_of(parser);
-    self->in_value = true; /* also if the value is empty */
+    self->in_value = true; /* even if the value is empty */
     buf_append(&self->value, data, size);
     return count_bytes(self, size);
 }
@@ -89,7 +89,7 @@ static int on_headers_complete(http_parser *parser)
     int status = (int)parser->status_code;
     end_header_line(self);
     if (status < 200 && status != 101)
-        return NO_BODY; /* "100 Continue" and the like come before the response itself */
+        return NO_BODY; /* a 1xx status such as "100 Continue" comes before the final response */
     self->head_done = true;
     self->switched = status == 101;
     self->handler->on_head(self->context, status, self->headers, length_of(parser));
@@ -109,7 +109,7 @@ static int on_message_complete(http_parser *parser)
     if (!self->head_done)
         return 0;
     self->whole = true;
-    http_parser_pause(parser, 1); /* what follows belongs to no request, or to another protocol */
+    http_parser_pause(parser, 1); /* further bytes do not belong to the response */
     return 0;
 }
 

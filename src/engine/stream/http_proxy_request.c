@@ -1,4 +1,4 @@
-/* The headers that pass through the proxy; see http_proxy.h. */
+/* Writes the request to the pod and the headers of the response; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -32,8 +32,8 @@ const char *http_proxy_upgrade_of(const struct http_request *request)
     return asks ? http_header_get(request->headers, "Upgrade") : NULL;
 }
 
-/* Headers that are only for this server. Host and length are written again, and Expect is not
- * needed because the body is complete. */
+/* Whether the header is only for this server and not forwarded. Host and Content-Length are written
+ * separately. Expect is not needed, because the body has arrived completely. */
 static bool is_header_for_server(const char *name)
 {
     static const char *const NAMES[] = {
@@ -44,7 +44,7 @@ static bool is_header_for_server(const char *name)
     return strncasecmp(name, "Impersonate-", strlen("Impersonate-")) == 0;
 }
 
-/* The length of "127.0.0.1:40112" without its port. */
+/* Returns the length of the address without the port: 9 for "127.0.0.1:40112". */
 static size_t host_size(const char *peer)
 {
     const char *colon = strrchr(peer, ':');
@@ -80,7 +80,7 @@ struct http_header *http_proxy_answer_headers(struct arena *arena, const struct 
     struct http_header *headers = NULL;
     for (const struct http_header *line = from; line; line = line->next) {
         const char *value = line->value;
-        /* The server writes its own date and framing. */
+        /* This server writes its own Date and Content-Length. */
         if (http_proxy_is_hop_header(from, line->name) || strcasecmp(line->name, "Date") == 0 ||
             strcasecmp(line->name, "Content-Length") == 0)
             continue;

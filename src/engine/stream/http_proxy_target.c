@@ -1,5 +1,5 @@
-/* Finds the target of a proxied request; see http_proxy.h. The rules and messages are those of
- * Kubernetes. */
+/* Finds the target of a proxied request; see http_proxy.h. The rules and messages are the same as
+ * in Kubernetes. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/str.h"

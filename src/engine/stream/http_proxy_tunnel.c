@@ -1,4 +1,4 @@
-/* Passes bytes between a client and a pod after the protocol was changed; see http_proxy.h. */
+/* Forwards bytes between a client and a pod after a switch of protocol; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -7,14 +7,15 @@
 
 #include <stdlib.h>
 
-enum { PENDING_HIGH = 256 * 1024 }; /* bytes that one side has not read: the other pauses */
+/* Above this many bytes that one side has not read, reading from the other side pauses. */
+enum { PENDING_HIGH = 256 * 1024 };
 
 struct http_proxy_tunnel;
 
 struct side {
     struct http_proxy_tunnel *http_proxy_tunnel;
     struct side *other;
-    struct stream *stream; /* NULL: gone */
+    struct stream *stream; /* NULL: closed */
     bool ended, closing;
 };
 
@@ -97,7 +98,7 @@ static void on_http_proxy_tunnel_closed(void *context)
     bool finished = side->ended && side->other->ended;
     side->stream = NULL;
     if (!finished)
-        close_tunnel(self); /* the other side cannot go on alone */
+        close_tunnel(self); /* also closes the other side */
     if (self->client.stream || self->pod.stream)
         return;
     close_tunnel(self);

@@ -1,23 +1,25 @@
-/* Sessions of port forwarding, one function per protocol. Each takes the stream and lives until the
- * peer disconnects, the server ends, or the pod ends. `key` is the key of the pod in the store. The
- * pod is copied. */
+/* Starts sessions of port forwarding, one function per protocol. A session takes ownership of the
+ * stream. It runs until the peer (the client) disconnects, the server stops, or the pod ends. `key`
+ * is the key of the pod in the store. `key` and `pod` are copied. */
 #ifndef TRAINYARD_ENGINE_STREAM_PORT_FORWARD_H
 #define TRAINYARD_ENGINE_STREAM_PORT_FORWARD_H
 
 #include "engine/engine.h"
 #include "net/stream/stream.h"
 
-/* SPDY: the peer opens a pair of streams per connection. */
+/* Port forwarding over SPDY. The peer opens two streams per forwarded connection. */
 void port_forward_spdy_new(struct engine *engine, struct stream *stream, const char *key,
                            const struct json *pod);
 
-/* WebSocket, as Kubernetes' Python client uses it: the request names the ports, and there is one
- * connection per port. Port i of the list has channel 2i for its bytes and channel 2i+1 for errors.
- * The server's first message on each channel is the port, in two bytes, the lower one first. */
+/* Port forwarding over WebSocket, as Kubernetes' Python client uses it. The request names the
+ * ports, and each port has one connection. Port i of the list has channel 2i for data and channel
+ * 2i+1 for errors. The server's first message on each channel is the port number as two bytes in
+ * little-endian order. */
 struct port_forward_ports {
-    int ports[127]; /* 127 ports, because channel 255 has a meaning of its own */
+    int ports[127]; /* at most 127 ports, because channel 255 is reserved */
     size_t count;
-    bool half_closes; /* v5: the bytes 255 and a channel's number close that channel */
+    /* Protocol v5: a message of byte 255 and a channel number closes that channel. */
+    bool half_closes;
 };
 
 void port_forward_websocket_new(struct engine *engine, struct stream *stream, const char *key,

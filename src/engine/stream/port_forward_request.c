@@ -1,5 +1,5 @@
-/* GET and POST pods/NAME/portforward: checks the request, changes the protocol of the connection,
- * and passes it to port_forward_spdy.c or port_forward_websocket.c. */
+/* GET and POST of pods/NAME/portforward: checks the request, upgrades the connection, and passes it
+ * to port_forward_spdy.c or port_forward_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -13,8 +13,8 @@
 static const char SPDY[] = "SPDY/3.1", PROTOCOL[] = "portforward.k8s.io",
                   OFFER[] = "X-Stream-Protocol-Version";
 
-/* The protocols over WebSocket, the preferred ones first: SPDY in its messages, which kubectl uses
- * since 1.31, or channels, which other clients use. */
+/* The protocols over WebSocket, preferred protocol first. kubectl 1.31 and later send SPDY inside
+ * WebSocket messages. Other clients use channels. */
 static const struct websocket_protocol {
     const char *name;
     bool channels, half_closes;
@@ -43,8 +43,8 @@ static int choose_websocket(const struct http_request *request,
                    offer ? offer : "");
 }
 
-/* Chooses the protocol; *ret is NULL for SPDY without WebSocket, to which newer versions of kubectl
- * fall back. */
+/* Chooses the protocol. Sets *ret to NULL for SPDY without WebSocket, which older versions of
+ * kubectl use and newer versions fall back to. */
 static int check_upgrade(const struct http_request *request, const struct websocket_protocol **ret,
                          struct err *err)
 {
@@ -66,7 +66,7 @@ static int check_upgrade(const struct http_request *request, const struct websoc
     return 0;
 }
 
-/* Reads the ports of the query: "ports=80,81", which may be repeated. */
+/* Reads the ports of the query: "ports=80,81". The parameter may be repeated. */
 static int read_ports(struct api_call *call, struct port_forward_ports *ret, struct err *err)
 {
     const char *text;

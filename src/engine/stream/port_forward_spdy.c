@@ -1,4 +1,4 @@
-/* Port forwarding over SPDY, as kubectl speaks it, with or without WebSocket around it; see
+/* Port forwarding over SPDY, as kubectl uses it, directly or inside WebSocket messages; see
  * port_forward.h. */
 #include "engine/stream/port_forward.h"
 
@@ -14,7 +14,7 @@ struct spdy_forward {
     struct spdy_session *session;
 };
 
-/* ---- Calls of the connections ---------------------------------------------------------------- */
+/* ---- Operations for forward_connection.c ----------------------------------------------------- */
 
 static void write_stream(void *channel, const void *data, size_t size)
 {
@@ -83,7 +83,7 @@ static void on_data_reset(void *context)
     forward_connection_reset(context, FORWARD_DATA);
 }
 
-/* The peer sends nothing on the error stream. */
+/* Ignores data on the error stream, because the peer sends none. */
 static void on_error_data(void *context, const char *data, size_t size)
 {
 }
@@ -107,7 +107,7 @@ static const struct spdy_stream_handler STREAM_HANDLERS[FORWARD_CHANNELS] = {
                       .on_reset = on_data_reset},
 };
 
-/* The connection that lacks this stream, or NULL. */
+/* Returns the connection that still needs this stream, or NULL. */
 static struct forward_connection *port_forward_spdy_find(struct spdy_forward *self,
                                                          const char *request_id, int port,
                                                          enum forward_channel which)
@@ -130,12 +130,12 @@ static void on_port_forward_spdy_stream(void *context, struct spdy_stream *strea
     if (!forward_session_is_open(&self->base) || !port_text ||
         str_to_int64(port_text, 1, 65535, &port, NULL) < 0 ||
         !(str_eq(type, "error") || str_eq(type, "data")))
-        return; /* the session refuses the stream */
+        return; /* a stream without a handler is rejected by the SPDY session */
     enum forward_channel which = str_eq(type, "error") ? FORWARD_ERROR : FORWARD_DATA;
     _cleanup_free_ char *implied = NULL;
     if (!request_id) {
-        /* Clients that do not send the header open the two streams one after the other, the error
-         * stream first. */
+        /* A client that does not send the header requestID opens the two streams one after another,
+         * the error stream first. */
         implied = mem_printf("%u", spdy_stream_id(stream) - (which == FORWARD_DATA ? 2U : 0U));
         request_id = implied;
     }

@@ -1,5 +1,4 @@
-/* Port forwarding over WebSocket messages that begin with the number of a channel; see
- * port_forward.h. */
+/* Port forwarding over WebSocket messages that start with a channel number; see port_forward.h. */
 #include "engine/stream/port_forward.h"
 
 #include "base/mem.h"
@@ -10,11 +9,11 @@
 
 #include <stdlib.h>
 
-enum { PER_PORT = 2 }; /* channels */
+enum { PER_PORT = 2 }; /* channels per port: data and errors */
 
 struct channel {
     struct websocket_forward *owner;
-    struct forward_connection *connection; /* NULL: not connected yet, or gone */
+    struct forward_connection *connection; /* NULL: not created yet, or freed */
     int number;
     bool paused;
 };
@@ -23,12 +22,13 @@ struct websocket_forward {
     struct forward_session base;
     struct websocket_session *session; /* NULL: closed */
     struct port_forward_ports ports;
-    struct channel *channels; /* two per port: for its bytes, and for errors */
-    int channel;              /* of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN */
+    struct channel *channels; /* PER_PORT per port: data, then errors */
+    /* The channel of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN. */
+    int channel;
     size_t paused_count;
 };
 
-/* ---- Calls of the connections ---------------------------------------------------------------- */
+/* ---- Operations for forward_connection.c ----------------------------------------------------- */
 
 static void port_forward_websocket_write(void *context, const void *data, size_t size)
 {
@@ -39,7 +39,8 @@ static void port_forward_websocket_write(void *context, const void *data, size_t
 
 static void end_channel(void *context)
 {
-    /* The protocol has no message for it. The session closes when all its connections are gone. */
+    /* The protocol has no message for the end of a channel. The session closes when all its
+     * connections are freed. */
 }
 
 static void pause_channel(void *context, bool paused)
@@ -119,7 +120,7 @@ static void on_port_forward_websocket_open(void *context)
         open_port(self, i);
 }
 
-/* The connection whose bytes are on this channel, or NULL. */
+/* Returns the connection whose data channel this is, or NULL. */
 static struct forward_connection *port_forward_websocket_find(const struct websocket_forward *self,
                                                               int channel)
 {

@@ -12,17 +12,19 @@
 #include <string.h>
 
 enum {
-    TO_POD_HIGH = 256 * 1024,  /* bytes that the command has not read: the caller pauses */
-    TO_PEER_HIGH = 256 * 1024, /* bytes that the caller has not read: the command pauses */
-    EARLY_HIGH = 64 * 1024,    /* bytes before the command runs: the caller pauses */
+    /* Above this many bytes that the command has not read, reading from the client pauses. */
+    TO_POD_HIGH = 256 * 1024,
+    /* Above this many bytes that the client has not read, reading from the command pauses. */
+    TO_PEER_HIGH = 256 * 1024,
+    EARLY_HIGH = 64 * 1024, /* like TO_POD_HIGH, before the command runs */
     EARLY_MAX = 16 * 1024 * 1024,
 };
 
-/* One standard stream of the command, and the channel for its output. */
+/* One standard stream of the command, and the channel to the client for it. */
 struct remote_stdio {
     struct remote_command *session;
     enum remote_channel channel;
-    struct stream *stream; /* NULL: none, or closed */
+    struct stream *stream; /* NULL: not requested, not started yet, or closed */
     bool open, ended, closing;
 };
 
@@ -35,15 +37,15 @@ struct remote_command {
     struct json *pod;
     struct engine_pod_command command;
     bool plain_errors;
-    /* NULL: the caller is gone, or has received everything */
+    /* NULL: the client is gone, or has received all output and the Status. */
     const struct remote_transport *transport;
     void *context;
     void *run; /* the backend's handle; NULL: not started yet, or ended */
     struct remote_stdio stdio[STDIO_COUNT];
-    struct buf early; /* input before the command has a stream for it */
+    struct buf early; /* input that arrived before the command's stream was open */
     bool input_ended;
-    bool started, over; /* over: the exit code is known */
-    int columns, rows;  /* a terminal size that arrived before there was a terminal */
+    bool started, over; /* over: the command has ended */
+    int columns, rows;  /* the terminal size that arrived before the command had a terminal */
     int exit_code;
     char message[ERR_MESSAGE_MAX];
     struct err err;
@@ -80,14 +82,15 @@ static void close_all(struct remote_command *self)
     remote_command_free_if_done(self);
 }
 
-/* Whether the command writes to the stream: the terminal of a new command is one stream for both
- * directions. */
+/* Whether the command writes to the stream. This includes IN if it is the terminal of a new
+ * command, which is one stream for both directions. */
 static bool remote_stdio_writes(const struct remote_command *self, int stdio)
 {
     return stdio != IN || (self->command.terminal && self->command.arguments);
 }
 
-/* If the command has ended and all its output was passed on, sends the Status and closes. */
+/* If the command has ended and all its output was sent, sends the Status and finishes the
+ * session. */
 static void remote_command_finish_if_done(struct remote_command *self)
 {
     if (!self->over || !self->transport)
@@ -155,7 +158,8 @@ static void on_remote_stdio_end(void *context, const struct err *err)
     stdio->ended = true;
     remote_stdio_close(stdio);
     if (stdio->session->transport && stdio == &stdio->session->stdio[IN])
-        /* The command reads no more input: drops what the caller sends. */
+        /* The command reads no more input. Resumes the client, whose input is dropped from now
+         * on. */
         stdio->session->transport->pause(stdio->session->context, false);
     remote_command_finish_if_done(stdio->session);
 }
@@ -202,7 +206,7 @@ static void on_ended(void *context, int exit_code, const char *message, const st
     self->exit_code = exit_code;
     if (err)
         self->err = *err;
-    /* The reason why a command never ran goes where its own errors would go. */
+    /* The reason why a command never ran is sent on the channel of its error output. */
     if (self->transport && !str_is_empty(message)) {
         enum remote_channel channel =
             self->command.err && !self->command.terminal ? REMOTE_STDERR : REMOTE_STDOUT;
@@ -223,7 +227,7 @@ static const struct engine_pod_command_handler COMMAND_HANDLER = {
     .ended = on_ended,
 };
 
-/* ---- The caller's side ----------------------------------------------------------------------- */
+/* ---- The client's side ----------------------------------------------------------------------- */
 
 void remote_command_input(struct remote_command *self, const char *data, size_t size)
 {
@@ -237,7 +241,7 @@ void remote_command_input(struct remote_command *self, const char *data, size_t 
     } else if (!stdio->open && !self->over && (!self->started || stdio->stream)) {
         buf_append(&self->early, data, size);
         full = self->early.size > EARLY_HIGH;
-    } /* else no reader is left */
+    } /* otherwise the command reads no input, and the bytes are dropped */
     if (full)
         self->transport->pause(self->context, true);
 }
@@ -306,7 +310,7 @@ struct remote_command *remote_command_new(struct engine *engine,
     self->plain_errors = request->plain_errors;
     self->transport = transport;
     self->context = context;
-    /* Larger than EARLY_HIGH: a pause takes effect after the bytes that were read already. */
+    /* Larger than EARLY_HIGH, because bytes that were read before the pause may still arrive. */
     buf_init(&self->early, EARLY_MAX);
     for (int i = 0; i < STDIO_COUNT; i++)
         self->stdio[i] = (struct remote_stdio){.session = self, .channel = CHANNELS[i]};

@@ -1,9 +1,9 @@
-/* A command of `kubectl exec` or `attach`: passes bytes between the caller's channels and the
- * standard streams of a process in a pod, sets the size of its terminal, and sends a Status about
- * its end. A slow side slows the other one down.
+/* A command of `kubectl exec` or `kubectl attach`: forwards bytes between the client's channels and
+ * the standard streams of a process in a pod, sets the size of the terminal, and sends a Status
+ * when the process has ended. If one side reads slowly, reading from the other side pauses.
  *
- * The transport (remote_spdy.c, remote_websocket.c) creates the command, passes the caller's bytes
- * to it, and sends what the command writes. */
+ * The transport (remote_spdy.c, remote_websocket.c) creates the command, passes the client's bytes
+ * to it, and sends the command's output to the client. */
 #ifndef TRAINYARD_ENGINE_STREAM_REMOTE_COMMAND_H
 #define TRAINYARD_ENGINE_STREAM_REMOTE_COMMAND_H
 
@@ -24,33 +24,35 @@ enum remote_channel {
 
 struct remote_transport {
     void (*write)(void *context, enum remote_channel channel, const void *data, size_t size);
-    size_t (*pending)(void *context);          /* bytes that the caller has not read yet */
-    void (*pause)(void *context, bool paused); /* pauses the caller's input */
-    /* Everything was written: sends what is pending, and closes. The command is gone with this
-     * call. */
+    /* Returns the number of bytes that the client has not read. */
+    size_t (*pending)(void *context);
+    void (*pause)(void *context, bool paused); /* pauses or resumes reading from the client */
+    /* Called after the last write. Sends the pending bytes and closes the connection. The command
+     * must not be used after this call. */
     void (*finish)(void *context);
 };
 
-/* All of it is copied. */
+/* remote_command_new() copies all of it. */
 struct remote_request {
     const struct json *pod;
     struct engine_pod_command command;
-    bool plain_errors; /* errors as sentences, which the oldest clients read, instead of a Status */
+    bool plain_errors; /* sends errors as plain text instead of a Status, for the oldest clients */
 };
 
-/* Creates a command; remote_command_start() starts it. */
+/* Creates a command. remote_command_start() starts it. */
 struct remote_command *remote_command_new(struct engine *engine,
                                           const struct remote_request *request,
                                           const struct remote_transport *transport, void *context);
 const struct engine_pod_command *remote_command_asked(const struct remote_command *self);
 void remote_command_start(struct remote_command *self);
 
-/* The caller sends input, ends it, or sends the size of its terminal as JSON. */
+/* Called when the client sends input, ends its input, or sends the size of its terminal as JSON. */
 void remote_command_input(struct remote_command *self, const char *data, size_t size);
 void remote_command_input_end(struct remote_command *self);
 void remote_command_resize(struct remote_command *self, const char *text, size_t size);
-void remote_command_drained(struct remote_command *self); /* everything has been sent */
-/* The caller is gone: ends the command and frees it. */
+/* Called when all written bytes have been sent. */
+void remote_command_drained(struct remote_command *self);
+/* Called when the client is gone. Ends the process and frees the command. */
 void remote_command_leave(struct remote_command *self);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "engine/internal.h"
 
-enum { SIZE_MAX_BYTES = 1024 }; /* of one size of a terminal */
+enum { SIZE_MAX_BYTES = 1024 }; /* the most bytes of one message with a terminal size */
 
 static void on_remote_session_end(struct open_call *link)
 {

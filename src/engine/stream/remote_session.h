@@ -1,8 +1,8 @@
-/* Sessions of exec and attach over the two protocols that carry them: SPDY/3.1 with one stream per
- * channel, as kubectl up to 1.29 speaks it (remote_spdy.c), and WebSocket with the number of the
- * channel before each message (remote_websocket.c). A session takes the stream, starts the command
- * when the caller's channels are there, and lives until the command, the caller or the server
- * ends. */
+/* Sessions of exec and attach over two protocols. remote_spdy.c implements SPDY/3.1 with one stream
+ * per channel, which kubectl up to 1.29 uses. remote_websocket.c implements WebSocket messages that
+ * start with a channel number. A session takes ownership of the stream and starts the command when
+ * the client has opened its channels. It runs until the command ends, the client disconnects, or
+ * the server stops. */
 #ifndef TRAINYARD_ENGINE_STREAM_REMOTE_SESSION_H
 #define TRAINYARD_ENGINE_STREAM_REMOTE_SESSION_H
 
@@ -15,8 +15,8 @@ void remote_spdy_new(struct engine *engine, struct stream *stream,
 
 /* The variants of the WebSocket protocol. */
 struct remote_websocket_variant {
-    bool half_closes; /* the caller can close one channel */
-    bool base64;      /* a message is text: the digit of the channel, and the bytes in base64 */
+    bool half_closes; /* the client can close one channel */
+    bool base64;      /* messages are text: the channel as one digit, then the data in base64 */
 };
 
 void remote_websocket_new(struct engine *engine, struct stream *stream,
@@ -25,27 +25,28 @@ void remote_websocket_new(struct engine *engine, struct stream *stream,
 
 /* ---- For remote_spdy.c and remote_websocket.c */
 
-/* The first member of a protocol's own session. */
+/* The part of a session that both protocols share. It is the first member of a protocol's
+ * session. */
 struct remote_session {
-    struct remote_command *command; /* NULL: it is gone */
+    struct remote_command *command; /* NULL: freed */
     struct open_call link;
-    struct buf size; /* the part of the terminal's new size that has arrived, as JSON */
+    struct buf size; /* the JSON text of a new terminal size, as far as it has arrived */
     bool detached;
-    void (*close)(struct remote_session *session); /* the server ends */
+    void (*close)(struct remote_session *session); /* called when the server stops */
 };
 
 void remote_session_init(struct remote_session *session, struct engine *engine,
                          const struct remote_request *request,
                          const struct remote_transport *transport,
                          void (*close)(struct remote_session *session));
-/* Ends the command. Afterwards the engine may be freed; only the peer's connection is left. Safe to
- * call twice. */
+/* Ends the command. After this call the session does not use the engine any more; only the
+ * connection to the client is left. Safe to call twice. */
 void remote_session_detach(struct remote_session *session);
 void remote_session_release(struct remote_session *session);
 
-/* Everything that was written has been sent. */
+/* Called when all written bytes have been sent to the client. */
 void remote_session_drained(struct remote_session *session);
-/* Passes session->size on to the command, and clears it. */
+/* Passes session->size to the command and clears it. */
 void remote_session_resize(struct remote_session *session);
 
 #endif

@@ -1,4 +1,4 @@
-/* Exec and attach over SPDY/3.1: the caller opens a stream per channel; see remote_session.h. */
+/* Exec and attach over SPDY/3.1: the client opens one stream per channel; see remote_session.h. */
 #include "engine/stream/remote_session.h"
 
 #include "base/mem.h"
@@ -8,13 +8,13 @@
 
 #include <stdlib.h>
 
-enum { STREAMS_TIMEOUT_MS = 30 * 1000 }; /* for all of the caller's streams to arrive */
+enum { STREAMS_TIMEOUT_MS = 30 * 1000 }; /* the time in which the client must open its streams */
 
 struct remote_spdy;
 
 struct remote_spdy_channel {
     struct remote_spdy *self;
-    struct spdy_stream *stream; /* NULL: not there yet, or gone */
+    struct spdy_stream *stream; /* NULL: not opened yet, or closed */
     bool expected, came;
 };
 
@@ -55,7 +55,7 @@ static void on_remote_spdy_timeout(struct loop_timer *timer)
     remote_spdy_close(&CONTAINER_OF(timer, struct remote_spdy, timer)->base);
 }
 
-/* ---- Calls of the command -------------------------------------------------------------------- */
+/* ---- Operations for remote_command.c --------------------------------------------------------- */
 
 static void remote_spdy_write(void *context, enum remote_channel channel, const void *data,
                               size_t size)
@@ -92,9 +92,9 @@ static const struct remote_transport TRANSPORT = {
     .finish = remote_spdy_finish,
 };
 
-/* ---- The caller's streams -------------------------------------------------------------------- */
+/* ---- The client's streams -------------------------------------------------------------------- */
 
-/* Each line is one size, as JSON. */
+/* Each line of the resize stream is one terminal size as JSON. */
 static void remote_spdy_take_size(struct remote_spdy *self, const char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -148,7 +148,7 @@ static void remote_spdy_start_if_complete(struct remote_spdy *self)
     remote_command_start(self->base.command);
 }
 
-/* A stream that is not accepted here is refused by the session. */
+/* The SPDY session rejects a stream that gets no handler here. */
 static void on_remote_spdy_stream(void *context, struct spdy_stream *stream,
                                   const struct http_header *headers)
 {

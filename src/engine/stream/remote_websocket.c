@@ -1,5 +1,5 @@
-/* Exec and attach over WebSocket: each message is the number of a channel and its bytes, or both as
- * text for clients that cannot send bytes; see remote_session.h. */
+/* Exec and attach over WebSocket; see remote_session.h. Each message is a channel number and data
+ * of that channel. For clients that cannot send binary messages, both are text. */
 #include "engine/stream/remote_session.h"
 
 #include "base/arena.h"
@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1024 * 1024 }; /* of one message in base64, which is kept until it is whole */
+/* The most bytes of one base64 message, which is kept until it is complete. */
+enum { TEXT_MAX = 1024 * 1024 };
 
 struct remote_websocket {
     struct remote_session base;
     struct websocket_session *session;
     struct remote_websocket_variant variant;
-    int channel;     /* of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN */
-    struct buf text; /* the message that is being read, where it is in base64 */
+    int channel;     /* the channel of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN */
+    struct buf text; /* the base64 message that is being read */
 };
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -37,9 +38,9 @@ static void remote_websocket_server_ends(struct remote_session *base)
                            "");
 }
 
-/* ---- Calls of the command -------------------------------------------------------------------- */
+/* ---- Operations for remote_command.c --------------------------------------------------------- */
 
-/* Writes pieces that are whole groups of base64. */
+/* Writes the bytes in pieces, each of which is a complete base64 text. */
 static void remote_websocket_write_text(struct remote_websocket *self, enum remote_channel channel,
                                         const char *bytes, size_t size)
 {
@@ -88,7 +89,7 @@ static const struct remote_transport TRANSPORT = {
     .finish = remote_websocket_finish,
 };
 
-/* ---- The caller's messages ------------------------------------------------------------------- */
+/* ---- The client's messages ------------------------------------------------------------------- */
 
 static void on_remote_websocket_open(void *context)
 {
@@ -119,7 +120,7 @@ static void remote_websocket_take_bytes(struct remote_websocket *self, const cha
     }
 }
 
-/* Decodes a whole message in base64. */
+/* Decodes a complete base64 message. */
 static void remote_websocket_take_text(struct remote_websocket *self)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,6 +1,6 @@
-/* The events of a watch as JSON lines. A watcher without options gets the stored bytes. A watcher
- * with a selector gets objects that enter and leave its set as ADDED and DELETED. A watcher with
- * Tables gets one row per event. */
+/* Encodes the events of a watch as JSON lines. A watcher without options gets the stored bytes. A
+ * watcher with a selector gets ADDED when an object starts to match the selector, and DELETED when
+ * the object stops matching. A watcher that requests Tables gets one row per event. */
 #include "base/buf.h"
 #include "engine/stored/version_trees.h"
 #include "engine/watch/internal.h"
@@ -55,7 +55,7 @@ static const struct json *watch_tree_of(struct watcher *watcher, struct store_ob
     return version_trees_get(engine_version_trees(watcher->call->engine), stored);
 }
 
-/* The object as a Table or as metadata alone. */
+/* Returns the object as a Table or as a PartialObjectMetadata. */
 static struct json *as_formed(struct watcher *watcher, const struct json *object)
 {
     return watcher->table ? as_table(watcher, object)
@@ -67,7 +67,7 @@ static bool wants_whole_objects(const struct watcher *watcher)
     return !watcher->table && !watcher->call->partial;
 }
 
-/* Appends a stored object in the watcher's form. */
+/* Appends a stored object in the form that the watcher requests. */
 static void append_formed(struct watcher *watcher, const char *type, struct store_object *stored,
                           struct buf *out)
 {
@@ -78,8 +78,8 @@ static void append_formed(struct watcher *watcher, const char *type, struct stor
         append_json(watcher, type, as_formed(watcher, json), out);
 }
 
-/* An object that left the set is shown as it was in the set, with the revision of the change that
- * removed it. */
+/* Appends the event of an object that stopped matching the selector. It shows the last matching
+ * version, with the revision of the change. */
 static void append_removed_object(struct watcher *watcher, struct store_object *previous,
                                   int64_t revision, struct buf *out)
 {

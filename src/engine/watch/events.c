@@ -10,19 +10,21 @@
 
 enum {
     BUCKETS = 256,
-    FORMS_HELD = 16, /* encodings of one change that are kept; more are encoded again */
+    FORMS_HELD = 16, /* the most encodings of one change that are kept for other watches */
     QUEUE_MIN = 8,
 };
 
 struct watch_events {
     struct loop *loop;
-    struct budget bytes;               /* all kept events */
-    struct budget_group backlogs;      /* per user; an event counts for every backlog that has it */
+    struct budget bytes; /* the bytes of all kept events */
+    /* The bytes per user; an event counts in every backlog that contains it. */
+    struct budget_group backlogs;
     struct list_head buckets[BUCKETS]; /* struct watch_event */
-    /* The encodings of the change that is being delivered, for the watches that get it next. */
+    /* References to the encodings of the change that is being delivered, so that the next watches
+     * find them. */
     struct watch_event *held[FORMS_HELD];
     size_t held_count;
-    struct loop_task forget; /* drops them at the end of the turn */
+    struct loop_task forget; /* drops the references in `held` at the end of the turn */
     uint64_t ended;
 };
 
@@ -92,7 +94,8 @@ static void watch_backlog_note_end(struct watch_backlog *backlog)
     backlog->ended = true;
 }
 
-/* Ends backlogs until there is room. If no backlog is left, the event is kept nevertheless. */
+/* Ends backlogs until the event fits into the limit. If no backlog is left, the event may exceed
+ * the limit. */
 static void watch_events_charge(struct watch_events *events, size_t size)
 {
     while (budget_charge(&events->bytes, size)) {
@@ -220,7 +223,7 @@ static void watch_backlog_grow(struct watch_backlog *backlog)
 
 bool watch_backlog_push(struct watch_backlog *backlog, struct watch_event *event)
 {
-    /* An event that is larger than the limit is accepted if it is the only one. */
+    /* An event that is larger than the limit is accepted if the backlog is empty. */
     bool alone = !backlog->current && !backlog->count;
     if (alone) {
         budget_force(&backlog->bytes, event->size);

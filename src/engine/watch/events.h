@@ -1,13 +1,13 @@
-/* The events of watches as bytes. An event is encoded once per key and shared by all watches that
- * need the same bytes, as long as one of them has to send it. This file counts references and
- * bytes.
+/* Keeps the encoded events that watches have not sent yet, and limits their memory. An event is
+ * encoded once per key (struct watch_event_key). All watches that need the same bytes share the
+ * event. It is freed when the last of them has sent it.
  *
- * A backlog holds what one watch has still to send. When all events together reach their limit, the
- * longest backlog of the user with the most bytes is ended: its client lists again, which costs
- * less than the kept events. Watches of this process have no user and are never ended: they take
- * everything in the next turn of the loop.
+ * A backlog is the queue of events that one watch has not sent yet. When all events together reach
+ * their limit, the longest backlog of the user with the most bytes is ended. Its client lists
+ * again, which costs less than keeping the events. Watches of this process have no user and are
+ * never ended, because they read all events in the next turn of the loop.
  *
- * This file knows neither objects nor connections; watch.c does. */
+ * This file does not depend on objects or connections; watch.c connects them. */
 #ifndef TRAINYARD_ENGINE_WATCH_EVENTS_H
 #define TRAINYARD_ENGINE_WATCH_EVENTS_H
 
@@ -17,28 +17,30 @@
 #include <stdbool.h>
 
 enum {
-    /* Limit of one watch, as if it shared no event. The store keeps as many bytes of changes for a
-     * client that reconnects. */
+    /* The limit for the backlog of one watch; shared events count in full. The store keeps the same
+     * number of bytes of changes for clients that reconnect. */
     WATCH_BACKLOG_MAX = 8 * 1024 * 1024,
-    /* Limit of all kept events. It is twice that of one watch, so that one watch alone never ends
-     * another. */
+    /* The limit for all kept events. It is twice the limit of one watch, so that one slow watch
+     * alone never causes the end of another. */
     WATCH_EVENTS_MAX = 2 * WATCH_BACKLOG_MAX,
 };
 
 struct watch_events;
 
-/* Everything that the bytes of an event depend on. */
+/* All inputs of the encoding of an event. Events with the same key have the same bytes. */
 struct watch_event_key {
-    int64_t revision;    /* of the object, or of the change that removed it from the watched set */
-    const char *type;    /* "ADDED"; a constant */
-    bool columns;        /* the event has the names of a Table's columns */
-    int64_t second;      /* when it was encoded, if the bytes depend on it: a Table shows ages */
-    const char *options; /* all other options of the watch, as a text */
+    /* The revision of the object, or of the change after which the object stopped matching. */
+    int64_t revision;
+    const char *type; /* "ADDED"; a string constant */
+    bool columns;     /* the event has the names of a Table's columns */
+    /* For a Table, which shows ages: the time of encoding in seconds; otherwise 0. */
+    int64_t second;
+    const char *options; /* all other options of the watch as text */
 };
 
 struct watch_event {
     struct watch_events *events;
-    struct list_link link; /* in a bucket, if shared */
+    struct list_link link; /* in watch_events.buckets, if shared */
     int references;
     bool shared; /* watch_events_find() finds it */
     struct watch_event_key key;
@@ -50,30 +52,33 @@ struct watch_events *watch_events_new(struct loop *loop, size_t max);
 /* All backlogs must be released. NULL-safe; returns NULL. */
 struct watch_events *watch_events_free(struct watch_events *events);
 
-/* Returns a new reference, or NULL if no watch has such an event. */
+/* Returns a new reference to the event with this key, or NULL if no such event is kept. */
 struct watch_event *watch_events_find(struct watch_events *events,
                                       const struct watch_event_key *key);
-/* Returns a new event with these bytes, as a reference. May end backlogs to make room. `key` NULL:
- * a small event that is not shared, for which no backlog is ended. */
+/* Returns a reference to a new event with these bytes. May end backlogs to stay below the limit. If
+ * `key` is NULL, the event is not shared and ends no backlog; such an event must be small. */
 struct watch_event *watch_events_add(struct watch_events *events, const struct watch_event_key *key,
                                      const void *data, size_t size);
 struct watch_event *watch_event_unref(struct watch_event *event); /* NULL-safe; returns NULL */
 
-/* The bytes of all kept events, and the number of backlogs that were ended. */
+/* Return the bytes of all kept events, and the number of backlogs that were ended because of a
+ * limit. */
 const struct budget *watch_events_budget(const struct watch_events *events);
 uint64_t watch_events_ended(const struct watch_events *events);
 
 struct watch_backlog {
     struct watch_events *events;
     struct budget_payer *payer; /* the user; NULL: a watch of this process, without limits */
-    struct budget bytes;        /* all that is still to be sent */
+    struct budget bytes;        /* the bytes of all events in this backlog */
     struct watch_event *current;
-    size_t sent; /* bytes of the current event */
+    size_t sent; /* bytes of the current event that are sent */
     struct watch_event **queue;
-    size_t first, count, capacity; /* positions in the queue, which is a ring */
-    bool ended;                    /* it was too long, alone or together with others */
-    /* The memory is needed; called within watch_events_add(). The first call must leave at most the
-     * current event and small ones (watch_backlog_drop()), the next call nothing. */
+    size_t first, count, capacity; /* `queue` is a ring buffer */
+    /* The backlog reached its own limit, or was ended because of the common limit. */
+    bool ended;
+    /* Called by watch_events_add() to free memory. The first call must drop all events except the
+     * current event and small events (see watch_backlog_drop()). The second call must drop all
+     * events. */
     void (*end)(struct watch_backlog *backlog);
 };
 
@@ -81,20 +86,22 @@ void watch_backlog_init(struct watch_backlog *backlog, struct watch_events *even
                         const char *payer, void (*end)(struct watch_backlog *backlog));
 void watch_backlog_release(struct watch_backlog *backlog); /* safe to call twice */
 
-/* Takes the reference to the end of the queue. Returns false if that exceeds the limit of one
- * watch; then the reference is not taken. */
+/* Appends the event to the queue and takes over the caller's reference. Returns false, without
+ * taking the reference, if the backlog would exceed the limit of one watch. */
 bool watch_backlog_push(struct watch_backlog *backlog, struct watch_event *event);
-/* Takes the reference before all others. There must be no current event. */
+/* Makes the event the current event and takes over the caller's reference. There must be no current
+ * event. */
 void watch_backlog_begin(struct watch_backlog *backlog, struct watch_event *event);
-/* Drops all but the current event. */
+/* Drops all events except the current event. */
 void watch_backlog_drop(struct watch_backlog *backlog);
-/* Drops the current event, too. */
+/* Drops all events, including the current event. */
 void watch_backlog_clear(struct watch_backlog *backlog);
 
-/* The unsent bytes of the current event, or of the first event of the queue if there is no current
- * one. Returns 0 if nothing is left. */
+/* Sets *ret_data to the unsent bytes of the current event and returns their number. If there is no
+ * current event, the first event of the queue becomes the current event. Returns 0 if the backlog
+ * is empty. */
 size_t watch_backlog_peek(struct watch_backlog *backlog, const char **ret_data);
-/* `size` bytes of them are sent. */
+/* Called when `size` bytes of the current event are sent. */
 void watch_backlog_take(struct watch_backlog *backlog, size_t size);
 
 #endif

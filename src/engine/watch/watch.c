@@ -1,7 +1,7 @@
-/* WATCH: the changes of a resource as a stream of JSON lines, which event.c makes. What a client
- * has not read yet is kept as shared events (events.h), and the initial state of a watch as
- * references to stored objects; a connection itself holds little. A watcher that is too far behind
- * is ended with 410 Gone, and its client lists again. */
+/* WATCH: streams the changes of a resource as JSON lines, which event.c makes. Unsent changes are
+ * kept as shared events (events.h), and the unsent part of the initial state as references to
+ * stored objects, so a connection buffers little. A watcher that is too far behind is ended with
+ * 410 Gone, and its client lists again. */
 #include "engine/watch/watch.h"
 
 #include "base/mem.h"
@@ -14,16 +14,16 @@
 #include <stdlib.h>
 
 enum {
-    /* Unread bytes that a connection holds: one TLS record waits while the next is being sent. A
-     * buffer of that size takes 32 KiB. */
+    /* The most unread bytes in the buffer of a connection: one TLS record is being sent while the
+     * next waits. A buffer for this many bytes takes 32 KiB. */
     STREAM_HIGH = 24 * 1024,
-    /* Limit of a watch of this process, for an event that is larger than this. Smaller events are
-     * read whole in the next turn. */
+    /* The most unread bytes of a large event in a watch of this process. Smaller events are written
+     * at once, because they are read in the next turn. */
     LOCAL_HIGH = 256 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
-    FIRST_REVISION = 1, /* written before the server listened: no list has this revision */
+    FIRST_REVISION = 1, /* the first write precedes all requests, so no list has this revision */
 };
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void watcher_finish(struct watcher *watcher)
     watcher_release(watcher);
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
-    http_end(exchange); /* frees the watcher, too */
+    http_end(exchange); /* also frees the watcher */
 }
 
 static void on_watch_server_end(struct open_call *link)
@@ -70,7 +70,8 @@ static void on_watch_server_end(struct open_call *link)
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
-/* Makes the next object of the initial state, or the bookmark at its end, the current event. */
+/* Sets the current event of the backlog to the next object of the initial state, or to the bookmark
+ * at the end of the initial state. */
 static void begin_initial(struct watcher *watcher)
 {
     struct watch_event *event = NULL;
@@ -90,7 +91,7 @@ static void begin_initial(struct watcher *watcher)
         watch_backlog_begin(&watcher->backlog, event);
 }
 
-/* Writes as much as the connection takes. May free the watcher. */
+/* Writes as many bytes as the connection accepts. May free the watcher. */
 static void watcher_pump(struct watcher *watcher)
 {
     struct http_exchange *exchange = watcher->call->exchange;
@@ -123,7 +124,8 @@ static void on_watch_drain(struct http_exchange *exchange)
     watcher_pump(exchange->context);
 }
 
-/* The client is too far behind. It still gets the whole current event. */
+/* Ends a watch whose client is too far behind. The client still gets the rest of the current
+ * event. */
 static void watcher_expire(struct watcher *watcher)
 {
     struct err err = ERR_INIT;
@@ -141,7 +143,7 @@ static void watcher_expire(struct watcher *watcher)
         watch_event_unref(event);
 }
 
-/* The server needs the memory. Called when any watcher adds an event. */
+/* Frees the memory of a backlog, because another watcher adds an event. May free the watcher. */
 static void end_backlog(struct watch_backlog *backlog)
 {
     struct watcher *watcher = CONTAINER_OF(backlog, struct watcher, backlog);
@@ -193,8 +195,8 @@ static void on_watch_event(void *context, const struct store_event *event)
 static void on_bookmark(struct loop_timer *timer)
 {
     struct watcher *watcher = CONTAINER_OF(timer, struct watcher, bookmark);
-    /* Every change is delivered in the turn in which it is committed, so the backlog has all of
-     * them. */
+    /* A change is added to the backlog in the same turn in which it is committed, so the backlog
+     * has all changes up to this revision. */
     watcher->seen = store_revision(engine_store(watcher->call->engine));
     loop_timer_start(timer, BOOKMARK_MS);
     send_event(watcher, watch_bookmark_new(watcher, watcher->seen, false));
@@ -203,9 +205,9 @@ static void on_bookmark(struct loop_timer *timer)
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 struct watch_options {
-    int64_t since; /* -1: from the present state, which is sent first */
+    int64_t since; /* the revision to start after; -1: sends the current state first */
     int64_t timeout_s;
-    bool initial_end; /* mark the end of the initial state */
+    bool initial_end; /* sends a bookmark at the end of the initial state */
 };
 
 static int watch_read_options(struct api_call *call, struct watch_options *ret, struct err *err)
@@ -233,8 +235,8 @@ static int watch_read_options(struct api_call *call, struct watch_options *ret, 
     return 0;
 }
 
-/* A revision that is too old or too new is reported inside of the stream, where clients expect it.
- */
+/* Sends an error as an event: clients expect the error about a revision that is too old or too new
+ * in the stream. */
 static void answer_refused(struct watcher *watcher, const struct err *err)
 {
     struct json *status = err->code == ERR_TIMEOUT
@@ -252,8 +254,9 @@ static int open_watch(struct watcher *watcher, const char *prefix, int64_t since
     if (since >= 0 && since <= FIRST_REVISION)
         return err_set(err, ERR_EXPIRED, "too old resource version: %" PRId64 " (%" PRId64 ")",
                        since, current);
-    /* In Kubernetes such a watch waits for the revision without a response. Here revisions never
-     * repeat, so a client that knows a later one has seen another store, and must list again. */
+    /* In Kubernetes, a watch from a later revision waits for that revision. In this server,
+     * revisions are never reused. So a client with a later revision has seen another store and must
+     * list again. */
     if (since > current)
         return err_set(err, ERR_EXPIRED,
                        "resource version %" PRId64 " is newer than this server's %" PRId64
@@ -275,7 +278,7 @@ static void watcher_start(struct watcher *watcher, const struct watch_options *o
         answer_refused(watcher, &err);
         return;
     }
-    if (options->since < 0) /* sends all objects as ADDED */
+    if (options->since < 0) /* all objects are sent as ADDED */
         watcher->initial_count = store_list(engine_store(call->engine), prefix, &watcher->initial);
     watcher->initial_end = options->initial_end;
     watcher->initial_revision = watcher->seen;

@@ -1,6 +1,6 @@
 /* The calls of the client, one request and one answer each; see client.h. Watches are in
  * client_watch.c, events in event.c. The `done` of a call runs exactly once, and never from within
- * the function that started it, unless the client is freed first. */
+ * the function that started the call. If the client is freed first, `done` does not run. */
 #include "kube/client/client.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ enum {
     CALL_TIMEOUT_MS = 30 * 1000,
     LIST_TIMEOUT_MS = 120 * 1000,
     ANSWER_MAX = 256 << 20, /* bytes of an answer; a list of all objects is the largest */
-    RETRIES_MAX = 10,       /* of a call that is answered with 429 */
+    RETRIES_MAX = 10,       /* how often a call that is answered with 429 is repeated */
     RETRY_AFTER_MAX_MS = 60 * 1000,
 };
 
@@ -23,7 +23,7 @@ struct kube_call {
     struct kube_client *client;
     struct list_link link; /* in kube_client.calls */
     struct http_call *http;
-    struct loop_task rejection; /* reports a call that is invalid before it is sent */
+    struct loop_task rejection; /* reports an invalid call, which is not sent */
     struct err refusal_err;
     struct arena *arena;
     struct http_request request; /* in the arena */
@@ -49,8 +49,8 @@ struct kube_client *kube_client_new(struct loop *loop, struct http_transport *tr
     map_init(&client->events);
     hash_key_draw(&client->event_key);
     kube_event_budget_init(&client->event_budget);
-    /* In virtual time the seed is the same in every run; on a machine it differs between clients.
-     */
+    /* In a simulation with virtual time the seed is the same in every run. Otherwise each client
+     * has a random seed. */
     uint64_t seed = (uint64_t)loop_wall_ms(loop);
     if (loop_uv(loop))
         rand_secure(&seed, sizeof(seed));
@@ -124,7 +124,7 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     if (call->status >= 400)
         return kube_status_of_answer(call->status, call->body.data, call->body.size, call->what,
                                      err);
-    /* The size of the answer limits a list, and each value has at least two bytes. */
+    /* ANSWER_MAX limits the size of a list, and each value has at least two bytes. */
     static const struct json_limits limits = {.nodes = ANSWER_MAX / 2};
     if (json_parse(call->arena, call->body.data, call->body.size, &limits, ret, err) < 0) {
         err->code = ERR_INTERNAL; /* the server is at fault, not the caller */
@@ -133,9 +133,9 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     return 0;
 }
 
-/* Repeats a call that the server answered with 429, after the time the server named plus a random
- * part, so that clients that were rejected together do not return together. The server has not
- * processed the call. */
+/* Repeats a call that the server answered with 429, after the time in Retry-After plus a random
+ * part, so that clients that were rejected together do not retry together. This is safe, because
+ * the server has not processed the call. */
 static bool retry_later(struct kube_call *call)
 {
     if (call->retry_ms < 0 || call->retries == RETRIES_MAX)

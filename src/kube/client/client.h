@@ -1,6 +1,6 @@
-/* Calls of the Kubernetes API over any HTTP transport. Objects are JSON trees; a failure is the
- * error that the server's Status describes. A call that the server answers with 429 and Retry-After
- * is repeated after that time, a few times. All calls are asynchronous and must be made on the loop
+/* Calls of the Kubernetes API over any HTTP transport. Objects are JSON trees; an error is made
+ * from the server's Status object. A call that the server answers with 429 and Retry-After is
+ * repeated after that time, a few times. All calls are asynchronous and must be made on the loop
  * thread, which also runs the callbacks. */
 #ifndef TRAINYARD_KUBE_CLIENT_CLIENT_H
 #define TRAINYARD_KUBE_CLIENT_CLIENT_H
@@ -97,7 +97,7 @@ struct arena *kube_watch_take_arena(struct kube_watch *watch);
 
 /* Records a core/v1 Event about an object. If this client recorded the same event before, its count
  * is raised some seconds later instead. Frequent events are combined or dropped (event_budget.h). A
- * failed write is dropped too, because events are not state. */
+ * failed write is dropped too, because nothing depends on events. */
 void kube_event(struct kube_client *client, const struct json *about, const char *component,
                 const char *type /* "Normal", "Warning" */, const char *reason, const char *format,
                 ...) __attribute__((format(printf, 6, 7)));

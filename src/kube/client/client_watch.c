@@ -1,6 +1,6 @@
-/* Watches on the client's transport; see client.h. Each watch asks the server to end it after some
- * minutes, at a random time, so that a restarted server is not met by all watchers at once. A
- * connection that is silent for longer is treated as broken. */
+/* Watches on the client's transport; see client.h. Each watch asks the server to end it after a
+ * random time of some minutes, so that the watchers of a restarted server do not all reconnect at
+ * once. A connection that is silent for WATCH_SILENCE_MS is treated as broken. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client/client_internal.h"
@@ -40,10 +40,10 @@ struct kube_watch {
     struct buf waiting;        /* data that arrived while the event is decoded */
     bool ended;                /* the request ended while the event is decoded */
     struct err end_err;
-    struct arena *event_arena; /* the arena of the large object that is being given out, or NULL */
+    struct arena *event_arena; /* the arena of the large object that `event` gets, or NULL */
     char *what;
     struct loop_timer silence;
-    bool busy; /* a callback runs: the memory must stay */
+    bool busy; /* a callback runs, so the watch must not be freed */
     kube_watch_event *event;
     kube_watch_end *end;
     void *context;
@@ -138,7 +138,7 @@ static void watch_decode_line(struct loop_work *work)
 
 static void on_decoded(struct loop_work *work);
 
-/* Decodes a line that consists of the decoder's beginning and `data`. */
+/* Decodes a line. The decoder has its beginning, and `data` is the rest. */
 static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
 {
     struct decoding *decoding = mem_zalloc(sizeof(*decoding));
@@ -152,7 +152,7 @@ static void start_decoding(struct kube_watch *watch, const char *data, size_t si
     loop_work_start(watch->client->loop, &decoding->work);
 }
 
-/* Decodes line by line up to a large event; the data behind it waits. */
+/* Decodes line by line up to a large event. The data after it is stored in `waiting`. */
 static int watch_feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
 {
     const char *end = data + size;

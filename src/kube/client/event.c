@@ -29,7 +29,7 @@ enum {
 struct content {
     const char *api_version, *kind, *namespace_, *name, *uid, *resource_version, *field_path;
     const char *component, *type, *reason, *message;
-    bool combined; /* several messages share one event, which has the newest */
+    bool combined; /* several messages share this event, which shows the newest message */
 };
 
 struct kube_event_entry {
@@ -38,13 +38,13 @@ struct kube_event_entry {
     struct arena *arena;   /* holds the texts of `content` and the name */
     struct content content;
     const char *name;
-    char *newest_message; /* the message instead of the one in `content`, or NULL */
+    char *newest_message; /* replaces the message in `content`; NULL: it does not */
     int64_t first_ms, last_ms;
-    int64_t count;                   /* how often it happened */
-    int64_t written_count;           /* the count that the server has or is being sent */
+    int64_t count;                   /* how often the event happened */
+    int64_t written_count;           /* the count that was last sent to the server */
     bool under_way;                  /* being written, or queued */
     struct kube_event_entry *behind; /* next in the queue */
-    struct loop_timer timer;         /* until the count is written */
+    struct loop_timer timer;         /* expires when the count is to be written */
 };
 
 /* A short key for a long text, because thousands of events are kept. Two texts share a key with
@@ -55,7 +55,7 @@ static const char *event_digest(struct arena *arena, const struct kube_client *c
     return arena_printf(arena, "%016" PRIx64, hash_bytes(&client->event_key, text, strlen(text)));
 }
 
-/* The budget of an event: per object and reporting component, and in it per reason. */
+/* Returns the key of the event's budget, which is per object and reporting component. */
 static const char *budget_object(struct arena *arena, const struct kube_client *client,
                                  const struct content *content)
 {
@@ -98,8 +98,9 @@ void kube_client_forget_events(struct kube_client *client)
     client->first_queued = client->last_queued = NULL;
 }
 
-/* Makes room for one more event. Entries that are being written or queued stay, so that there may
- * be too many for a while. All entries newer than the first queued one are queued too. */
+/* Makes room for one more event. Entries that are being written or queued stay, so there may be
+ * more than EVENTS_KEPT for a while. The loop ends at the first queued entry, because all newer
+ * entries are queued, too. */
 static void forget_oldest(struct kube_client *client)
 {
     LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link) {

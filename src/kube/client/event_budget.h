@@ -31,14 +31,14 @@ enum {
 
 struct kube_event_budget {
     struct map topics;
-    struct list_head by_use; /* struct kube_event_topic, the one used last at the end */
+    struct list_head by_use; /* struct kube_event_topic, the least recently used first */
 };
 
 void kube_event_budget_init(struct kube_event_budget *budget);
 void kube_event_budget_release(struct kube_event_budget *budget);
 
 /* Returns whether a new message of this reason is to be combined with earlier ones. `object` names
- * the object and the reporting component; `reason` the type and reason of the event. */
+ * the object and the reporting component. `reason` names the type and reason of the event. */
 bool kube_event_budget_combines(struct kube_event_budget *budget, const char *object,
                                 const char *reason, int64_t now_ms);
 

@@ -1,5 +1,5 @@
-/* Parses the `exec` field of a kubeconfig and the output of a credential plugin, and writes its
- * input; see exec_plugin.h. Pure. */
+/* Parses the `exec` field of a kubeconfig, makes the input of a credential plugin, and parses its
+ * output; see exec_plugin.h. Pure. */
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { LIST_MAX = 1000 }; /* of arguments and of variables */
+enum { LIST_MAX = 1000 }; /* the most arguments, and the most environment variables */
 
 /* ---- the kubeconfig's field ------------------------------------------------------------------ */
 
@@ -76,8 +76,8 @@ static const char *exec_credential_command_path(struct arena *arena, const char 
     return arena_printf(arena, "%.*s/%s", (int)(slash - path), path, command);
 }
 
-/* Returns the cluster as plugins get it: the same names, without the paths of files, and with the
- * kubeconfig's setting for plugins. */
+/* Returns the description of the cluster for plugins. It has the field names of the kubeconfig, but
+ * no file paths. The field `config` comes from the kubeconfig's extension for plugins. */
 static struct json *describe_cluster(struct arena *arena, const struct json *cluster)
 {
     static const char *const KEPT[] = {"server", "tls-server-name", "insecure-skip-tls-verify",

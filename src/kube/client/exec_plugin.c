@@ -67,8 +67,8 @@ static char **make_arguments(struct arena *arena, const struct exec_plugin *plug
     return all;
 }
 
-/* The plugin gets a process group of its own, so that its children can be killed too, unless it
- * uses the terminal: only the terminal's group may read from it. */
+/* The plugin gets its own process group, so that its children can be killed, too. A plugin that
+ * uses the terminal does not, because only the terminal's foreground group may read from it. */
 static int plugin_run_spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
 {
     const struct spawn how = {
@@ -115,8 +115,8 @@ static int plugin_run_start(struct arena *arena, struct run *run, struct err *er
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-/* Reads some of the available data. Returns its size, or 0 if there is none now. Closes the
- * descriptor at the end of file. */
+/* Reads some of the available data. Returns the number of bytes, or 0 if no data is available now.
+ * Closes the descriptor at the end of file. */
 static size_t plugin_read_some(int *fd, char *data, size_t size)
 {
     ssize_t got = *fd < 0 ? 0 : read(*fd, data, size);
@@ -146,7 +146,8 @@ static void kill_run(struct run *run)
     kill(run->interactive ? run->pid : -run->pid, SIGKILL);
 }
 
-/* Waits until the plugin has ended, but not for a child that it left with its pipes open. */
+/* Waits until the plugin has ended. Does not wait for a child of the plugin that still has the
+ * pipes open. */
 static int listen_to(struct run *run, int cancel_fd, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + EXEC_TIMEOUT_MS;
@@ -157,7 +158,8 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
                                  {.fd = cancel_fd, .events = POLLIN}};
         int64_t left = deadline - moment_monotonic_ms();
         int ready = poll(polls, 4, run->interactive ? -1 : left > 0 ? (int)left : 0);
-        /* The end is checked before the pipes are read, so that all its output is read. */
+        /* Whether the plugin has ended is checked before the pipes are read, so that all its output
+         * is read. */
         bool ended = ready > 0 && polls[0].revents;
         take_all(run);
         if (run->answer.overflowed)
@@ -190,7 +192,7 @@ static void last_line(const struct buf *stderr_text, char line[LINE_TEXT_MAX])
     snprintf(line, LINE_TEXT_MAX, "%.*s",
              (int)(end - start < LINE_TEXT_MAX ? end - start : LINE_TEXT_MAX), start);
     for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ') /* escape sequences */
+        if ((unsigned char)*c < ' ') /* control characters may be escape sequences of a terminal */
             *c = ' ';
 }
 

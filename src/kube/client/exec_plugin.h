@@ -1,7 +1,7 @@
-/* Credential plugins: a command in the kubeconfig that prints a token or a client certificate
- * (client.authentication.k8s.io), as cloud logins do. exec_credential.c writes its input and parses
- * its output, exec_plugin.c runs it, and exec_renewal.h runs it again before the credential
- * expires. */
+/* Runs credential plugins. A plugin is a command in the kubeconfig that prints a token or a client
+ * certificate (client.authentication.k8s.io). Cloud providers use plugins for logins.
+ * exec_credential.c makes the plugin's input and parses its output, exec_plugin.c runs it, and
+ * exec_renewal.h runs it again before the credential expires. */
 #ifndef TRAINYARD_KUBE_CLIENT_EXEC_PLUGIN_H
 #define TRAINYARD_KUBE_CLIENT_EXEC_PLUGIN_H
 
@@ -22,8 +22,8 @@ struct exec_plugin {
     char **args;             /* arguments without the command; ends with NULL */
     char **env;              /* "NAME=value", added to this process's environment; ends with NULL */
     const char *install_hint; /* how to install the command; or NULL */
-    const struct json
-        *cluster; /* the cluster as passed to the plugin; NULL: the plugin does not want it */
+    /* The cluster as the plugin gets it; NULL: the plugin did not ask for it. */
+    const struct json *cluster;
     enum exec_interactive interactive;
 };
 
@@ -41,7 +41,7 @@ int exec_plugin_read(struct arena *arena, const char *path, const struct json *e
 /* Returns the value of KUBERNETES_EXEC_INFO for the plugin, in the arena. */
 char *exec_plugin_info(struct arena *arena, const struct exec_plugin *plugin, bool interactive);
 
-/* Parses what the plugin printed. */
+/* Parses the standard output of the plugin. */
 int exec_credential_parse(struct arena *arena, const struct exec_plugin *plugin, const char *text,
                           size_t size, struct exec_credential *ret, struct err *err);
 

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 enum {
-    AHEAD_MAX_MS = 60 * 1000, /* the most time before the expiry; a short-lived credential is
-                                 renewed after four fifths */
-    GAP_MIN_MS = 5 * 1000,    /* least time between two runs */
+    /* A credential is renewed at most this long before it expires. If its lifetime is short, it is
+     * renewed after four fifths of it. */
+    AHEAD_MAX_MS = 60 * 1000,
+    GAP_MIN_MS = 5 * 1000, /* least time between two runs */
     GAP_MAX_MS = 5 * 60 * 1000,
 };
 
@@ -39,7 +40,7 @@ static void renewal_free(struct exec_renewal *renewal)
     free(renewal);
 }
 
-/* Schedules the next run for a credential that expires at that time. */
+/* Schedules the next run for a credential that expires at `expires_ms`. */
 static void renewal_schedule(struct exec_renewal *renewal, int64_t expires_ms)
 {
     int64_t now = loop_wall_ms(renewal->loop);

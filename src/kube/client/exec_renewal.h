@@ -1,4 +1,4 @@
-/* Renews a plugin's credential in a process that outlives it: runs the plugin on the thread pool
+/* Renews the credential of a plugin in a long-running process. Runs the plugin on the thread pool
  * before the credential expires, or after the server rejected it. The loop thread never waits for
  * the plugin, and the last good credential stays in use until a new one arrives. */
 #ifndef TRAINYARD_KUBE_CLIENT_EXEC_RENEWAL_H
@@ -9,18 +9,20 @@
 
 struct exec_renewal;
 
-/* The plugin has run. `credential` is valid until the callback returns; NULL on failure, and `err`
- * says why. After a failure the plugin is run again later. */
+/* Called when the plugin has run. `credential` is valid until the callback returns. On failure it
+ * is NULL and `err` says why, and the plugin is run again later. */
 typedef void exec_renewed(void *context, const struct exec_credential *credential,
                           const struct err *err);
 
-/* `expires_ms` is the end of the present credential. The plugin must outlive the renewal. */
+/* `expires_ms` is the Unix time at which the current credential expires. The plugin must outlive
+ * the renewal. */
 struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugin *plugin,
                                       int64_t expires_ms, exec_renewed *renewed, void *context);
 /* Kills a running plugin; `renewed` does not run afterwards. NULL-safe. */
 struct exec_renewal *exec_renewal_free(struct exec_renewal *renewal);
 
-/* The server rejected the credential: runs the plugin now, unless it ran a short time ago. */
+/* Must be called when the server has rejected the credential. Runs the plugin now, unless it ran a
+ * short time ago. */
 void exec_renewal_rejected(struct exec_renewal *renewal);
 
 #endif

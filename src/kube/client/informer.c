@@ -1,10 +1,10 @@
-/* The local copy of a resource; see informer.h. An informer lists, watches from the list's version,
- * and watches again when the watch ends. It lists again if the history has expired or the server's
- * answer is unexpected. Between attempts without result it waits with a backoff that doubles and
- * has a random part.
+/* Keeps a local copy of a resource; see informer.h. An informer lists, watches from the list's
+ * resourceVersion, and watches again when the watch ends. It lists again if the watch history has
+ * expired or the server's answer is unexpected. After a failed attempt it waits for a backoff that
+ * doubles and has a random part.
  *
  * Objects are also kept in the order of their arrival, so that they are visited in the same order
- * in every run of a simulation. A change is reported after everything that came with it has been
+ * in every run of a simulation. Changes are reported after all changes of the same answer have been
  * stored. */
 #include "kube/client/informer.h"
 
@@ -60,7 +60,7 @@ struct kube_informer {
     struct kube_watch *watch;
     char *resource_version; /* the version to watch from; NULL: list first */
     int64_t watch_start_ms;
-    bool watch_useful;  /* the watch brought an event */
+    bool watch_useful;  /* the watch has received an event */
     int failures;       /* failed attempts in a row */
     struct err failure; /* error of the last list */
     struct loop_timer retry;
@@ -105,7 +105,7 @@ static void slot_remove(struct kube_informer *informer, struct slot *slot)
     free(slot);
 }
 
-/* Returns the object with the fields to keep and its identity. */
+/* Returns a copy of the object with only the fields to keep and its identity. */
 static struct json *pick_fields(struct arena *arena, const struct json *json,
                                 const char *const *fields)
 {
@@ -128,13 +128,13 @@ static bool wants_kind(const char *const *fields)
     return !fields;
 }
 
-/* Items of a list have no apiVersion and kind. */
+/* Adds apiVersion and kind, because items of a list do not have them. */
 static struct kube_object *make_object(struct kube_informer *informer, struct json *json)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *metadata = json_get(json, "metadata");
     if (metadata && metadata->type == JSON_OBJECT)
-        json_remove(metadata, "managedFields"); /* not used here, and half of many objects */
+        json_remove(metadata, "managedFields"); /* not used, and often half of the object */
     struct json *object =
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
     if (wants_kind(informer->fields))
@@ -142,9 +142,9 @@ static struct kube_object *make_object(struct kube_informer *informer, struct js
     return kube_object_families_add(&informer->families, object);
 }
 
-/* Stores an object of the server. An object with the same name and another uid is a different
- * object: its predecessor is reported as gone first. `arena`, if not NULL, holds only this tree and
- * is freed by the informer. */
+/* Stores an object from the server. If the stored object of this name has another uid, it is a
+ * different object and is reported as deleted first. `arena`, if not NULL, contains only this tree;
+ * the informer frees it. */
 static void put_object(struct kube_informer *informer, struct json *json, struct arena *arena)
 {
     _cleanup_(cleanup_arena) struct arena *alone = arena;
@@ -215,7 +215,7 @@ static void informer_release(struct kube_informer *informer)
     free(informer);
 }
 
-/* Reports all noted changes. Returns false if a listener freed the informer. */
+/* Reports all changes in `changes`. Returns false if a callback freed the informer. */
 static bool tell_changes(struct kube_informer *informer)
 {
     informer->telling = true;
@@ -285,7 +285,8 @@ static void on_informer_event(void *context, const char *type, struct json *obje
     tell_changes(informer);
 }
 
-/* A broken connection does not invalidate the known version; any other error may. */
+/* After a broken connection, the watch can resume from the known resourceVersion. After other
+ * errors it may be impossible. */
 static bool may_resume(const struct err *err)
 {
     return !err || err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||

@@ -1,7 +1,7 @@
 /* Keeps a local copy of one resource with list and watch. It lists again when the watch history has
  * expired, and retries with backoff when the server is unreachable. Objects are immutable and
- * reference-counted. They have no metadata.managedFields: no controller here needs them, and they
- * are half of many objects. */
+ * reference-counted. They have no metadata.managedFields: no controller here needs this field, and
+ * it is often half of the object. */
 #ifndef TRAINYARD_KUBE_CLIENT_INFORMER_H
 #define TRAINYARD_KUBE_CLIENT_INFORMER_H
 
@@ -27,13 +27,13 @@ struct kube_informer *kube_informer_new_of_fields(struct kube_client *client,
                                                   kube_informer_change *change, void *context);
 /* Keeps only these fields of each object, and its name, namespace, uid and resourceVersion. "kind"
  * keeps apiVersion too. `change` does not see other fields. Must be called right after the informer
- * was made; the list ends with NULL and must outlive the informer. */
+ * was created. The list of fields ends with NULL and must outlive the informer. */
 void kube_informer_keep(struct kube_informer *informer, const char *const *fields);
 /* Must be called before the client is freed. May be called from within `change`. */
 struct kube_informer *kube_informer_free(struct kube_informer *informer);
 
-/* Restarts the watch at its last version, because an expected change has not arrived. Does nothing
- * if it was restarted a short time ago. */
+/* Restarts the watch at its last resourceVersion. A caller uses it if an expected change has not
+ * arrived. Does nothing if the watch was restarted a short time ago. */
 void kube_informer_resync(struct kube_informer *informer);
 
 bool kube_informer_synced(const struct kube_informer *informer); /* the first list is complete */
@@ -49,8 +49,8 @@ struct kube_object *kube_informer_get(struct kube_informer *informer, const char
 /* Like kube_informer_get(), by the key "namespace/name" of a work queue. */
 struct kube_object *kube_informer_find(struct kube_informer *informer, const char *key);
 
-/* Visits all objects, of one namespace or of all (NULL), in no order. Start with *position = 0.
- * Returns NULL at the end. */
+/* Returns the next object of a namespace (NULL: of all namespaces), in no particular order. Start
+ * with *position = 0. Returns NULL at the end. */
 struct kube_object *kube_informer_next(struct kube_informer *informer, const char *namespace_,
                                        size_t *position);
 

@@ -1,5 +1,5 @@
 /* Finds kubeconfigs and reads the files that they name; see kubeconfig.h. kubeconfig_parse.c parses
- * their content, kubeconfig_write.c writes them. */
+ * kubeconfigs, and kubeconfig_write.c writes them. */
 #include "kube/client/kubeconfig.h"
 
 #include "base/source.h"
@@ -73,7 +73,8 @@ static int load_files(struct arena *arena, struct kubeconfig *config, struct err
     return result;
 }
 
-/* Reads the existing files of the paths. all_must: a missing file is an error. */
+/* Reads the files at the paths. A missing file is an error if `all_must` is set; otherwise it is
+ * skipped. */
 static int read_files(struct arena *arena, char *const *paths, size_t count, bool all_must,
                       const char *context, struct kubeconfig *ret, struct err *err)
 {

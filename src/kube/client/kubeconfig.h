@@ -1,6 +1,7 @@
-/* How to reach a cluster: read from a kubeconfig or from a pod's service account, written by
- * `trainyard up`. The result fits struct http_client_options. Never edits a kubeconfig of the user:
- * the cluster of this machine has a file of its own. */
+/* Reads and writes the address and credentials of a cluster. They are read from a kubeconfig or
+ * from a pod's service account, and `trainyard up` writes them to a kubeconfig. The user's own
+ * kubeconfig is never edited: the cluster of this machine has a separate file. The fields fit
+ * struct http_client_options. */
 #ifndef TRAINYARD_KUBE_CLIENT_KUBECONFIG_H
 #define TRAINYARD_KUBE_CLIENT_KUBECONFIG_H
 
@@ -29,22 +30,22 @@ struct kubeconfig {
     const char *token;               /* or NULL */
     const char *token_file;          /* the file of the token, to read it again; or NULL */
     const char *username, *password; /* or NULL */
-    const struct exec_plugin
-        *exec;          /* the plugin that gives the credential, if there is none above; or NULL */
+    /* The plugin that prints the credential if no other field has one; or NULL. */
+    const struct exec_plugin *exec;
     int64_t expires_ms; /* end of the plugin's credential as Unix time; INT64_MAX: never */
-    const struct http_header
-        *as; /* "Impersonate-…" headers: the user that requests are made for; or NULL */
+    /* "Impersonate-…" headers: the user that requests are made for; or NULL. */
+    const struct http_header *as;
     const char *namespace_; /* the context's namespace, or "default" */
     const char *context;    /* the name of the context; NULL for a service account */
     const char *path;       /* the kubeconfig file; NULL for a service account */
     bool insecure;
 };
 
-/* Reads a context (NULL: the current one) from several kubeconfig texts as one: of entries with the
- * same name the first counts. The name of a text is its path; relative paths in it start there.
- * Pure: does not read the files that the texts name, so that `ca_pem` and the like hold inline
- * values only. Returns -ERR_UNSUPPORTED with the field's name for a login that is not supported
- * (auth-provider). */
+/* Reads a context (NULL: the current one) from several kubeconfig texts that are merged. If entries
+ * have the same name, the first counts. The name of a text is its path, and relative paths in the
+ * text are relative to its directory. Pure: does not read the files that the texts name, so
+ * `ca_pem`, `cert_pem`, `key_pem` and `token` are inline values only. Returns -ERR_UNSUPPORTED with
+ * the field's name for a login that is not supported (auth-provider). */
 int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t count,
                      const char *context, struct kubeconfig *ret, struct err *err);
 
@@ -52,8 +53,8 @@ int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t cou
 int kubeconfig_read(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
 
-/* If a plugin gives the credential, runs it and waits for it; otherwise does nothing. `asks`: the
- * plugin may ask the user. Blocks: call it at the start of a program, never on a loop thread. */
+/* If config->exec is set, runs the plugin, waits for it and stores its credential. Otherwise does
+ * nothing. `asks`: the plugin may ask the user. Blocks, so it must not run on a loop thread. */
 int kubeconfig_authenticate(struct arena *arena, struct kubeconfig *config, bool asks,
                             struct err *err);
 
@@ -64,12 +65,12 @@ int kubeconfig_read_service_account(struct arena *arena, const char *directory, 
                                     const char *port, struct kubeconfig *ret, struct err *err);
 
 /* Finds the configuration as kubectl does: `path` if given, else all existing files of $KUBECONFIG
- * as one, else ~/.kube/config, else the service account of the pod that this process runs in. */
+ * merged, else ~/.kube/config, else the service account of the pod that this process runs in. */
 int kubeconfig_find(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
 
-/* Returns a text for a server that rejects the credential (401): which credential it is, where it
- * stands and what to do. No capital, no full stop. */
+/* Returns the message for a server that rejects the credential (401): which credential it is, where
+ * it is configured and what to do. The message has no capital letter and no full stop. */
 const char *kubeconfig_rejection_text(struct arena *arena, const struct kubeconfig *config);
 
 /* Writes a file of mode 0600 with one cluster, user and context, all called `name`. If the file

@@ -1,4 +1,5 @@
-/* Parses kubeconfigs; see kubeconfig.h. Pure: returns the paths of the files that they name. */
+/* Parses kubeconfigs; see kubeconfig.h. Pure: it returns the paths of other files instead of
+ * reading them. */
 #include "base/base64.h"
 #include "base/json/json.h"
 #include "base/json/yaml.h"
@@ -23,7 +24,7 @@ struct reading {
     struct err *err;
 };
 
-/* Reports an error at `where` in the present file; NULL: about the whole file. */
+/* Reports an error at `where` in the current file (NULL: about the whole file). */
 static __attribute__((format(printf, 4, 5))) int refuse(struct reading *reading, enum err_code code,
                                                         const struct json *where,
                                                         const char *format, ...)
@@ -50,9 +51,9 @@ static const char *kubeconfig_relative_path(struct reading *reading, const char 
                         reading->source->name, path);
 }
 
-/* Returns the member `what` of the first entry called `name` in the lists `what`s: {name, cluster:
- * {…}}. Its file becomes the present file. `asked` is the place that refers to the name, or NULL.
- */
+/* Finds the first entry called `name` in the lists that are called `what` plus "s", and returns its
+ * member `what`. An entry of the list `clusters` is {name, cluster: {…}}. The file of the entry
+ * becomes the current file. `asked` is the value that refers to the entry, or NULL. */
 static int find_entry(struct reading *reading, const char *what, const char *name,
                       const struct json *asked, const struct json **ret)
 {

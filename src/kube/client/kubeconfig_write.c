@@ -33,7 +33,7 @@ static void set_data(struct arena *arena, struct json *object, const char *name,
 }
 
 /* Returns the namespace that the user chose in the existing file (`kubectl config set-context`), if
- * it is for the same cluster: another cluster need not have it. */
+ * the file is for the same cluster. Another cluster may not have that namespace. */
 static const char *namespace_to_write(struct arena *arena, const char *path, const char *name,
                                       const struct kubeconfig *config)
 {
@@ -44,8 +44,8 @@ static const char *namespace_to_write(struct arena *arena, const char *path, con
     return config->namespace_;
 }
 
-/* An existing file is overwritten in place, as kubectl does. A new file in its place would not be
- * the file that is mounted over in pods, and the mount would be lost with the old one. */
+/* Overwrites an existing file in place, as kubectl does. In pods, another file may be mounted over
+ * this file. Replacing the file by rename() would remove that mount. */
 static int write_over(const char *path, const struct buf *text, struct err *err)
 {
     _cleanup_buf_ struct buf before;

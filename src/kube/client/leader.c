@@ -1,5 +1,6 @@
-/* Leader election; see leader.h for the protocol and lease.h for its decisions. One call is in
- * flight at a time. The result of a failed write is never guessed: the lease is read again. */
+/* Runs the leader election; see leader.h for the protocol and lease.h for its decisions. One call
+ * is in flight at a time. The result of a failed write is never guessed: the lease is read
+ * again. */
 #include "kube/client/leader.h"
 
 #include "base/mem.h"
@@ -23,15 +24,15 @@ struct kube_leader {
 
     struct arena *arena; /* holds the lease */
     struct json *lease;  /* the lease as last seen; NULL: none, or unknown */
-    char *record; /* the record of the lease that was seen last, and when it was first seen */
-    int64_t seen_ms;
-    bool others; /* the record named another holder */
-    bool gone;   /* the lease existed and was deleted, since gone_ms */
-    int64_t gone_ms;
-    char *last_message; /* the last message */
+    char *record;        /* the last record of the lease (lease.h) */
+    int64_t seen_ms;     /* when `record` was first seen */
+    bool others;         /* `record` names another holder */
+    bool gone;           /* the lease was deleted */
+    int64_t gone_ms;     /* when the lease was found to be deleted */
+    char *last_message;  /* the last message to the listener, which is not repeated */
 
     bool leading, resigned, under_way;
-    int64_t sent_ms; /* when the present write was sent */
+    int64_t sent_ms; /* when the write in flight was sent */
     struct loop_timer retry, deadline;
     struct loop_task resign_task;
     void (*resign_done)(void *context);
@@ -92,7 +93,7 @@ static void leader_take_office(struct kube_leader *leader)
 {
     int64_t left_ms = leader->sent_ms + leader->renew_ms - loop_now_ms(leader->loop);
     if (left_ms <= 0)
-        return; /* the answer came too late to lead on it */
+        return; /* the answer came too late: renew_ms is over */
     loop_timer_start(&leader->deadline, left_ms);
     if (leader->leading)
         return;
@@ -139,13 +140,13 @@ void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context))
     leader->resign_done = done;
     loop_timer_stop(&leader->retry);
     loop_timer_stop(&leader->deadline);
-    if (!leader->under_way) /* else when the present call is answered: it may make us the holder */
+    if (!leader->under_way) /* else after the call in flight, which may acquire the lease */
         loop_defer(leader->loop, &leader->resign_task);
 }
 
 /* ---- asking and writing ---------------------------------------------------------------------- */
 
-/* A call has ended; schedules the next one. */
+/* Schedules the next call after a call has ended. */
 static void pause_attempts(struct kube_leader *leader)
 {
     leader->under_way = false;
@@ -177,7 +178,7 @@ static void on_lease_written(void *context, struct json *object, const struct er
         leader_log(leader, true, "cannot write the lease %s/%s: %s", leader->namespace_,
                    leader->name, err->message);
     if (passed_by && leader->leading && !leader->resigned)
-        leader_attempt(leader); /* who was it? */
+        leader_attempt(leader); /* reads which process wrote the lease */
     else
         pause_attempts(leader);
 }
@@ -216,8 +217,9 @@ static void leader_decide(struct kube_leader *leader)
     }
 }
 
-/* The lease was deleted while another process held it, and the holder may not know yet: wait as for
- * any holder. Only its last holder creates it again at once. */
+/* If the lease was deleted while another process held it, that process may not have noticed yet. So
+ * this process waits as if the lease still existed. Only the last holder creates the lease again at
+ * once. */
 static bool may_still_be_held(struct kube_leader *leader)
 {
     int64_t now_ms = loop_now_ms(leader->loop);

@@ -1,11 +1,11 @@
 /* Leader election: of several processes that use the same Lease, at most one leads at a time. The
- * protocol is client-go's, so that other programs can read and take part.
+ * protocol is client-go's, so that other programs can read the Lease and take part.
  *
- * A leader renews the lease every `retry_ms`. If no renewal succeeded for `renew_ms`, counted from
- * the sending of the last successful one, it stops leading by itself. The others wait for
- * `lease_ms`, which is longer, before they take over. Thus there are never two leaders, whatever is
- * lost or late, as long as clocks run at the same rate. A process that lost the lease becomes a
- * candidate again. */
+ * A leader renews the lease every `retry_ms`. If no renewal succeeds within `renew_ms` after the
+ * last successful renewal was sent, it stops leading by itself. The other processes wait for
+ * `lease_ms`, which is longer, before they take over. Thus there are never two leaders, even if
+ * messages are lost or late, provided that all clocks run at the same rate. A process that lost the
+ * lease becomes a candidate again. */
 #ifndef TRAINYARD_KUBE_CLIENT_LEADER_H
 #define TRAINYARD_KUBE_CLIENT_LEADER_H
 
@@ -25,10 +25,10 @@ struct kube_leader_options {
 /* All callbacks run on the loop thread. None of them may free the leader. */
 struct kube_leader_listener {
     void (*on_lead)(void *context);
-    /* The callee stops at once what only a leader may do. */
+    /* The callee must at once stop all work that only a leader may do. */
     void (*on_lose)(void *context, const char *why);
-    /* For the log: which process leads, or why that is unknown. The same message is not repeated.
-     */
+    /* Gets a message for the log: which process leads, or why that is unknown. The same message is
+     * not repeated. */
     void (*on_leader_message)(void *context, bool is_warning, const char *message);
 };
 
@@ -41,9 +41,9 @@ struct kube_leader *kube_leader_new(struct loop *loop, struct http_transport *tr
 struct kube_leader *kube_leader_free(struct kube_leader *leader);
 
 /* Releases the lease, if this process holds it, so that another candidate can take it at once.
- * `done` runs on the loop thread when the write succeeded or failed. The caller has already stopped
- * what only a leader may do. No other callback runs afterwards, and the caller may only free the
- * leader. */
+ * `done` runs on the loop thread when the write succeeded or failed. The caller must have stopped
+ * all work that only a leader may do. No other callback runs afterwards, and the caller may only
+ * free the leader. */
 void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context));
 
 const char *

@@ -1,10 +1,10 @@
 /* Decides from a coordination.k8s.io/v1 Lease which process leads: the pure part of leader
  * election, as in client-go. leader.c reads and writes the object.
  *
- * A lease with a holder is valid for its duration, counted on the reader's own clock from the
- * moment when it first saw the present record. The clocks of two machines are never compared. If
- * two candidates write at once, both write with the resourceVersion they read, and the server
- * accepts one of them. */
+ * A lease with a holder is valid for its duration. Each process counts that time with its own
+ * clock, from the moment when it first saw the current record. The clocks of two machines are never
+ * compared. If two candidates write at the same time, both send the resourceVersion that they read,
+ * and the server accepts only one write. */
 #ifndef TRAINYARD_KUBE_CLIENT_LEASE_H
 #define TRAINYARD_KUBE_CLIENT_LEASE_H
 
@@ -19,7 +19,7 @@ enum kube_lease_step {
 struct kube_lease_view {
     const struct json *lease; /* NULL: no Lease exists */
     int64_t seen_ms;          /* when this record was first seen, on our clock */
-    int64_t now_ms;           /* the present time, on the same clock */
+    int64_t now_ms;           /* the current time, on the same clock */
     const char *identity;     /* the identity of this process */
 };
 
@@ -27,12 +27,12 @@ enum kube_lease_step kube_lease_decide(const struct kube_lease_view *view);
 
 const char *kube_lease_holder(const struct json *lease); /* "" if the lease is free */
 
-/* Returns a text of holder, times and number of transitions: if it changes, the lease was written.
- */
+/* Returns the record: a text of holder, times and number of transitions. If it changes, the lease
+ * was written. */
 char *kube_lease_record(struct arena *arena, const struct json *lease);
 
-/* Returns the Lease to write: `lease` (or a new one if NULL) with this holder and the present time.
- * Other members stay, above all resourceVersion. */
+/* Returns the Lease to write: a copy of `lease` (NULL: a new Lease) with this holder and the
+ * current time. Other members stay, in particular resourceVersion. */
 struct json *kube_lease_write(struct arena *arena, const struct json *lease, const char *namespace_,
                               const char *name, const char *identity, int64_t duration_ms,
                               int64_t wall_ms);

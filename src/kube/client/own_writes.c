@@ -1,4 +1,4 @@
-/* Waits for own writes to be shown; see own_writes.h. */
+/* Tracks a controller's own writes; see own_writes.h. */
 #include "kube/client/own_writes.h"
 
 #include "base/str.h"
@@ -23,8 +23,8 @@ void kube_own_writes_forget(struct kube_own_writes *writes)
     kube_own_writes_init(writes);
 }
 
-/* Versions of one resource are increasing numbers. Returns 0 for a version that is no number, which
- * is not waited for. */
+/* Returns the resourceVersion as a number; the versions of one resource increase. Returns 0 if it
+ * is not a number; then the controller does not wait for it. */
 static int64_t own_write_version(const struct json *object)
 {
     int64_t version;

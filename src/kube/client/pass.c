@@ -1,5 +1,6 @@
-/* Carries out a pass; see pass.h. Used by controllers on their loop thread. It knows no plan: the
- * controller chooses the next call and decides what a failure means for later stages. */
+/* Carries out a pass; see pass.h. Used by controllers on their loop thread. This file does not read
+ * the plan. The controller chooses the next call and decides what a failure means for later
+ * stages. */
 #include "kube/client/pass.h"
 
 #include "base/mem.h"
@@ -73,7 +74,8 @@ const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map 
     return kube_pass_hold_all(pass, sorted, count);
 }
 
-/* Starts calls of the stage up to the limit. Returns false when all have been answered. */
+/* Starts calls of the stage up to the limit. Returns false when all calls of the stage have been
+ * answered. */
 static bool keep_calling(struct kube_pass *pass)
 {
     size_t calls_max = pass->probes ? 1 : pass->calls_max;

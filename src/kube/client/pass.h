@@ -1,7 +1,7 @@
-/* One pass of a controller over a workload: the API calls that carry out its decision, in numbered
- * stages, with a limit of calls in flight, and references to the objects that the calls use. A
- * stage begins when every call of the stage before has been answered. A controller embeds struct
- * kube_pass in its own struct and defines the stages. */
+/* One pass of a controller over a workload. A pass makes the API calls that carry out the
+ * controller's plan, in numbered stages and with a limit of calls in flight. It references the
+ * objects that the calls use. A stage begins when every call of the stage before has been answered.
+ * A controller embeds struct kube_pass in its own struct and defines the stages. */
 #ifndef TRAINYARD_KUBE_CLIENT_PASS_H
 #define TRAINYARD_KUBE_CLIENT_PASS_H
 
@@ -25,7 +25,7 @@ struct kube_pass_stages {
     int (*after)(struct kube_pass *pass);
 };
 
-/* All stages have ended, or the pass was aborted. The callee releases the pass. */
+/* Called when all stages have ended or the pass was aborted. The callee releases the pass. */
 typedef void kube_pass_done(void *context, struct kube_pass *pass);
 
 struct kube_pass {
@@ -43,21 +43,21 @@ struct kube_pass {
 
     int stage;
     size_t position;
-    bool failed;      /* the pass is to be repeated; this does not end it */
+    bool failed;      /* the controller must repeat the pass, which still runs to its end */
     bool unreachable; /* the pass was aborted because the server did not answer */
-    /* One call in flight until the first has been answered. The caller sets it if the server did
-     * not answer the pass before. */
+    /* Only one call is in flight until the first answer arrives. The caller sets this if the server
+     * did not answer in the previous pass. */
     bool probes;
 
     /* Private. */
     VEC(struct kube_object *) held;
     size_t under_way;
     struct loop_task end;
-    struct list_link link; /* in the list of its controller */
+    struct list_link link; /* in the `list` of kube_pass_init() */
 };
 
-/* The caller sets the first block of members afterwards. `list` starts empty; it has all passes of
- * a controller that are not released, in no order. */
+/* The caller sets the first block of members afterwards. `list` contains all passes of a controller
+ * that are not released yet, in no particular order. It starts empty. */
 void kube_pass_init(struct kube_pass *pass, struct list_head *list, struct kube_object *workload);
 /* May be called with calls in flight if the client was freed before. */
 void kube_pass_release(struct kube_pass *pass);
@@ -73,14 +73,14 @@ const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map 
 void kube_pass_start(struct kube_pass *pass);
 void kube_pass_answered(struct kube_pass *pass); /* one call has ended, with or without success */
 
-/* Returns whether the error is the server's answer. Without an answer it is unknown whether the
+/* Returns whether the server answered with this error. Without an answer it is unknown whether the
  * call had an effect. */
 bool kube_pass_has_answer(const struct err *err);
-/* Ends the pass after the present calls, because the workload could not be written or a call got no
- * answer. The pass is to be repeated unless the workload is gone. The caller still calls
- * kube_pass_answered(). */
+/* Ends the pass after the calls in flight, because the workload could not be written or a call got
+ * no answer. Sets `failed`, so that the pass is repeated, unless `err` says that the workload is
+ * gone. The caller must still call kube_pass_answered(). */
 void kube_pass_abort(struct kube_pass *pass, const struct err *err);
-/* The workload was written; `workload` is the server's answer. */
+/* Records a write of the workload in `writes`. `workload` is the server's answer. */
 void kube_pass_add_write(struct kube_pass *pass, const struct json *workload);
 
 /* Records an event about the workload. */

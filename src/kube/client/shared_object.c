@@ -1,5 +1,5 @@
-/* Reference counts of objects, and sharing between them; see shared_object.h. A base shares nothing
- * itself and stays as long as another object shares with it. */
+/* Counts references to objects, and shares memory between similar objects; see shared_object.h. A
+ * base object has no base itself. It is kept as long as another object uses parts of it. */
 #include "kube/client/shared_object.h"
 
 #include "base/hash.h"
@@ -42,7 +42,8 @@ struct kube_object *kube_object_adopt(struct arena *arena, struct json *json)
     return object;
 }
 
-/* Thousands of objects live long, so each has memory of exactly its size. */
+/* Each object gets exactly the memory that it needs, because thousands of objects are kept for a
+ * long time. */
 static struct kube_object *object_new(const struct json *json, struct kube_object *base,
                                       size_t size)
 {

@@ -1,5 +1,6 @@
-/* An immutable, reference-counted API object, shared by an informer, its listeners and their calls.
- * A user that keeps an object beyond a call takes a reference. Not thread-safe. */
+/* An immutable, reference-counted API object, shared by an informer, its callbacks and API calls in
+ * flight. Code that keeps an object after its function returns takes a reference. Not
+ * thread-safe. */
 #ifndef TRAINYARD_KUBE_CLIENT_SHARED_OBJECT_H
 #define TRAINYARD_KUBE_CLIENT_SHARED_OBJECT_H
 
@@ -9,7 +10,7 @@
 struct kube_object {
     int references;
     struct arena *arena;      /* holds the tree, except for the parts that are shared with `base` */
-    struct kube_object *base; /* the object that parts of the tree are shared with; or NULL */
+    struct kube_object *base; /* the object whose parts this tree uses; or NULL */
     struct json *json;
     const char *namespace_; /* "" for a cluster-wide object */
     const char *name;
@@ -24,18 +25,18 @@ struct kube_object *kube_object_adopt(struct arena *arena, struct json *json);
 struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object);
 
-/* Saves memory for objects that are similar, such as the pods of a job. Of each family one object
- * is stored whole, and the others share with it what is the same. Objects belong to one family if
- * their names differ only behind the last dash and their status has the same number of members. The
- * table has a fixed number of slots; a collision only means that less is shared. */
+/* Saves memory for similar objects, such as the pods of a job. One object of each family is stored
+ * completely, and the others share its equal parts. Objects belong to one family if their names
+ * differ only after the last dash and their status has the same number of members. The table has a
+ * fixed number of slots; after a collision, less is shared. */
 enum { KUBE_OBJECT_FAMILIES_MAX = 64 };
 struct kube_object_families { /* zero-initialized */
     struct kube_object *bases[KUBE_OBJECT_FAMILIES_MAX];
 };
 void kube_object_families_release(struct kube_object_families *families);
 
-/* Makes an object with a copy of the tree that shares parts with its family if that saves memory.
- */
+/* Makes an object with a copy of the tree. The copy shares parts with its family if that saves
+ * memory. */
 struct kube_object *kube_object_families_add(struct kube_object_families *families,
                                              const struct json *json);
 /* Releases stored objects that only this table references. */

@@ -58,7 +58,7 @@ int watch_decoder_read(struct arena *arena, const char *line, size_t size, struc
     return err_set(err, ERR_INTERNAL, "watch: unknown event type '%.32s'", type);
 }
 
-/* *ret_stop: the receiver wants no further events. */
+/* Sets *ret_stop if the callback returned false. */
 static int decode_line(struct watch_decoder *decoder, const char *line, size_t size,
                        watch_decoder_event *event, void *context, bool *ret_stop, struct err *err)
 {

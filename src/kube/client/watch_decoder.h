@@ -1,5 +1,6 @@
-/* Decodes the stream of a watch: one JSON object per line, {type, object}. Takes pieces as they
- * arrive and gives out whole events. Does no I/O; client_watch.c feeds it. */
+/* Decodes the stream of a watch: one JSON object per line, {type, object}. Accepts the data in
+ * pieces of any size and calls back with complete events. Does no I/O; client_watch.c passes the
+ * data to it. */
 #ifndef TRAINYARD_KUBE_CLIENT_WATCH_DECODER_H
 #define TRAINYARD_KUBE_CLIENT_WATCH_DECODER_H
 
@@ -10,14 +11,14 @@ enum { WATCH_LINE_MAX = 16 << 20 };
 
 struct watch_decoder {
     struct buf line;     /* the beginning of an incomplete line */
-    struct arena *arena; /* holds the event that is being given out */
+    struct arena *arena; /* contains the event that the callback gets */
 };
 
 void watch_decoder_init(struct watch_decoder *decoder);
 void watch_decoder_release(struct watch_decoder *decoder);
 
-/* Gets one event. The object is valid until the function returns. Returns false to get no further
- * events, because the receiver is gone. */
+/* Called for each event. The object is valid until the callback returns. The callback returns false
+ * to stop decoding, for example because it has freed the watch. */
 typedef bool watch_decoder_event(void *context, const char *type, struct json *object);
 
 /* Returns 0, the error of the server's ERROR event (-ERR_EXPIRED for 410), or -ERR_INTERNAL for a
@@ -34,7 +35,8 @@ struct watch_event {
 int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_event *ret,
                        struct err *err);
 
-/* The stream has ended. Returns -ERR_UNAVAILABLE if it ended within a line. */
+/* Must be called at the end of the stream. Returns 0, or -ERR_UNAVAILABLE if the last line is
+ * incomplete. */
 int watch_decoder_end(const struct watch_decoder *decoder, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* The queue of keys; see workqueue.h. A key has an entry from its first addition until it has no
- * work and no backoff. Workers are started from a loop task, never from within an addition or the
- * end of other work. */
+ * work and no backoff. Work is started from a loop task, never from within workqueue_add() or
+ * workqueue_done(). */
 #include "kube/client/workqueue.h"
 
 #include "base/map.h"
@@ -16,8 +16,8 @@ struct entry {
     struct entry *next; /* next waiting entry */
     bool waiting;
     bool running;
-    bool again;   /* added while its work runs */
-    bool called;  /* the worker is being called: the key's text must stay valid */
+    bool again;   /* the key was added while its work runs */
+    bool called;  /* the worker function is running, so `key` must not be freed */
     int failures; /* failures in a row */
     struct loop_timer delay;
 };
@@ -31,7 +31,8 @@ struct workqueue {
     struct entry *first, **last; /* waiting entries, in the order of their addition */
     size_t waiting, running;
     struct loop_task task;
-    bool dispatching, freed; /* freed by a worker: the memory is freed when it returns */
+    /* `freed`: a worker freed the queue. The memory is freed when the worker returns. */
+    bool dispatching, freed;
 };
 
 static void workqueue_dispatch(struct loop_task *task);

@@ -1,6 +1,6 @@
-/* A queue of keys for a controller. A key that is added several times waits once; one key is never
- * worked on twice at the same time; at most `parallel` keys are worked on at once; a failed key is
- * added again after a backoff that doubles. */
+/* A queue of keys for a controller. A key that is added several times waits only once. Work on the
+ * same key never runs twice at the same time, and work on at most `parallel` keys runs at once. A
+ * failed key is added again after a backoff that doubles. */
 #ifndef TRAINYARD_KUBE_CLIENT_WORKQUEUE_H
 #define TRAINYARD_KUBE_CLIENT_WORKQUEUE_H
 
@@ -10,26 +10,26 @@
 
 struct workqueue;
 
-/* Starts work on the key. It must call workqueue_done() when the work has ended, at once or later.
- */
+/* Starts the work on a key. When the work has ended, at once or later, workqueue_done() must be
+ * called. */
 typedef void workqueue_worker(void *context, const char *key);
 
 struct workqueue *workqueue_new(struct loop *loop, size_t parallel, workqueue_worker *worker,
                                 void *context);
-/* Frees at once, also from within a worker. No worker runs afterwards, and work in progress must
- * not report its end. */
+/* Frees the queue. May be called from within a worker. No worker starts afterwards, and work in
+ * progress must not call workqueue_done(). */
 struct workqueue *workqueue_free(struct workqueue *queue);
 
 void workqueue_add(struct workqueue *queue, const char *key);
 void workqueue_add_after(struct workqueue *queue, const char *key,
-                         int64_t delay_ms); /* of several delays of a key the shortest counts */
+                         int64_t delay_ms); /* if a key has several delays, the shortest counts */
 
-/* The work on the key has ended. failed: the key is added again after its backoff (5 ms to 30 s);
- * else the backoff is reset. */
+/* Ends the work on the key. If `failed` is set, the key is added again after its backoff (5 ms to
+ * 30 s). Otherwise the backoff is reset. */
 void workqueue_done(struct workqueue *queue, const char *key, bool failed);
 
-/* The work on the key could not begin: the key is added again after the delay, without counting as
- * a failure. */
+/* Ends the work on the key if it could not begin. The key is added again after the delay. This does
+ * not count as a failure. */
 void workqueue_defer(struct workqueue *queue, const char *key, int64_t delay_ms);
 
 size_t

@@ -63,7 +63,8 @@ static void validate_template(struct field_errors *errors, const struct json *sp
                         "activeDeadlineSeconds in ReplicaSet is not Supported");
 }
 
-/* Validates what both kinds have: a selector, and a pod template that it must match. */
+/* Validates the selector and the pod template, which both kinds have. The selector must match the
+ * template's labels. */
 static void validate_pods(struct field_errors *errors, const struct json *spec)
 {
     const struct json *selector = json_get(spec, "selector");
@@ -86,7 +87,7 @@ static void validate_pods(struct field_errors *errors, const struct json *spec)
         validate_template(errors, spec, &parsed);
 }
 
-/* The number of a percentage such as "25%"; -1 if the value is no percentage. */
+/* Returns the number of a percentage such as "25%", or -1 if the value is not a percentage. */
 static int64_t percent_of(const struct json *value)
 {
     const char *text = json_text(value);
@@ -170,25 +171,26 @@ static void deployment_validate(struct field_errors *errors, const struct json *
 
 static const struct kube_column DEPLOYMENT_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Ready", "How many of its pods are ready, of how many.", table_deployment_ready),
-    COLUMN_TEXT("Up-to-date", "How many pods are of the newest template.", table_replicas_updated),
-    COLUMN_TEXT("Available", "How many pods have been ready for long enough.",
+    COLUMN_TEXT("Ready", "Pods that are ready, out of the desired number.", table_deployment_ready),
+    COLUMN_TEXT("Up-to-date", "Number of pods that have the newest template.",
+                table_replicas_updated),
+    COLUMN_TEXT("Available", "Number of pods that have been ready for minReadySeconds.",
                 table_replicas_available),
     COLUMN_AGE,
     COLUMN_WIDE("Containers", "Names of the containers.", table_template_containers),
     COLUMN_WIDE("Images", "Images of the containers.", table_template_images),
-    COLUMN_WIDE("Selector", "Labels of its pods.", table_pod_selector),
+    COLUMN_WIDE("Selector", "Label selector of its pods.", table_pod_selector),
 };
 
 static const struct kube_column REPLICASET_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_INT("Desired", "How many pods are wanted.", table_replicas_desired),
-    COLUMN_INT("Current", "How many pods there are.", table_replicas_current),
-    COLUMN_INT("Ready", "How many of them are ready.", table_replicas_ready),
+    COLUMN_INT("Desired", "Desired number of pods.", table_replicas_desired),
+    COLUMN_INT("Current", "Number of pods that exist.", table_replicas_current),
+    COLUMN_INT("Ready", "Number of pods that are ready.", table_replicas_ready),
     COLUMN_AGE,
     COLUMN_WIDE("Containers", "Names of the containers.", table_template_containers),
     COLUMN_WIDE("Images", "Images of the containers.", table_template_images),
-    COLUMN_WIDE("Selector", "Labels of its pods.", table_pod_selector),
+    COLUMN_WIDE("Selector", "Label selector of its pods.", table_pod_selector),
 };
 
 static const struct kube_scale_paths REPLICAS_SCALE = {

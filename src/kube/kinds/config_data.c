@@ -13,7 +13,7 @@
 
 enum { DATA_MAX = 1024 * 1024 }; /* bytes of all values, as in Kubernetes */
 
-/* The number of bytes that the base64 text encodes. */
+/* Returns the number of bytes that the base64 text encodes. */
 static size_t decoded_size(const struct json *text)
 {
     size_t size = text->size / 4 * 3;
@@ -22,7 +22,7 @@ static size_t decoded_size(const struct json *text)
     return size;
 }
 
-/* Returns the bytes of all values. */
+/* Validates a map and returns the size of all its values in bytes. */
 static size_t validate_map(struct field_errors *errors, const struct json *map, const char *field,
                            bool encoded)
 {
@@ -69,7 +69,7 @@ static void configmap_validate(struct field_errors *errors, const struct json *m
                           json_string(errors->arena, value->name),
                           "duplicate of key present in binaryData");
     }
-    validate_size(errors, total, "[]"); /* the field that Kubernetes names */
+    validate_size(errors, total, "[]"); /* Kubernetes uses this field name */
     validate_immutable(errors, map, old, maps);
 }
 
@@ -182,14 +182,14 @@ static void secret_validate(struct field_errors *errors, const struct json *secr
 
 static const struct kube_column CONFIGMAP_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_INT("Data", "How many entries it has.", table_data_count),
+    COLUMN_INT("Data", "Number of keys in the data.", table_data_count),
     COLUMN_AGE,
 };
 
 static const struct kube_column SECRET_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_TEXT("Type", "Type of the secret.", table_secret_type),
-    COLUMN_INT("Data", "How many entries it has.", table_data_count),
+    COLUMN_INT("Data", "Number of keys in the data.", table_data_count),
     COLUMN_AGE,
 };
 

@@ -2,15 +2,15 @@
 #include "kube/kinds/row.h"
 
 static const struct kube_column EVENT_COLUMNS[] = {
-    COLUMN_TEXT("Last Seen", "Time since it happened last.", table_event_last_seen),
+    COLUMN_TEXT("Last Seen", "Time since the event last occurred.", table_event_last_seen),
     COLUMN_TEXT("Type", "Normal or Warning.", table_event_type),
-    COLUMN_TEXT("Reason", "Reason in one word.", table_event_reason),
-    COLUMN_TEXT("Object", "Object that it is about.", table_event_object),
-    COLUMN_WIDE("Subobject", "The part of the object it is about.", table_event_subobject),
-    COLUMN_WIDE("Source", "Component that reports it.", table_event_source),
-    COLUMN_TEXT("Message", "What happened.", table_event_message),
-    COLUMN_WIDE("First Seen", "Time since it happened first.", table_event_first_seen),
-    COLUMN_WIDE("Count", "How often it happened.", table_event_count),
+    COLUMN_TEXT("Reason", "Reason for the event, in one word.", table_event_reason),
+    COLUMN_TEXT("Object", "Object that the event is about.", table_event_object),
+    COLUMN_WIDE("Subobject", "Part of the object that the event is about.", table_event_subobject),
+    COLUMN_WIDE("Source", "Component that reported the event.", table_event_source),
+    COLUMN_TEXT("Message", "Description of the event.", table_event_message),
+    COLUMN_WIDE("First Seen", "Time since the event first occurred.", table_event_first_seen),
+    COLUMN_WIDE("Count", "How often the event has occurred.", table_event_count),
     {"Name", "string", "name", "Name of the event.", 1, table_name},
 };
 

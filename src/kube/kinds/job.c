@@ -1,5 +1,5 @@
-/* Jobs: their row, their defaults, and the generated labels by which their pods are known, as
- * Kubernetes 1.28 writes them. job_validate.c validates them. */
+/* Jobs: their row, their defaults, and the generated labels that identify their pods, as in
+ * Kubernetes 1.28. job_validate.c validates Jobs. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -61,7 +61,7 @@ static void take_labels(struct arena *arena, struct json *job, const struct json
 static void job_create(struct arena *arena, struct json *job)
 {
     struct json *spec = json_get(job, "spec");
-    json_set(arena, job, "status", json_object(arena)); /* only the controller may set it */
+    json_set(arena, job, "status", json_object(arena)); /* only the controller may set the status */
     if (spec && spec->type == JSON_OBJECT && !json_get_bool(spec, "manualSelector", false))
         generate_selector(arena, job, spec);
     take_labels(arena, job, spec);
@@ -69,12 +69,13 @@ static void job_create(struct arena *arena, struct json *job)
 
 static const struct kube_column JOB_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Completions", "How many pods have succeeded, of how many.", table_job_completions),
-    COLUMN_TEXT("Duration", "Time from its start to its end.", table_job_duration),
+    COLUMN_TEXT("Completions", "Pods that have succeeded, out of the number required.",
+                table_job_completions),
+    COLUMN_TEXT("Duration", "Time from the start of the job to its end.", table_job_duration),
     COLUMN_AGE,
     COLUMN_WIDE("Containers", "Names of the containers.", table_template_containers),
     COLUMN_WIDE("Images", "Images of the containers.", table_template_images),
-    COLUMN_WIDE("Selector", "Labels of its pods.", table_pod_selector),
+    COLUMN_WIDE("Selector", "Label selector of its pods.", table_pod_selector),
 };
 
 /* clang-format off */

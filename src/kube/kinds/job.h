@@ -1,4 +1,4 @@
-/* Jobs: the labels by which the pods of a job are known, and the validation hook of their row. */
+/* Jobs: the labels that identify the pods of a Job, and the validation hook of the Job row. */
 #ifndef TRAINYARD_KUBE_KINDS_JOB_H
 #define TRAINYARD_KUBE_KINDS_JOB_H
 

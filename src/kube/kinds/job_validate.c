@@ -1,4 +1,4 @@
-/* Validation of Jobs, in Kubernetes' words. Fields that have no effect here are refused instead of
+/* Validates Jobs, with Kubernetes' messages. Fields that have no effect here are refused instead of
  * silently ignored. */
 #include "kube/kinds/job.h"
 
@@ -56,7 +56,7 @@ static void validate_mode(struct field_errors *errors, const struct json *job,
                       "will not able to create pod with invalid DNS label %s: %s", host, complaint);
 }
 
-/* Refuses the features of Kubernetes' Job controller that this one does not have. */
+/* Refuses the features of Kubernetes' Job controller that this program does not support. */
 static void refuse_undone(struct field_errors *errors, const struct json *spec)
 {
     static const char *const rows[][2] = {

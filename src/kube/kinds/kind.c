@@ -1,4 +1,4 @@
-/* Questions about one row; see kind.h. */
+/* Functions that read one row; see kind.h. */
 #include "kube/kinds/kind.h"
 
 #include "base/str.h"

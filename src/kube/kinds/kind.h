@@ -1,10 +1,10 @@
-/* A kind of object, as one row: what the API calls it, what its objects look like, what `kubectl
- * get` shows of it, what an object gets where it says nothing, and what is refused. Everything that
- * depends on a kind reads its row: discovery, routing, decoding, validation, tables, OpenAPI.
+/* Describes a kind of object in one row (struct kube_kind): its names in the API, the schema of its
+ * objects, the columns of `kubectl get`, its defaults and its validation. Everything that depends
+ * on a kind reads its row: discovery, routing, decoding, validation, tables, OpenAPI.
  *
- * A row lives with its owner: Kubernetes' own kinds in kube/kinds/ (kinds.h lists them), training
- * kinds in operator/kind/, Workflow in pipeline/, CustomResourceDefinition in engine/crd/. row.h
- * says how a row is written. Rows of custom resources are made at run time (engine/crd/).
+ * The rows of Kubernetes' own kinds are in kube/kinds/ (kinds.h lists them), training kinds in
+ * operator/kind/, Workflow in pipeline/, CustomResourceDefinition in engine/crd/. row.h explains
+ * how to write a row. Rows of custom resources are made at run time (engine/crd/).
  *
  * The hooks of a row are pure functions. A hook that needs the state of an API server (a quota, a
  * free address) is not part of the row: engine/hooks.c adds it. */
@@ -31,7 +31,7 @@ enum kube_verb {
     VERB_WATCH = 1 << 7,
     VERB_LAST = VERB_WATCH,
 };
-/* As RBAC and discovery name the verb: "deletecollection". */
+/* Returns the verb's name in RBAC and discovery, such as "deletecollection". */
 const char *kube_verb_name(enum kube_verb verb);
 
 enum kube_subresource_id {
@@ -49,26 +49,26 @@ enum kube_subresource_id {
     SUB_SCALE,    /* the number of replicas, as an autoscaling/v1 Scale */
 };
 
-/* Where an object has the values that its Scale shows. A path is names with dots between. */
+/* The places of the values that a Scale shows. A path is a list of names with dots between them. */
 struct kube_scale_paths {
     const char *spec_path;     /* the number of replicas wanted: "spec.replicas" */
     const char *status_path;   /* the number of replicas that exist */
     const char *selector_path; /* the selector of the pods: a string, or a selector object */
     const char *any_case;      /* a name in the paths that users may write in any case; or NULL */
-    bool makes_spec;           /* an absent value reads as 0 and is created when it is set */
+    bool makes_spec;           /* a missing spec_path reads as 0 and is created when it is set */
 };
 
 struct kube_subresource {
     enum kube_subresource_id id;
     const char *name;                   /* "status" */
     const char *kind;                   /* the kind of the body, for discovery */
-    const char *group, *version;        /* of that kind; NULL: those of the resource */
+    const char *group, *version;        /* the group and version of `kind`; NULL: as the resource */
     const struct schema_object *schema; /* the type of the body; NULL: the kind's own, or none */
     unsigned verbs;
-    const struct kube_scale_paths *scale; /* of SUB_SCALE */
+    const struct kube_scale_paths *scale; /* only for SUB_SCALE */
 };
 
-/* Which names the objects of a kind may have. */
+/* The rule for the names of a kind's objects. */
 enum kube_name_rule {
     NAME_SUBDOMAIN, /* RFC 1123 subdomain, at most 253 characters */
     NAME_LABEL,     /* RFC 1123 label, at most 63 characters */
@@ -76,14 +76,15 @@ enum kube_name_rule {
     NAME_PATH,      /* any text that can be a segment of a path: "system:discovery" */
 };
 
-/* What a kind adds to a write. Each hook may be NULL. A hook gets an object whose metadata is
- * complete and valid. `old` is NULL on create. */
+/* Functions of a kind that run when an object is written. Each hook may be NULL. A hook gets an
+ * object whose metadata is complete and valid. `old` is NULL on create. */
 struct kube_kind_hooks {
-    /* Runs first, on the object as the client wrote it. Refuses forms that are no longer read. */
+    /* Runs first, on the object as the client wrote it. Refuses forms that are no longer
+     * supported. */
     void (*refuse)(struct field_errors *errors, const struct json *object);
-    /* Runs on every write of the main resource, before all other hooks but `refuse`. */
+    /* Runs on every write of the main resource, after `refuse` and before the other hooks. */
     void (*defaults)(struct arena *arena, struct json *object);
-    /* Runs on create. Sets what only the server may set, such as the first status. */
+    /* Runs on create. Sets fields that only the server may set, such as the first status. */
     void (*create)(struct arena *arena, struct json *object);
     void (*validate)(struct field_errors *errors, const struct json *object,
                      const struct json *old);
@@ -106,8 +107,8 @@ struct kube_kind {
     const char *singular;
     const char *list_kind;          /* "PodList" */
     const char *api_version;        /* "v1", "kubeflow.org/v1" */
-    const char *storage;            /* the first segment of its keys: "tfjobs.kubeflow.org" */
-    const char *const *short_names; /* ends with NULL, as all lists here; NULL: none */
+    const char *storage;            /* the first part of its keys: "tfjobs.kubeflow.org" */
+    const char *const *short_names; /* ends with NULL, like all lists here; NULL: none */
     const char *const *categories;
     const char *const *fields; /* field selectors besides metadata.name and metadata.namespace */
     unsigned verbs;
@@ -116,14 +117,14 @@ struct kube_kind {
     enum schema_form form;                       /* how its objects are decoded */
     enum kube_name_rule name_rule;
     bool generation; /* metadata.generation counts changes outside of metadata and status */
-    bool transient;  /* answered, never stored: a review, or a measurement */
-    bool graceful;   /* a node confirms the end: deletion waits for a delete with grace 0 */
+    bool transient;  /* its objects are never stored: a review, or a metric */
+    bool graceful;   /* deletion waits until a node deletes the object with grace period 0 */
     const struct kube_older_version *older; /* ends with version NULL; NULL: none */
     struct kube_columns columns;            /* what `kubectl get` shows; empty: name and age */
     struct kube_kind_hooks hooks;
 
-    /* Only of custom resources; NULL in rows that are built in. */
-    struct registry_definition *definition; /* the definition whose row this is */
+    /* Only for custom resources; NULL in built-in rows. */
+    struct registry_definition *definition; /* the CustomResourceDefinition of this row */
     const char *stored_version; /* apiVersion of its objects in the store; NULL: api_version */
     const struct schema *whole; /* the schema with the rules for whole objects */
     const struct json *source;  /* openAPIV3Schema as it was written */
@@ -137,7 +138,7 @@ const struct kube_subresource *kube_subresource(const struct kube_kind *kind, co
 bool kube_kind_has_status(const struct kube_kind *kind);
 /* Whether a field selector may name the path. */
 bool kube_kind_selects_field(const struct kube_kind *kind, const char *path);
-/* The columns of the kind; those of name and age if it has none of its own. */
+/* Returns the columns of the kind, or the columns name and age if it has no columns. */
 const struct kube_columns *kube_kind_columns(const struct kube_kind *kind);
 
 #endif

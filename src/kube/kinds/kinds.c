@@ -6,8 +6,8 @@
 #include "kube/types/types.h"
 
 /* In alphabetical order of group and resource, which is the order of discovery. One exception: the
- * PodGroup of the scheduler-plugins stands before Volcano's, so that kubectl takes "podgroup" for
- * the one that the scheduler here reads. */
+ * PodGroup of the scheduler-plugins comes before Volcano's, so that "podgroup" in kubectl means the
+ * PodGroup that this program's scheduler reads. */
 static const struct kube_kind *const KINDS[] = {
     &KUBE_CONFIGMAP_KIND,
     &KUBE_ENDPOINTS_KIND,

@@ -1,5 +1,5 @@
-/* The kinds of Kubernetes that are built in, one file per subject. row.h says how a row is written.
- * Add a kind with its file, a declaration here and a line in kinds.c. */
+/* The built-in kinds of Kubernetes, one file per subject. row.h explains how to write a row. A new
+ * kind needs a file, a declaration here and a line in kinds.c. */
 #ifndef TRAINYARD_KUBE_KINDS_KINDS_H
 #define TRAINYARD_KUBE_KINDS_KINDS_H
 
@@ -14,12 +14,14 @@ extern const struct kube_kind KUBE_CONFIGMAP_KIND, KUBE_ENDPOINTS_KIND, KUBE_EVE
     KUBE_CLUSTERROLEBINDING_KIND, KUBE_CLUSTERROLE_KIND, KUBE_ROLEBINDING_KIND, KUBE_ROLE_KIND,
     KUBE_PRIORITYCLASS_KIND, KUBE_PODGROUP_KIND, KUBE_VOLCANO_PODGROUP_KIND, KUBE_STORAGECLASS_KIND;
 
-/* The kind at `position`, counted from 0, in the order of discovery; NULL after the last. */
+/* Returns the kind at `position`, counted from 0, in the order of discovery; NULL after the last
+ * kind. */
 const struct kube_kind *kube_kind_at(size_t position);
-/* The stored kind of objects with this apiVersion and kind; NULL if it is not built in. */
+/* Returns the stored kind of objects with this apiVersion and kind; NULL if it is not built in. */
 const struct kube_kind *kube_kind_find(const char *api_version, const char *kind);
-/* The type of objects with this apiVersion and kind, also of those that are only sent, such as
- * DeleteOptions; NULL if it is not built in. A schema_find_type; `context` is not used. */
+/* Returns the type of objects with this apiVersion and kind, including objects that are only sent,
+ * such as DeleteOptions; NULL if it is not built in. Has the signature schema_find_type; `context`
+ * is not used. */
 const struct schema_object *kube_kind_find_type(const void *context, const char *api_version,
                                                 const char *kind);
 

@@ -1,5 +1,5 @@
-/* Leases: their row and validation. A lease is renewed every few seconds, so validation is short.
- */
+/* Leases: their row and validation. A lease is renewed every few seconds, so its validation must be
+ * fast. */
 #include "kube/kinds/row.h"
 
 #include "kube/kinds/rule.h"

@@ -27,8 +27,8 @@ static void take_missing(struct arena *arena, struct json *item, const char *to,
     }
 }
 
-/* The default limit of a container is the maximum. Its default request is the default limit, or
- * else the minimum. */
+/* If missing, `default` (the limit) of a container is set to `max`, and `defaultRequest` is set to
+ * `default`, or to `min` without `default`. */
 static void limit_range_defaults(struct arena *arena, struct json *range)
 {
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
@@ -48,7 +48,7 @@ static struct kube_quantity quantity_of(const struct json *value)
 }
 
 /* Adds an error if the first of two amounts of a resource is greater than the second. As in
- * Kubernetes, the error shows one of the two amounts at the field of one of the two. */
+ * Kubernetes, the error is at `field` and shows the amount in `shown`. */
 static void validate_order(struct field_errors *errors, const struct json *item, const char *path,
                            const char *less, const char *less_name, const char *more,
                            const char *more_name, const char *field, const char *shown)
@@ -165,7 +165,7 @@ static void limit_range_validate(struct field_errors *errors, const struct json 
 
 static const struct kube_column ROLE_COLUMNS[] = {
     COLUMN_NAME,
-    {"Created At", "date", "", "When it was created.", 0, table_created_at},
+    {"Created At", "date", "", "When the object was created.", 0, table_created_at},
 };
 
 /* clang-format off */

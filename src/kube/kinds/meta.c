@@ -1,4 +1,5 @@
-/* The metadata that the server sets and keeps; see meta.h. meta_validate.c validates it. */
+/* Sets the metadata fields that only the server may set; see meta.h. meta_validate.c validates
+ * metadata. */
 #include "kube/kinds/meta.h"
 
 #include "base/moment.h"
@@ -16,8 +17,8 @@ void meta_set_time(struct arena *arena, struct json *object, const char *name, i
     json_set_string(arena, object, name, text);
 }
 
-/* Removes the fields that clients may not set. managedFields stay: api_track_fields() handles
- * them. */
+/* Removes the fields that clients may not set. managedFields stays, because api_track_fields()
+ * handles it. */
 static void drop_server_fields(struct json *meta)
 {
     json_remove(meta, "selfLink");

@@ -1,4 +1,4 @@
-/* The metadata of objects of any kind: what the API server sets, keeps and refuses. Pure. */
+/* Completes and validates the metadata of objects of any kind, as the API server does. Pure. */
 #ifndef TRAINYARD_KUBE_KINDS_META_H
 #define TRAINYARD_KUBE_KINDS_META_H
 
@@ -16,7 +16,7 @@ void meta_prepare_create(struct arena *arena, const struct kube_kind *resource, 
 void meta_prepare_update(struct arena *arena, const struct kube_kind *resource, struct json *object,
                          const struct json *old);
 
-/* Returns generateName with five random letters behind it. */
+/* Returns generateName followed by five random characters. */
 char *meta_generate_name(struct arena *arena, const char *generate_name);
 
 /* Validates names, labels, annotations, finalizers and owner references. `old` is NULL on create.
@@ -24,18 +24,18 @@ char *meta_generate_name(struct arena *arena, const char *generate_name);
 void meta_validate(struct field_errors *errors, const struct kube_kind *resource,
                    const struct json *object, const struct json *old);
 
-/* Validates a map of labels, also that of a selector. `field` names it in errors. */
+/* Validates a map of labels, or the matchLabels of a selector. `field` is its path in errors. */
 void meta_validate_labels(struct field_errors *errors, const struct json *labels,
                           const char *field);
 
-/* Validates the key of a label ("name" or "prefix.example/name"), the value of a label, and
- * annotations, whose keys have the same form. */
+/* Validate the key of a label ("name" or "prefix.example/name"), the value of a label, and
+ * annotations. Keys of annotations have the same form. */
 void meta_validate_label_name(struct field_errors *errors, const char *name, const char *field);
 void meta_validate_label_value(struct field_errors *errors, const char *value, const char *field);
 void meta_validate_annotations(struct field_errors *errors, const struct json *annotations,
                                const char *field);
 
-/* What is wrong with a name, in Kubernetes' words; NULL if it is valid. */
+/* Returns Kubernetes' message about an invalid name, or NULL if the name is valid. */
 const char *meta_name_complaint(enum kube_name_rule rule, const char *name);
 
 /* Whether the text is of the form "prefix.example/name" or "name". */

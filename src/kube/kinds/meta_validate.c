@@ -1,4 +1,4 @@
-/* Validation of metadata, in Kubernetes' words. */
+/* Validates metadata, with Kubernetes' messages. */
 #include "kube/kinds/meta.h"
 
 #include "base/str.h"
@@ -54,8 +54,8 @@ const char *meta_name_complaint(enum kube_name_rule rule, const char *name)
     return NULL;
 }
 
-/* The form of label values and of the last part of qualified names: letters, digits, '-', '_' and
- * '.', with a letter or digit at both ends. */
+/* Whether the text has the form of label values and of the last part of qualified names: letters,
+ * digits, '-', '_' and '.', with a letter or digit at both ends. */
 static bool has_plain_letters(const char *text)
 {
     size_t size = strlen(text);

@@ -1,10 +1,11 @@
-/* Namespaces: their row. A new namespace is active and has the finalizer that keeps it until its
- * content is deleted. */
+/* Namespaces: their row. A new namespace is active. It has a finalizer, so that it is kept until
+ * its content is deleted. */
 #include "kube/kinds/row.h"
 
 #include "kube/object.h"
 
-/* The label by which a label selector finds a namespace of a given name. */
+/* Sets the label with the namespace's name, so that a label selector can select the namespace by
+ * name. */
 static void namespace_defaults(struct arena *arena, struct json *namespace_)
 {
     kube_meta_set_label(arena, namespace_, "kubernetes.io/metadata.name",

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* podCIDR and podCIDRs hold the address ranges of the node's pods: podCIDR is the first of
- * podCIDRs. If they differ, podCIDR wins. */
+/* podCIDRs are the address ranges of the node's pods, and podCIDR is the first of them. If they
+ * differ, podCIDR takes precedence. */
 static void node_defaults(struct arena *arena, struct json *node)
 {
     struct json *spec = json_get(node, "spec");
@@ -47,7 +47,7 @@ static void validate_taints(struct field_errors *errors, const struct json *tain
     _cleanup_(map_release) struct map pairs = {0};
     size_t position = 0;
     JSON_EACH (taint, taints) {
-        /* Kubernetes names this field so. */
+        /* Kubernetes uses this path in its messages. */
         const char *field = field_path(errors, "metadata.taints[%zu]", position++);
         const char *key = json_get_string(taint, "key", "");
         const char *effect = json_get_string(taint, "effect", "");
@@ -81,7 +81,8 @@ static void validate_ranges(struct field_errors *errors, const struct json *rang
 
 /* ---- Against what it was --------------------------------------------------------------------- */
 
-/* podCIDRs and providerID cannot change once they are set: pods have addresses of the ranges. */
+/* podCIDRs and providerID cannot change once they are set, because existing pods have addresses in
+ * these ranges. */
 static void validate_update(struct field_errors *errors, const struct json *spec,
                             const struct json *old)
 {
@@ -107,15 +108,16 @@ static void node_validate(struct field_errors *errors, const struct json *node,
 
 static const struct kube_column NODE_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Status", "Whether the node is ready and takes new pods.", table_node_status),
-    COLUMN_TEXT("Roles", "The roles its labels name.", table_node_roles),
+    COLUMN_TEXT("Status", "Whether the node is ready and schedulable.", table_node_status),
+    COLUMN_TEXT("Roles", "Roles of the node, from its labels.", table_node_roles),
     COLUMN_AGE,
-    COLUMN_TEXT("Version", "Version of the node's agent.", table_node_version),
-    COLUMN_WIDE("Internal-IP", "Address within the cluster.", table_node_internal_ip),
-    COLUMN_WIDE("External-IP", "Address from outside.", table_node_external_ip),
-    COLUMN_WIDE("OS-Image", "Operating system.", table_node_os_image),
-    COLUMN_WIDE("Kernel-Version", "Kernel.", table_node_kernel),
-    COLUMN_WIDE("Container-Runtime", "Program that runs the pods.", table_node_runtime),
+    COLUMN_TEXT("Version", "Kubelet version of the node.", table_node_version),
+    COLUMN_WIDE("Internal-IP", "Internal IP address of the node.", table_node_internal_ip),
+    COLUMN_WIDE("External-IP", "External IP address of the node.", table_node_external_ip),
+    COLUMN_WIDE("OS-Image", "Operating system of the node.", table_node_os_image),
+    COLUMN_WIDE("Kernel-Version", "Kernel version of the node.", table_node_kernel),
+    COLUMN_WIDE("Container-Runtime", "Name and version of the container runtime.",
+                table_node_runtime),
 };
 
 /* clang-format off */

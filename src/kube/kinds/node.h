@@ -1,4 +1,4 @@
-/* The taints that say how a node is. */
+/* The keys of the taints that show the state of a node. */
 #ifndef TRAINYARD_KUBE_KINDS_NODE_H
 #define TRAINYARD_KUBE_KINDS_NODE_H
 

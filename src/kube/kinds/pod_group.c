@@ -1,6 +1,7 @@
 /* PodGroups of the scheduler-plugins and of Volcano: their rows, and the validation of numbers and
- * amounts. The scheduler here reads those of the scheduler-plugins (engine/scheduler/gang.h). Those
- * of Volcano are stored for a Volcano that runs beside it. */
+ * amounts. The built-in scheduler reads PodGroups of the scheduler-plugins
+ * (engine/scheduler/gang.h). PodGroups of Volcano are only stored, for a Volcano scheduler that
+ * runs in the same cluster. */
 #include "kube/kinds/row.h"
 
 #include "base/mem.h"
@@ -8,7 +9,7 @@
 
 static void pod_group_create(struct arena *arena, struct json *group)
 {
-    json_remove(group, "status"); /* only the scheduler may set it */
+    json_remove(group, "status"); /* a client may not set the status on create */
 }
 
 static void pod_group_validate(struct field_errors *errors, const struct json *group,
@@ -39,20 +40,22 @@ static void pod_group_validate(struct field_errors *errors, const struct json *g
 static const struct kube_column GROUP_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_TEXT("Phase", "Phase of the group.", table_phase),
-    COLUMN_INT("MinMember", "How many pods start together or not at all.", table_group_min_member),
-    COLUMN_INT("Running", "How many of its pods run.", table_group_running),
-    COLUMN_INT("Succeeded", "How many of its pods have succeeded.", table_group_succeeded),
-    COLUMN_INT("Failed", "How many of its pods have failed.", table_group_failed),
+    COLUMN_INT("MinMember", "Minimum number of pods that are scheduled together.",
+               table_group_min_member),
+    COLUMN_INT("Running", "Number of its pods that are running.", table_group_running),
+    COLUMN_INT("Succeeded", "Number of its pods that have succeeded.", table_group_succeeded),
+    COLUMN_INT("Failed", "Number of its pods that have failed.", table_group_failed),
     COLUMN_AGE,
 };
 
 static const struct kube_column VOLCANO_GROUP_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_TEXT("Status", "Phase of the group.", table_phase),
-    COLUMN_INT("minMember", "How many pods start together or not at all.", table_group_min_member),
-    COLUMN_INT("Runnings", "How many of its pods run.", table_group_running),
+    COLUMN_INT("minMember", "Minimum number of pods that are scheduled together.",
+               table_group_min_member),
+    COLUMN_INT("Runnings", "Number of its pods that are running.", table_group_running),
     COLUMN_AGE,
-    COLUMN_WIDE("Queue", "The queue it waits in.", table_group_queue),
+    COLUMN_WIDE("Queue", "Queue that the group waits in.", table_group_queue),
 };
 
 /* clang-format off */

@@ -1,4 +1,4 @@
-/* PriorityClasses: their row, their validation, and the two that every cluster has. */
+/* PriorityClasses: their row, their validation, and the two classes that every cluster has. */
 #include "kube/kinds/priority_class.h"
 
 #include "base/mem.h"
@@ -30,7 +30,8 @@ struct json *kube_priority_class_system(struct arena *arena, size_t position)
     return class_;
 }
 
-/* Why a class whose name starts with "system-" is refused; NULL if it is one of the two. */
+/* Returns why a class whose name starts with "system-" is refused, or NULL if it is one of the two
+ * built-in classes. */
 static const char *system_complaint(struct arena *arena, const struct json *class_)
 {
     const char *name = kube_meta_name(class_);
@@ -85,7 +86,7 @@ static void priority_class_validate(struct field_errors *errors, const struct js
 static const struct kube_column CLASS_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_INT("Value", "The priority of its pods.", table_priority_value),
-    {"Global-Default", "boolean", "", "Whether it is the default of pods.", 0,
+    {"Global-Default", "boolean", "", "Whether pods without priorityClassName get this class.", 0,
      table_priority_global},
     COLUMN_AGE,
 };

@@ -11,7 +11,7 @@ enum {
     CONTAINER = 1 << 0,
     QUOTA = 1 << 1,
     INTEGER = 1 << 2,
-    POD = 1 << 3, /* a quota with a scope can count it per pod */
+    POD = 1 << 3, /* a quota with a scope can count it, because it belongs to pods */
 };
 
 static const struct {
@@ -40,7 +40,7 @@ static const struct {
     {"storage", 0},
 };
 
-/* The flags of the name; -1 if it is unknown. Any page size of hugepages is known. */
+/* Returns the flags of the name, or -1 if it is unknown. All page sizes of hugepages are known. */
 static int flags_of(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
@@ -71,7 +71,7 @@ void resource_name_validate(struct field_errors *errors, enum resource_use use, 
 bool resource_name_is_integer(const char *name)
 {
     int flags = flags_of(name);
-    /* Extended resources, such as those of device plugins, only come in whole units. */
+    /* Amounts of extended resources, such as those of device plugins, are integers. */
     return flags >= 0 ? flags & INTEGER
                       : strchr(name, '/') && !strstr(name, "kubernetes.io/") &&
                             !str_has_prefix(name, "requests.");

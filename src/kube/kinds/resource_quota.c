@@ -1,4 +1,4 @@
-/* ResourceQuotas: their row and validation. engine/admission/quota.h enforces them. */
+/* ResourceQuotas: their row and validation. engine/admission/quota.h enforces the quotas. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -42,7 +42,8 @@ static bool is_scope(const char *name)
     return false;
 }
 
-/* Whether the scope can select what the quota counts. Scopes select pods and no other objects. */
+/* Whether a quota with this scope can count all resources in `hard`. Scopes select pods and no
+ * other objects. */
 static bool scope_fits(const char *scope, const struct json *hard)
 {
     JSON_EACH (item, hard) {
@@ -123,8 +124,8 @@ static void resource_quota_validate(struct field_errors *errors, const struct js
 
 static const struct kube_column QUOTA_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Request", "Used and allowed amounts, except limits.", table_quota_requests),
-    COLUMN_TEXT("Limit", "Used and allowed amounts of limits.", table_quota_limits),
+    COLUMN_TEXT("Request", "Usage and quota of all resources except limits.", table_quota_requests),
+    COLUMN_TEXT("Limit", "Usage and quota of limits.", table_quota_limits),
     COLUMN_AGE,
 };
 

@@ -1,5 +1,5 @@
-/* Reviews: the rows of the questions about the caller and its rights. They are answered and never
- * stored. */
+/* Reviews: the rows of the requests in which a client asks for its own identity and rights. They
+ * are answered and never stored. */
 #include "kube/kinds/row.h"
 
 /* clang-format off */

@@ -118,16 +118,17 @@ static void binding_defaults(struct arena *arena, struct json *binding)
 
 static const struct kube_column BINDING_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Role", "The role that is given.", table_binding_role),
+    COLUMN_TEXT("Role", "The role that is granted.", table_binding_role),
     COLUMN_AGE,
-    COLUMN_WIDE("Users", "The users who have it.", table_binding_users),
-    COLUMN_WIDE("Groups", "The groups that have it.", table_binding_groups),
-    COLUMN_WIDE("ServiceAccounts", "The service accounts that have it.", table_binding_accounts),
+    COLUMN_WIDE("Users", "Users that the role is granted to.", table_binding_users),
+    COLUMN_WIDE("Groups", "Groups that the role is granted to.", table_binding_groups),
+    COLUMN_WIDE("ServiceAccounts", "Service accounts that the role is granted to.",
+                table_binding_accounts),
 };
 
 static const struct kube_column ROLE_COLUMNS[] = {
     COLUMN_NAME,
-    {"Created At", "date", "", "When it was created.", 0, table_created_at},
+    {"Created At", "date", "", "When the object was created.", 0, table_created_at},
 };
 
 /* clang-format off */

@@ -1,4 +1,4 @@
-/* How the row of a kind is written down (kind.h says what it holds):
+/* Macros that define the row of a kind (struct kube_kind in kind.h). For example,
  *
  *   KUBE_KIND(KUBE_LEASES, KUBE_LEASE_KIND, "coordination.k8s.io", "v1", "leases", "Lease",
  *             NAMESPACED,
@@ -8,8 +8,8 @@
  *       .columns = COLUMNS(LEASE_COLUMNS),
  *       .hooks = {.validate = lease_validate});
  *
- * defines two constants: the resource, for clients of the API, and the row. A new kind is a file
- * with its row, and a line in the list of its owner. */
+ * defines two constants: KUBE_LEASES, the resource, for clients of the API, and KUBE_LEASE_KIND,
+ * the row. */
 #ifndef TRAINYARD_KUBE_KINDS_ROW_H
 #define TRAINYARD_KUBE_KINDS_ROW_H
 
@@ -21,7 +21,7 @@
 #define NAMESPACED   true
 #define CLUSTER_WIDE false
 
-/* A kind of a named group, and one of the core group. */
+/* Define a kind of a named group, and a kind of the core group. */
 #define KUBE_KIND(resource_, row_, group_, version_, plural_, kind_, namespaced_, ...)             \
     DEFINE_KIND(resource_, row_, group_, version_, plural_, kind_, namespaced_,                    \
                 group_ "/" version_, plural_ "." group_, __VA_ARGS__)
@@ -47,7 +47,7 @@
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Shown by `kubectl get all`. */
+/* The category of kinds that `kubectl get all` shows. */
 #define CATEGORY_ALL NAMES("all")
 
 /* ---- Verbs and subresources ------------------------------------------------------------------ */
@@ -68,7 +68,7 @@ enum {
     {                                                                                              \
         .id = SUB_STATUS, .name = "status", .kind = (kind_), .verbs = VERBS_STATUS                 \
     }
-/* A proxy passes every method on. */
+/* A proxy forwards every HTTP method, so it has a verb for each. */
 #define PROXY_OF(kind_)                                                                            \
     {                                                                                              \
         .id = SUB_PROXY, .name = "proxy", .kind = kind_ "ProxyOptions",                            \
@@ -96,7 +96,7 @@ enum {
     {                                                                                              \
         "Age", "string", "", "Time since the object was created.", 0, table_age_cell               \
     }
-/* The same, as the printer column of a definition. */
+/* Like COLUMN_AGE, with the type that the printer column of a CustomResourceDefinition has. */
 #define COLUMN_AGE_DATE                                                                            \
     {                                                                                              \
         "Age", "date", "", "Time since the object was created.", 0, table_age_cell                 \
@@ -109,7 +109,7 @@ enum {
     {                                                                                              \
         name_, "integer", "", description_, 0, cell_                                               \
     }
-/* Shown by `kubectl get -o wide` only. */
+/* A column that only `kubectl get -o wide` shows. */
 #define COLUMN_WIDE(name_, description_, cell_)                                                    \
     {                                                                                              \
         name_, "string", "", description_, 1, cell_                                                \

@@ -1,4 +1,4 @@
-/* Rules that several kinds share; see rule.h. */
+/* Validation rules that several kinds share; see rule.h. */
 #include "kube/kinds/rule.h"
 
 #include "base/str.h"
@@ -16,7 +16,7 @@ void rule_nonnegative(struct field_errors *errors, const struct json *object, co
                       "must be greater than or equal to 0");
 }
 
-/* The value, or NULL if it is absent or null. */
+/* Returns the value, or NULL if it is missing or null. */
 static const struct json *present_value(const struct json *value)
 {
     return value && value->type != JSON_NULL ? value : NULL;

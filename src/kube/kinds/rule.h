@@ -1,6 +1,6 @@
-/* Validation rules for fields of several kinds, in Kubernetes' words. The values were decoded and
- * have the types of their tables. Values of other types are skipped, since decoding has reported
- * them. `field` is the path of the value, or of the object that has it, for error messages. */
+/* Validation rules for fields of several kinds, with Kubernetes' messages. A value of a wrong type
+ * is skipped, because decoding has already reported it. `field` is the path of the value, or of the
+ * object that contains it, for error messages. */
 #ifndef TRAINYARD_KUBE_KINDS_RULE_H
 #define TRAINYARD_KUBE_KINDS_RULE_H
 
@@ -12,7 +12,7 @@
 /* The member `name` of the object at `field` must not be negative. */
 void rule_nonnegative(struct field_errors *errors, const struct json *object, const char *name,
                       const char *field);
-/* Both values must be equal, or both absent: "field is immutable". */
+/* Both values must be equal, or both absent. Otherwise adds the error "field is immutable". */
 void rule_immutable(struct field_errors *errors, const struct json *value, const struct json *old,
                     const char *field);
 /* Whether both values are equal, or both absent. */
@@ -20,10 +20,10 @@ bool rule_same(const struct json *a, const struct json *b);
 /* Whether the value is set: it is neither absent, null, "", an empty list nor an empty object. */
 bool rule_is_set(const struct json *value);
 /* Returns whether the name is in the set, and adds it. "" is never in the set. Used for lists whose
- * elements must differ: comparing each with each would take minutes for 100,000 elements. */
+ * elements must differ. Comparing all pairs would take minutes for 100,000 elements. */
 bool rule_seen(struct map *seen, const char *name);
 
-/* Whether the object has the member, and it is not null. */
+/* Whether the object has the member and its value is not null. */
 bool rule_has(const struct json *object, const char *name);
 
 /* The member must be one of the words (NULL-terminated) or absent; see field_unsupported(). */
@@ -37,23 +37,25 @@ void rule_positive(struct field_errors *errors, const struct json *object, const
                    const char *field);
 /* The number must be from 1 to 65535. */
 void rule_port(struct field_errors *errors, const struct json *number, const char *field);
-/* Validates the name of a container port, and a port that is given by number or by such a name. */
+/* Validate the name of a container port, and a port that is either a number or such a name. */
 void rule_port_name(struct field_errors *errors, const char *name, const char *field);
 void rule_port_or_name(struct field_errors *errors, const struct json *port, const char *field);
 /* Validates a key of a ConfigMap or Secret. */
 void rule_config_key(struct field_errors *errors, const char *key, const char *field);
-/* The member must be the name of another object, by this rule. An empty name is an error only if it
- * is needed. */
+/* The member must be a name of another object that is valid by `rule`. An empty name is an error
+ * only if `needed` is set. */
 void rule_name(struct field_errors *errors, const struct json *object, const char *name,
                enum kube_name_rule rule, bool needed, const char *field);
-/* rule_address.c: validates an IP address and returns whether it is valid; and checks that a valid
- * address is neither unspecified, loopback, link-local nor link-local multicast. */
+/* rule_address.c: rule_address() validates an IP address and returns whether it is valid.
+ * rule_address_outside() refuses a valid address that is unspecified, loopback, link-local or
+ * link-local multicast. */
 bool rule_address(struct field_errors *errors, const struct json *address, const char *field);
 void rule_address_outside(struct field_errors *errors, const struct json *address,
                           const char *field);
 /* Validates a range of addresses such as "10.9.8.0/24". */
 void rule_address_range(struct field_errors *errors, const struct json *range, const char *field);
-/* The path must be relative and have no part ".."; the path must have no part "..". */
+/* rule_relative_path() refuses an absolute path and a path with a part "..". rule_no_backsteps()
+ * only refuses a path with a part "..". */
 void rule_relative_path(struct field_errors *errors, const char *path, const char *field);
 void rule_no_backsteps(struct field_errors *errors, const char *path, const char *field);
 /* Validates the relative path of a file in a volume. Names that start with ".." are reserved for
@@ -64,9 +66,9 @@ void rule_file_path(struct field_errors *errors, const char *path, const char *f
 void rule_selector(struct field_errors *errors, const struct json *selector, const char *field);
 /* rule_template.c: validates a PodTemplateSpec with its labels, annotations and pod spec. */
 void rule_template(struct field_errors *errors, const struct json *template_, const char *field);
-/* Like rule_template(), but for a kind whose objects are stored as they were written: the types are
- * right, the defaults are missing. The restart policy of the template is not validated, since the
- * controller of the kind sets it. */
+/* Like rule_template(), but for a kind whose objects are stored as the client wrote them, without
+ * defaults. The restart policy of the template is not validated, because the controller of the kind
+ * sets it. */
 void rule_template_written(struct field_errors *errors, const struct json *template_,
                            const char *field);
 

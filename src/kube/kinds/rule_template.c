@@ -17,14 +17,15 @@ void rule_template(struct field_errors *errors, const struct json *template_, co
     field_errors_init(&inner, errors->arena);
     kube_pod_validate(&inner, template_, NULL);
     field_errors_take(errors, &inner, field_path(errors, "%s.", field));
-    /* Admission checks these names of a pod, but not of a template. */
+    /* For pods, admission checks these names, but not for templates. */
     rule_name(errors, json_get(template_, "spec"), "serviceAccountName", NAME_SUBDOMAIN, false,
               field_path(errors, "%s.spec", field));
     rule_name(errors, json_get(template_, "spec"), "priorityClassName", NAME_SUBDOMAIN, false,
               field_path(errors, "%s.spec", field));
 }
 
-/* Completes a template like the pod that a controller makes of it, as the server would store it. */
+/* Decodes the template and sets its defaults, as the server does for the pod that is created from
+ * it. */
 static int complete_template(struct arena *arena, struct json *template_, struct err *err)
 {
     int result =

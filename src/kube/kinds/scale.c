@@ -1,4 +1,4 @@
-/* What a Scale is called and what `kubectl get` shows of it; see scale.h. */
+/* The resource of a Scale and its columns in `kubectl get`; see scale.h. */
 #include "kube/kinds/scale.h"
 
 #include "kube/kinds/row.h"
@@ -8,8 +8,8 @@ const struct kube_resource KUBE_SCALES =
 
 static const struct kube_column SCALE_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_INT("Desired", "How many replicas are wanted.", table_scale_desired),
-    COLUMN_INT("Available", "How many replicas there are.", table_scale_available),
+    COLUMN_INT("Desired", "Desired number of replicas.", table_scale_desired),
+    COLUMN_INT("Available", "Number of replicas that exist.", table_scale_available),
     COLUMN_AGE,
 };
 

@@ -1,5 +1,5 @@
-/* autoscaling/v1 Scale: the number of replicas of an object. It is no resource of its own but a
- * subresource of the kinds that can be scaled. */
+/* autoscaling/v1 Scale: the number of replicas of an object. It is a subresource of each kind that
+ * can be scaled. */
 #ifndef TRAINYARD_KUBE_KINDS_SCALE_H
 #define TRAINYARD_KUBE_KINDS_SCALE_H
 

@@ -3,7 +3,7 @@
 
 static const struct kube_column ACCOUNT_COLUMNS[] = {
     COLUMN_NAME,
-    {"Secrets", "string", "", "How many secrets it has.", 0, table_account_secrets},
+    {"Secrets", "string", "", "Number of secrets of the account.", 0, table_account_secrets},
     COLUMN_AGE,
 };
 

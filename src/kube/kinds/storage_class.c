@@ -77,10 +77,12 @@ static const struct kube_column CLASS_COLUMNS[] = {
     {"Name", "string", "name", "Name of the class, and whether it is the default.", 0,
      table_class_name},
     COLUMN_TEXT("Provisioner", "Provisioner of its volumes.", table_class_provisioner),
-    COLUMN_TEXT("ReclaimPolicy", "What is done with a volume after its claim is deleted.",
+    COLUMN_TEXT("ReclaimPolicy", "What happens to a volume after its claim is deleted.",
                 table_class_reclaim),
-    COLUMN_TEXT("VolumeBindingMode", "When a volume is made and bound.", table_class_binding),
-    COLUMN_TEXT("AllowVolumeExpansion", "Whether its volumes can grow.", table_class_expansion),
+    COLUMN_TEXT("VolumeBindingMode", "When volumes are provisioned and bound.",
+                table_class_binding),
+    COLUMN_TEXT("AllowVolumeExpansion", "Whether claims of the class can be expanded.",
+                table_class_expansion),
     COLUMN_AGE,
 };
 

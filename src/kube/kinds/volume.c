@@ -71,8 +71,8 @@ static void claim_create(struct arena *arena, struct json *claim)
     add_protection(arena, claim, CLAIM_PROTECTION);
 }
 
-/* The spec without the fields that may change: volumeName while it is empty, and of a bound claim
- * the requested size and volumeAttributesClassName. */
+/* Returns the spec without the fields that may change: volumeName while it is empty, and, for a
+ * bound claim, the requested size and volumeAttributesClassName. */
 static struct json *fixed_part(struct arena *arena, const struct json *claim,
                                const struct json *old)
 {
@@ -93,7 +93,7 @@ static struct kube_quantity storage_at(const struct json *resources)
     return quantity;
 }
 
-/* A request that was raised may be lowered again, but not to the present capacity or below it. */
+/* A request that was raised may be lowered again, but it must stay above the current capacity. */
 static void validate_shrink(struct field_errors *errors, const struct json *claim,
                             const struct json *old)
 {
@@ -144,12 +144,12 @@ static void volume_create(struct arena *arena, struct json *volume)
 }
 
 /* The sources of a volume in Kubernetes' order, and the fields that each requires. If a volume has
- * two sources, the later one is refused. */
+ * two sources, the later one in this order is refused. */
 static const struct volume_source {
     const char *name;
     const char *needed[2];
     void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
-    const char *shown; /* its name in Kubernetes' messages; NULL: `name` */
+    const char *shown; /* the source's name in Kubernetes' messages; NULL: `name` */
 } SOURCES[] = {
     {"hostPath", {NULL}, kube_pod_validate_host_path},
     {"gcePersistentDisk", {"pdName"}, .shown = "persistentDisk"},
@@ -192,8 +192,8 @@ static void validate_source(struct field_errors *errors, const struct volume_sou
         field_required(errors, "spec.nodeAffinity", "Local volume requires node affinity");
 }
 
-/* A volume has exactly one source. A volume that the claim controller makes has none, but an
- * annotation with the path of its data. */
+/* A volume has exactly one source. A volume that the claim controller makes has no source, but it
+ * has the annotation CLAIM_WHERE with the path of its data. */
 static void validate_sources(struct field_errors *errors, const struct json *volume)
 {
     const struct json *spec = json_get(volume, "spec");
@@ -264,27 +264,27 @@ static void volume_validate(struct field_errors *errors, const struct json *volu
 
 static const struct kube_column CLAIM_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Status", "Whether a volume is bound to it.", table_claim_status),
-    COLUMN_TEXT("Volume", "The volume bound to it.", table_claim_volume),
-    COLUMN_TEXT("Capacity", "Size of that volume.", table_claim_capacity),
-    COLUMN_TEXT("Access Modes", "How that volume may be mounted.", table_claim_access),
-    COLUMN_TEXT("StorageClass", "Class that the claim asks for.", table_claim_class),
+    COLUMN_TEXT("Status", "Phase of the claim, such as Pending or Bound.", table_claim_status),
+    COLUMN_TEXT("Volume", "Volume that is bound to the claim.", table_claim_volume),
+    COLUMN_TEXT("Capacity", "Capacity of the bound volume.", table_claim_capacity),
+    COLUMN_TEXT("Access Modes", "Access modes of the bound volume.", table_claim_access),
+    COLUMN_TEXT("StorageClass", "StorageClass that the claim requests.", table_claim_class),
     COLUMN_AGE,
-    COLUMN_WIDE("VolumeMode", "File system or block device.", table_volume_mode),
+    COLUMN_WIDE("VolumeMode", "Filesystem or Block.", table_volume_mode),
 };
 
 static const struct kube_column VOLUME_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Capacity", "Size of the volume.", table_volume_capacity),
-    COLUMN_TEXT("Access Modes", "How it may be mounted.", table_volume_access),
-    COLUMN_TEXT("Reclaim Policy", "What is done with it after its claim is deleted.",
+    COLUMN_TEXT("Capacity", "Capacity of the volume.", table_volume_capacity),
+    COLUMN_TEXT("Access Modes", "Access modes of the volume.", table_volume_access),
+    COLUMN_TEXT("Reclaim Policy", "What happens to the volume after its claim is deleted.",
                 table_volume_reclaim),
-    COLUMN_TEXT("Status", "Whether it is bound.", table_volume_status),
-    COLUMN_TEXT("Claim", "The claim it is bound to.", table_volume_claim),
-    COLUMN_TEXT("StorageClass", "Class it belongs to.", table_volume_class),
-    COLUMN_TEXT("Reason", "Why it failed.", table_volume_reason),
+    COLUMN_TEXT("Status", "Phase of the volume, such as Available or Bound.", table_volume_status),
+    COLUMN_TEXT("Claim", "Claim that the volume is bound to.", table_volume_claim),
+    COLUMN_TEXT("StorageClass", "StorageClass of the volume.", table_volume_class),
+    COLUMN_TEXT("Reason", "Why the volume failed.", table_volume_reason),
     COLUMN_AGE,
-    COLUMN_WIDE("VolumeMode", "File system or block device.", table_volume_mode),
+    COLUMN_WIDE("VolumeMode", "Filesystem or Block.", table_volume_mode),
 };
 
 /* clang-format off */

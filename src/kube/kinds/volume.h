@@ -6,21 +6,20 @@
 #include "base/json/json.h"
 #include "kube/schema/field_error.h"
 
-/* The storage class of claims that name none, and the provisioner of its volumes. */
+/* The StorageClass of claims that name none, and the provisioner of that class. */
 #define CLAIM_CLASS       "standard"
 #define CLAIM_PROVISIONER "trainyard.dev/directory"
 
-/* The annotation of a volume that holds the path of its directory. The node reads it, `kubectl
- * describe pv` shows it. The directory has the name of the claim. The directory of an ephemeral
- * claim has the name of the volume, so that the next pod of the same name starts with an empty
- * one. */
+/* The annotation of a volume with the path of its directory. The node reads it, and `kubectl
+ * describe pv` shows it. The directory has the name of the claim. For an ephemeral claim it has the
+ * name of the volume, so that the next pod of the same name starts with an empty directory. */
 #define CLAIM_WHERE "trainyard.dev/volume"
 
-/* The finalizers that keep a claim that a pod uses, and a volume that is bound. */
+/* The finalizers that protect a claim while a pod uses it, and a volume while it is bound. */
 #define CLAIM_PROTECTION        "kubernetes.io/pvc-protection"
 #define CLAIM_VOLUME_PROTECTION "kubernetes.io/pv-protection"
 
-/* Checks the spec of a claim, which stands at `field`. */
+/* Validates the spec of a claim. `field` is the path of the spec in errors. */
 void kube_claim_validate_spec(struct field_errors *errors, const struct json *spec,
                               const char *field);
 

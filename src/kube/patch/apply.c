@@ -1,4 +1,4 @@
-/* Server-side apply; see apply.h. */
+/* Implements server-side apply; see apply.h. */
 #include "kube/patch/apply.h"
 
 #include "base/str.h"
@@ -15,10 +15,11 @@ struct applying {
     struct managed_fields managed;
     struct managed_entry *own;
     struct json *merged;
-    struct typed_comparison comparison; /* of the fields that the write can change */
+    /* `live` and `merged` compared, for the fields that the write may change */
+    struct typed_comparison comparison;
 };
 
-/* ---- What is not wanted any more ------------------------------------------------------------- */
+/* ---- Fields that are not applied any more ---------------------------------------------------- */
 
 static struct fieldset fields_of(const struct applying *applying, const struct json *object)
 {
@@ -41,12 +42,12 @@ static struct json *apply_merged_without(const struct applying *applying, struct
     return rest;
 }
 
-/* Removes the fields that the manager applied last time, did not apply this time, and that no other
- * manager owns.
+/* Removes the fields that the manager applied last time but not this time, unless another manager
+ * owns them.
  *
- * First all its former fields are removed, to see what goes with them: removing a list element
- * removes the fields that others set in it. Of these, fields with an owner are kept. Of the rest,
- * only fields that belonged to the manager are removed. */
+ * Removing a list element would also remove the fields that other managers set in it. So the
+ * function first finds all fields that a removal of the manager's former fields would remove. It
+ * keeps the fields that have an owner, and removes the others only if the manager owned them. */
 static void apply_prune(struct applying *applying, struct fieldset last)
 {
     struct arena *arena = applying->arena;
@@ -70,7 +71,8 @@ static struct fieldset apply_changed_fields(const struct applying *applying)
                           applying->comparison.added);
 }
 
-/* Returns how many managers have conflicts. Changing a field in `allowed` is no conflict. */
+/* Finds the managers whose fields would change, and returns their number. A change of a field in
+ * `allowed` is not a conflict. */
 static size_t find_conflicts(const struct applying *applying, struct fieldset allowed,
                              struct apply_conflict **ret)
 {
@@ -103,7 +105,7 @@ static int check_conflicts(const struct applying *applying, struct apply_conflic
     return err_set(err, ERR_CONFLICT, "%s", ret->message);
 }
 
-/* Other managers no longer own fields that were changed or removed. */
+/* Removes the ownership of other managers for fields that were changed or removed. */
 static void take_from_others(struct applying *applying)
 {
     struct arena *arena = applying->arena;
@@ -114,9 +116,10 @@ static void take_from_others(struct applying *applying)
             entry->fields = fieldset_difference(arena, entry->fields, lost);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The whole apply ------------------------------------------------------------------------- */
 
-/* The object was never applied: its fields belong to one manager that did not apply. */
+/* Reads the owners from managedFields. If the object has no managedFields, its fields belong to the
+ * manager "before-first-apply". */
 static void know_owners(struct applying *applying)
 {
     struct arena *arena = applying->arena;
@@ -164,7 +167,7 @@ static int apply_check_config(struct arena *arena, const struct managed_write *w
     int result = typed_check(arena, write->type, config, err);
     if (result == 0)
         return 0;
-    /* Upstream treats this as an internal error: 500 without a reason. */
+    /* Kubernetes treats this as an internal error: 500 without a reason. */
     err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
              kube_meta_namespace(config), kube_meta_name(config),
              strchr(write->api_version, '/') ? "" : "/", write->api_version,

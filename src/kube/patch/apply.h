@@ -1,5 +1,5 @@
-/* Server-side apply: a client sends the fields it wants. It becomes the owner of these fields.
- * Fields that it applied before and does not apply any more are removed, unless another manager
+/* Server-side apply: a client sends the fields that it wants to set, and becomes their owner.
+ * Fields that the client applied earlier but does not send now are removed, unless another manager
  * owns them. A field that another manager owns with a different value is a conflict, which the
  * client may force. Pure: computes the new object and its managedFields from the live object and
  * the applied configuration. */
@@ -9,13 +9,13 @@
 #include "kube/patch/managed_fields.h"
 
 struct apply_conflicts {
-    char *message;       /* the message of Kubernetes; longer than struct err can hold */
+    char *message;       /* Kubernetes' message; may be too long for struct err */
     struct json *causes; /* the causes of a Status */
 };
 
 /* `live` is NULL if the object does not exist. Returns 0, -ERR_CONFLICT with `ret_conflicts` set,
- * or -ERR_UNKNOWN if the configuration cannot be applied. Neither tree is changed, and the result
- * shares nothing with them. */
+ * or -ERR_UNKNOWN if the configuration cannot be applied. Does not change `live` and `config`. The
+ * result shares no memory with them. */
 int apply_config(struct arena *arena, const struct managed_write *write, const struct json *live,
                  const struct json *config, bool force, struct json **ret,
                  struct apply_conflicts *ret_conflicts, struct err *err);

@@ -4,7 +4,7 @@
 
 #include "kube/patch/apply.h"
 
-/* Fields that another manager owns and that would get another value. */
+/* The fields that another manager owns and that the apply would change. */
 struct apply_conflict {
     const struct managed_entry *entry;
     struct fieldset fields;
@@ -14,13 +14,13 @@ struct apply_conflict {
 struct apply_conflicts apply_conflicts_describe(struct arena *arena,
                                                 struct apply_conflict *conflicts, size_t count);
 
-/* ---- apply_last.c: objects that kubectl applied on the client's side before */
+/* ---- apply_last.c: objects that have the annotation of kubectl's client-side apply */
 
-/* Returns whether the write takes over from client-side apply. As upstream, only kubectl under its
- * own manager name does; another name opts out. */
+/* Returns whether the write continues an earlier client-side apply. As in Kubernetes, this is true
+ * only if the manager has kubectl's default name. */
 bool apply_last_concerns(const struct managed_write *write);
-/* Returns the fields of the last-applied annotation that still have their applied values: changing
- * them is no conflict. Empty if there is no such annotation. */
+/* Returns the fields of the last-applied annotation that still have their applied values. A change
+ * of these fields is not a conflict. Returns an empty set if the object has no such annotation. */
 struct fieldset apply_last_allowed(struct arena *arena, const struct managed_write *write,
                                    const struct json *live);
 /* Updates the last-applied annotation, if the object has one. */

@@ -1,5 +1,6 @@
-/* The annotation in which kubectl's client-side apply keeps the last applied configuration. An
- * object with it may be changed to server-side apply and back; see apply_internal.h. */
+/* Reads and updates the annotation in which kubectl's client-side apply keeps the last applied
+ * configuration; see apply_internal.h. So a user can switch between client-side and server-side
+ * apply. */
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/patch/apply_internal.h"

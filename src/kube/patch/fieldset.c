@@ -1,5 +1,5 @@
-/* Builds, combines and visits sets of paths; see fieldset.h. Recursion is as deep as a path, and
- * paths come from JSON, whose depth is limited. */
+/* Builds, combines and visits sets of paths; see fieldset.h. The recursion is as deep as the
+ * longest path. Paths come from JSON, whose depth is limited. */
 #include "kube/patch/fieldset.h"
 
 #include "base/mem.h"
@@ -27,7 +27,8 @@ static int element_compare_numbers(const struct json *a, const struct json *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers, texts, booleans, null. Elements have no other values; their makers ensure that. */
+/* Orders values by type: numbers, strings, booleans, null. Elements have no values of other
+ * types. */
 static int element_rank(const struct json *value)
 {
     switch (value->type) {
@@ -91,7 +92,7 @@ bool fieldset_equal(struct fieldset a, struct fieldset b)
     const struct fieldset_node *x = a.first, *y = b.first;
     for (; x && y; x = x->next, y = y->next) {
         if (x == y)
-            return true; /* both share the rest */
+            return true; /* both sets share this node and the rest of the list */
         if (x->member != y->member || fieldset_element_compare(&x->element, &y->element) != 0 ||
             !fieldset_equal(x->children, y->children))
             return false;
@@ -201,7 +202,7 @@ static struct fieldset fieldset_combine(struct arena *arena, struct fieldset a, 
             y = y->next;
         }
     }
-    /* The rest of one operand needs no copy. */
+    /* The result shares the remaining nodes of one operand, so they are not copied. */
     const struct fieldset_node *rest = x && keeps_a ? x : y && keeps_b ? y : NULL;
     if (!builder.last)
         return (struct fieldset){rest};
@@ -224,7 +225,7 @@ struct fieldset fieldset_difference(struct arena *arena, struct fieldset a, stru
     return fieldset_combine(arena, a, b, DIFFERENCE);
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Paths as text --------------------------------------------------------------------------- */
 
 static const char *path_of_key(struct arena *arena, const char *prefix, const struct json *key)
 {

@@ -1,9 +1,9 @@
-/* A set of paths into an object: the fields that a manager owns, or that changed. It is a tree
- * whose nodes are the elements of the paths, sorted at each level in the order of Kubernetes'
- * FieldsV1. Thus two sets are combined in one walk over both, and equal sets have equal text.
+/* A set of paths into an object: the fields that a manager owns, or that have changed. The set is a
+ * tree whose nodes are the elements of the paths. Each level is sorted in the order of Kubernetes'
+ * FieldsV1. So two sets are combined in one walk over both, and equal sets have the same JSON text.
  *
- * Sets are immutable values. A result may share nodes with the operands, so all of them are valid
- * as long as the arena that is freed first. */
+ * Sets are immutable values. A result may share nodes with its operands, so it is valid only while
+ * the arenas of all operands are. */
 #ifndef TRAINYARD_KUBE_PATCH_FIELDSET_H
 #define TRAINYARD_KUBE_PATCH_FIELDSET_H
 
@@ -17,7 +17,7 @@ enum fieldset_kind {
     FIELDSET_FIELD, /* a member of an object, by name: f:spec */
     FIELDSET_KEY,   /* a list element, by its key fields: k:{"name":"web"} */
     FIELDSET_VALUE, /* an element of a set, by value: v:"a" */
-    FIELDSET_INDEX, /* a list element, by position: i:0; read, but never written here */
+    FIELDSET_INDEX, /* a list element, by position: i:0; only read from clients */
 };
 
 /* One element of a path. */
@@ -25,7 +25,7 @@ struct fieldset_element {
     enum fieldset_kind kind;
     union {
         const char *name;
-        const struct json *value; /* for FIELDSET_KEY an object with members sorted by name */
+        const struct json *value; /* FIELDSET_KEY: an object with members sorted by name */
         int64_t index;
     };
 };
@@ -34,7 +34,8 @@ struct fieldset {
     const struct fieldset_node *first; /* sorted, each element once; NULL: the empty set */
 };
 
-/* A node is a member of the set, or has children that are, or both. */
+/* One element of a path. If `member` is set, the path that ends here is in the set. A node without
+ * `member` has children. */
 struct fieldset_node {
     struct fieldset_element element;
     bool member;
@@ -42,8 +43,8 @@ struct fieldset_node {
     const struct fieldset_node *next;
 };
 
-/* Returns less than, equal to or more than 0. Fields sort before keys, keys before values, values
- * before positions. */
+/* Returns a value less than, equal to or greater than 0. The order of the kinds is: fields, keys,
+ * values, positions. */
 int fieldset_element_compare(const struct fieldset_element *a, const struct fieldset_element *b);
 
 static inline bool fieldset_is_empty(struct fieldset set)
@@ -60,35 +61,36 @@ struct fieldset_builder {
     bool unordered;
 };
 
-/* Adds an element that is a member or has children; otherwise does nothing. Name and value are not
- * copied. */
+/* Adds an element. Does nothing if the element is not a member and has no children. Does not copy
+ * the name or value. */
 void fieldset_add(struct arena *arena, struct fieldset_builder *builder,
                   struct fieldset_element element, bool member, struct fieldset children);
 struct fieldset fieldset_build(struct arena *arena, struct fieldset_builder *builder);
 
-/* Returns the set of one path of field names. The list ends with NULL; the names are not copied. */
+/* Returns a set with one path of field names. `names` is NULL-terminated. Does not copy the
+ * names. */
 struct fieldset fieldset_of_path(struct arena *arena, const char *const *names);
 
 /* ---- Combining ------------------------------------------------------------------------------- */
 
 struct fieldset fieldset_union(struct arena *arena, struct fieldset a, struct fieldset b);
 struct fieldset fieldset_intersection(struct arena *arena, struct fieldset a, struct fieldset b);
-/* Returns the members of `a` that are not in `b`. Paths below a member of `b` stay. */
+/* Returns the paths of `a` that are not in `b`. A path below a path of `b` stays in the result. */
 struct fieldset fieldset_difference(struct arena *arena, struct fieldset a, struct fieldset b);
 
 /* ---- Visiting -------------------------------------------------------------------------------- */
 
-/* Visits each path as Kubernetes writes it, `.spec.containers[name="web"].image`, in the order in
- * which Kubernetes lists conflicts: a level before the levels below it. The text is in the arena.
- */
+/* Visits each path in Kubernetes' notation, `.spec.containers[name="web"].image`. As in Kubernetes'
+ * lists of conflicts, the paths of one level come before the paths of deeper levels. The strings
+ * are in the arena. */
 typedef void fieldset_visitor(void *context, const char *path);
 void fieldset_visit(struct arena *arena, struct fieldset set, fieldset_visitor *visit,
                     void *context);
 
 /* ---- fieldset_json.c: FieldsV1 --------------------------------------------------------------- */
 
-/* Reads FieldsV1. Returns 0, or -ERR_BAD_REQUEST if it is none. Elements of an unknown kind are
- * ignored, as in Kubernetes. The set refers to the tree. */
+/* Reads FieldsV1. Returns 0, or -ERR_BAD_REQUEST if `fields` is not valid FieldsV1. Ignores
+ * elements of an unknown kind, as Kubernetes does. The set refers to strings of `fields`. */
 int fieldset_from_json(struct arena *arena, const struct json *fields, struct fieldset *ret,
                        struct err *err);
 struct json *fieldset_to_json(struct arena *arena, struct fieldset set);

@@ -1,6 +1,6 @@
-/* Reads and writes FieldsV1, the text form of a set: {"f:spec":{"f:replicas":{}}}. A "." among the
- * children says that the parent is a member too; a node without children is a member. See
- * fieldset.h. */
+/* Reads and writes FieldsV1, the JSON form of a set: {"f:spec":{"f:replicas":{}}}; see fieldset.h.
+ * A node without children is a member of the set. A node with children is a member if one of them
+ * is named ".". */
 #include "base/json/json_list.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -23,7 +23,7 @@ static int fieldset_compare_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Sorts the members of a key, whatever their order in the text. */
+/* Sorts the members of a key by name. */
 static void sort_members(struct arena *arena, struct json *key)
 {
     struct json **members = ARENA_ARRAY(arena, struct json *, key->count);
@@ -68,7 +68,7 @@ static int fieldset_read_value(struct arena *arena, const char *text, struct fie
     return 0;
 }
 
-/* Returns 1 for an element of an unknown kind. */
+/* Returns 0, 1 if the element has an unknown kind, or -ERR_BAD_REQUEST if it is invalid. */
 static int read_element(struct arena *arena, const char *text, struct fieldset_element *ret,
                         struct err *err)
 {
@@ -91,7 +91,7 @@ static int read_element(struct arena *arena, const char *text, struct fieldset_e
     }
 }
 
-/* `ret_member`: whether the parent of this level is a member itself. */
+/* Reads the children of a node. Sets *ret_member to whether the node itself is a member. */
 static int read_level(struct arena *arena, const struct json *fields, struct fieldset *ret,
                       bool *ret_member, struct err *err)
 {

@@ -60,7 +60,8 @@ struct json *managed_fields_zero(struct arena *arena, const struct managed_write
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* An applying manager is the same in all versions. */
+/* Whether the entry belongs to the manager of the write. The apiVersion is compared only for
+ * updates: a manager that applies has one entry for all versions. */
 static bool is_of(const struct managed_entry *entry, const struct managed_write *write,
                   bool applied)
 {
@@ -99,7 +100,7 @@ static bool has_entries(const struct managed_fields *managed)
     return false;
 }
 
-/* ---- Not too many ---------------------------------------------------------------------------- */
+/* ---- Limit on the number of entries ---------------------------------------------------------- */
 
 static int managed_entry_compare_age(const void *a, const void *b)
 {
@@ -114,8 +115,8 @@ static int managed_entry_compare_age(const void *a, const void *b)
     return order ? order : strcmp(x->subresource, y->subresource);
 }
 
-/* Returns the merged entry of old updates in this entry's version; NULL if this is the first of
- * them. */
+/* Returns the entry "ancient-changes" into which the old entry at `position` is merged. Returns
+ * NULL if no older entry has the same apiVersion. */
 static struct managed_entry *ancient_of(const struct managed_fields *managed,
                                         struct managed_entry **oldest, size_t position)
 {
@@ -184,7 +185,7 @@ void managed_fields_update(struct arena *arena, struct managed_fields *managed,
     limit_updaters(arena, managed);
 }
 
-/* Returns whether the list is empty or has one empty entry. */
+/* Returns whether the client's list removes all owners: it is empty or has one empty entry. */
 static bool is_reset(const struct json *list)
 {
     return list && list->type == JSON_ARRAY &&
@@ -197,8 +198,8 @@ static const struct json *list_of(const struct json *object)
     return json_get(json_get(object, "metadata"), "managedFields");
 }
 
-/* Returns the owners before the write: the list that the client sent, unless it is missing or
- * invalid. A write to a subresource cannot change it. */
+/* Returns the owners before the write: the list that the client sent, or the list of `old` if the
+ * client's list is missing or invalid. The client's list is ignored in a write to a subresource. */
 static struct managed_fields read_sent_or_old(struct arena *arena,
                                               const struct managed_write *write,
                                               const struct json *old, const struct json *object)

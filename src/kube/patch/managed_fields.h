@@ -1,6 +1,6 @@
-/* metadata.managedFields: which manager owns which fields of an object. Every write updates it: the
- * writer becomes the only owner of the fields that it changes. The rules, including the order of
- * the entries, are those of Kubernetes (docs/design/apply.md). Pure. */
+/* metadata.managedFields: the managers of an object and the fields that each of them owns. With
+ * every write, the writer becomes the only owner of the fields that it changes. The rules and the
+ * order of the entries are the same as in Kubernetes (docs/design/apply.md). Pure. */
 #ifndef TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
 #define TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
 
@@ -9,15 +9,14 @@
 #include "kube/schema/schema.h"
 
 enum {
-    MANAGED_NAME_MAX = 128, /* bytes of a manager's name */
-    MANAGED_ENTRIES_MAX =
-        500, /* most entries per object; an object with more is treated as if it had none */
+    MANAGED_NAME_MAX = 128,    /* bytes of a manager's name */
+    MANAGED_ENTRIES_MAX = 500, /* per object; if an object has more entries, all are ignored */
     MANAGED_UPDATERS_MAX =
-        10, /* most entries of managers that update without apply; older ones are merged */
+        10, /* entries of managers that update instead of apply; more are merged */
 };
 
-/* The part of an object that a write can change. Other changes of the client are undone before they
- * take effect, so they give no ownership. */
+/* The part of an object that a write can change. The server ignores changes of other parts, so the
+ * writer does not become the owner of other fields. */
 enum managed_scope {
     MANAGED_ALL,
     MANAGED_ALL_BUT_STATUS,
@@ -37,24 +36,23 @@ struct managed_write {
 
 /* Sets the managedFields of `object`, the result of a write to `old` (NULL: a new object). `object`
  * still has the managedFields that the client sent: an empty list removes all owners, and an
- * invalid list is ignored. An object whose owners are unknown stays so. */
+ * invalid list is ignored. If `old` has no managedFields, `object` gets none. */
 void managed_fields_track(struct arena *arena, const struct managed_write *write,
                           const struct json *old, struct json *object);
 
-/* Makes the write's manager the only owner of the field at `path`: for a write through a
- * subresource of another shape, such as scale. */
+/* Makes the manager of the write the only owner of the field at `path`. For a write through a
+ * subresource of another kind, such as scale. */
 void managed_fields_move(struct arena *arena, const struct managed_write *write,
                          struct json *object, const char *const *path);
 
 /* Returns the manager name of a client that sends none: the User-Agent up to the first slash. */
 const char *managed_fields_name(struct arena *arena, const char *user_agent);
 
-/* ---- The parts; for kube/patch/apply.c and tests
- * --------------------------------------------------- */
+/* ---- For kube/patch/apply.c and tests -------------------------------------------------------- */
 
 struct managed_entry {
     const char *manager, *api_version, *subresource;
-    bool applied;    /* the manager applied the fields; false: it updated them */
+    bool applied;    /* true: server-side apply; false: update */
     int64_t time_ms; /* 0: unknown */
     struct fieldset fields;
     struct managed_entry *next;
@@ -64,16 +62,17 @@ struct managed_fields {
     struct managed_entry *first;
 };
 
-/* Reads a list of entries; NULL is an empty list. Returns -ERR_BAD_REQUEST if it is none. Texts are
- * not copied. */
+/* Reads a list of entries. NULL means an empty list. Returns -ERR_BAD_REQUEST if the list is
+ * invalid. Does not copy strings. */
 int managed_fields_read(struct arena *arena, const struct json *list, struct managed_fields *ret,
                         struct err *err);
-/* Writes the entries into metadata. Entries without fields are left out, and so is an empty list.
- */
+/* Writes the entries into metadata.managedFields. Leaves out entries without fields, and the whole
+ * list if it is empty. */
 void managed_fields_put(struct arena *arena, const struct managed_fields *managed,
                         struct json *object);
 
-/* Returns the entry of the write's manager for apply or update; NULL if it has none. */
+/* Returns the entry of the write's manager for apply (`applied`) or update, or NULL if it has
+ * none. */
 struct managed_entry *managed_fields_find(const struct managed_fields *managed,
                                           const struct managed_write *write, bool applied);
 struct managed_entry *managed_fields_add(struct arena *arena, struct managed_fields *managed,
@@ -82,12 +81,13 @@ struct managed_entry *managed_fields_add(struct arena *arena, struct managed_fie
 /* Returns the set without fields that are never owned: apiVersion, kind and the metadata that the
  * server sets. */
 struct fieldset managed_fields_strip(struct arena *arena, struct fieldset set);
-/* Returns the members of the set that the write can change. */
+/* Returns the paths of the set that the write can change. */
 struct fieldset managed_fields_in_scope(struct arena *arena, const struct managed_write *write,
                                         struct fieldset set);
-/* Returns the object with the zero values of all fields, which no manager owns. */
+/* Returns an object with the zero values of all fields. A field with its zero value has no
+ * owner. */
 struct json *managed_fields_zero(struct arena *arena, const struct managed_write *write);
-/* Updates all owners for one write; `old` is not NULL. */
+/* Updates all owners for one write. `old` must not be NULL. */
 void managed_fields_update(struct arena *arena, struct managed_fields *managed,
                            const struct managed_write *write, const struct json *old,
                            const struct json *object);

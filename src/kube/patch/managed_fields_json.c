@@ -31,7 +31,7 @@ static int read_entry(struct arena *arena, const struct json *json, struct manag
     if (time[0] != '\0' && moment_parse(time, &entry->time_ms, err) < 0)
         return err_wrap(err, "time");
     if (entry->time_ms < 0)
-        entry->time_ms = 0; /* before there were computers to write this */
+        entry->time_ms = 0; /* a time before 1970 counts as unknown */
     if (!fields || fields->type == JSON_NULL)
         return 0;
     return fieldset_from_json(arena, fields, &entry->fields, err);

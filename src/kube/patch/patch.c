@@ -1,5 +1,5 @@
-/* Finds the type of a patch, and applies the merge patch of RFC 7386; see patch.h. The other types
- * have files of their own. */
+/* Finds the type of a patch, and applies the merge patch of RFC 7386; see patch.h. Each other patch
+ * type has its own file. */
 #include "kube/patch/patch.h"
 
 #include "base/json/json_list.h"
@@ -63,7 +63,8 @@ void patch_assign(struct json *place, const struct json *value)
     place->next = next;
 }
 
-/* Changes `target`; the caller puts the returned value in its place. */
+/* Merges `patch` into `target`, which it changes. The caller must replace `target` by the returned
+ * value. */
 static struct json *merge_into(struct arena *arena, struct json *target, const struct json *patch)
 {
     if (patch->type != JSON_OBJECT)

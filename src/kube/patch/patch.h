@@ -1,6 +1,6 @@
-/* Patches of the API: computes a new object from the current object and a patch; neither is
- * changed. Pure; the API server validates, defaults and stores the result. Server-side apply is in
- * apply.h, because it needs the owners of fields. */
+/* Patches of the API: computes a new object from the current object and a patch, without changing
+ * them. Pure. The API server sets defaults in the result, validates it and stores it. Server-side
+ * apply is in apply.h, because it needs the owners of fields. */
 #ifndef TRAINYARD_KUBE_PATCH_PATCH_H
 #define TRAINYARD_KUBE_PATCH_PATCH_H
 
@@ -14,30 +14,28 @@ enum kube_patch_type {
 };
 
 enum {
-    KUBE_PATCH_OPERATIONS_MAX = 10000,     /* operations of a JSON patch, as upstream */
-    KUBE_PATCH_DEPTH_MAX = JSON_DEPTH_MAX, /* of the result */
+    KUBE_PATCH_OPERATIONS_MAX = 10000,     /* operations of a JSON patch, as in Kubernetes */
+    KUBE_PATCH_DEPTH_MAX = JSON_DEPTH_MAX, /* the depth of the result */
     KUBE_PATCH_COPIED_MAX =
-        16 << 20, /* bytes of memory, because copy operations can double an object */
-    KUBE_PATCH_ELEMENTS_MAX =
-        4096, /* elements of a list that is merged by key, which takes quadratic time */
+        16 << 20, /* bytes that copy operations may add; each can double the object */
+    KUBE_PATCH_ELEMENTS_MAX = 4096, /* elements of a list that is merged by key in quadratic time */
     KUBE_PATCH_DIRECTIVES_MAX = 256, /* directives of an object, each of which scans all members */
-    KUBE_PATCH_LOOKED_MAX =
-        100 * 1000 * 1000, /* members that the paths of a JSON patch scan in total */
+    KUBE_PATCH_LOOKED_MAX = 100 * 1000 * 1000, /* members that all paths of a JSON patch scan */
 };
 
-/* Returns the type for a Content-Type, whose parameters are ignored. Returns -ERR_MEDIA_TYPE with
- * the supported types for any other. */
+/* Finds the patch type of a Content-Type, whose parameters are ignored. Returns -ERR_MEDIA_TYPE
+ * with the supported types if it is not supported. */
 int kube_patch_type_parse(const char *content_type, enum kube_patch_type *ret, struct err *err);
 
-/* Applies a patch. The result shares nothing with its inputs. Returns -ERR_BAD_REQUEST for a
+/* Applies a patch. The result shares no memory with the inputs. Returns -ERR_BAD_REQUEST for a
  * malformed patch, and -ERR_INVALID for a patch that does not fit the object (a missing path, a
- * failed test, a list element without its key). A strategic patch needs the object's type; if that
- * is NULL, as for a custom resource, it returns -ERR_MEDIA_TYPE, as upstream. */
+ * failed test, a list element without its key). A strategic patch needs the type of the object. If
+ * `object` is NULL, as for a custom resource, returns -ERR_MEDIA_TYPE, as Kubernetes does. */
 int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struct json *current,
                      const struct json *patch, const struct schema_object *object,
                      struct json **ret, struct err *err);
 
-/* The single types, for tests and for callers that know the type. */
+/* One function per patch type, for tests and for callers that know the type. */
 struct json *kube_patch_merge(struct arena *arena, const struct json *current,
                               const struct json *patch);
 int kube_patch_json(struct arena *arena, const struct json *current, const struct json *operations,

@@ -1,5 +1,5 @@
-/* Shared by the merges of patch.c and patch_strategic.c. Both go through an object once, whatever
- * its size. */
+/* Shared by the merges of patch.c and patch_strategic.c. Each function takes time linear in the
+ * size of the objects. */
 #ifndef TRAINYARD_KUBE_PATCH_PATCH_INTERNAL_H
 #define TRAINYARD_KUBE_PATCH_PATCH_INTERNAL_H
 
@@ -8,7 +8,7 @@
 /* Removes the members of `object` that are null in `patch`. */
 void patch_drop_nulls(struct json *object, const struct json *patch);
 
-/* Replaces the value at `place`; its name and its successor stay. */
+/* Replaces the value of `place`, but keeps its name and its position in the list. */
 void patch_assign(struct json *place, const struct json *value);
 
 #endif

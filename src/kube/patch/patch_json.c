@@ -1,5 +1,5 @@
-/* JSON patch, RFC 6902: a list of operations of which all are applied or none. Pure; see patch.h.
- */
+/* JSON patch (RFC 6902): a list of operations. Either all operations are applied or none. Pure; see
+ * patch.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/patch/patch.h"
@@ -10,8 +10,8 @@
 struct patching {
     struct arena *arena;
     struct json *root;
-    size_t copied; /* bytes that copy operations added so far */
-    size_t looked; /* members that paths scanned so far */
+    size_t copied; /* bytes that copy operations have added so far */
+    size_t looked; /* members that paths have scanned so far */
     struct err *err;
 };
 
@@ -19,7 +19,7 @@ struct patching {
 struct place {
     struct json *parent;
     const char *token;  /* the last token, unescaped */
-    struct json *value; /* the value there; NULL: none yet */
+    struct json *value; /* the value at the target; NULL: missing */
     size_t depth;       /* the number of tokens */
 };
 
@@ -50,7 +50,7 @@ static int next_token(struct patching *patching, const char *pointer, const char
     return 0;
 }
 
-/* Parses digits without leading zero. Returns SIZE_MAX if the token is no index. */
+/* Parses digits without a leading zero. Returns SIZE_MAX if the token is not an index. */
 static size_t parse_index(const char *token)
 {
     size_t index = 0, size = strlen(token);
@@ -252,7 +252,7 @@ static int op_test(struct patching *patching, const char *path, const char *from
     int result = patch_resolve_pointer(patching, path, &place);
     if (result < 0)
         return result;
-    /* Upstream accepts a test for null if the value is missing. */
+    /* As in Kubernetes, a test for null succeeds if the value is missing. */
     if (!place.value && value->type == JSON_NULL)
         return 0;
     if (!json_equal(place.value, value))

@@ -1,15 +1,15 @@
-/* Strategic merge patch: a merge patch that merges lists of objects by a key which it knows for
- * each list of the built-in types (kube/types/), and that carries directives. Pure; see patch.h.
+/* Strategic merge patch: a merge patch that has directives and merges lists of objects by a key.
+ * The built-in types (kube/types/) give the key of each list. Pure; see patch.h.
  *
- * The results, order of elements included, are those of upstream: elements that the patch names
- * come in the patch's order, the others in the object's, and where the two meet the object's order
- * decides if it knows both.
+ * The results, including the order of list elements, are the same as in Kubernetes. Elements in
+ * $setElementOrder get the order of that list, and the other elements keep the order of the object.
+ * An element of the second group comes before an element of the first group only if both were in
+ * the object in that order.
  *
  *   $patch: replace | delete       in an object or in an element of a merged list
- *   $setElementOrder/LIST          the order that elements should have
- *   $deleteFromPrimitiveList/LIST  values to take out of a list of plain values
- *   $retainKeys                    members not named are removed
- */
+ *   $setElementOrder/LIST          the new order of the elements
+ *   $deleteFromPrimitiveList/LIST  values to remove from a list of plain values
+ *   $retainKeys                    members that are not listed are removed */
 #include "base/json/json_list.h"
 #include "base/json/json_names.h"
 #include "base/str.h"
@@ -25,7 +25,7 @@ struct merging {
     struct err *err;
 };
 
-/* List elements outside of their array, so that they can be selected and reordered. */
+/* Pointers to the elements of a list, so that they can be selected and reordered. */
 struct items {
     struct json **at;
     size_t count;
@@ -34,8 +34,8 @@ struct items {
 static int merge_objects(struct merging *merging, struct json *original, struct json *patch,
                          const struct schema_object *type, struct json **ret);
 
-/* Returns the description of a member. A member without one merges like upstream's default: objects
- * member by member, lists as a whole. */
+/* Returns the schema of a member. A member without a schema is merged as in Kubernetes: an object
+ * is merged member by member, and a list is replaced. */
 static const struct schema *member_schema(const struct schema_object *type, const char *name)
 {
     static const struct schema unknown = {.type = SCHEMA_ANY};
@@ -43,7 +43,7 @@ static const struct schema *member_schema(const struct schema_object *type, cons
     return field ? &field->value : &unknown;
 }
 
-/* Returns the merge key; NULL if elements are plain values. */
+/* Returns the merge key of a list, or NULL if the elements are plain values. */
 static const char *merge_key(const struct schema *list)
 {
     return str_is_empty(list->merge_key) ? NULL : list->merge_key;
@@ -65,7 +65,7 @@ static struct json *array_of(struct merging *merging, struct items items)
     return array;
 }
 
-/* Two elements are the same if their keys are equal, or, without a key, their values. */
+/* Two elements are the same if their keys are equal. Without a key, their values must be equal. */
 static bool element_is_same(const struct json *a, const struct json *b, const char *key)
 {
     if (!key)
@@ -84,7 +84,8 @@ static size_t items_find(struct items items, const struct json *wanted, const ch
 
 /* ---- The order of elements ---- */
 
-/* Moves elements that are in `order` into ret_named, in that order, and the rest into ret_rest. */
+/* Splits `items`. ret_named gets the elements that are in `order`, in that order. ret_rest gets the
+ * other elements. */
 static void split_by_order(struct merging *merging, struct items items, struct items order,
                            const char *key, struct items *ret_named, struct items *ret_rest)
 {
@@ -104,7 +105,8 @@ static void split_by_order(struct merging *merging, struct items items, struct i
             ret_rest->at[ret_rest->count++] = items.at[j];
 }
 
-/* Returns `merged` in the order described above; `live` is the list before the patch. */
+/* Returns `merged` in the order that the top of this file describes. `live` is the list before the
+ * patch. */
 static struct items put_in_order(struct merging *merging, struct items merged, struct items order,
                                  struct items live, const char *key)
 {
@@ -163,7 +165,7 @@ static struct items merge_values(struct merging *merging, struct items live, str
     return merged;
 }
 
-/* Carries out the elements that are directives and leaves the others in `patch`. */
+/* Applies the elements that are directives, and leaves the other elements in `patch`. */
 static int apply_element_directives(struct merging *merging, const char *name, const char *key,
                                     struct items *live, struct items *patch, bool *ret_replace)
 {
@@ -219,7 +221,8 @@ static int merge_elements(struct merging *merging, const struct schema *list, co
     return 0;
 }
 
-/* Merges lists. `original` may be NULL. Its elements and those of `patch` move into the result. */
+/* Merges lists. `original` may be NULL. The elements of `original` and `patch` are moved into the
+ * result. */
 static int merge_lists(struct merging *merging, const struct schema *list, const char *name,
                        struct json *original, struct json *patch, struct json **ret)
 {
@@ -284,8 +287,8 @@ static int apply_retain_keys(struct merging *merging, struct json *original, str
     return 0;
 }
 
-/* Elements that the patch sets must be in the order list too, in the same order; otherwise the
- * patch contradicts itself. */
+/* Checks that the elements of the patch are also in its $setElementOrder list, in the same order.
+ * Otherwise the patch contradicts itself. */
 static int check_order(struct merging *merging, const char *name, const struct json *changes,
                        const struct json *order, const char *key)
 {
@@ -305,8 +308,8 @@ static int check_order(struct merging *merging, const char *name, const struct j
     return 0;
 }
 
-/* Applies one $setElementOrder/NAME together with the patch of that list, which is then finished.
- */
+/* Applies one $setElementOrder/NAME and the changes of that list, and removes the changes from
+ * `patch`. */
 static int apply_order(struct merging *merging, struct json *original, struct json *patch,
                        const char *name, const struct json *order, const struct schema_object *type)
 {
@@ -319,7 +322,7 @@ static int apply_order(struct merging *merging, struct json *original, struct js
                        json_type_name(order->type));
     if ((live && live->type != JSON_ARRAY && live->type != JSON_NULL) ||
         (changes && changes->type != JSON_ARRAY))
-        return 0; /* there is no list any more: the order has no effect */
+        return 0; /* one of the values is not a list, so the order has no effect */
     if (!live && !changes)
         return 0;
     int result = check_elements(merging, order, name, key);
@@ -327,7 +330,7 @@ static int apply_order(struct merging *merging, struct json *original, struct js
         result = check_order(merging, name, changes, order, key);
     if (result < 0)
         return result;
-    /* Merging moves the elements; the old order is needed later. */
+    /* Saves the old order, because merging moves the elements. */
     struct items before = items_of(merging, live);
     struct json *merged = live;
     if (changes) {
@@ -393,8 +396,8 @@ static int merge_member(struct merging *merging, struct json *original, struct j
     const struct schema *schema = member_schema(type, name);
     struct json *place = json_names_find(names, original, name), *live = place, *merged = change;
     int result = 0;
-    /* If there is no value, or one of another type, the patch is merged into an empty value, so
-     * that its directives and nulls never end up in the object. */
+    /* If the value is missing or has another type, merges the patch into an empty value. So
+     * directives and nulls of the patch are never copied into the object. */
     if (live && live->type != change->type)
         live = NULL;
     if (change->type == JSON_OBJECT)

@@ -7,8 +7,8 @@
 
 enum { FIELDS_MAX = 64 };
 
-/* Collects the rest of each path that continues below a member. Returns true if a path ends here,
- * so that the whole member is copied. */
+/* Returns true if one of the paths is `name` itself, so that the whole member is copied. Otherwise
+ * sets ret_below to the rests of the paths that begin with `name`. */
 static bool pick_descend(const char *const *fields, const char *name, const char **ret_below)
 {
     size_t length = strlen(name), count = 0;

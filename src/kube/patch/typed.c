@@ -1,4 +1,4 @@
-/* The shapes and parts of values, and the set of an object's fields; see typed.h and
+/* Computes the shapes and parts of values, and the set of an object's fields; see typed.h and
  * typed_internal.h. */
 #include "kube/patch/typed.h"
 
@@ -56,7 +56,7 @@ static bool is_scalar(const struct json *value)
     return value->type != JSON_ARRAY && value->type != JSON_OBJECT && value->type != JSON_NULL;
 }
 
-/* Returns a field as Go writes it if it is not set. */
+/* Returns the value that Go writes for a field that is not set. */
 static struct json *zero_of(struct arena *arena, const struct schema *schema)
 {
     switch (schema->type) {
@@ -76,8 +76,8 @@ static struct json *zero_of(struct arena *arena, const struct schema *schema)
     }
 }
 
-/* Returns the value of a key that the element leaves out: its default, or its zero value if that is
- * always written. */
+/* Returns the value of a key field that an element lacks: its default, or its zero value if the API
+ * always writes it. Returns NULL if it has neither. */
 static struct json *default_key(struct arena *arena, const struct schema *list, const char *name)
 {
     const struct schema_object *type =
@@ -91,7 +91,7 @@ static struct json *default_key(struct arena *arena, const struct schema *list, 
     return value;
 }
 
-/* A list has few keys, so insertion sort is enough. */
+/* Inserts a member so that the members stay sorted by name. */
 static void insert_sorted(struct json *key, struct json *member)
 {
     struct json **place = &key->first;
@@ -202,7 +202,8 @@ static bool is_nothing(const struct json *value)
     return value->type == JSON_NULL || (value->type == JSON_OBJECT && value->count == 0);
 }
 
-/* Returns what is owned of a value: the value itself, or the fields below it. */
+/* Returns the fields below a value that can be owned. Sets *ret_member to true if the value is
+ * owned as a whole instead. */
 static struct fieldset fields_below(struct arena *arena, const struct schema *schema,
                                     const struct json *value, bool *ret_member)
 {
@@ -219,7 +220,7 @@ static struct fieldset fields_below(struct arena *arena, const struct schema *sc
         const struct schema *part = typed_part(schema, &item->element, &known);
         struct fieldset below = {0};
         same = typed_items_same(&items, i);
-        /* a duplicate element is owned as a whole */
+        /* Duplicate elements are owned as one value. */
         if (same == 1)
             below = fields_below(arena, part, item->json, &member);
         fieldset_add(arena, &builder, item->element, member || !known || is_nothing(item->json),

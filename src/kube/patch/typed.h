@@ -1,24 +1,24 @@
-/* Operations on an object with its description: its set of fields, the difference of two objects,
- * merging, removing fields. A field here is what a manager can own: a plain value, a list or object
- * that is owned as a whole, a list element with an identity, or an entry of a map. The rules are
- * those of Kubernetes' server-side apply (docs/design/apply.md). Pure; used by
- * kube/patch/managed_fields.h and kube/patch/apply.h.
+/* Operations on objects by their schema: lists the fields of an object, compares two objects,
+ * merges objects, and removes fields. In this file, a field is a value that a manager can own: a
+ * plain value, a list or object that is owned as a whole, a list element with an identity, or an
+ * entry of a map. The rules are the same as in Kubernetes' server-side apply
+ * (docs/design/apply.md). Pure.
  *
- * A value whose type differs from its description is treated as one whole value; validation rejects
- * it elsewhere. */
+ * A value whose type does not match its schema is owned as a whole. Validation rejects such values
+ * elsewhere. */
 #ifndef TRAINYARD_KUBE_PATCH_TYPED_H
 #define TRAINYARD_KUBE_PATCH_TYPED_H
 
 #include "kube/patch/fieldset.h"
 #include "kube/schema/schema.h"
 
-/* Returns every field of the object. Objects with known fields are not members themselves, but list
+/* Returns all fields of the object. An object with known fields is not itself in the set, but list
  * elements and map entries are. */
 struct fieldset typed_fields(struct arena *arena, const struct schema_object *type,
                              const struct json *object);
 
-/* Returns `set` with the known fields on the way to its members. If no manager owns anything below
- * "spec.strategy", no manager owns "spec.strategy" either. */
+/* Returns `set` plus the known fields that are parents of its members. So "spec.strategy" has an
+ * owner if a field below it has one. */
 struct fieldset typed_with_parents(struct arena *arena, const struct schema_object *type,
                                    struct fieldset set);
 
@@ -28,24 +28,25 @@ struct typed_comparison {
 struct typed_comparison typed_compare(struct arena *arena, const struct schema_object *type,
                                       const struct json *old, const struct json *new_);
 
-/* Merges `config` into `live`; nothing is removed. List elements keep their order, or get that of
- * `config` if it differs. The result shares no nodes with either. */
+/* Merges `config` into `live` and removes no fields. If the order of list elements differs, the
+ * order of `config` is used. The result shares no nodes with `live` and `config`. */
 struct json *typed_merge(struct arena *arena, const struct schema_object *type,
                          const struct json *live, const struct json *config);
 
-/* Removes the members of the set with everything below them, and what becomes empty by that. */
+/* Removes the fields in the set with all fields below them. Also removes objects and lists that
+ * become empty. */
 void typed_remove(struct arena *arena, const struct schema_object *type, struct json *object,
                   struct fieldset set);
 
-/* Checks that the object can be applied: known fields have the right shape, and list elements have
- * their keys and are unique. Returns 0, or -ERR_BAD_REQUEST with the path, with the message of
- * Kubernetes. */
+/* Checks that the object can be applied: known fields must have the right shape, and list elements
+ * must be unique and have their keys. Returns 0, or -ERR_BAD_REQUEST with Kubernetes' message and
+ * the path. */
 int typed_check(struct arena *arena, const struct schema_object *type, const struct json *object,
                 struct err *err);
 
-/* Returns what Kubernetes writes for an object without any set field:
- * {"metadata":{"creationTimestamp":null},"spec":{"containers":null}}. Fields that a new object sets
- * are found by comparison with it. */
+/* Returns the JSON that Kubernetes writes for an object in which no field is set:
+ * {"metadata":{"creationTimestamp":null},"spec":{"containers":null}}. A comparison with it gives
+ * the fields that a new object sets. */
 struct json *typed_zero(struct arena *arena, const struct schema_object *type);
 
 #endif

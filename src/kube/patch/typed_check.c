@@ -1,4 +1,4 @@
-/* Checks whether an object can be applied; see typed.h. Reports the first mistake. */
+/* Checks whether an object can be applied; see typed.h. Reports only the first error. */
 #include "kube/patch/typed.h"
 
 #include "kube/patch/typed_internal.h"

@@ -7,13 +7,14 @@
 
 enum side { REMOVED, MODIFIED, ADDED, SIDES };
 
-/* The result for one value: whether it is in the set itself, and the fields below it. */
+/* The result for one value, per side: whether the value itself is in the set, and the fields below
+ * it. */
 struct found {
     bool member[SIDES];
     struct fieldset below[SIDES];
 };
 
-/* The result for the parts of one value. */
+/* Collects the results for the parts of one value, per side. */
 struct gathered {
     struct fieldset_builder sides[SIDES];
 };
@@ -36,7 +37,7 @@ static void compare_whole(struct found *found, const struct json *old, const str
     found->member[MODIFIED] |= old && new_ && !json_equal(old, new_);
 }
 
-/* Duplicate elements have no identity: together they count as one value. */
+/* Duplicate elements have no identity, so all duplicates together count as one value. */
 static void compare_repeated(struct arena *arena, const struct schema *part,
                              const struct typed_item *old, size_t old_count,
                              const struct typed_item *new_, size_t new_count, struct found *ret)
@@ -58,7 +59,7 @@ static void compare_repeated(struct arena *arena, const struct schema *part,
     *ret = found;
 }
 
-/* Compares the parts of both values. */
+/* Compares the parts of two values. One of the values may be NULL. */
 static void compare_parts(struct arena *arena, const struct schema *schema, const struct json *old,
                           const struct json *new_, struct found *found)
 {
@@ -92,7 +93,7 @@ static void compare_parts(struct arena *arena, const struct schema *schema, cons
     found->member[REMOVED] |= !new_;
 }
 
-/* Compares two values, of which at most one is NULL. */
+/* Compares two values. At most one of them may be NULL. */
 static struct found typed_compare_values(struct arena *arena, const struct schema *schema,
                                          const struct json *old, const struct json *new_)
 {
@@ -100,8 +101,8 @@ static struct found typed_compare_values(struct arena *arena, const struct schem
     enum typed_shape before = typed_shape(schema, old), after = typed_shape(schema, new_);
     bool has_parts = json_count(old) > 0 || json_count(new_) > 0;
     if (old && new_ && before != after) {
-        /* The shape differs: the old parts are removed, the new parts added, and the whole is
-         * modified. */
+        /* The shape differs: the old parts are removed, the new parts are added, and the value
+         * itself is modified. */
         if (before != TYPED_WHOLE)
             compare_parts(arena, schema, old, NULL, &found);
         else

@@ -1,4 +1,4 @@
-/* Shared by the files of typed.h: the shape of a value, and its parts in the order of a set. */
+/* Shared by the typed_*.c files: the shape of a value, and its parts in the order of a fieldset. */
 #ifndef TRAINYARD_KUBE_PATCH_TYPED_INTERNAL_H
 #define TRAINYARD_KUBE_PATCH_TYPED_INTERNAL_H
 
@@ -11,15 +11,15 @@ enum typed_shape {
     TYPED_LIST,
 };
 
-/* Returns how a value is owned. A value without a description is a map if it is an object, and else
- * owned as a whole. */
+/* Returns how a value is owned. Without a schema, an object is a map, and any other value is owned
+ * as a whole. */
 enum typed_shape typed_shape(const struct schema *schema, const struct json *value);
 
 /* One part of a value: a member or an element. */
 struct typed_item {
     struct fieldset_element element;
     struct json *json;
-    size_t position; /* position in the object or list */
+    size_t position; /* the position in the object or list */
 };
 
 struct typed_items {
@@ -27,16 +27,16 @@ struct typed_items {
     size_t count;
 };
 
-/* Returns the parts of an object, map or list; null has none. Returns -ERR_BAD_REQUEST if a list
- * element has no identity; `ret` has the other parts then. */
+/* Sets *ret to the parts of an object, map or list. The value null has no parts. Returns
+ * -ERR_BAD_REQUEST if a list element has no identity. In this case *ret has the other parts. */
 int typed_items(struct arena *arena, const struct schema *schema, const struct json *value,
                 struct typed_items *ret, struct err *err);
 
-/* Returns how many parts from `position` on have the same element. */
+/* Returns the number of consecutive parts, starting at `position`, that have the same element. */
 size_t typed_items_same(const struct typed_items *items, size_t position);
 
-/* Returns the description of a part. `ret_known` (or NULL) gets whether the part is a known field
- * of an object. */
+/* Returns the schema of a part. If `ret_known` is not NULL, sets *ret_known to whether the part is
+ * a known field of an object. */
 const struct schema *typed_part(const struct schema *schema, const struct fieldset_element *element,
                                 bool *ret_known);
 

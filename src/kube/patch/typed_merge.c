@@ -7,7 +7,7 @@
 static struct json *typed_merge_values(struct arena *arena, const struct schema *schema,
                                        const struct json *live, const struct json *config);
 
-/* Returns the position of the first part with that element; the count if there is none. */
+/* Returns the index of the first part with that element, or items->count if there is none. */
 static size_t typed_items_find(const struct typed_items *items,
                                const struct fieldset_element *element)
 {
@@ -64,8 +64,8 @@ struct list_merge {
     struct arena *arena;
     const struct schema *schema;
     struct typed_items live, config;
-    const struct typed_item **live_order, **config_order; /* in the order of the lists */
-    bool *done; /* per element of `config`: it is in `out` */
+    const struct typed_item **live_order, **config_order; /* sorted by position in the list */
+    bool *done; /* per element of `config`: whether it is in `out` */
     struct json *out;
 };
 
@@ -82,7 +82,8 @@ static bool typed_item_is_same(const struct typed_item *a, const struct typed_it
     return fieldset_element_compare(&a->element, &b->element) == 0;
 }
 
-/* Merges an element of the config into its live element. A duplicate live element is replaced. */
+/* Merges an element of the config into the live element with the same identity. Replaces duplicate
+ * live elements. */
 static void take_config(struct list_merge *list, const struct typed_item *item)
 {
     size_t place = typed_items_find(&list->live, &item->element);
@@ -95,7 +96,8 @@ static void take_config(struct list_merge *list, const struct typed_item *item)
                                    live, item->json));
 }
 
-/* Returns the next element of the config, from `from` on, that the live list has too. */
+/* Returns the position of the next element of the config, starting at `from`, that is also in the
+ * live list. */
 static size_t next_shared(const struct list_merge *list, size_t from)
 {
     while (from < list->config.count &&
@@ -104,8 +106,8 @@ static size_t next_shared(const struct list_merge *list, size_t from)
     return from;
 }
 
-/* Walks through both lists at once. An element of one list keeps its place there; common elements
- * come in the config's order, so that a live element waits for its turn. */
+/* Walks through both lists at once. An element that is in only one list keeps its place in that
+ * list. Common elements get the order of the config. */
 static void merge_in_order(struct list_merge *list)
 {
     const size_t lives = list->live.count, configs = list->config.count;
@@ -152,7 +154,7 @@ static struct json *merge_elements(struct arena *arena, const struct schema *sch
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Merges two values, of which at most one is NULL. */
+/* Merges two values. At most one of them may be NULL. */
 static struct json *typed_merge_values(struct arena *arena, const struct schema *schema,
                                        const struct json *live, const struct json *config)
 {

@@ -1,4 +1,4 @@
-/* Compiles a schema; see compile.h. */
+/* Compiles OpenAPI schemas; see compile.h. */
 #include "kube/schema/compile.h"
 
 #include "base/json/json_names.h"
@@ -80,7 +80,8 @@ static bool has_rules(const struct json *source)
     return false;
 }
 
-/* Returns the required members that have no field; the others are marked in their field. */
+/* Returns the required members that are not in `properties`. The other required members are marked
+ * in their schema_field. */
 static const char *const *unknown_required(struct arena *arena, const struct json *source)
 {
     const struct json *properties = json_get(source, "properties");
@@ -144,16 +145,16 @@ static void compile_field(struct arena *arena, const struct json *property, bool
     compile_schema(arena, property, nested, &ret->value);
 }
 
-/* Adds the fields that every object has, if its own schema does not name them. A rule of its schema
- * about the name becomes a further rule of the shared metadata. */
+/* Adds apiVersion, kind and metadata if the schema lacks them. Rules of the schema about metadata,
+ * for example about the name, are added to the common type of metadata. */
 static size_t add_object_fields(struct arena *arena, const struct json *source,
                                 struct schema_field *fields, size_t count)
 {
     static const struct {
         const char *name, *doc;
     } texts[] = {
-        {"apiVersion", "the group and version of the API that this is an object of"},
-        {"kind", "what this is an object of"},
+        {"apiVersion", "the API group and version of this object"},
+        {"kind", "the kind of this object"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         if (!has_field(fields, count, texts[i].name))
@@ -162,7 +163,7 @@ static size_t add_object_fields(struct arena *arena, const struct json *source,
                                                     .value = {.type = SCHEMA_STRING},
                                                     .presence = PRESENCE_IF_SET};
     struct schema_field metadata = {.name = "metadata",
-                                    .doc = "what every object has",
+                                    .doc = "the object's name, labels and other metadata",
                                     .value = {.type = SCHEMA_OBJECT, .object = &TYPE_OBJECT_META},
                                     .presence = PRESENCE_IF_SET};
     const struct json *own = json_at(source, "properties", "metadata", NULL);
@@ -197,7 +198,7 @@ static const struct schema_object *compile_object(struct arena *arena, const str
     struct schema_object *object = ARENA_NEW(arena, struct schema_object);
     struct schema_field *fields =
         ARENA_ARRAY(arena, struct schema_field, json_count(properties) + 4);
-    _cleanup_(map_release) struct map required = {0}; /* one entry per name */
+    _cleanup_(map_release) struct map required = {0}; /* the names of the required members */
     JSON_EACH (name, json_get(source, "required"))
         if (json_text(name))
             map_put(&required, json_text(name), name);
@@ -248,7 +249,7 @@ static void compile_list_type(struct arena *arena, const struct json *source, st
         schema->set = true;
 }
 
-/* `additionalProperties: true` keeps all unknown members. */
+/* Compiles the members of an object. `additionalProperties: true` keeps all unknown members. */
 static void compile_members(struct arena *arena, const struct json *source, bool nested,
                             struct schema *schema)
 {
@@ -267,7 +268,7 @@ static void compile_members(struct arena *arena, const struct json *source, bool
     schema->atomic = str_eq(json_get_string(source, "x-kubernetes-map-type", ""), "atomic");
 }
 
-/* `nested`: a part of allOf and similar, which has no type except for numbers or texts. */
+/* `nested` is true for a part of allOf, anyOf, oneOf or not. */
 static void compile_schema(struct arena *arena, const struct json *source, bool nested,
                            struct schema *ret)
 {

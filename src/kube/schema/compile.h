@@ -1,4 +1,4 @@
-/* Compiles the openAPIV3Schema of a definition into a description (schema.h). */
+/* Compiles the openAPIV3Schema of a CustomResourceDefinition into a struct schema (schema.h). */
 #ifndef TRAINYARD_KUBE_SCHEMA_COMPILE_H
 #define TRAINYARD_KUBE_SCHEMA_COMPILE_H
 
@@ -6,12 +6,12 @@
 
 enum { SCHEMA_NODES_MAX = 100 * 1000 };
 
-/* Returns the number of schemas in the source. A definition with more than SCHEMA_NODES_MAX is
- * rejected. */
+/* Returns the number of schemas in the source, including nested schemas. A definition with more
+ * than SCHEMA_NODES_MAX schemas is rejected. */
 size_t schema_count_nodes(const struct json *source);
 
-/* Compiles a structural schema (engine/crd/definition.h checks that it is one) of whole objects
- * into the arena. apiVersion, kind and metadata are added if the source does not name them. */
+/* Compiles the structural schema of a whole object into the arena. engine/crd/definition.h checks
+ * that the schema is structural. Adds apiVersion, kind and metadata if the source lacks them. */
 const struct schema *schema_compile(struct arena *arena, const struct json *source);
 
 #endif

@@ -1,5 +1,5 @@
-/* Decodes objects with their description; see decode.h. One walk does all the work. The position in
- * the object is a list on the stack and becomes text only for a message. */
+/* Decodes objects by their schema in one walk; see decode.h. The position in the object is a linked
+ * list on the stack. It is formatted only for a message. */
 #include "kube/schema/decode.h"
 
 #include "base/base64.h"
@@ -17,11 +17,12 @@ enum { NAMES_MAX = 64, PATH_MAX_SIZE = 4096 };
 struct decode {
     struct arena *arena;
     enum schema_form form;
-    struct schema_report *report; /* NULL: no report is wanted */
+    struct schema_report *report; /* NULL: no report is made */
     struct err *err;
 };
 
-/* A step from the root: a member's name, or an element's position if the name is NULL. */
+/* The position in the object: the name of a member, or the position of a list element if the name
+ * is NULL. */
 struct place {
     const struct place *parent;
     const char *name;
@@ -119,7 +120,7 @@ static int wrong_type(struct decode *decode, const struct place *place, const st
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Replaces the text of `value` in place: it stays the same member or element. */
+/* Changes `value` to the string `text` in place. */
 static void set_text(struct decode *decode, struct json *value, const char *text)
 {
     if (value->type == JSON_STRING && str_eq(value->text, text))
@@ -170,7 +171,7 @@ static int read_time(struct decode *decode, const struct place *place, struct js
         return wrong_type(decode, place, value, "a time like \"2026-01-31T12:00:00Z\"");
     if (moment_parse(value->text, &wall_ms, &why) < 0)
         return bad_value(decode, place, &why);
-    if (!micro) { /* such times have microseconds, which this text has already */
+    if (!micro) { /* a micro time keeps its text, which has microseconds already */
         moment_format(wall_ms, text);
         set_text(decode, value, text);
     }
@@ -308,14 +309,14 @@ static int read_member(struct decode *decode, const struct schema_object *type, 
     *ret_keep = is_kept(decode, field, member);
     if (member->type == JSON_NULL)
         return 0;
-    /* The fields that the server itself uses are decoded strictly in every kind. */
+    /* The metadata is always decoded as SCHEMA_FORM_TYPED, because the server uses it. */
     struct decode own = *decode;
     if (!parent && str_eq(member->name, "metadata"))
         own.form = SCHEMA_FORM_TYPED;
     int result = decode_value(&own, &field->value, member, &here);
     if (result < 0)
         return result;
-    *ret_keep = is_kept(decode, field, member); /* possibly no known field is left */
+    *ret_keep = is_kept(decode, field, member); /* decoding may have emptied the member */
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Fills in defaults; see default.h. */
+/* Sets defaults; see default.h. */
 #include "kube/schema/default.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ static bool field_is_zero(const struct schema_field *field, const struct json *v
 {
     if (!value)
         return true;
-    /* a field whose zero value is significant gets no default */
+    /* If the zero value of a field is significant, it is not replaced by the default. */
     return field->presence != PRESENCE_IF_SET &&
            ((value->type == JSON_STRING && value->size == 0) ||
             (value->type == JSON_INT && value->integer == 0));
@@ -25,7 +25,8 @@ static void default_value(struct arena *arena, const struct schema *schema, stru
         default_value(arena, schema->items, item);
 }
 
-/* Parses a default. A test checks the texts of the tables; those of definitions were validated. */
+/* Parses a default. The text is always valid: a test checks the defaults of the tables, and
+ * defaults of definitions are validated. */
 static struct json *default_parse(struct arena *arena, const char *text)
 {
     struct json *json;

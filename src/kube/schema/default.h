@@ -1,12 +1,12 @@
-/* Fills in the defaults that a table names. A default that depends on other fields is set by the
- * code of the kind. */
+/* Sets the defaults that a schema contains. The code of the kind sets defaults that depend on other
+ * fields. */
 #ifndef TRAINYARD_KUBE_SCHEMA_DEFAULT_H
 #define TRAINYARD_KUBE_SCHEMA_DEFAULT_H
 
 #include "kube/schema/schema.h"
 
-/* Changes the object in place. An object or list element that exists gets the defaults of its
- * fields; an absent object is created only if it has a default itself. */
+/* Changes the object in place. An existing object or list element gets the defaults of its fields.
+ * A missing object is created only if it has a default itself. */
 void schema_default(struct arena *arena, const struct schema_object *type, struct json *object);
 
 #endif

@@ -1,4 +1,4 @@
-/* Field errors; see field_error.h. */
+/* Collects and formats field errors; see field_error.h. */
 #include "kube/schema/field_error.h"
 
 #include "base/buf.h"
@@ -12,7 +12,8 @@ void field_errors_init(struct field_errors *errors, struct arena *arena)
     *errors = (struct field_errors){.arena = arena};
 }
 
-/* Asked before a value is formatted, because it may be large and have many errors. */
+/* Callers check this before they format a value, because the value may be large and have many
+ * errors. */
 static bool is_full(const struct field_errors *errors)
 {
     return errors->count == FIELD_ERRORS_MAX;

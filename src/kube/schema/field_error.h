@@ -1,6 +1,6 @@
-/* Why an object is invalid, field by field, with the messages of Kubernetes: kubectl prints them
- * after 'Pod "x" is invalid:', and the Status has them as causes. Validation collects all errors,
- * so that one request shows every mistake. */
+/* The validation errors of an object, with Kubernetes' messages. kubectl prints them after 'Pod "x"
+ * is invalid:', and the Status lists them as causes. Validation collects all errors, so that one
+ * request shows every error. */
 #ifndef TRAINYARD_KUBE_SCHEMA_FIELD_ERROR_H
 #define TRAINYARD_KUBE_SCHEMA_FIELD_ERROR_H
 
@@ -9,7 +9,7 @@
 
 struct field_error {
     const char *field;   /* "spec.containers[0].name" */
-    const char *reason;  /* reason of a Status cause: "FieldValueRequired" */
+    const char *reason;  /* the reason of a Status cause: "FieldValueRequired" */
     const char *message; /* "Required value", "Invalid value: \"A\": must be …" */
     struct field_error *next;
 };
@@ -24,31 +24,33 @@ enum { FIELD_ERRORS_MAX = 100 }; /* further errors are dropped */
 
 void field_errors_init(struct field_errors *errors, struct arena *arena);
 
-/* Each adds an error. `detail` may be NULL. The value of an invalid field is shown as JSON. */
+/* Each function adds an error. `detail` may be NULL. The message shows the value of an invalid
+ * field as JSON. */
 void field_required(struct field_errors *errors, const char *field, const char *detail);
 void field_invalid(struct field_errors *errors, const char *field, const struct json *value,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void field_duplicate(struct field_errors *errors, const char *field, const char *value);
 void field_forbidden(struct field_errors *errors, const char *field, const char *detail);
-/* The text is longer than `max` bytes; the list has more than `max` elements. */
+/* For a string that is longer than `max` bytes, and for a list that has more than `max`
+ * elements. */
 void field_too_long(struct field_errors *errors, const char *field, size_t max);
 void field_too_many(struct field_errors *errors, const char *field, size_t count, size_t max);
 void field_not_found(struct field_errors *errors, const char *field, const char *value);
-/* The value is none of `supported`, which ends with NULL. */
+/* For a value that is not in `supported`, a NULL-terminated list. */
 void field_unsupported(struct field_errors *errors, const char *field, const char *value,
                        const char *const *supported);
-/* Like the functions above, for values that need not be strings. */
+/* Like field_unsupported() and field_duplicate(), but for values of any type. */
 void field_unsupported_value(struct field_errors *errors, const char *field,
                              const struct json *value, const char *const *supported);
 void field_duplicate_value(struct field_errors *errors, const char *field,
                            const struct json *value);
 
-/* Adds all errors of `from`, with the prefix in front of each field: the errors of a part of an
- * object. */
+/* Adds all errors of `from`, the errors of a part of an object. Puts `prefix` in front of each
+ * field. */
 void field_errors_take(struct field_errors *errors, const struct field_errors *from,
                        const char *prefix);
 
-/* Formats a field path such as "spec.ports[2].name" in the errors' arena. */
+/* Formats a field path such as "spec.ports[2].name" in errors->arena. */
 const char *field_path(struct field_errors *errors, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,4 @@
-/* Checks the formats of texts; see format.h. Most are a regular expression, some have a further
- * check. */
+/* Checks the formats of strings; see format.h. A format has a regular expression or a function. */
 #include "kube/schema/format.h"
 
 #include "base/mem.h"
@@ -19,7 +18,7 @@ static bool format_matches(const char *expression, const char *text)
            pattern_find(pattern, text, strlen(text), &found, NULL) == 0 && found;
 }
 
-/* Returns the number of two digits. */
+/* Returns the value of two decimal digits. */
 static int format_two_digits(const char *digits)
 {
     return (digits[0] - '0') * 10 + digits[1] - '0';
@@ -78,8 +77,8 @@ static bool is_cidr(const char *text)
            ((is_ipv4(address) && bits <= 32) || is_ipv6(address));
 }
 
-/* Returns whether the text is a URI as in an HTTP request line: absolute, or a path from the root.
- */
+/* Returns whether the text is a URI as in an HTTP request line: absolute, or a path from the
+ * root. */
 static bool is_uri(const char *text)
 {
     for (const char *c = text; *c; c++)
@@ -94,15 +93,16 @@ static bool is_uri(const char *text)
     return !bracket || strchr(bracket, ']');
 }
 
-/* Returns whether the text is "a@b", or the same in angle brackets behind a name. */
+/* Returns whether the text is an address "a@b", or a name followed by an address in angle
+ * brackets. */
 static bool is_email(const char *text)
 {
     return format_matches("^([^<>]*<)?[^ <>@]+@[^ <>@]+>?$", text) &&
            (strchr(text, '<') != NULL) == (strchr(text, '>') != NULL);
 }
 
-/* Returns the number of digits (X for ten) without separators; 0 if there are other characters or
- * too many digits. */
+/* Copies the digits without separators ('-' and space) and returns their number. 'X' is the digit
+ * ten. Returns 0 if there are other characters or more than 19 digits. */
 static size_t digits_of(const char *text, char digits[20])
 {
     size_t count = 0;
@@ -168,7 +168,7 @@ static bool is_credit_card(const char *text)
 
 static const struct {
     const char *name;
-    const char *expression; /* or */
+    const char *expression; /* NULL: uses `check` */
     bool (*check)(const char *text);
 } FORMATS[] = {
     {"bsonobjectid", "^" HEX "{24}$", NULL},

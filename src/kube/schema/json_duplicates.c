@@ -12,10 +12,10 @@ enum { PATH_MAX_ = 1024 };
 
 struct walk {
     struct arena *arena;
-    struct schema_messages *duplicates; /* NULL: no messages are wanted */
+    struct schema_messages *duplicates; /* NULL: no messages are added */
 };
 
-/* The position in the tree, up to the root; formatted only for a message. */
+/* The position in the tree, linked up to the root. It is formatted only for a message. */
 struct place {
     const struct place *above;
     const char *name; /* NULL: an element of a list */
@@ -68,7 +68,8 @@ static struct json *members_reverse(struct json *member)
 
 static void walk_value(const struct walk *walk, struct json *value, const struct place *place);
 
-/* Visits members from the end, so that the first member of a name is the one that stays. */
+/* Visits the members in reverse order and keeps the first member of each name that it meets. So the
+ * last value in the text stays. */
 static void walk_object(const struct walk *walk, struct json *object, const struct place *place)
 {
     _cleanup_(json_names_release) struct json_names names = {0};
@@ -124,8 +125,8 @@ static void report_line(const struct walk *walk, const struct json *value)
                                         value->line, PATH_MAX_, name));
 }
 
-/* In the order of the text, and a value's content before the value itself, as Go does. All members
- * stay in place. */
+/* Reports duplicates in the order of the text, and those inside a value before the value itself, as
+ * Go does. Does not remove members. */
 static void report_lines(const struct walk *walk, struct json *value)
 {
     _cleanup_(json_names_release) struct json_names names = {0};

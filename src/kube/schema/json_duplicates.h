@@ -1,7 +1,7 @@
-/* Duplicate names in one JSON or YAML object of a body. Kubernetes takes the last value, and
- * reports or rejects the duplicate according to fieldValidation. base/json/json.h and
- * base/json/yaml.h reject duplicates unless they are told to keep them, because no other caller
- * needs them. */
+/* Handles duplicate names in JSON and YAML objects of a request body. As in Kubernetes, the last
+ * value is used, and fieldValidation decides whether the duplicate is reported or rejected.
+ * base/json/json.h and base/json/yaml.h reject duplicates by default, because no other caller needs
+ * them. */
 #ifndef TRAINYARD_KUBE_SCHEMA_JSON_DUPLICATES_H
 #define TRAINYARD_KUBE_SCHEMA_JSON_DUPLICATES_H
 
@@ -13,8 +13,8 @@ int kube_json_duplicates_parse(struct arena *arena, const char *text, size_t siz
                                struct json **ret, struct schema_messages *ret_duplicates,
                                struct err *err);
 
-/* Removes the duplicates from a tree that yaml_parse() read with `repeats`. Appends a message per
- * duplicate in the words of Go's YAML decoder: `line 3: key "name" already set in map`. */
+/* Removes the duplicates from a tree that yaml_parse() read with `repeats`. Appends the message of
+ * Go's YAML decoder for each duplicate: `line 3: key "name" already set in map`. */
 void kube_yaml_duplicates_remove(struct arena *arena, struct json *tree,
                                  struct schema_messages *ret_duplicates);
 

@@ -1,5 +1,5 @@
-/* Produces Go's messages for invalid JSON; see json_syntax_error.h. A recursive descent over the
- * text that builds no tree. */
+/* Produces Go's messages for invalid JSON; see json_syntax_error.h. It is a recursive descent
+ * parser that builds no tree. */
 #include "kube/schema/json_syntax_error.h"
 
 #include "base/str.h"
@@ -14,7 +14,7 @@ struct reader {
     const char *complaint;
 };
 
-/* Returns the character as Go quotes it: bytes count as characters of Latin-1. */
+/* Returns the character as Go quotes it. Each byte counts as one Latin-1 character. */
 static const char *syntax_quote(struct arena *arena, unsigned char c)
 {
     static const char names[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
@@ -47,7 +47,8 @@ static bool syntax_refuse(struct reader *reader, const char *where)
     return false;
 }
 
-/* Within a word, a number or an escape, Go treats the end of the text as a space. */
+/* Reports an error inside a literal, a number or an escape. There, Go treats the end of the text as
+ * a space. */
 static bool refuse_within(struct reader *reader, const char *where)
 {
     return refuse_character(reader, reader->at < reader->end ? *reader->at : ' ', where);
@@ -91,7 +92,7 @@ static bool read_escape(struct reader *reader)
     return true;
 }
 
-/* Skips a string from behind its opening quote. */
+/* Skips the rest of a string. The opening quote has been read. */
 static bool read_string(struct reader *reader)
 {
     while (reader->at < reader->end && *reader->at != '"') {
@@ -170,7 +171,8 @@ static bool read_object(struct reader *reader)
     }
 }
 
-/* Returns false also for values that are nested too deeply, without a message. */
+/* Returns false with a message on a syntax error. Also returns false, without a message, if the
+ * value is nested too deeply. */
 static bool syntax_skip_value(struct reader *reader)
 {
     skip_space(reader);

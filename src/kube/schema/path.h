@@ -1,5 +1,5 @@
-/* The position of a walk through an object: a chain of names and list positions on the stack,
- * formatted as text only when an error is reported. */
+/* The position of a walk through an object: a linked list of names and list positions on the stack.
+ * It is formatted as text only when an error is reported. */
 #ifndef TRAINYARD_KUBE_SCHEMA_PATH_H
 #define TRAINYARD_KUBE_SCHEMA_PATH_H
 
@@ -11,7 +11,7 @@ enum { SCHEMA_PATH_MAX = 4096 };
 
 struct schema_path {
     const struct schema_path *parent;
-    const char *name; /* a member's name; NULL: an element of a list */
+    const char *name; /* the name of a member; NULL: a list element at `position` */
     size_t position;
 };
 

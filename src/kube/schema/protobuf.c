@@ -20,7 +20,7 @@ struct span {
 
 struct reader {
     struct arena *arena;
-    size_t fields_left; /* fields of all messages of a body */
+    size_t fields_left; /* the number of fields that may still be read from this body */
     int depth;
     struct err *err;
 };
@@ -105,7 +105,8 @@ static int make_string(struct reader *reader, struct span bytes, struct json **r
     return 0;
 }
 
-/* type 0: intVal (2), type 1: strVal (3). */
+/* Decodes an IntOrString message. Field 1 is the type: 0 for the integer in field 2, 1 for the
+ * string in field 3. */
 static int make_int_or_string(struct reader *reader, struct span span, struct json **ret)
 {
     uint64_t type = 0, number = 0;
@@ -128,8 +129,8 @@ static int make_int_or_string(struct reader *reader, struct span span, struct js
     return 0;
 }
 
-/* Seconds (1) and nanoseconds (2) since 1970, limited to the years 1 to 9999, which JSON can
- * express. An empty message is Go's zero time. */
+/* Decodes a time: seconds since 1970 (field 1) and nanoseconds (field 2). The years must be from 1
+ * to 9999, which JSON can express. An empty message is Go's zero time. */
 static int make_time(struct reader *reader, bool micro, struct span span, struct json **ret)
 {
     static const int64_t first = -62135596800, last = 253402300799;
@@ -218,7 +219,7 @@ static int make_message(struct reader *reader, const struct schema_object *type,
     return 0;
 }
 
-/* A list as the value of a map is a message with the elements as field 1. */
+/* Decodes a list of strings that is the value of a map: a message with the elements as field 1. */
 static int make_list(struct reader *reader, struct span span, struct json **ret)
 {
     *ret = json_array(reader->arena);
@@ -250,7 +251,7 @@ static enum wire_type wire_type_of(enum schema_type type)
     }
 }
 
-/* Decodes one value; *ret stays NULL for an empty one. */
+/* Decodes one value. *ret stays NULL if the value is empty. */
 static int make_value(struct reader *reader, const struct schema *schema,
                       const struct wire_field *field, struct json **ret)
 {
@@ -286,7 +287,7 @@ static int make_value(struct reader *reader, const struct schema *schema,
     case SCHEMA_LIST:
         return make_list(reader, field->bytes, ret);
     case SCHEMA_MAP:
-        break; /* not the value of any map */
+        break; /* add_field() handles maps; no map has a map as its value */
     }
     return 0;
 }
@@ -315,7 +316,7 @@ static int add_entry(struct reader *reader, struct json *map, const struct schem
     return 0;
 }
 
-/* If several entries have the same key, the last one counts. */
+/* If several entries have the same key, keeps only the last entry. */
 static void unite_entries(struct json *map)
 {
     _cleanup_json_names_ struct json_names names = {0};
@@ -372,8 +373,9 @@ static bool holds_fields(const struct schema_object *type, uint32_t outer)
     return false;
 }
 
-/* Decodes a message. `outer` is the number of the message in which protobuf keeps some of the
- * object's own fields; 0 for the others. */
+/* Decodes a message into `object`. In protobuf, an inner message may contain some fields of the
+ * object itself. `outer` is the field number of that inner message while it is decoded, otherwise
+ * 0. */
 static int protobuf_read_message(struct reader *reader, const struct schema_object *type,
                                  uint32_t outer, struct span span, struct json *object)
 {
@@ -398,7 +400,7 @@ static int protobuf_read_message(struct reader *reader, const struct schema_obje
     return 0;
 }
 
-/* ---- Entry ----------------------------------------------------------------------------------- */
+/* ---- Public functions ------------------------------------------------------------------------ */
 
 int schema_protobuf_read(struct arena *arena, const struct schema_object *type, const void *data,
                          size_t size, struct json **ret, struct err *err)
@@ -420,7 +422,8 @@ static const struct schema_field TYPE_META_FIELDS[] = {
 };
 static const struct schema_object TYPE_META = {.fields = TYPE_META_FIELDS};
 
-/* Kinds that Kubernetes does not define have no field numbers. */
+/* Whether the type can be read from protobuf. Kinds that Kubernetes does not define have no field
+ * numbers. */
 static bool has_numbers(const struct schema_object *type)
 {
     for (const struct schema_field *field = type->fields; field->name; field++)

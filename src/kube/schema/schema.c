@@ -1,4 +1,4 @@
-/* Reads a description; see schema.h. */
+/* Looks up fields in a schema; see schema.h. */
 #include "kube/schema/schema.h"
 
 #include "base/str.h"

@@ -1,8 +1,7 @@
-/* The description of an object: its fields, their types and their rules. The same description
- * serves built-in kinds (constant tables in kube/types/) and custom resources (compiled from their
- * definition). Strict decoding, defaults, validation, pruning, the merge keys of patches, field
- * ownership, protobuf and OpenAPI all read it. Descriptions are constant and outlive the objects
- * they describe. */
+/* The schema of an object: its fields, their types and their rules. Schemas of built-in kinds are
+ * constant tables in kube/types/. Schemas of custom resources are compiled from their definitions.
+ * Decoding, defaults, validation, pruning, patches, field ownership, protobuf and OpenAPI all use
+ * these schemas. A schema is constant and outlives the objects of its kind. */
 #ifndef TRAINYARD_KUBE_SCHEMA_SCHEMA_H
 #define TRAINYARD_KUBE_SCHEMA_SCHEMA_H
 
@@ -13,26 +12,26 @@
 #include <stdint.h>
 
 enum schema_type {
-    SCHEMA_ANY, /* any JSON value, kept as it is */
+    SCHEMA_ANY, /* any JSON value, kept unchanged */
     SCHEMA_STRING,
     SCHEMA_BOOL,
     SCHEMA_INT32,
     SCHEMA_INT64,
     SCHEMA_NUMBER,
     SCHEMA_BYTES,         /* base64 */
-    SCHEMA_QUANTITY,      /* "500m", "1Gi"; a JSON number is accepted too */
+    SCHEMA_QUANTITY,      /* "500m", "1Gi"; a JSON number is also accepted */
     SCHEMA_INT_OR_STRING, /* 80, "http", "25%" */
     SCHEMA_TIME,          /* RFC 3339 to the second */
     SCHEMA_MICRO_TIME,    /* RFC 3339 to the microsecond */
-    SCHEMA_OBJECT,        /* an object with known fields: `object` */
-    SCHEMA_MAP,           /* an object with any names; `items` describes the values */
-    SCHEMA_LIST,          /* a list; `items` describes the elements */
+    SCHEMA_OBJECT,        /* an object with the fields of schema.object */
+    SCHEMA_MAP,           /* an object with any names; schema.items is the schema of the values */
+    SCHEMA_LIST,          /* a list; schema.items is the schema of the elements */
 };
 
 struct schema_field;
 struct schema_rules; /* limits of a value; schema/rules.h */
 
-/* An object type. A type with a name becomes a definition of its own in OpenAPI. */
+/* An object type. A type with a name becomes a separate definition in OpenAPI. */
 struct schema_object {
     const char *name;                  /* "io.k8s.api.core.v1.Container"; NULL: an anonymous type */
     const char *doc;                   /* a sentence for `kubectl explain`, or NULL */
@@ -41,31 +40,32 @@ struct schema_object {
     bool checked;                      /* a type of a custom resource, see schema_has_rules() */
     bool preserve; /* unknown fields are kept (x-kubernetes-preserve-unknown-fields) */
     bool embedded; /* a complete API object with apiVersion, kind and metadata */
-    /* The fields sorted by name, for binary search: a custom resource may have tens of thousands.
-     * NULL for a built-in type, whose few fields are searched in order. */
+    /* The fields sorted by name, for binary search, because a custom resource may have tens of
+     * thousands of fields. NULL for a built-in type, whose few fields are searched in order. */
     const struct schema_field *const *sorted;
     size_t count; /* the number of fields in `sorted` */
 };
 
-/* The description of one value. */
+/* The schema of one value. */
 struct schema {
     enum schema_type type;
     const struct schema_object *object; /* for SCHEMA_OBJECT, and for a named SCHEMA_ANY */
     const struct schema *items;         /* for SCHEMA_LIST and SCHEMA_MAP */
 
-    /* The identity of list elements for server-side apply: these fields (ends with NULL), or with
-     * `set` the element's value. A list with neither is owned as a whole, and so is a map or an
-     * object with `atomic`. */
+    /* The identity of list elements for server-side apply. `keys` (NULL-terminated) are the fields
+     * that identify an element. With `set`, the value of an element identifies it. A list without
+     * `keys` and `set` is owned as a whole. A map or an object with `atomic` is also owned as a
+     * whole. */
     const char *const *keys;
     bool set, atomic;
-    /* For strategic merge patches. merge_key: the field that list elements are merged by; "":
-     * elements are plain values; NULL: the patch replaces the list. retain: only the members that
-     * the patch names are kept. */
+    /* For strategic merge patches. List elements are merged by the field `merge_key`; "": elements
+     * are plain values; NULL: the patch replaces the list. With `retain`, only the members that the
+     * patch contains are kept. */
     const char *merge_key;
     bool retain;
 
     bool nullable;                    /* null is a valid value and is kept */
-    const struct schema_rules *rules; /* NULL: none */
+    const struct schema_rules *rules; /* NULL: no rules */
 };
 
 /* How the API writes a field that is absent or has its zero value. */
@@ -77,26 +77,26 @@ enum schema_presence {
 
 struct schema_field {
     const char *name;
-    const char *doc; /* a sentence without capital and full stop, or NULL */
+    const char *doc; /* a sentence without a capital letter and a full stop, or NULL */
     struct schema value;
-    /* The field's number in protobuf; 0: the field is not read from protobuf. SCHEMA_INSIDE() gives
-     * the number of a field that protobuf keeps in an inner message. */
+    /* The field number in protobuf; 0: the field is not read from protobuf. If the field is in an
+     * inner message in protobuf, this is SCHEMA_INSIDE(number of the inner message, number in
+     * it). */
     uint32_t number;
     enum schema_presence presence;
     bool required;
     const char *fallback;    /* the default value as JSON text; NULL: none */
-    const char *unsupported; /* why the field has no effect here, as part of a sentence; NULL: it is
-                                supported */
+    const char *unsupported; /* why the field has no effect; NULL: the field is supported */
 };
 
 #define SCHEMA_INSIDE(outer_, number_) ((uint32_t)(outer_) << 16 | (number_))
 
-/* Returns the field of that name, or NULL. */
+/* Returns the field with that name, or NULL. */
 const struct schema_field *schema_field(const struct schema_object *object, const char *name);
 
-/* Returns whether the rules of the type's fields belong into the schema of a custom resource. Types
- * of Kubernetes have none there: a pod is validated as a whole, after a controller has completed
- * it. */
+/* Returns whether the rules of the type's fields are written into the schema of a
+ * CustomResourceDefinition. False for types of Kubernetes: a pod is validated when a controller
+ * creates it. */
 bool schema_has_rules(const struct schema_object *object);
 
 #endif

@@ -63,7 +63,8 @@ static void write_default(struct arena *arena, struct json *json, const char *te
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* The metadata fields of an embedded object that have a meaning; the server sets the others. */
+/* Whether the field of metadata has an effect in an embedded object. The server sets all other
+ * fields. */
 static bool is_embedded_meta(const char *name)
 {
     static const char *const names[] = {"annotations", "creationTimestamp", "finalizers", "labels",
@@ -82,7 +83,8 @@ static bool is_key(const char *const *keys, const char *name)
     return false;
 }
 
-/* Writes an object. `keys` are the fields that identify it in its list; NULL: it is in no list. */
+/* Writes the schema of an object. If the object is a list element, `keys` are the fields that
+ * identify it, otherwise NULL. */
 static struct json *structural_object(struct arena *arena, const struct schema_object *object,
                                       const char *const *keys)
 {
@@ -110,7 +112,7 @@ static struct json *structural_object(struct arena *arena, const struct schema_o
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* A list without a list type is atomic. */
+/* Writes the schema of a list. A list without x-kubernetes-list-type is atomic. */
 static struct json *structural_list(struct arena *arena, const struct schema *value)
 {
     struct json *json = schema_plain(arena, "array", NULL);
@@ -134,7 +136,8 @@ static struct json *write_map(struct arena *arena, const struct schema *value)
     return json;
 }
 
-/* Without anyOf, which other writers add but which has no effect. */
+/* Writes the schema of an integer or string. Other generators also write anyOf, but it has no
+ * effect. */
 static struct json *write_int_or_string(struct arena *arena, const char *pattern)
 {
     struct json *json = json_object(arena);
@@ -151,7 +154,7 @@ static struct json *write_any(struct arena *arena)
     return json;
 }
 
-/* Programs that use Go's types send an unset time as null. */
+/* Writes the schema of a time. It is nullable, because Go programs send an unset time as null. */
 static struct json *write_time(struct arena *arena)
 {
     struct json *json = schema_plain(arena, "string", "date-time");

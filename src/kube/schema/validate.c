@@ -1,5 +1,6 @@
-/* Validates values against their description; see validate.h. The checks of one value have the
- * order of Kubernetes: type, combinations, text, number, list, allowed values, members. */
+/* Validates values against their schema; see validate.h. The checks of one value run in the order
+ * of Kubernetes: type, combinations (allOf and similar), string, number, list, allowed values,
+ * members. */
 #include "kube/schema/validate.h"
 
 #include "base/json/json_names.h"
@@ -13,13 +14,13 @@
 #include <math.h>
 #include <string.h>
 
-/* One value and its schema. */
+/* The check of one value against its schema. */
 struct check {
     struct field_errors *errors;
     const struct schema_path *path;
     const struct schema *schema;
     const struct json *value;
-    const struct json *old; /* the old value at the same place; NULL: none */
+    const struct json *old; /* the value at the same path in the old object; NULL: none */
 };
 
 static void validate_value(struct field_errors *errors, const struct schema *schema,
@@ -82,7 +83,7 @@ const char *schema_type_name(const struct json *value)
     return "";
 }
 
-/* Returns the type's name; NULL: any type is allowed. */
+/* Returns the OpenAPI name of the type, or NULL if any type is allowed. */
 static const char *wanted_name(enum schema_type type)
 {
     switch (type) {
@@ -120,12 +121,13 @@ static bool has_type(enum schema_type type, const char *is)
     if (type == SCHEMA_NUMBER)
         return str_eq(is, "integer");
     if (type == SCHEMA_QUANTITY && str_eq(is, "number"))
-        return true; /* a fraction, 0.5, which Kubernetes accepts in pods */
+        return true; /* a fraction such as 0.5, which Kubernetes accepts in pods */
     return (type == SCHEMA_INT_OR_STRING || type == SCHEMA_QUANTITY) &&
            (str_eq(is, "integer") || str_eq(is, "string"));
 }
 
-/* Checks types for which not every text or number is valid. Definitions use rules instead. */
+/* Checks the value of a type that does not allow every string or number. Schemas of definitions use
+ * rules for this instead. */
 static bool has_form(enum schema_type type, const struct json *value)
 {
     struct kube_quantity quantity;
@@ -165,7 +167,7 @@ static void validate_value_type(const struct check *check)
 
 /* ---- Combinations ---------------------------------------------------------------------------- */
 
-/* Validates the value with one of several schemas. Returns true if it is valid. */
+/* Validates the value against one of several schemas. Returns true if the value is valid. */
 static bool validate_alternative(const struct check *check, const struct schema *schema,
                                  struct field_errors *ret)
 {
@@ -174,7 +176,7 @@ static bool validate_alternative(const struct check *check, const struct schema 
     return ret->count == 0;
 }
 
-/* Reports an error about a combination; the path is empty, as in Kubernetes. */
+/* Reports an error about allOf, anyOf, oneOf or not. The path is empty, as in Kubernetes. */
 static void complain_of_all(const struct check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void complain_of_all(const struct check *check, const char *format, ...)
@@ -187,7 +189,8 @@ static void complain_of_all(const struct check *check, const char *format, ...)
                   validate_path(check), rest);
 }
 
-/* Returns how many schemas are valid; *ret_first gets the errors of the first. */
+/* Returns the number of schemas for which the value is valid. *ret_first gets the errors of the
+ * first schema. */
 static size_t count_valid(const struct check *check, const struct schema *const *list,
                           struct field_errors *ret_first)
 {

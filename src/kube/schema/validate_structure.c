@@ -1,4 +1,5 @@
-/* Checks lists without duplicates and embedded objects of custom resources; see validate.h. */
+/* Checks custom resources for duplicate list elements and invalid embedded objects; see
+ * validate.h. */
 #include "base/map.h"
 #include "kube/schema/path.h"
 #include "kube/schema/validate.h"

@@ -1,4 +1,4 @@
-/* Checks the words that a table allows; see validate.h. */
+/* Checks strings against the words that a schema allows; see validate.h. */
 #include "kube/schema/validate.h"
 
 #include "kube/schema/path.h"

@@ -24,7 +24,8 @@ struct json *table_binding_role(struct arena *arena, const struct json *binding,
                         json_get_string(ref, "name", ""));
 }
 
-/* "a, b", and accounts as "namespace/name". */
+/* Returns the names of the binding's subjects of this kind: "a, b". A service account is shown as
+ * "namespace/name". */
 static struct json *subjects_cell(struct arena *arena, const struct json *binding, const char *kind)
 {
     _cleanup_buf_ struct buf text;

@@ -1,4 +1,4 @@
-/* The cells of everything but pods and storage; see cells.h. */
+/* The cells of nodes, services, events and other kinds that have no separate file; see cells.h. */
 #include "kube/table/cells.h"
 
 #include "base/moment.h"
@@ -28,7 +28,7 @@ struct json *table_text_or_none(struct arena *arena, const char *text)
     return json_string(arena, str_is_empty(text) ? "<none>" : text);
 }
 
-/* The text so far, as a cell; "<none>" if nothing was written. */
+/* Returns the text of the buffer as a cell; "<none>" if the buffer is empty. */
 static struct json *cell_of_buf(struct arena *arena, const struct buf *buf)
 {
     return table_text_or_none(arena, buf->data);
@@ -237,7 +237,7 @@ struct json *table_endpoints(struct arena *arena, const struct json *endpoints, 
     size_t count = 0;
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         const struct json *ports = json_get(subset, "ports");
-        /* A headless service may have no port: then the cell shows its addresses only. */
+        /* A headless service may have no port. Then the cell shows only its addresses. */
         size_t rounds = json_count(ports) ? json_count(ports) : 1;
         for (size_t i = 0; i < rounds; i++) {
             int64_t port = json_get_int(json_element(ports, i), "port", 0);

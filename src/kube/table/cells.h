@@ -1,5 +1,5 @@
-/* The functions that make the cells of tables, and what several of them share. A cell function
- * returns the value of one column for one object; it never returns NULL. */
+/* The functions that make the cells of tables, and helpers that several of them use. A cell
+ * function returns the value of one column for one object. It never returns NULL. */
 #ifndef TRAINYARD_KUBE_TABLE_CELLS_H
 #define TRAINYARD_KUBE_TABLE_CELLS_H
 
@@ -9,12 +9,12 @@ struct kube_column;
 
 typedef struct json *table_cell(struct arena *arena, const struct json *object, int64_t now_ms);
 
-/* The time since the RFC 3339 timestamp, such as "5m"; "<unknown>" for NULL and "". */
+/* Returns the time since the RFC 3339 timestamp, such as "5m"; "<unknown>" for NULL and "". */
 char *table_age(struct arena *arena, const char *timestamp, int64_t now_ms);
-/* The text, or "<none>" for NULL and "". */
+/* Returns the text, or "<none>" for NULL and "". */
 struct json *table_text_or_none(struct arena *arena, const char *text);
 
-/* The cell of a column that has a path. */
+/* Returns the cell of a column that has a path instead of a function. */
 struct json *table_path_cell(struct arena *arena, const struct kube_column *column,
                              const struct json *object, int64_t now_ms);
 

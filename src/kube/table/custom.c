@@ -1,4 +1,5 @@
-/* The columns that a definition has in additionalPrinterColumns; see table.h. */
+/* Makes the columns of a CustomResourceDefinition from its additionalPrinterColumns; see
+ * table.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/json_path.h"
@@ -7,9 +8,9 @@
 
 #include <math.h>
 
-static const char NAME_DOC[] = "what the object is called in its namespace";
+static const char NAME_DOC[] = "Name of the object, unique within its namespace.";
 
-/* A value of another type than the column's is not shown. */
+/* A value whose type differs from the type of the column is not shown. */
 static struct json *cell_of(struct arena *arena, const char *type, const struct json *value,
                             int64_t now_ms)
 {

@@ -1,4 +1,4 @@
-/* The cells of EndpointSlices: the first few ports and addresses, and how many more there are. */
+/* The cells of EndpointSlices: the first ports and addresses, and the number of the others. */
 #include "base/buf.h"
 #include "base/str.h"
 #include "kube/table/cells.h"
@@ -18,7 +18,7 @@ static void words_add(struct words *words, const char *word)
         buf_printf(&words->text, "%s%s", words->text.size ? "," : "", word);
 }
 
-/* "<unset>" where there is nothing, as Kubernetes prints it. */
+/* Returns the words as a cell; "<unset>" if there are none, as in Kubernetes. */
 static struct json *words_cell(struct arena *arena, struct words *words)
 {
     if (words->count > SHOWN)

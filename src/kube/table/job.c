@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-/* "2/4" completions. A job with a work queue has one completion and several parallel pods:
- * "0/1 of 3". */
+/* Returns the completions, such as "2/4". A work queue job has one completion and several parallel
+ * pods; its cell is "0/1 of 3". */
 struct json *table_job_completions(struct arena *arena, const struct json *job, int64_t now_ms)
 {
     const struct json *spec = json_get(job, "spec");

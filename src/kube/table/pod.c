@@ -1,5 +1,5 @@
-/* The cells of a pod, worded as `kubectl get pods` words them: one status out of the states of all
- * its containers. Pure; also asked by our own command line. */
+/* The cells of a pod, with the words of `kubectl get pods`. The status cell combines the states of
+ * all containers of the pod. Pure. The trainyard command line uses these cells, too. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/condition.h"
@@ -10,7 +10,7 @@
 struct summary {
     const char *status;
     int64_t ready, total, restarts;
-    int64_t last_restart_ms; /* wall; 0: unknown */
+    int64_t last_restart_ms; /* wall time; 0: unknown */
 };
 
 static void note_restarts(const struct json *container, int64_t *restarts, int64_t *last_ms)
@@ -23,7 +23,7 @@ static void note_restarts(const struct json *container, int64_t *restarts, int64
         *last_ms = finished_ms;
 }
 
-/* "OOMKilled", "Signal:9", "ExitCode:3". */
+/* Returns why the container ended, such as "OOMKilled", "Signal:9" or "ExitCode:3". */
 static const char *container_ending(struct arena *arena, const struct json *terminated)
 {
     const char *reason = json_get_string(terminated, "reason", "");
@@ -43,8 +43,8 @@ static bool pod_has_sidecar(const struct json *pod, const char *name)
     return false;
 }
 
-/* Looks at the init containers up to the first that has not completed. Returns true if there is
- * one: the pod is initializing. */
+/* Reads the init containers up to the first one that has not completed. Returns true if there is
+ * such a container, because the pod is then initializing. */
 static bool summarize_init(struct arena *arena, const struct json *pod, struct summary *summary,
                            int64_t *sidecar_restarts, int64_t *sidecar_last_ms)
 {
@@ -99,7 +99,8 @@ static void summarize_containers(struct arena *arena, const struct json *pod,
 {
     const struct json *list = json_at(pod, "status", "containerStatuses", NULL);
     bool running = false;
-    /* From the last to the first, so that the status of the first container wins. */
+    /* From the last to the first, so that the first container overwrites the status of the
+     * others. */
     for (size_t i = json_count(list); i-- > 0;) {
         const struct json *container = json_element(list, i);
         note_restarts(container, &summary->restarts, &summary->last_restart_ms);

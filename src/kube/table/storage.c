@@ -1,4 +1,4 @@
-/* The cells of volumes, of claims on them and of their classes; see cells.h. */
+/* The cells of PersistentVolumes, claims and StorageClasses; see cells.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -12,7 +12,7 @@ static const char *phase_or_terminating(const struct json *object)
     return json_get_string(json_get(object, "status"), "phase", "");
 }
 
-/* A quantity as it is written, be it a string or a bare number. */
+/* Returns a quantity as it is written. It may be a string or a number. */
 static struct json *quantity_cell(struct arena *arena, const struct json *quantity)
 {
     if (!quantity || quantity->type == JSON_NULL)

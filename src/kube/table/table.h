@@ -1,5 +1,5 @@
-/* metav1.Table: what `kubectl get` prints. A column is constant data with a function that makes its
- * cells. The row of each kind (kube/kinds/kind.h) has its columns. */
+/* Makes metav1.Table objects, which `kubectl get` prints. A column has a function or a path that
+ * makes its cells. The row of each kind (kube/kinds/kind.h) lists its columns. */
 #ifndef TRAINYARD_KUBE_TABLE_TABLE_H
 #define TRAINYARD_KUBE_TABLE_TABLE_H
 
@@ -9,7 +9,7 @@ struct json_path;
 
 struct kube_column {
     const char *name;        /* "Status" */
-    const char *type;        /* "string", "integer", "date" … of OpenAPI */
+    const char *type;        /* a type of OpenAPI: "string", "integer", "date" … */
     const char *format;      /* "name" for the column of names, else "" */
     const char *description; /* one sentence */
     int priority;            /* 1: only shown by -o wide; else 0 */
@@ -23,11 +23,12 @@ struct kube_columns {
     size_t count;
 };
 
-/* The columns of a custom resource, in the arena: the name, then those of the definition's
- * additionalPrinterColumns. Without any (`given` NULL or empty) the age follows. */
+/* Returns the columns of a custom resource, in the arena: the name, then the columns in `given`,
+ * the definition's additionalPrinterColumns. If `given` is NULL or empty, the second column is the
+ * age. */
 const struct kube_columns *kube_columns_make(struct arena *arena, const struct json *given);
 
-/* ?includeObject= : which part of the object each row contains. */
+/* The part of the object that each row contains: the query parameter includeObject. */
 enum kube_include { KUBE_INCLUDE_METADATA, KUBE_INCLUDE_OBJECT, KUBE_INCLUDE_NONE };
 int kube_include_parse(const char *text, enum kube_include *ret,
                        struct err *err); /* NULL: default */

@@ -1,10 +1,10 @@
-/* The cells of Deployments and ReplicaSets, and those that Jobs share with them. */
+/* The cells of Deployments and ReplicaSets. Jobs use some of them, too. */
 #include "kube/selector.h"
 #include "kube/table/cells.h"
 
 #include <inttypes.h>
 
-/* The values of one member of all containers of the template, joined by commas. */
+/* Returns the values of member `name` of all containers of the pod template, joined by commas. */
 static struct json *container_texts(struct arena *arena, const struct json *workload,
                                     const char *name)
 {

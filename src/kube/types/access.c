@@ -4,50 +4,57 @@
 
 /* clang-format off */
 
-LOCAL_TYPE(POLICY_RULE, RBAC "PolicyRule", "what may be done with what",
-    TEXTS(1, "verbs", "what may be done, such as get or create; * is anything", REQUIRED, ALWAYS),
-    TEXTS(2, "apiGroups", "the groups of the resources; an empty name is the core"),
-    TEXTS(3, "resources", "the resources, such as pods or pods/log; * is any"),
-    TEXTS(4, "resourceNames", "only the objects of these names"),
-    TEXTS(5, "nonResourceURLs", "paths that are no resources, such as /healthz"));
+LOCAL_TYPE(POLICY_RULE, RBAC "PolicyRule", "a set of verbs that are allowed on a set of resources",
+    TEXTS(1, "verbs", "the allowed verbs, such as get or create; * is every verb", REQUIRED,
+        ALWAYS),
+    TEXTS(2, "apiGroups", "the API groups of the resources; an empty string is the core group"),
+    TEXTS(3, "resources", "the resources, such as pods or pods/log; * is every resource"),
+    TEXTS(4, "resourceNames", "names of objects that the rule is limited to; default: all objects"),
+    TEXTS(5, "nonResourceURLs", "URL paths outside of resources, such as /healthz"));
 
-TYPE(TYPE_ROLE, RBAC "Role", "what may be done in one namespace",
+TYPE(TYPE_ROLE, RBAC "Role", "a set of permissions within one namespace",
     KIND_ROWS,
     METADATA(1),
-    LIST(2, "rules", POLICY_RULE, "all that is allowed", ALWAYS));
+    LIST(2, "rules", POLICY_RULE, "the permissions that the role grants", ALWAYS));
 
-LOCAL_TYPE(AGGREGATION_RULE, RBAC "AggregationRule", "a role that is the union of other roles",
+LOCAL_TYPE(AGGREGATION_RULE, RBAC "AggregationRule",
+        "selects the ClusterRoles whose rules are combined into this one",
     LIST(1, "clusterRoleSelectors", TYPE_LABEL_SELECTOR,
-        "the labels of the roles that are included"));
+        "label selectors of the ClusterRoles to combine"));
 
 TYPE(TYPE_CLUSTER_ROLE, RBAC "ClusterRole",
-        "what may be done in the whole cluster, or in any one namespace",
+        "a set of permissions that a binding grants in one namespace or in all",
     KIND_ROWS,
     METADATA(1),
-    LIST(2, "rules", POLICY_RULE, "all that is allowed", ALWAYS),
-    OBJECT(3, "aggregationRule", AGGREGATION_RULE, "the roles that its rules come from"));
+    LIST(2, "rules", POLICY_RULE, "the permissions that the role grants", ALWAYS),
+    OBJECT(3, "aggregationRule", AGGREGATION_RULE,
+        "selects the ClusterRoles that the rules are copied from"));
 
-LOCAL_TYPE_ATOMIC(SUBJECT, RBAC "Subject", "a user, group or service account that gets a role",
-    TEXT(1, "kind", "User, Group or ServiceAccount", REQUIRED, ALWAYS),
-    TEXT(2, "apiGroup", "the group of that kind"),
-    TEXT(3, "name", "what he, she or it is called", REQUIRED, ALWAYS),
-    TEXT(4, "namespace", "where the account is"));
+LOCAL_TYPE_ATOMIC(SUBJECT, RBAC "Subject",
+        "a user, group or service account that a role is granted to",
+    TEXT(1, "kind", "the kind of the subject: User, Group or ServiceAccount", REQUIRED, ALWAYS),
+    TEXT(2, "apiGroup", "the API group of the subject's kind"),
+    TEXT(3, "name", "the name of the user, group or service account", REQUIRED, ALWAYS),
+    TEXT(4, "namespace", "the namespace of the service account"));
 
-LOCAL_TYPE_ATOMIC(ROLE_REF, RBAC "RoleRef", "which role is given",
-    TEXT(1, "apiGroup", "the group of its kind", ALWAYS, FALLBACK("\"rbac.authorization.k8s.io\"")),
+LOCAL_TYPE_ATOMIC(ROLE_REF, RBAC "RoleRef", "the role that a binding grants",
+    TEXT(1, "apiGroup", "the API group of the role", ALWAYS,
+        FALLBACK("\"rbac.authorization.k8s.io\"")),
     TEXT(2, "kind", "Role or ClusterRole", REQUIRED, ALWAYS),
     TEXT(3, "name", "the name of the role", REQUIRED, ALWAYS));
 
 TYPE(TYPE_ROLE_BINDING, RBAC "RoleBinding",
-        "gives a role to users, groups and service accounts in one namespace",
+        "grants a role to users, groups and service accounts in one namespace",
     KIND_ROWS,
     METADATA(1),
-    LIST(2, "subjects", SUBJECT, "the users, groups and service accounts that get the role"),
-    STRUCT(3, "roleRef", ROLE_REF, "the role; cannot be changed", REQUIRED));
+    LIST(2, "subjects", SUBJECT,
+        "the users, groups and service accounts that the role is granted to"),
+    STRUCT(3, "roleRef", ROLE_REF, "the role to grant; cannot be changed", REQUIRED));
 
 TYPE(TYPE_CLUSTER_ROLE_BINDING, RBAC "ClusterRoleBinding",
-        "gives a role to users, groups and service accounts in the whole cluster",
+        "grants a role to users, groups and service accounts in the whole cluster",
     KIND_ROWS,
     METADATA(1),
-    LIST(2, "subjects", SUBJECT, "the users, groups and service accounts that get the role"),
-    STRUCT(3, "roleRef", ROLE_REF, "the role; cannot be changed", REQUIRED));
+    LIST(2, "subjects", SUBJECT,
+        "the users, groups and service accounts that the role is granted to"),
+    STRUCT(3, "roleRef", ROLE_REF, "the role to grant; cannot be changed", REQUIRED));

@@ -5,35 +5,35 @@
 
 /* clang-format off */
 
-LOCAL_TYPE(LIST_META, META "ListMeta", "what holds for a list as a whole",
-    TEXT(1, "selfLink", "an address that is no longer filled in"),
-    TEXT(2, "resourceVersion", "the state of the cluster that the list shows; watch from here"),
-    TEXT(3, "continue", "the token that returns the next part of a list with a limit"),
-    INT64(4, "remainingItemCount", "how many more there are behind a list that was cut", IF_SET));
+LOCAL_TYPE(LIST_META, META "ListMeta", "metadata of a list or a status",
+    TEXT(1, "selfLink", "deprecated: always empty"),
+    TEXT(2, "resourceVersion", "the resource version of the list; a watch can start from it"),
+    TEXT(3, "continue", "the token that returns the next page of the list"),
+    INT64(4, "remainingItemCount", "the number of objects on the pages that follow", IF_SET));
 
 TYPE(TYPE_LIST, NULL, "a list of objects of one kind",
     KIND_ROWS,
-    STRUCT(1, "metadata", LIST_META, "what holds for the list as a whole"),
-    LIST_OF(2, "items", TYPE_ANYTHING, "the objects", REQUIRED, ALWAYS));
+    STRUCT(1, "metadata", LIST_META, "the metadata of the list"),
+    LIST_OF(2, "items", TYPE_ANYTHING, "the objects of the list", REQUIRED, ALWAYS));
 
-LOCAL_TYPE(STATUS_CAUSE, META "StatusCause", "one thing that is wrong with a request",
+LOCAL_TYPE(STATUS_CAUSE, META "StatusCause", "one cause of an error",
     TEXT(1, "reason", "the error as one word, for programs"),
     TEXT(2, "message", "the error as a sentence, for people"),
-    TEXT(3, "field", "the path of the field that is to blame"));
+    TEXT(3, "field", "the path of the field that caused the error"));
 
-LOCAL_TYPE(STATUS_DETAILS, META "StatusDetails", "what a status is about",
-    TEXT(1, "name", "the name of the object"),
-    TEXT(2, "group", "the group of its resource"),
-    TEXT(3, "kind", "its kind or resource"),
-    TEXT(6, "uid", "the identity of the object"),
-    LIST(4, "causes", STATUS_CAUSE, "each thing that is wrong"),
-    INT32(5, "retryAfterSeconds", "how long to wait before the request is tried again"));
+LOCAL_TYPE(STATUS_DETAILS, META "StatusDetails", "details of an error",
+    TEXT(1, "name", "the name of the object that the error is about"),
+    TEXT(2, "group", "the API group of the object"),
+    TEXT(3, "kind", "the kind or resource of the object"),
+    TEXT(6, "uid", "the UID of the object"),
+    LIST(4, "causes", STATUS_CAUSE, "the causes of the error"),
+    INT32(5, "retryAfterSeconds", "seconds to wait before the request is retried"));
 
-TYPE(TYPE_STATUS, META "Status", "how a request went that is not answered with an object",
+TYPE(TYPE_STATUS, META "Status", "the result of a request that does not return an object",
     KIND_ROWS,
-    STRUCT(1, "metadata", LIST_META, "what holds for the answer as a whole"),
-    TEXT(2, "status", "Success or Failure"),
-    TEXT(3, "message", "what happened, as a sentence for people"),
-    TEXT(4, "reason", "why it failed, as one word for programs"),
-    OBJECT(5, "details", STATUS_DETAILS, "the object that the status is about"),
-    INT32(6, "code", "the HTTP status"));
+    STRUCT(1, "metadata", LIST_META, "the metadata of the response"),
+    TEXT(2, "status", "the result of the request: Success or Failure"),
+    TEXT(3, "message", "the result as a sentence, for people"),
+    TEXT(4, "reason", "the reason of a failure as one word, for programs"),
+    OBJECT(5, "details", STATUS_DETAILS, "the object that the error is about, and the causes"),
+    INT32(6, "code", "the HTTP status code"));

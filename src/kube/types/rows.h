@@ -1,8 +1,8 @@
-/* How a type and its fields are written down in a field table.
+/* Macros that define a type and its fields in a field table. For example:
  *
  *   LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listens on",
- *       TEXT(1, "name", "what services call it"),
- *       INT32(3, "containerPort", "its number", REQUIRED, ALWAYS));
+ *       TEXT(1, "name", "the name of the port, which services can refer to"),
+ *       INT32(3, "containerPort", "the port number in the container", REQUIRED, ALWAYS));
  *
  * A row has the field's number in protobuf, its name, the type of its value if that is an object, a
  * description for `kubectl explain`, and further properties. The tables are laid out by hand with
@@ -15,9 +15,9 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* TYPE is exported, LOCAL_TYPE is static. A type that is defined with …_ATOMIC is applied and owned
- * as a whole. A type that is defined with …_CHECKED belongs to a custom resource: its rules are
- * part of the resource's definition (schema_has_rules()). */
+/* TYPE is exported, LOCAL_TYPE is static. In server-side apply, one field manager owns a value of
+ * an …_ATOMIC type as a whole. A …_CHECKED type belongs to a custom resource: its rules are part
+ * of the resource's definition (schema_has_rules()). */
 #define TYPE(type_, name_, doc_, ...) DEFINE_TYPE(, false, false, type_, name_, doc_, __VA_ARGS__)
 #define TYPE_ATOMIC(type_, name_, doc_, ...)                                                       \
     DEFINE_TYPE(, true, false, type_, name_, doc_, __VA_ARGS__)
@@ -38,7 +38,7 @@
                                                  .atomic = (atomic_),                              \
                                                  .checked = (checked_)}
 
-/* The packages of types in OpenAPI. */
+/* The prefixes of the type names in OpenAPI. */
 #define CORE           "io.k8s.api.core.v1."
 #define META           "io.k8s.apimachinery.pkg.apis.meta.v1."
 #define APPS           "io.k8s.api.apps.v1."
@@ -75,7 +75,7 @@
 #define MICRO_TIME(number_, name_, ...)  ROW(number_, name_, SCHEMA_MICRO_TIME, __VA_ARGS__)
 #define ANYTHING(number_, name_, ...)    ROW(number_, name_, SCHEMA_ANY, __VA_ARGS__)
 
-/* OBJECT may be absent. STRUCT is always written, as {} if it is empty. */
+/* OBJECT may be absent. STRUCT is always written; an empty one is written as {}. */
 #define OBJECT(number_, name_, object_, ...)                                                       \
     ROW(number_, name_, SCHEMA_OBJECT, __VA_ARGS__, .value.object = &(object_),                    \
         .presence = PRESENCE_IF_SET)
@@ -83,8 +83,8 @@
     ROW(number_, name_, SCHEMA_OBJECT, __VA_ARGS__, .value.object = &(object_),                    \
         .presence = PRESENCE_ALWAYS)
 
-/* Lists and maps: LIST and MAP hold objects of a type, LIST_OF and MAP_OF other values (TYPE_TEXT,
- * …), TEXTS and TEXT_MAP strings. */
+/* Lists and maps. The values of LIST and MAP are objects of a type, those of TEXTS and TEXT_MAP are
+ * strings, and those of LIST_OF and MAP_OF are of any other type (TYPE_INT32, …). */
 #define LIST(number_, name_, object_, ...)                                                         \
     ROW(number_, name_, SCHEMA_LIST, __VA_ARGS__, .value.items = OBJECT_OF(object_))
 #define MAP(number_, name_, object_, ...)                                                          \
@@ -100,12 +100,10 @@
 
 /* The first fields of every kind. */
 #define KIND_ROWS                                                                                  \
-    TEXT(0, "apiVersion", "the group and version of the API this object is written in"),           \
-        TEXT(0, "kind", "what this object is")
+    TEXT(0, "apiVersion", "the API group and version of this object"),                             \
+        TEXT(0, "kind", "the kind of this object")
 #define METADATA(number_)                                                                          \
-    STRUCT(number_, "metadata", TYPE_OBJECT_META,                                                  \
-           "the object's name, labels and whatever else "                                          \
-           "every object has")
+    STRUCT(number_, "metadata", TYPE_OBJECT_META, "the object's name, labels and other metadata")
 
 /* ---- Further properties of a field ----------------------------------------------------------- */
 

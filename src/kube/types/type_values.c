@@ -1,4 +1,4 @@
-/* The types of values that are no objects; see types.h. */
+/* The types of values that are not objects; see types.h. */
 #include "kube/types/types.h"
 
 const struct schema TYPE_ANYTHING = {.type = SCHEMA_ANY}, TYPE_BYTES = {.type = SCHEMA_BYTES},

@@ -1,4 +1,4 @@
-/* The list of messages; see types.h. */
+/* The list of messages (struct type_kind); see types.h. */
 #include "kube/types/types.h"
 
 #include "base/mem.h"

@@ -1,26 +1,26 @@
-/* The types of Kubernetes and of the gang schedulers as constant tables, in the shape of
- * Kubernetes' own Go types. One file holds the types of one subject; rows.h says how they are
- * written. The types of training jobs and Workflows are in operator/kind/ and pipeline/. The tables
- * have all fields of Kubernetes 1.36, also those without effect here, so that only misspelt fields
- * are unknown; UNSUPPORTED() in a row says why a field has no effect. */
+/* The types of Kubernetes and of the gang schedulers as constant tables, with the structure of
+ * Kubernetes' own Go types. Each file defines the types of one subject. rows.h explains how to
+ * write them. The types of training jobs and Workflows are in operator/kind/ and pipeline/. The
+ * tables have all fields of Kubernetes 1.36, including fields without effect here, so that only
+ * misspelt fields are unknown. UNSUPPORTED() in a row says why a field has no effect. */
 #ifndef TRAINYARD_KUBE_TYPES_TYPES_H
 #define TRAINYARD_KUBE_TYPES_TYPES_H
 
 #include "kube/schema/schema.h"
 
-/* A kind that clients send to a subresource or with a request. It is no resource: no row of
- * kube/kinds/ has its type. */
+/* A message: a kind that clients send to a subresource or with a request. It is not a resource, so
+ * it has no row in kube/kinds/. */
 struct type_kind {
     const char *group, *version, *kind;
     const struct schema_object *object;
 };
 
-/* The message at `position`, counted from 0; NULL after the last. */
+/* Returns the message at `position`, counted from 0; NULL after the last message. */
 const struct type_kind *types_message_at(size_t position);
-/* Returns NULL if no message has this apiVersion and kind. */
+/* Returns the type of the message, or NULL if no message has this apiVersion and kind. */
 const struct schema_object *types_find_message(const char *api_version, const char *kind);
 
-/* Types of values that are no objects, for lists and maps. */
+/* Types of values that are not objects, for lists and maps. */
 extern const struct schema TYPE_ANYTHING, TYPE_BYTES, TYPE_INT32, TYPE_INT64, TYPE_QUANTITY,
     TYPE_TEXT, TYPE_TEXT_LIST;
 

@@ -5,11 +5,11 @@
 #include "base/str.h"
 
 enum {
-    SIDE_MIN = 4, /* two pooling layers reduce it to one pixel */
+    SIDE_MIN = 4, /* the two pooling layers reduce 4 pixels to 1 */
     SIDE_MAX = 128,
     CHANNELS_MAX = 4,
     WINDOW = 5,
-    FIRST = 32, /* channels of the two convolutions */
+    FIRST = 32, /* channels of the first convolution; SECOND: of the second one */
     SECOND = 64,
     HIDDEN = 1024,
 };

@@ -12,12 +12,12 @@ enum classifier_kind { CLASSIFIER_CNN, CLASSIFIER_LINEAR };
 
 struct classifier_config {
     enum classifier_kind kind;
-    int side, channels; /* of the pictures */
+    int side, channels; /* pixels per side, and channels, of a picture */
     int classes;
-    enum precision precision; /* how products are computed: not part of the shape, and not stored */
+    enum precision precision; /* how products are computed; not part of the shape, so not stored */
 };
 
-/* Floats of one picture. */
+/* The number of floats in one picture. */
 static inline size_t classifier_config_sample(const struct classifier_config *config)
 {
     return (size_t)config->side * (size_t)config->side * (size_t)config->channels;
@@ -39,8 +39,8 @@ void classifier_pixels(const uint8_t *from, size_t count, float *to);
 
 #define CLASSIFIER_PREPARE_MEAN  0.25f /* the rough mean of pictures of digits and clothes */
 #define CLASSIFIER_PREPARE_SCALE 3.0f
-/* Converts pixels from 0 to 1 to the input of the network: a mean near 0 and a deviation near 1,
- * with which it learns in fewer steps. `to` may be `from`. */
+/* Scales pixels from 0 to 1 to the input of the network, which has a mean near 0 and a standard
+ * deviation near 1. With such input the network learns in fewer steps. `to` may be `from`. */
 void classifier_prepare(const float *from, size_t count, float *to);
 
 #endif

@@ -1,6 +1,7 @@
-/* The row of the classifier: how `trainer fit classifier` reads its options, opens its pictures,
- * trains (alone, synchronously, or with parameter servers) and reports. The environment variables
- * are those of the TFJob workshop, so that its YAML works unchanged. */
+/* The classifier's entry in the table of models: how `trainer fit classifier` reads its options,
+ * opens its pictures, trains (alone, synchronously, or with parameter servers) and reports. The
+ * environment variables are those of the TFJob workshop, so that the workshop's YAML works
+ * unchanged. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "models/classifier/fit.h"
@@ -19,7 +20,7 @@ FIT_VALUES_FIRST(struct classifier_values);
 struct classifier_run {
     struct model_run run;
     struct classifier_fit_options options;
-    struct idx *train; /* NULL with parameter servers: the workers read it after they have joined */
+    struct idx *train; /* training pictures; NULL with parameter servers */
     struct classifier_fit_result result;
 };
 
@@ -128,7 +129,7 @@ static size_t classifier_run_numbers(const struct model_run *run, bool data,
                 : classifier_fit_numbers(&classifier->options, ret);
 }
 
-/* The words of the workshop's program, which its users look for in the logs. */
+/* Prints the same words as the workshop's program, because users look for them in the logs. */
 static void classifier_run_announce(const struct model_run *run, struct buf *text)
 {
     const char *export_dir = classifier_run_of_const(run)->options.export_dir;

@@ -1,5 +1,5 @@
-/* The accuracy of a classifier on pictures it was not trained on, in all and per class. Called at
- * the end of training and by `trainer evaluate`. */
+/* Measures the accuracy of a classifier on pictures it was not trained on, overall and per class.
+ * Called at the end of training and by `trainer evaluate`. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_EVAL_H
 #define TRAINYARD_MODELS_CLASSIFIER_EVAL_H
 
@@ -8,8 +8,8 @@
 
 struct classifier_eval_class {
     size_t pictures, right;
-    size_t taken_for; /* pictures of other classes that were predicted as this class */
-    int mistaken;     /* the most frequent wrong prediction for its pictures; -1: none */
+    size_t taken_for; /* pictures of other classes for which this class was predicted */
+    int mistaken;     /* the wrong class predicted most often for this class; -1: none */
 };
 
 struct classifier_eval {
@@ -20,7 +20,7 @@ struct classifier_eval {
     struct classifier_eval_class *rows;
 };
 
-/* Checks that pictures and labels match the model. */
+/* Returns -ERR_INVALID if the pictures or labels do not match the model. */
 int classifier_eval_check(const struct classifier_config *config, const struct idx *data,
                           struct err *err);
 

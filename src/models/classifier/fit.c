@@ -206,9 +206,10 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 
 /* ---- Synchronous training */
 
-/* The floats that are summed with the gradients: whether a worker asks to stop or knows of a new
- * worker that waits to join, the number of correct predictions, and the loss, in digits small
- * enough that their sum over the workers is exact. */
+/* The floats that are summed over the workers together with the gradients. TAIL_STOP is 1 if a
+ * worker asks to stop, and TAIL_JOIN_REQUESTED if a new worker waits to join. TAIL_RIGHT is the
+ * number of correct predictions. The loss is split into digits of DIGIT_BITS bits, so that the sum
+ * of each digit is exact. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
 static int classifier_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
@@ -235,8 +236,8 @@ static int classifier_fit_step(void *context, uint64_t step, bool stop, struct f
     for (int i = TAIL_DIGITS - 1; i >= 0; i--)
         loss = loss * (1 << DIGIT_BITS) + (double)tail[TAIL_LOSS + i];
     loss /= (double)SOFTMAX_UNITS * fit->options->batch;
-    result = classifier_fit_check_loss(loss,
-                                       err); /* every worker sees the same loss, so all fail here */
+    /* The loss is equal on all workers, so all of them fail here. */
+    result = classifier_fit_check_loss(loss, err);
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
@@ -299,7 +300,7 @@ static int classifier_fit_run(struct classifier_fit *fit, struct classifier_fit_
         return result;
     fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));
     if (options->optimizer == OPTIMIZER_SGD)
-        fit->optimizer->momentum = 0; /* as on the servers, and in the workshop */
+        fit->optimizer->momentum = 0; /* like the parameter servers and the workshop */
     char start[256];
     classifier_fit_sentence(fit, (size_t)reducer->size, 0, start, sizeof(start));
     struct fit_loop loop = {

@@ -1,8 +1,8 @@
-/* Trains a classifier, in one of two modes. Synchronously: workers sum their gradients at every
- * step, and N workers give the result of one. With parameter servers: each worker takes the number
- * of its next step from a common counter, pulls the variables, and pushes its gradient without
- * waiting for other workers. In both modes the chief logs, evaluates the model on the test
- * pictures, and writes and exports it. */
+/* Trains a classifier, in one of two modes. In the synchronous mode the workers sum their gradients
+ * at every step, and N workers compute the same result as one worker. With parameter servers, each
+ * worker takes the number of its next step from a common counter, pulls the variables, and pushes
+ * its gradient without waiting for other workers. In both modes the chief logs, evaluates the model
+ * on the test pictures, and writes and exports it. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_FIT_H
 #define TRAINYARD_MODELS_CLASSIFIER_FIT_H
 
@@ -12,10 +12,11 @@
 #include "train/run/model.h"
 
 struct classifier_fit_options {
-    struct fit_options fit; /* those of every model; with servers no batches are made ahead */
+    struct fit_options fit; /* options that every model has; `loaders` is ignored with servers */
     enum classifier_kind kind;
-    uint64_t steps; /* of all workers, including those of an earlier run that is resumed */
-    int batch; /* pictures per step: of all workers if synchronous, of one worker with servers */
+    uint64_t steps; /* steps of all workers, including the steps of a run that is resumed */
+    /* pictures per step, shared by all workers if synchronous, per worker with servers */
+    int batch;
     enum precision precision;
     enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
     enum schedule_kind schedule;
@@ -26,7 +27,8 @@ struct classifier_fit_options {
     const char *export_dir;  /* NULL: no version is exported */
 };
 
-/* Learning rates for Adagrad. Gradients reach parameter servers late, which needs a lower rate. */
+/* Learning rates for Adagrad. Gradients reach parameter servers late, so training with servers
+ * needs a lower rate. */
 #define CLASSIFIER_FIT_RATE         0.01f
 #define CLASSIFIER_FIT_RATE_SERVERS 0.002f
 
@@ -44,10 +46,10 @@ struct classifier_fit_options {
     })
 
 struct classifier_fit_result {
-    uint64_t first, last; /* steps done before this run, and now */
+    uint64_t first, last; /* number of steps done before this run, and at its end */
     bool stopped;         /* stopped before the last step */
-    double loss;          /* of the last step */
-    bool evaluated;       /* `eval` is set: on the chief, at the end of a complete run */
+    double loss;          /* loss of the last step */
+    bool evaluated; /* whether `eval` is set; only on the chief, at the end of a complete run */
     struct classifier_eval eval;
     int64_t version; /* the exported version; 0: none */
 };
@@ -56,25 +58,25 @@ struct classifier_fit_result {
 int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
                          struct err *err);
 
-/* The numbers that all processes must have in common, without those that only processes with the
- * data know. Returns how many. */
+/* Sets the numbers that must be equal in all processes, except numbers that depend on the data.
+ * Returns how many numbers were set. */
 size_t classifier_fit_numbers(const struct classifier_fit_options *options,
                               uint64_t ret[MODEL_NUMBERS_MAX]);
-/* Like classifier_fit_numbers(), with the extent of the training data: for workers that train
- * synchronously, which all have the data. */
+/* Like classifier_fit_numbers(), but includes the size of the training data. For synchronous
+ * workers, which all have the data. */
 size_t classifier_fit_numbers_data(const struct classifier_fit_options *options,
                                    const struct idx *train, uint64_t ret[MODEL_NUMBERS_MAX]);
 
-extern const struct model CLASSIFIER_MODEL;           /* the row of this model */
-extern const struct model_steps CLASSIFIER_FIT_STEPS; /* its synchronous steps */
+extern const struct model CLASSIFIER_MODEL;           /* for the table of models */
+extern const struct model_steps CLASSIFIER_FIT_STEPS; /* the steps of synchronous training */
 
 /* Trains synchronously. The caller releases the result. */
 int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
                    struct classifier_fit_result *ret, struct err *err);
 
-/* Trains with parameter servers. The chief and every worker call it with their own clients. A
- * complete run finishes the client, so that the servers end with their last worker. The caller
- * releases the result. */
+/* Trains with parameter servers. The chief and every worker call it with their own clients. At the
+ * end of a complete run it calls ps_client_finish(), so that the servers exit when their last
+ * worker has finished. The caller releases the result. */
 int classifier_fit_async(const struct classifier_fit_options *options, struct ps_client *client,
                          bool chief, size_t workers, struct classifier_fit_result *ret,
                          struct err *err);

@@ -1,6 +1,6 @@
 /* Trains a classifier with parameter servers; see fit.h. The servers hold the variables. A worker
- * takes the number of its next step from the counter on server 0, so every batch is shown once,
- * whichever worker computes it, and the run ends for all when the counter passes the last step. A
+ * takes the number of its next step from the counter on server 0, so each batch is computed by
+ * exactly one worker. The run ends for all workers when the counter passes the last step. A
  * restarted worker simply takes the next step. */
 #include "models/classifier/fit_internal.h"
 
@@ -55,8 +55,8 @@ static int run_step(struct async_run *run, uint64_t step, double *ret_loss, doub
                          optimizer_schedule_rate(&fit->schedule, step), err);
 }
 
-/* Steps of other workers count, too: the chief sees the progress of all in the numbers of its own
- * steps. */
+/* Logs the progress of all workers: the step numbers come from the counter that all workers
+ * share. */
 static void show_step(struct async_run *run, uint64_t step, double loss, double accuracy)
 {
     if (step <= run->shown)
@@ -78,8 +78,8 @@ static bool is_stop_asked(const struct async_run *run)
     return stop && *stop;
 }
 
-/* Whether the chief makes the servers save after this step. `saved` is the step of the last save.
- */
+/* Returns whether the chief makes the servers save after this step. `saved` is the step of the last
+ * save. */
 static bool is_time_to_save(const struct async_run *run, bool chief, uint64_t saved, uint64_t step)
 {
     uint64_t every = run->fit->options->fit.checkpoint_every;
@@ -170,7 +170,7 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
     int result = classifier_fit_start(&fit, 0, 1, chief, err);
     if (result == 0 && chief && options->fit.model_dir)
         result = model_dir_claim(options->fit.model_dir, 0, &fit.claim, err);
-    if (result >= 0) /* a directory that cannot be locked is used all the same */
+    if (result >= 0) /* 1: the file system has no locks, which is no error */
         result = begin_run(&run, chief, workers, &outcome, err);
     if (result == 0)
         result = run_steps(&run, chief, &outcome, err);

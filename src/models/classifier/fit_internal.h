@@ -7,10 +7,11 @@
 
 struct classifier_fit {
     const struct classifier_fit_options *options;
-    struct idx *own;  /* training pictures that this run has read; NULL: the caller passed them */
+    /* training pictures, if this run has read them; NULL: the caller passed them */
+    struct idx *own;
     struct idx *test; /* test pictures, in processes that may evaluate the model */
     const struct idx *train;
-    int claim; /* lock on the model directory; -1: not held */
+    int claim; /* file descriptor that locks the model directory; -1: none */
     struct classifier_model *model;
     struct classifier_trainer *trainer;
     struct schedule schedule;
@@ -20,7 +21,7 @@ struct classifier_fit {
 };
 
 /* Opens data, model and trainer, and sets the parameters from the seed. `evaluates`: also opens the
- * test pictures, so that missing or wrong ones are noticed before the first step. */
+ * test pictures, so that missing or invalid test pictures are found before the first step. */
 int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err);
 void classifier_fit_release(struct classifier_fit *fit); /* safe on zeroed memory */

@@ -1,12 +1,13 @@
 /* A classifier of small pictures, ready to run: parameters, network and the memory of one pass.
- * Evaluation and the model server load it from a file; training creates it empty. One thread at a
+ * Evaluation and the model server load it from a file; training creates a new one. One thread at a
  * time may use it. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_MODEL_H
 #define TRAINYARD_MODELS_CLASSIFIER_MODEL_H
 
 #include "models/classifier/classifier.h"
 
-#define CLASSIFIER_MODEL_FILE "classifier.model" /* in a version's directory */
+/* The file name in the directory of an exported version. */
+#define CLASSIFIER_MODEL_FILE "classifier.model"
 
 struct classifier_model;
 
@@ -15,8 +16,8 @@ struct classifier_model;
 int classifier_model_new(const struct classifier_config *config, struct classifier_model **ret,
                          struct err *err);
 int classifier_model_load(const char *path, struct classifier_model **ret, struct err *err);
-/* Writes the model without the state that only training needs, under a temporary name, and renames
- * it. */
+/* Writes the model file under a temporary name and renames it. The file does not have the state
+ * that only training needs. */
 int classifier_model_save(const struct classifier_model *model, const char *path, uint64_t step,
                           uint64_t seed, struct err *err);
 struct classifier_model *classifier_model_free(struct classifier_model *model);
@@ -25,14 +26,15 @@ DEFINE_CLEANUP(classifier_model)
 const struct classifier_config *classifier_model_config(const struct classifier_model *model);
 struct params *classifier_model_params(struct classifier_model *model);
 struct network *classifier_model_network(struct classifier_model *model);
-void classifier_model_changed(struct classifier_model *model); /* after every change of values */
+/* Must be called after every change of the parameters. */
+void classifier_model_changed(struct classifier_model *model);
 
 /* The name of a class, which must be below config->classes: "Ankle boot". */
 const char *classifier_model_label(const struct classifier_model *model, int label);
 void classifier_model_set_label(struct classifier_model *model, int label, const char *name);
 
-/* Adds labels and accuracy to the notes of a model file. classifier_model_load() reads them if they
- * are there. */
+/* Adds labels and accuracy to the notes of a model file. classifier_model_load() reads them if the
+ * file has them. */
 void classifier_model_note(const struct classifier_model *model, struct arena *arena,
                            struct json *notes);
 

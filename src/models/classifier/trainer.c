@@ -8,8 +8,9 @@
 
 #include <pthread.h>
 
-/* Pictures per part of the batch, at most. Each part reads and writes every weight of the large
- * dense layer, so parts are larger than the cache would suggest. */
+/* The largest number of pictures per part of the batch. Each part reads every weight of the large
+ * dense layer and writes every gradient. A few large parts are therefore faster than many small
+ * parts that fit into the cache. */
 enum { PART_MAX = 32 };
 
 struct classifier_trainer {
@@ -18,14 +19,15 @@ struct classifier_trainer {
     const struct idx *data;
     struct team *team;
     struct batch_feed *feed;
-    pthread_mutex_t lock; /* protects the order of an epoch, which the loaders share */
+    pthread_mutex_t lock; /* protects `shuffle`, which the loader threads share */
     struct shuffle shuffle;
-    int first, count; /* the share of this worker, by position in the batch */
+    int first, count; /* this worker's share: position in the batch, and number of pictures */
     uint8_t *labels;
     float *logits, *d_logits;
 };
 
-/* Parts of equal size. The size depends only on the batch. */
+/* Returns the number of pictures per part: the batch is divided evenly, independent of the
+ * workers. */
 static int part_of(int batch)
 {
     int parts = (batch + PART_MAX - 1) / PART_MAX;

@@ -14,10 +14,10 @@ enum { CLASSIFIER_BATCH_MAX = 4096 };
 
 struct classifier_trainer_options {
     uint64_t seed;
-    int batch;      /* pictures of a step */
-    int rank, size; /* which share of the batch; 0 of 1: all of it */
+    int batch;      /* pictures per step, of all shares */
+    int rank, size; /* the trainer computes share `rank` of `size` shares of the batch */
     int threads;
-    struct reducer *reducer; /* NULL: gradients are not summed with others */
+    struct reducer *reducer; /* sums the gradients of the workers; NULL: no sum */
     int loaders; /* threads that prepare batches in advance, if steps come in order; 0: none */
 };
 
@@ -37,7 +37,7 @@ DEFINE_CLEANUP(classifier_trainer)
 int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t step,
                                 struct softmax_result *ret, struct err *err);
 
-/* Sums the gradients, and the floats behind them, over all workers. */
+/* Sums the gradients, and the floats that follow them in memory, over all workers. */
 int classifier_trainer_reduce(struct classifier_trainer *trainer, struct err *err);
 
 /* See team_learn(), team_update() and team_learned(). */
@@ -46,7 +46,7 @@ void classifier_trainer_update(struct classifier_trainer *trainer, struct optimi
                                float clip, uint64_t step, float rate);
 float *classifier_trainer_learned(struct classifier_trainer *trainer, size_t *ret_count);
 
-/* Changes the share of this worker. */
+/* From now on the trainer computes share `rank` of `size` shares of every batch. */
 int classifier_trainer_regroup(struct classifier_trainer *trainer, int rank, int size,
                                struct err *err);
 

@@ -6,14 +6,16 @@
 
 #include <stdbool.h>
 
-/* A blend has at least this weight of the other person, and at most the rest: any nearer to one of
- * the two it would be a picture of that person. */
+/* The weight of the other person in a blend is between LEAST and 1 - LEAST. Outside of this range
+ * the blend would look like one of the two persons. */
 #define LEAST 0.35f
 
-/* Far from the keys of the draws that augment pictures, which are positions. */
+/* The first key of the random draws for blends. The draws that augment pictures use smaller keys:
+ * positions in the batch. */
 #define KEY ((uint64_t)1 << 32)
 
-/* The partner in the blend at this place: each person in turn over the steps, never itself. */
+/* Returns the index of the person that is blended with the person at `place`. The result changes
+ * with every step, so that each person is blended with every other person. */
 static size_t partner_of_blend(size_t place, uint64_t step, size_t persons)
 {
     return (place + 1 + (size_t)(step % (persons - 1))) % persons;

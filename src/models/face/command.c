@@ -1,5 +1,5 @@
-/* The row of the face model: how `trainer fit face` reads its options, opens its pictures, trains
- * and reports. */
+/* The face model's entry in the table of models: how `trainer fit face` reads its options, opens
+ * its pictures, trains and reports. */
 #include "base/mem.h"
 #include "models/face/fit.h"
 #include "models/face/options.h"
@@ -39,7 +39,7 @@ static int face_run_init(struct model_run *run, struct err *err)
     return result;
 }
 
-/* Drawn people need no cutting. */
+/* Opens the people. Pictures of generated people are not cropped. */
 static int face_run_open_people(struct face_run *face, struct err *err)
 {
     const struct face_values *values = face_run_values(face);
@@ -74,7 +74,7 @@ static void face_run_terms(const struct model_run *run, struct fit_terms *terms)
     char text[DATASET_TEXT_MAX];
     dataset_describe(face->dataset, text, sizeof(text));
     if (!people_are_drawn(
-            face_run_values(face)->data)) { /* these options mean nothing for other data */
+            face_run_values(face)->data)) { /* the options are for generated people only */
         fit_terms_drop(terms, "persons");
         fit_terms_drop(terms, "pictures");
     }

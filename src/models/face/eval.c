@@ -9,7 +9,7 @@
 
 struct gathered {
     size_t count;
-    int *labels; /* position in the list of persons */
+    int *labels; /* for each picture, the index of its person in the list of persons */
     float *embeddings, *pixels;
 };
 
@@ -20,7 +20,8 @@ static void gathered_release(struct gathered *gathered)
     free(gathered->pixels);
 }
 
-/* Pictures per person to look at, such that all of them stay below the limit. */
+/* Returns how many pictures of a person are evaluated, such that the total is within
+ * METRICS_PICTURES_MAX. */
 static size_t pictures_per_person(size_t pictures, size_t persons)
 {
     size_t limit = METRICS_PICTURES_MAX / persons;

@@ -1,6 +1,6 @@
-/* How well a face model tells people apart, preferably people it was not trained on, compared with
- * raw pixels on the same pairs: a model that does not beat raw pixels has learned nothing. Called
- * at the end of training and by `trainer predict`. */
+/* Measures how well a face model tells people apart, preferably people it was not trained on. The
+ * same pairs are also compared by their raw pixels, because a model that is not better than raw
+ * pixels has learned nothing. Called at the end of training and by `trainer predict`. */
 #ifndef TRAINYARD_MODELS_FACE_EVAL_H
 #define TRAINYARD_MODELS_FACE_EVAL_H
 
@@ -11,9 +11,10 @@
 struct face_eval_person {
     size_t person; /* index in the data set */
     size_t pictures;
-    double same;    /* mean distance between its pictures; 0 with fewer than two */
-    double nearest; /* mean distance to the nearest picture of any other person */
-    /* fraction of its pairs, with itself and others, on the right side of the threshold */
+    double same;    /* mean distance between the person's pictures; 0 with fewer than two */
+    double nearest; /* mean distance to the nearest picture of another person */
+    /* fraction of the pairs with a picture of this person that the threshold classifies
+     * correctly */
     double right;
 };
 
@@ -28,14 +29,13 @@ struct face_eval {
 int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   const struct dataset_persons_list *persons, struct face_eval *ret,
                   struct err *err);
-/* Measures how near strangers come: the same pictures, each compared with the people it does not
- * show. */
+/* Measures the distances between pictures and people who are not on them; see threshold.h. */
 int face_eval_strangers(struct face_model *model, const struct dataset *dataset,
                         const struct dataset_persons_list *persons, struct face_strangers *ret,
                         struct err *err);
 void face_eval_release(struct face_eval *eval); /* safe on zeroed memory */
 
-/* Writes the result for a person to read. */
+/* Writes the result as one line of text. */
 void face_eval_sentence(const struct face_eval *eval, char *text, size_t size);
 struct json *face_eval_to_json(struct arena *arena, const struct face_eval *eval);
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { STAGES = 3, GROUP = 8 /* channels per group of a norm */ };
+enum { STAGES = 3, GROUP = 8 /* channels per group of a group norm */ };
 
 const char *face_norm_name(enum face_norm norm)
 {
@@ -98,7 +98,8 @@ static int add_norm(const struct face_config *config, struct network *network, c
                : network_group_norm(network, name, input, channels / GROUP, relu);
 }
 
-/* A residual block: two convolutions beside a projection, since each block halves the picture. */
+/* Adds a residual block: two convolutions, and a projection in parallel, because each block halves
+ * the width and height. */
 static int add_block(const struct face_config *config, struct network *network, int stage,
                      int input, int channels)
 {

@@ -21,7 +21,7 @@ struct fit {
     struct run_log *log;
     struct dataset_split split;
     struct batch_feed *feed;
-    int claim; /* lock on the model directory; -1: not held */
+    int claim; /* file descriptor that locks the model directory; -1: none */
 };
 
 static void face_fit_release(struct fit *fit)
@@ -113,7 +113,7 @@ static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_
     return result;
 }
 
-/* Takes the share of this worker in every batch from now on. */
+/* Makes the feed load this worker's share of every batch from now on. */
 static void face_fit_take_share(struct fit *fit)
 {
     int first, count;
@@ -121,7 +121,7 @@ static void face_fit_take_share(struct fit *fit)
     batch_feed_share(fit->feed, (size_t)first, (size_t)count);
 }
 
-/* Takes the values of the model of --start-from. */
+/* Copies the parameter values of the model that --start-from names. */
 static int face_fit_first_values(void *context, struct err *err)
 {
     struct fit *fit = context;
@@ -285,7 +285,8 @@ const struct model_steps FACE_FIT_STEPS = {
     .config = face_fit_config,
 };
 
-/* Measures how near strangers come, for the model file: on people held out if there are enough. */
+/* Measures the distances of strangers for the model file, on held-out people if there are
+ * enough. */
 static int face_fit_note_strangers(struct fit *fit, struct arena *arena, struct json *notes,
                                    struct err *err)
 {
@@ -300,7 +301,7 @@ static int face_fit_note_strangers(struct fit *fit, struct arena *arena, struct 
     return result;
 }
 
-/* Evaluates the model on people held out and writes the model file. Called on rank 0. */
+/* Evaluates the model on held-out people and writes the model file. Called on rank 0. */
 static int face_fit_conclude(struct fit *fit, struct face_fit_result *outcome, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,6 +1,6 @@
-/* Trains a face model: batches from a data set, steps, checkpoints, progress, resume, and the
- * evaluation on people who were held out. Every worker calls it with the same options and its own
- * reducer; rank 0 logs and writes for all. */
+/* Trains a face model: draws batches from a data set, runs the steps, writes checkpoints, resumes
+ * from them, and evaluates the model on held-out people. Every worker calls it with the same
+ * options and its own reducer; rank 0 logs and writes the files for all workers. */
 #ifndef TRAINYARD_MODELS_FACE_FIT_H
 #define TRAINYARD_MODELS_FACE_FIT_H
 
@@ -10,11 +10,11 @@
 #include "train/run/model.h"
 
 struct face_fit_options {
-    struct fit_options fit; /* those of every model */
+    struct fit_options fit; /* options that every model has */
     struct face_config model;
-    uint64_t steps; /* in all, including those of an earlier run that is resumed */
+    uint64_t steps; /* total number of steps, including the steps of a run that is resumed */
     size_t batch_persons, batch_pictures;
-    size_t held_out; /* persons who are not trained on; 0: no evaluation at the end */
+    size_t held_out; /* number of persons used for evaluation only; 0: no evaluation */
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
@@ -22,9 +22,9 @@ struct face_fit_options {
     float rate; /* highest learning rate */
     uint64_t warm_up;
     struct augment augment;
-    float blend;            /* fraction of the people of a batch who are blends of two (batch.h) */
-    float reshape;          /* largest reshaping of blends, as a fraction of the side */
-    const char *start_from; /* model whose values this one starts with; NULL: random values */
+    float blend;            /* fraction of the people of a batch who are blends (batch.h) */
+    float reshape;          /* largest reshaping of blends, as a fraction of the picture's side */
+    const char *start_from; /* path of a model with the initial values; NULL: random values */
 };
 
 #define FACE_FIT_DEFAULT                                                                           \
@@ -51,32 +51,33 @@ struct face_fit_options {
     })
 
 struct face_fit_result {
-    uint64_t first, last; /* steps done before this run, and now */
+    uint64_t first, last; /* number of steps done before this run, and at its end */
     bool stopped;         /* stopped before the last step */
-    double loss;          /* of the last step */
-    /* `eval` is set: on rank 0, at the end of a complete run with people held out */
+    double loss;          /* loss of the last step */
+    /* whether `eval` is set; only on rank 0, at the end of a complete run with held-out people */
     bool evaluated;
     struct face_eval eval;
 };
 
-/* The numbers that all workers must have in common: the model's shape and every option that decides
- * the course of the run. Returns how many. */
+/* Sets the numbers that must be equal on all workers: the model's shape and every option that
+ * affects the result. Returns how many numbers were set. */
 size_t face_fit_numbers(const struct face_fit_options *options, const struct dataset *dataset,
                         uint64_t ret[MODEL_NUMBERS_MAX]);
 
-/* The number of steps in `epochs` epochs. An epoch shows as many pictures as there are to train on,
- * but not each of them once, since a batch is drawn by persons. */
+/* Sets *ret to the number of steps in `epochs` epochs. An epoch has as many pictures as the
+ * training data. Batches are drawn by person, so a picture may appear several times in an epoch, or
+ * not at all. */
 int face_fit_epochs_to_steps(const struct face_fit_options *options, const struct dataset *dataset,
                              uint64_t epochs, uint64_t *ret, struct err *err);
 
-/* Trains to the last step, or until it is stopped. The caller releases the result. `ret` is
- * untouched on failure. */
+/* Trains to the last step, or until the run is stopped. The caller releases the result. `ret` does
+ * not change on failure. */
 int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
              struct reducer *reducer, struct face_fit_result *ret, struct err *err);
 void face_fit_result_release(struct face_fit_result *result);
 
-extern const struct model FACE_MODEL;           /* the row of this model */
-extern const struct model_steps FACE_FIT_STEPS; /* its synchronous steps */
+extern const struct model FACE_MODEL;           /* for the table of models */
+extern const struct model_steps FACE_FIT_STEPS; /* the steps of synchronous training */
 
 /* The path of the final model: "DIR/face.model". */
 void face_fit_model_path(const char *model_dir, char *path, size_t size);

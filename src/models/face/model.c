@@ -134,7 +134,7 @@ static void move_picture(const struct face_config *config, const float *from, in
         }
 }
 
-/* Combines the embeddings of the first `views` inputs into one of length 1. */
+/* Combines the embeddings of the first `views` inputs into one embedding of length 1. */
 static void average_views(const float *embeddings, int views, size_t dimensions, float *ret)
 {
     double square = 0;
@@ -145,7 +145,8 @@ static void average_views(const float *embeddings, int views, size_t dimensions,
         ret[i] = sum;
         square += (double)sum * (double)sum;
     }
-    /* Views that cancel out have no direction: then the picture itself counts. */
+    /* If the views cancel out, their sum has no direction. Then use the embedding of the first
+     * view. */
     if (!(square > 0))
         memcpy(ret, embeddings, dimensions * sizeof(*ret));
     float factor = square > 0 ? (float)(1 / sqrt(square)) : 1;

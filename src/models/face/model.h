@@ -1,6 +1,6 @@
 /* A face model, ready to run: parameters, network and the memory of one pass. `trainer predict` and
- * the model server load it from a model file or a checkpoint; training creates it empty. One thread
- * at a time may use it. */
+ * the model server load it from a model file or a checkpoint; training creates a new one. One
+ * thread at a time may use it. */
 #ifndef TRAINYARD_MODELS_FACE_MODEL_H
 #define TRAINYARD_MODELS_FACE_MODEL_H
 
@@ -21,18 +21,19 @@ size_t face_model_side(const struct face_model *model);
 size_t face_model_channels(const struct face_model *model);
 size_t face_model_dimensions(const struct face_model *model);
 
-/* How near strangers came at the end of training. Nothing is measured in a model whose training did
- * not complete, or that an older version wrote. */
+/* Returns the distances of strangers that were measured at the end of training. Its `people` is 0
+ * if the training did not complete, or if an older version wrote the model. */
 const struct face_strangers *face_model_strangers(const struct face_model *model);
 
 struct params *face_model_params(struct face_model *model);
 struct network *face_model_network(struct face_model *model);
-void face_model_changed(struct face_model *model); /* after every change of the values */
+void face_model_changed(struct face_model *model); /* call after each change of parameters */
 
 /* Takes `count` pictures of side × side × channels floats from 0 to 1, as dataset_load() returns
- * them. Sets count × dimensions floats: embeddings of length 1. With five views an embedding is the
- * direction of the mean over the picture and the picture moved a little in each direction, so that
- * the exact position of the face counts less. Returns -ERR_INVALID if a pixel is not a number. */
+ * them. Sets count × dimensions floats: embeddings of length 1. With five views, an embedding is
+ * the normalised mean of five embeddings: of the picture itself, and of the picture moved a little
+ * in each of four directions. The exact position of the face then matters less. Returns
+ * -ERR_INVALID if a pixel is not a number. */
 int face_model_embed(struct face_model *model, const float *pixels, size_t count,
                      float *ret_embeddings, struct err *err);
 

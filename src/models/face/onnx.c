@@ -5,7 +5,7 @@
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* The same as face_prepare() with the light kept. */
+/* The same as face_prepare() with FACE_LIGHT_KEEP. */
 static const char *add_scaling(struct onnx *onnx, const char *pixels)
 {
     onnx_float(onnx, "prepare/mean", FACE_PREPARE_MEAN);
@@ -15,7 +15,7 @@ static const char *add_scaling(struct onnx *onnx, const char *pixels)
     return "prepare/scaled";
 }
 
-/* The same as face_prepare() otherwise: mean 0, deviation 1 over the whole picture. */
+/* The same as face_prepare() with FACE_LIGHT_EVEN: mean 0 and standard deviation 1 per picture. */
 static const char *add_evening(struct onnx *onnx, const char *pixels)
 {
     static const int64_t all[] = {1, 2, 3};

@@ -1,4 +1,4 @@
-/* The people of a command; see people.h. */
+/* Opens the people that a command works with; see people.h. */
 #include "models/face/people.h"
 
 #include "base/str.h"
@@ -27,13 +27,13 @@ bool people_are_drawn(const char *data)
     return str_eq(data, "procedural");
 }
 
-/* Whether at least three of four pictures show a face: then they are photographs of faces. */
+/* Whether at least three quarters of the pictures show a face. */
 static bool are_faces(size_t faces, size_t pictures)
 {
     return faces >= pictures - pictures / 4;
 }
 
-/* Takes ownership of the data set. */
+/* Takes ownership of `opened`. */
 static int survey_people(struct dataset *opened, const char *folder, const struct people_crop *crop,
                          int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
 {

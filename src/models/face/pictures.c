@@ -1,4 +1,4 @@
-/* The pictures that a face model sees; see pictures.h. */
+/* Loads pictures for a face model; see pictures.h. */
 #include "models/face/pictures.h"
 
 #include "base/mem.h"
@@ -11,12 +11,12 @@ struct face_pictures {
     struct face_config config;
     size_t size;    /* bytes per picture */
     size_t *first;  /* index of the first picture of each person */
-    uint8_t *bytes; /* all pictures; NULL if they are too many */
+    uint8_t *bytes; /* all pictures; NULL if they do not fit */
     atomic_uchar *states;
 };
 
-/* The state of a kept picture. A thread that finds it empty loads it. A thread that finds it
- * loading loads its own copy instead of waiting. */
+/* The state of a picture in `bytes`. A thread that finds EMPTY loads the picture into `bytes`. A
+ * thread that finds LOADING loads its own copy instead of waiting. */
 enum { EMPTY, LOADING, LOADED };
 
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
@@ -57,7 +57,8 @@ static int load_picture(const struct face_pictures *pictures, const struct datas
                               ret_bytes, err);
 }
 
-/* Returns the bytes of a picture. If they are not kept, *copy has them, and the caller frees it. */
+/* Sets *ret to the bytes of a picture. If *ret is not in memory that `pictures` owns, *copy is set
+ * to it, and the caller frees *copy. */
 static int find_picture(struct face_pictures *pictures, const struct dataset_sample *sample,
                         const uint8_t **ret, uint8_t **copy, struct err *err)
 {
@@ -90,7 +91,7 @@ int face_pictures_load(struct face_pictures *pictures, const struct dataset_samp
     return result;
 }
 
-/* Blends `bytes` with the other picture. The caller frees the copy. */
+/* Sets *ret to `bytes` blended with the other picture of the entry. The caller frees it. */
 static int blend_pictures(struct face_pictures *pictures, const struct face_batch_entry *entry,
                           const uint8_t *bytes, uint8_t **ret, struct err *err)
 {

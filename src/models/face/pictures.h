@@ -1,6 +1,6 @@
-/* The pictures of a data set as a face model sees them: decoded once, kept as bytes, and augmented
- * at each use in training. The augmentation depends only on seed, step and position, so N workers
- * see what one would see. Several threads may load pictures at the same time. */
+/* Loads the pictures of a data set for a face model. Pictures are decoded once, kept as bytes, and
+ * augmented at each use in training. The augmentation depends only on seed, step and position, so
+ * it is the same with any number of workers. Several threads may load pictures at the same time. */
 #ifndef TRAINYARD_MODELS_FACE_PICTURES_H
 #define TRAINYARD_MODELS_FACE_PICTURES_H
 
@@ -13,10 +13,10 @@ struct face_pictures;
 
 enum {
     FACE_PICTURES_BYTES_MAX =
-        2000000000 /* bytes kept in memory; other pictures are decoded at each use */
+        2000000000 /* if the data set is larger, pictures are decoded at each use */
 };
 
-/* `dataset` must outlive it. */
+/* `dataset` must outlive the result. */
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
                                         const struct face_config *config);
 struct face_pictures *face_pictures_free(struct face_pictures *pictures); /* NULL-safe */

@@ -39,7 +39,7 @@ static int find_person(const struct dataset *gallery, const char *name)
     return FACE_PROBE_STRANGER;
 }
 
-/* The mean distances from one probe to every person of the gallery. */
+/* Sets the mean distance from one probe to the pictures of each person of the gallery. */
 static void mean_distances(const struct face_probe *probe, size_t row, double *ret_means)
 {
     size_t persons = dataset_persons(probe->gallery);

@@ -1,7 +1,7 @@
-/* Compares a folder of probe pictures with a gallery: each probe is compared with every picture of
- * the gallery, and assigned to the person whose pictures are nearest on average, as on the upload
- * page. A folder of the same name on both sides is the same person. A person who is not in the
- * gallery is a stranger, who cannot be named but must not be mistaken for another person. Called by
+/* Compares a folder of probe pictures with a gallery. Each probe is assigned to the person whose
+ * gallery pictures are nearest on average, as on the upload page. Subfolders with the same name in
+ * both folders show the same person. A person of the probes who is not in the gallery is a
+ * stranger. A stranger cannot be named, but must not be mistaken for another person. Called by
  * `trainer predict`. */
 #ifndef TRAINYARD_MODELS_FACE_PROBE_H
 #define TRAINYARD_MODELS_FACE_PROBE_H
@@ -16,19 +16,20 @@ enum { FACE_PROBE_STRANGER = -1, FACE_PROBE_POINTS_MAX = 200 };
 struct face_probe_person {
     int in_gallery; /* index in the gallery, or FACE_PROBE_STRANGER */
     size_t pictures, right;
-    double own;     /* mean distance to its own pictures in the gallery; 0 for a stranger */
-    double nearest; /* mean over its pictures of the distance to the nearest other person */
+    double own;     /* mean distance to this person's gallery pictures; 0 for a stranger */
+    double nearest; /* mean distance from this person's probes to the nearest other person */
 };
 
 struct face_probe {
-    const struct dataset *gallery, *probes; /* must outlive it */
-    size_t rows, columns;                   /* pictures of the probes, and of the gallery */
-    int *row_persons, *column_persons;      /* the person of each picture, in its own data set */
-    int *named;                             /* the predicted person of each probe */
-    float *distances;                       /* [rows][columns] */
-    struct face_probe_person *persons;      /* one per person of the probes */
+    const struct dataset *gallery, *probes; /* must outlive this struct */
+    size_t rows, columns;                   /* number of probes, and of gallery pictures */
+    /* index of each picture's person in the probes or the gallery */
+    int *row_persons, *column_persons;
+    int *named;                        /* for each probe, the predicted person of the gallery */
+    float *distances;                  /* [rows][columns] */
+    struct face_probe_person *persons; /* one per person of the probes */
     size_t asked, right;    /* probes of people in the gallery, and those predicted correctly */
-    struct metrics metrics; /* over all pairs of a probe and a picture of the gallery */
+    struct metrics metrics; /* over all pairs of a probe and a gallery picture */
     struct metrics_point points[FACE_PROBE_POINTS_MAX];
     size_t point_count;
 };
@@ -41,12 +42,13 @@ void face_probe_release(struct face_probe *probe); /* safe on zeroed memory */
 void face_probe_sentence(const struct face_probe *probe, char *text, size_t size);
 struct json *face_probe_to_json(struct arena *arena, const struct face_probe *probe);
 
-/* Columns "threshold,same,different": the fractions of pairs of one person and of two persons below
- * the threshold. */
+/* Appends the ROC curve with the columns "threshold,same,different". "same" is the fraction of the
+ * pairs of one person with a distance below the threshold, "different" that of the pairs of two
+ * persons. */
 void face_probe_roc_csv(const struct face_probe *probe, struct buf *buf);
 void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf);
-/* Appends a PNG with one row per probe and one column per picture of the gallery, ordered by
- * person. Darker is nearer. */
+/* Appends a PNG with one row per probe and one column per gallery picture, ordered by person.
+ * Darker is nearer. */
 int face_probe_distances_png(const struct face_probe *probe, struct buf *buf, struct err *err);
 
 #endif

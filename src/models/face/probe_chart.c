@@ -54,7 +54,7 @@ void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf)
 /* ---- The distances */
 
 enum {
-    PIXELS_AIM = 900, /* pixels of the longer side of the table, roughly */
+    PIXELS_AIM = 900, /* approximate pixels of the longer side of the table */
     CELL_MAX = 16,
     GLYPH = 2, /* pixels per dot of a letter, which has 3×5 dots */
     LETTER = 4 * GLYPH,
@@ -64,7 +64,7 @@ enum {
     SCALE_WIDTH = 16,
 };
 
-#define DISTANCE_MAX 2.0f /* on a sphere of radius 1 */
+#define DISTANCE_MAX 2.0f /* largest distance on a sphere of radius 1 */
 
 struct canvas {
     size_t width, height;
@@ -79,7 +79,8 @@ static void put_block(struct canvas *canvas, size_t x, size_t y, size_t width, s
             canvas->pixels[v * canvas->width + u] = grey;
 }
 
-/* Rows of three dots from the top, most significant bit first: 15 bits. */
+/* Returns the dots of a letter as 15 bits: five rows of three dots from the top, most significant
+ * bit first. */
 static unsigned glyph_of(char c)
 {
     static const uint16_t LETTERS[26] = {0x2bed, 0x6bae, 0x3923, 0x6b6e, 0x79a7, 0x79a4, 0x396b,
@@ -97,7 +98,7 @@ static unsigned glyph_of(char c)
     return c == '.' ? 0x0002 : c == '_' ? 0x0007 : c == ' ' ? 0 : 0x01c0;
 }
 
-/* Writes from left to right, or from bottom to top. */
+/* Writes from left to right, or from bottom to top if `upward` is set. */
 static void put_text(struct canvas *canvas, size_t x, size_t y, const char *text, bool upward)
 {
     for (size_t i = 0; i < LETTERS_MAX && text[i]; i++) {
@@ -122,8 +123,8 @@ static size_t longest_name(const struct dataset *people)
     return longest < LETTERS_MAX ? longest : LETTERS_MAX;
 }
 
-/* Returns where the cells of each picture begin, with a line of one pixel in front of each person.
- */
+/* Returns the pixel position of the cells of each picture. A gap of one pixel separates two
+ * persons. The caller frees it. */
 static size_t *place_persons(const int *persons, size_t count, size_t start, size_t cell)
 {
     size_t *ret = mem_calloc(count + 1, sizeof(*ret)), at = start;
@@ -136,7 +137,7 @@ static size_t *place_persons(const int *persons, size_t count, size_t start, siz
     return ret;
 }
 
-/* Writes the names beside the middle of their pictures, as far as there is room. */
+/* Writes the name of each person beside the middle of the person's pictures, if there is room. */
 static void put_names(struct canvas *canvas, const struct dataset *people, const size_t *at,
                       size_t edge, bool upward)
 {
@@ -156,7 +157,7 @@ static void put_names(struct canvas *canvas, const struct dataset *people, const
     }
 }
 
-/* From black (0) at the top to white (2). */
+/* Draws the scale of distances, from black (0) at the top to white (2) at the bottom. */
 static void put_scale(struct canvas *canvas, size_t x, size_t y, size_t height)
 {
     static const char *const NUMBERS[] = {"0.0", "0.5", "1.0", "1.5", "2.0"};

@@ -10,13 +10,13 @@
 /* Limits for measuring a distribution: more people or pictures hardly change it. */
 enum { PEOPLE_MAX = 400, PICTURES_MAX = 8 /* per person */ };
 
-/* The fractions of the pairs at which the distribution is kept. Decisions are made in its lower
- * tail. */
+/* The quantiles that are stored, as fractions of the pairs. Most are in the lower tail, where the
+ * thresholds are. */
 static const double PARTS[FACE_STRANGERS_QUANTILES] = {0,    1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3,
                                                        0.01, 0.02, 0.05, 0.1,  0.2,  0.5};
 
-/* The distances for a tenth of, for all of, and for five times one stranger in twenty, with the
- * models for which the default rate was chosen. */
+/* The thresholds if there is no measurement: the distances for rates of 0.005, 0.05 and 0.25 with
+ * the models for which the default rate was chosen. */
 static const struct face_threshold FIXED = {0.55, 0.7, 0.85, FACE_THRESHOLD_DEFAULT};
 
 static int by_distance(const void *a, const void *b)
@@ -38,7 +38,7 @@ struct face_strangers face_strangers_of(double *distances, size_t pairs, size_t 
     return strangers;
 }
 
-/* The stride that selects at most `most` of `count`. */
+/* Returns the stride that selects at most `most` of `count` elements. */
 static size_t stride_of(size_t count, size_t most)
 {
     return (count + most - 1) / most;
@@ -115,8 +115,9 @@ struct face_strangers face_strangers_from_json(const struct json *json)
     return strangers;
 }
 
-/* The fraction of pairs that may fall below a threshold, such that a fraction `rate` of strangers
- * falls below it for at least one of `people` people. */
+/* Returns the fraction of pairs below a threshold at which a fraction `rate` of strangers is
+ * accepted. A stranger is accepted if the distance to at least one of `people` people is below the
+ * threshold. */
 static double part_of_pairs(double rate, size_t people)
 {
     return 1 - pow(1 - fmin(rate, 0.5), 1 / (double)(people ? people : 1));

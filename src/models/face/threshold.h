@@ -1,9 +1,9 @@
-/* Decides when a face belongs to no person of a gallery. The nearest person is an answer only if
- * the face is nearer to that person than strangers come. How near strangers come is measured as a
+/* Decides when a face belongs to no person of a gallery. The nearest person counts as recognised
+ * only if the distance is smaller than the distances of strangers. These are measured as a
  * distribution: the distances between pictures and people who are not on them. A gallery measures
- * it on its own people, training on the people it held out. The thresholds follow from this
- * distribution and from the fraction of strangers that may be accepted. Pure functions: no picture
- * and no file is read here. */
+ * the distribution on its own people, and training on the held-out people. The thresholds follow
+ * from this distribution and from the fraction of strangers that may be accepted. These functions
+ * read no pictures and no files. */
 #ifndef TRAINYARD_MODELS_FACE_THRESHOLD_H
 #define TRAINYARD_MODELS_FACE_THRESHOLD_H
 
@@ -14,39 +14,40 @@
 
 enum {
     FACE_STRANGERS_QUANTILES = 13,
-    FACE_STRANGERS_PEOPLE_MIN = 5, /* fewer people say too little about people in general */
+    FACE_STRANGERS_PEOPLE_MIN = 5, /* a gallery of fewer people uses the model's distribution */
 };
 
 /* The distribution of the distance between a picture and another person: the mean distance to that
  * person's pictures. */
 struct face_strangers {
-    size_t people;   /* 0: nothing was measured */
-    size_t pairs;    /* pairs of a picture and a person */
-    bool trained_on; /* measured on people of the training data, which the model tells apart better
-                      */
+    size_t people; /* 0: nothing was measured */
+    size_t pairs;  /* pairs of a picture and a person */
+    /* measured on people of the training data, who have greater distances than other people */
+    bool trained_on;
     double quantiles[FACE_STRANGERS_QUANTILES]; /* ascending; threshold.c lists the fractions */
 };
 
-/* Sorts the distances. Without any, nothing was measured. */
+/* Computes the distribution, and sorts `distances` for it. If `pairs` is 0, the result has `people`
+ * 0. */
 struct face_strangers face_strangers_of(double *distances, size_t pairs, size_t people);
 
-/* The distance below which a fraction `part` (0 … 1) of the pairs lies. For less than one pair in
- * all it is the smallest distance that was seen. */
+/* The distance below which a fraction `part` (0 … 1) of the pairs lies. If `part` is less than one
+ * pair, this is the smallest measured distance. */
 double face_strangers_distance(const struct face_strangers *strangers, double part);
 
-/* Measures the distribution from the embeddings of all pictures; person i has those from first[i]
- * to first[i + 1] - 1. If there are very many, an even selection is used. */
+/* Measures the distribution from the embeddings of all pictures. Person i has the embeddings from
+ * first[i] to first[i + 1] - 1. If there are very many, an even selection of them is used. */
 struct face_strangers face_strangers_measure(const float *embeddings, const size_t *first,
                                              size_t people, size_t dimensions);
 
-/* The format of the model file. Any other JSON reads as "nothing was measured". */
+/* Convert to and from the JSON in a model file. Any other JSON gives a result with `people` 0. */
 struct json *face_strangers_to_json(struct arena *arena, const struct face_strangers *strangers);
 struct face_strangers face_strangers_from_json(const struct json *json);
 
-/* The default fraction of strangers that are accepted as a person of the gallery. Measured with
- * models of the default size, on people they were not trained on (10 of ORL twice, 9 drawn ones
- * twice): of the people's own pictures 12 to 56 % are not recognised at 0.01, 10 to 38 % at 0.05,
- * and 3 to 24 % at 0.1. */
+/* The default fraction of strangers that are accepted as a person of the gallery. A lower rate
+ * makes the model reject more pictures of people in the gallery: 12 to 56 % at 0.01, 10 to 38 % at
+ * 0.05, and 3 to 24 % at 0.1. Measured with models of the default size, on people they were not
+ * trained on (twice 10 people of the ORL data set, twice 9 generated people). */
 #define FACE_ACCEPT_RATE_DEFAULT "0.05"
 
 enum face_threshold_source {
@@ -56,22 +57,26 @@ enum face_threshold_source {
 };
 
 struct face_threshold {
-    /* nearer than this is very likely: a tenth of the accepted strangers come as near */
+    /* below this distance: "very likely"; accepts a tenth of the wanted fraction of strangers */
     double sure;
-    double known; /* nearer than this counts as recognised */
-    double near;  /* nearer than this is unsure: five times the accepted strangers come as near */
+    /* below this distance: recognised; accepts the wanted fraction of strangers */
+    double known;
+    /* below this distance: "unsure"; accepts five times the wanted fraction of strangers */
+    double near;
     enum face_threshold_source source;
 };
 
 /* The threshold for a gallery of `people` people at which a fraction `rate` of strangers is
  * accepted. A stranger is accepted if any person of the gallery is near enough. Uses the
- * distribution of the gallery if it has enough people and pairs for this rate, else that of the
- * model, else that of the gallery after all. */
+ * distribution of the gallery if it has enough people and pairs for this rate, else the model's
+ * distribution. If the model has none, uses the gallery's distribution, or fixed distances if that
+ * is missing, too. */
 struct face_threshold face_threshold_of(const struct face_strangers *gallery,
                                         const struct face_strangers *model, size_t people,
                                         double rate);
 
-/* "very likely", "likely", "unsure" or "nobody in the gallery is near". */
+/* Returns the words for a distance: "very likely", "likely", "unsure", or that no person is
+ * near. */
 const char *face_threshold_words(const struct face_threshold *threshold, double distance);
 
 #endif

@@ -10,8 +10,8 @@
 /* Pictures per part of the batch: enough for the smallest pictures to fill the kernels' tiles. */
 enum { PART = 8 };
 
-/* The floats that are summed with the gradients: whether a worker asks to stop, or knows of a new
- * worker that waits to join. */
+/* The floats that are summed over the workers together with the gradients. TAIL_STOP is 1 if a
+ * worker asks to stop, and TAIL_JOIN_REQUESTED if a new worker waits to join. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED };
 
 struct face_trainer {
@@ -19,14 +19,15 @@ struct face_trainer {
     struct face_model *model;
     struct optimizer *optimizer;
     struct team *team;
-    int first, count; /* the share of this worker */
-    int rows;         /* rows that every worker contributes to the gather: the largest share */
-    float *own;       /* rows embeddings */
-    float *gathered;  /* workers · rows embeddings; the first `batch` rows are the batch */
+    int first, count; /* this worker's share: position in the batch, and number of pictures */
+    int rows;         /* rows per worker in the gather: the size of the largest share */
+    float *own;       /* `rows` embeddings of this worker */
+    float *gathered;  /* workers × rows embeddings; the first `batch` of them are the batch */
     float *d_gathered;
 };
 
-/* Full shares come first, so that the gathered rows are the batch in order, without gaps. */
+/* The first workers have full shares, so that the gathered rows are the batch in order, without
+ * gaps. */
 static int face_trainer_take_share(struct face_trainer *trainer, struct err *err)
 {
     int workers = trainer->options.reducer->size, rank = trainer->options.reducer->rank;
@@ -131,7 +132,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct triplet_result loss =
         loss_triplet(&trainer->options.triplet, trainer->gathered, labels, trainer->options.batch,
                      dimensions, trainer->d_gathered);
-    if (!isfinite(loss.loss)) /* every worker sees the same loss, so all fail here */
+    if (!isfinite(loss.loss)) /* the loss is equal on all workers, so all fail here */
         return err_set(err, ERR_INVALID, "the loss is not a number any more");
     result = team_backward(trainer->team,
                            trainer->d_gathered + (size_t)trainer->first * (size_t)dimensions, err);

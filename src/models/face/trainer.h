@@ -1,8 +1,8 @@
 /* One worker's part of training a face model: the passes, the loss over the gathered batch, the
- * reduced gradient and the optimizer step. N workers give the result of one: every worker computes
- * the same loss from the same embeddings, and the sum of all gradients is the gradient of that
- * loss, added such that the grouping does not matter (exact_sum.h). face_fit() calls it with
- * prepared pictures. It knows nothing about data sets and files. */
+ * reduced gradient and the optimizer step. N workers compute the same result as one worker. Every
+ * worker computes the same loss from the same embeddings, and the sum of all workers' gradients is
+ * the gradient of that loss. That sum does not depend on the number of workers (exact_sum.h).
+ * face_fit() passes prepared pictures; the trainer reads no data sets and no files. */
 #ifndef TRAINYARD_MODELS_FACE_TRAINER_H
 #define TRAINYARD_MODELS_FACE_TRAINER_H
 
@@ -12,12 +12,12 @@
 #include "train/team/reducer.h"
 
 struct face_trainer_options {
-    int batch; /* pictures of all workers */
+    int batch; /* pictures per step, of all workers */
     int threads;
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
-    float clip; /* longest gradient that is not shortened; 0: any */
+    float clip; /* largest norm of the gradient; 0: no limit */
     struct schedule schedule;
     struct reducer *reducer; /* must outlive the trainer */
 };
@@ -35,23 +35,23 @@ struct optimizer *face_trainer_optimizer(struct face_trainer *trainer);
 /* See team_learned(). */
 float *face_trainer_learned(struct face_trainer *trainer, size_t *ret_count);
 
-/* Called after the reducer's rank or size has changed: changes the share of this worker. */
+/* Adapts the share of this worker after the reducer's rank or size has changed. */
 int face_trainer_regroup(struct face_trainer *trainer, struct err *err);
 
-/* Which pictures of the global batch belong to this worker: by position, so that a batch does not
- * depend on the number of workers. */
+/* Sets which pictures of the global batch belong to this worker, by their position in the batch.
+ * The batch itself does not depend on the number of workers. */
 void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int *ret_count);
 
 struct face_trainer_step {
     struct triplet_result loss; /* of the global batch, before the step */
     float rate;                 /* learning rate used */
-    bool stop;                  /* a worker asked to stop: all workers know it after this step */
+    bool stop;                  /* a worker asked to stop; set on all workers in the same step */
     bool join_requested;        /* a new worker waits to join */
 };
 
 /* Runs step `step`, counted from 1. `pictures` are the prepared pictures of this worker, `labels`
- * those of the whole batch. `stop` asks all workers to stop. The parameters are equal on all
- * workers before and after the step. */
+ * are the labels of the whole batch. `stop` asks all workers to stop. The parameters are equal on
+ * all workers before and after the step. */
 int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *pictures,
                       const int *labels, bool stop, struct face_trainer_step *ret, struct err *err);
 

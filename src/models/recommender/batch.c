@@ -15,7 +15,7 @@ struct recommender_batch {
     struct network_tape *tape;
     struct network_workspace *workspace;
     int capacity;
-    float *input, *d_input;   /* both embeddings of each sample */
+    float *input, *d_input;   /* embeddings of the user and the item of each sample */
     float *scores, *d_scores; /* one per sample */
 };
 
@@ -88,8 +88,8 @@ void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed
     recommender_batch_changed(batch);
 }
 
-/* Extracts the embeddings from the rows. If a row is only an embedding, they are contiguous
- * already. */
+/* Returns the embeddings of the rows, one after another. In the MLP a row is only an embedding, so
+ * no copy is needed. */
 static const float *gather_inputs(struct recommender_batch *batch, const float *rows, int n)
 {
     size_t dimensions = (size_t)batch->config.dimensions;
@@ -132,8 +132,8 @@ double recommender_loss(enum recommender_label label, float score, float rating,
     return loss_sigmoid(score, rating >= RECOMMENDER_LIKED, ret_d_score);
 }
 
-/* Writes the gradients back into rows: the weight of an id, which is added to the score, and its
- * embedding. */
+/* Sets the gradients of the rows. A row is the weight of an id, which is added to the score, and
+ * the embedding of the id. */
 static void spread_gradients(const struct recommender_batch *batch, int n, float *d_rows)
 {
     size_t dimensions = (size_t)batch->config.dimensions;

@@ -1,6 +1,6 @@
 /* Computes one batch of the recommender: scores, loss, and the gradients of the dense parameters
- * and of the embedding rows. The caller brings the rows and parameters: training from parameter
- * servers, a loaded model from its file. One thread at a time may use it. */
+ * and of the embedding rows. The caller provides the rows and parameters: training takes them from
+ * parameter servers, a loaded model from its file. One thread at a time may use a batch. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_BATCH_H
 #define TRAINYARD_MODELS_RECOMMENDER_BATCH_H
 
@@ -22,7 +22,7 @@ struct params *recommender_batch_params(struct recommender_batch *batch);
 void recommender_batch_changed(struct recommender_batch *batch);
 
 /* Sets the initial values from the seed. The output starts at `mean`, the mean rating or the
- * fraction of liked items, so that the first steps need not learn it. */
+ * fraction of liked items, so that the first steps need not learn the mean. */
 void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed, double mean);
 
 /* rows[n][2][row]: the rows of the user and the item of each sample. A score is the rating, or the
@@ -30,12 +30,12 @@ void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed
 void recommender_batch_predict(struct recommender_batch *batch, const float *rows, int n,
                                float *ret_scores);
 
-/* Returns the mean loss of the samples with these ratings. Sets ret_d_rows, laid out like rows, and
- * params->gradients to its gradients. */
+/* Returns the mean loss of the samples with these ratings. Sets ret_d_rows, which has the layout of
+ * `rows`, and params->gradients to the gradients of this loss. */
 double recommender_batch_learn(struct recommender_batch *batch, const float *rows,
                                const float *ratings, int n, float *ret_d_rows);
 
-/* Returns the loss of one score, and its derivative. */
+/* Returns the loss of one score. Sets *ret_d_score to the derivative of the loss. */
 double recommender_loss(enum recommender_label label, float score, float rating,
                         float *ret_d_score);
 

@@ -1,5 +1,5 @@
-/* The row of the recommender: how `trainer fit recommender` reads its options and its ratings,
- * trains (alone, or as a worker of parameter servers) and reports. */
+/* The recommender's entry in the table of models: how `trainer fit recommender` reads its options
+ * and its ratings, trains (alone, or as a worker of parameter servers) and reports. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "models/recommender/fit.h"
@@ -81,7 +81,8 @@ static int recommender_command_open(struct model_run *run, struct err *err)
     return ratings_open(data, &recommender_command_of(run)->ratings, err);
 }
 
-/* The evaluation would be wrong for ratings that the model was trained on before. */
+/* A run may only be resumed with the same data: with other data the test ratings may include
+ * ratings that the model was trained on. */
 static void recommender_command_terms(const struct model_run *run, struct fit_terms *terms)
 {
     const struct recommender_command *command = recommender_command_of_const(run);

@@ -1,6 +1,6 @@
-/* The quality of a recommender on ratings it was not trained on: whether liked items score higher
- * than others (AUC), and the error of predicted ratings. Called on the chief when all workers are
- * done. */
+/* Measures the quality of a recommender on ratings it was not trained on: whether liked items score
+ * higher than others (AUC), and the error of predicted ratings. Called on the chief when all
+ * workers are done. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 #define TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 
@@ -8,13 +8,13 @@
 #include "models/recommender/batch.h"
 
 struct recommender_eval {
-    size_t count, liked; /* ratings, and those that count as liked */
+    size_t count, liked; /* number of ratings, and of ratings that count as liked */
     double auc;          /* exact; ties count half */
-    double loss;         /* mean */
-    double rmse;         /* if the rating itself is predicted; else 0 */
+    double loss;         /* mean loss */
+    double rmse;         /* root mean square error if the rating itself is predicted; else 0 */
 };
 
-/* Evaluates the rows and the dense parameters that the servers hold now. */
+/* Evaluates the current rows and dense parameters of the servers on the ratings at `positions`. */
 int recommender_eval_run(struct recommender_batch *batch, const struct recommender_config *config,
                          struct ps_client *client, int table, const struct ratings *ratings,
                          const size_t *positions, size_t count, struct recommender_eval *ret,

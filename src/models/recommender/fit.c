@@ -33,7 +33,7 @@ size_t recommender_fit_numbers(const struct recommender_fit_options *options,
                                uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const uint64_t numbers[] = {
-        0x7265636f6d6dU, /* tells this model from others */
+        0x7265636f6d6dU, /* "recomm", to differ from other models */
         (uint64_t)options->model.kind,
         (uint64_t)options->model.label,
         (uint64_t)options->model.dimensions,
@@ -117,8 +117,8 @@ static int recommender_fit_start(struct recommender_run *fit, struct err *err)
     return result;
 }
 
-/* Returns the ratings of batch `step`, counted from 0. The order of an epoch depends only on the
- * seed. */
+/* Sets *ret to the positions of the ratings of batch `step`, counted from 0, and returns their
+ * number. The order of an epoch depends only on the seed. */
 static size_t batch_positions(struct recommender_run *fit, uint64_t step, const size_t **ret)
 {
     uint64_t epoch = step / fit->in_epoch;
@@ -161,7 +161,7 @@ static bool is_stop_asked(const struct recommender_run *fit)
     return fit->options->fit.stop && *fit->options->fit.stop;
 }
 
-/* Batches of other workers count, too: each worker shows the progress of all. */
+/* Logs the progress of all workers together. */
 static void show_batch(struct recommender_run *fit, uint64_t taken, double loss)
 {
     uint64_t more = taken > fit->shown ? taken - fit->shown : 1;
@@ -199,8 +199,8 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
     return ps_flush(fit->cluster->client, err);
 }
 
-/* Waits, on the chief, until all workers have reported that they are done. A server that came back
- * with an older count of batches makes the chief work again. */
+/* Waits, on the chief, until all workers have reported that they are done. If a server has
+ * restarted with an older batch counter, the chief computes the missing batches. */
 static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *outcome,
                            struct err *err)
 {
@@ -306,7 +306,7 @@ static void show_start(struct recommender_run *fit, uint64_t first)
         recommender_run_sentence(fit, text, sizeof(text));
         run_log_note(fit->log, "start", "%s", text);
     }
-    /* A few batches that others did while this worker started are not worth a line. */
+    /* A few batches that other workers did while this worker started are not logged. */
     if (first > 4 * fit->cluster->workers)
         run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
                      (unsigned long long)first, (unsigned long long)fit->steps);
@@ -326,7 +326,7 @@ static int run_with_servers(struct recommender_run *fit, struct recommender_fit_
     result = run_batches(fit, outcome, err);
     if (result == 0 && !outcome->stopped)
         result = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
-    /* The servers must remember that all batches are done. */
+    /* After a restart the servers must still know that all batches are done. */
     if (result == 0)
         result = ps_save(client, err);
     if (result == 0 && !outcome->stopped && fit->cluster->chief)

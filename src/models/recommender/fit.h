@@ -1,10 +1,10 @@
 /* Trains a recommender with parameter servers. Every worker calls it with the same options and its
- * own client; no worker waits for another. The seed decides the sequence of batches, and a counter
- * on the servers says which batch is next: each worker takes one when it is ready. A slow worker
- * therefore does less, a worker that dies leaves one batch undone, and a restarted worker goes on
- * where all are. When no batch is left the chief waits for the others, evaluates the model and
- * writes it. A single process without servers computes the same batches in order and writes
- * checkpoints, from which the run can be resumed. */
+ * own client; no worker waits for another. The seed decides the sequence of batches. A counter on
+ * the servers is the number of the next batch, and each worker takes a batch when it is ready. A
+ * slow worker therefore computes fewer batches. A worker that dies leaves one batch undone. A
+ * restarted worker takes the next batch. When no batch is left, the chief waits for the other
+ * workers, evaluates the model and writes it. A single process without servers computes the same
+ * batches in order and writes checkpoints, from which the run can be resumed. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
 
@@ -12,8 +12,9 @@
 #include "train/run/model.h"
 
 struct recommender_fit_options {
-    /* Those of every model. Without servers there are checkpoints in fit.model_dir. With servers
-     * the chief writes the model there; the servers keep snapshots themselves. */
+    /* The options that every model has. Without servers, fit.model_dir gets checkpoints and the
+     * model. With servers it gets only the model, from the chief, because the servers save their
+     * own snapshots. */
     struct fit_options fit;
     struct recommender_config model;
     uint64_t epochs;
@@ -46,23 +47,23 @@ struct recommender_fit_cluster {
 };
 
 struct recommender_fit_result {
-    uint64_t steps, own; /* batches of all workers, and of this worker in this run */
+    uint64_t steps, own; /* number of batches of all workers, and of this worker in this run */
     bool stopped;
-    double loss;    /* of the last batch */
-    bool evaluated; /* `eval` is set: on the chief, at the end of a complete run */
+    double loss;    /* loss of the last batch */
+    bool evaluated; /* whether `eval` is set; only on the chief, at the end of a complete run */
     struct recommender_eval eval;
-    size_t rows; /* rows written into the model */
+    size_t rows; /* number of rows written into the model */
 };
 
-/* The numbers that all processes must have in common: the model's shape and every option that
- * decides the course of the run. Returns how many. */
+/* Sets the numbers that must be equal in all processes: the model's shape and every option that
+ * affects the result. Returns how many numbers were set. */
 size_t recommender_fit_numbers(const struct recommender_fit_options *options,
                                uint64_t ret[MODEL_NUMBERS_MAX]);
 
-extern const struct model RECOMMENDER_MODEL;           /* the row of this model */
+extern const struct model RECOMMENDER_MODEL;           /* for the table of models */
 extern const struct model_steps RECOMMENDER_FIT_STEPS; /* steps of a process without servers */
 
-/* Trains until no batch is left, or until it is stopped. `ret` is untouched on failure. */
+/* Trains until no batch is left, or until the run is stopped. `ret` does not change on failure. */
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
                     const struct recommender_fit_cluster *cluster,
                     struct recommender_fit_result *ret, struct err *err);

@@ -1,8 +1,7 @@
-/* Trains a recommender in one process; see fit_internal.h. The rows that its ratings touch are
- * known before the first batch. Together with the dense parameters they are the parameters of a
- * checkpoint, and the sums of Adagrad are its optimizer slots, so the synchronous loop runs it like
- * other models. The client holds the variables, as with servers; they are copied only for a
- * checkpoint. */
+/* Trains a recommender in one process; see fit_internal.h. The ids of all rows are known before the
+ * first batch. A checkpoint has the rows and the dense parameters as its parameters, and the sums
+ * of Adagrad as its optimizer slots. The synchronous loop can therefore train this model like any
+ * other. The variables are in the client, as with servers, and are copied only for a checkpoint. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "models/recommender/fit_internal.h"
@@ -12,7 +11,7 @@
 
 struct alone {
     struct recommender_run *run;
-    VEC(int64_t) ids; /* the ids of all rows of a checkpoint, in its order */
+    VEC(int64_t) ids; /* the ids of all rows, in the order of the checkpoint */
     struct params *params;
     struct optimizer *optimizer;
     struct err problem; /* an error of alone_changed(), which cannot return it */
@@ -34,8 +33,8 @@ static void alone_note_row(void *context, int64_t id, const float *row)
     vec_push(&alone->ids, id);
 }
 
-/* A push of zeros creates a row with its initial values. Rows are numbered in the order of the
- * ratings, which is always the same. */
+/* Creates all rows, in the order in which their ids occur in the ratings. A push of zeros creates a
+ * row with its initial values. */
 static int alone_make_rows(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;
@@ -81,8 +80,8 @@ static void alone_changed(void *context)
                           &alone->problem);
 }
 
-/* Without a model directory no checkpoint is made, so no rows are collected and no limit applies.
- */
+/* Without a model directory there are no checkpoints, so no rows are collected, and the limit of
+ * checkpoint parameters does not apply. */
 static int alone_make_params(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;

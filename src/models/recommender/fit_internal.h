@@ -1,4 +1,4 @@
-/* One batch and the end of a run, for both modes of training a recommender. */
+/* The functions that both modes of training a recommender use: one batch, and the end of a run. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_INTERNAL_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_INTERNAL_H
 
@@ -9,7 +9,7 @@ struct recommender_run {
     const struct recommender_fit_options *options;
     const struct ratings *ratings;
     const struct recommender_fit_cluster *cluster;
-    int claim; /* lock on the model directory; -1: not held */
+    int claim; /* file descriptor that locks the model directory; -1: none */
     struct recommender_batch *batch;
     int table;
     struct ratings_split split;
@@ -18,13 +18,14 @@ struct recommender_run {
     uint64_t in_epoch; /* batches per epoch */
     uint64_t steps;    /* batches of all epochs */
     uint64_t shown;    /* the last batch that was logged */
-    /* Of the current batch. */
+    /* Ids, ratings, rows and gradients of the current batch. */
     int64_t *ids;
     float *truth, *rows, *d_rows;
     struct run_log *log;
 };
 
-/* Pulls, computes and pushes batch `step`, counted from 0. */
+/* Pulls the variables for batch `step`, counted from 0, computes their gradients and pushes
+ * these. */
 int recommender_run_batch(struct recommender_run *run, uint64_t step, double *ret_loss,
                           struct err *err);
 

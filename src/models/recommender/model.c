@@ -1,4 +1,4 @@
-/* A trained recommender in one file; see recommender_model.h. */
+/* A trained recommender in one file; see model.h. */
 #include "models/recommender/model.h"
 
 #include "base/mem.h"
@@ -80,7 +80,8 @@ int recommender_rows_collect(struct ps_client *client, int table, int row,
 
 /* ---- The file */
 
-/* The parameters in the order of the file: ids and rows, then those of the network. */
+/* Declares the parameters in the order of the file: ids, rows, and the parameters of the
+ * network. */
 static int file_params(const struct recommender_config *config, size_t count, struct params **ret,
                        struct network **ret_network, struct err *err)
 {

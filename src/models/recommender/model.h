@@ -1,6 +1,7 @@
 /* A trained recommender in one file: the dense parameters, and every row of the embedding table
- * with its id. The chief writes it at the end of training; `trainer recommend` loads it. It is a
- * model file in the format of checkpoint.h; an id is stored as two float-sized words. */
+ * with its id. The chief writes the file at the end of training, and `trainer recommend` loads it.
+ * The file has the format of checkpoint.h, with each id stored as two words of the size of a
+ * float. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_MODEL_H
 #define TRAINYARD_MODELS_RECOMMENDER_MODEL_H
 
@@ -8,21 +9,21 @@
 #include "models/recommender/batch.h"
 #include "train/run/checkpoint.h"
 
-#define RECOMMENDER_MODEL_FILE "recommender.model" /* in the model directory */
+#define RECOMMENDER_MODEL_FILE "recommender.model" /* file name in the model directory */
 
 /* Rows in ascending order of their ids. */
 struct recommender_rows {
     int64_t *ids;
-    float *values; /* count × row */
+    float *values; /* `count` rows, one after another */
     size_t count;
 };
 
-/* Collects all rows of the servers, `row` floats each. The caller releases them. */
+/* Collects all rows of the servers. Each row has `row` floats. The caller releases them. */
 int recommender_rows_collect(struct ps_client *client, int table, int row,
                              struct recommender_rows *ret, struct err *err);
 void recommender_rows_release(struct recommender_rows *rows); /* safe on zeroed memory */
 
-/* `info` has notes, step and seed; this function sets the rest. */
+/* The caller sets only notes, step and seed in `info`. The other members follow from the model. */
 int recommender_model_write(const char *path, const struct recommender_config *config,
                             const struct params *dense, const struct recommender_rows *rows,
                             const struct checkpoint_info *info, struct err *err);

@@ -37,7 +37,7 @@ struct json *recommender_config_to_json(struct arena *arena,
     return json;
 }
 
-/* The index of the name, or -1. */
+/* Returns the index of the member's value in `names`, or -1. */
 static int choice_from_json(const struct json *json, const char *member, const char *const names[2])
 {
     const char *text = json_get_string(json, member, NULL);
@@ -75,7 +75,8 @@ int recommender_row(const struct recommender_config *config)
 int64_t recommender_fid(const struct recommender_config *config, enum recommender_slot slot,
                         int64_t id)
 {
-    static const struct hash_key key = {{0}}; /* not secret: all workers must agree */
+    /* not secret, because the hash must be equal on all workers */
+    static const struct hash_key key = {{0}};
     const int64_t pair[] = {slot, id};
     if (config->buckets)
         return (int64_t)(hash_bytes(&key, pair, sizeof(pair)) % (uint64_t)config->buckets);

@@ -1,10 +1,9 @@
-/* The best items for a user; see top.h. */
+/* Finds the best items for a user; see top.h. */
 #include "models/recommender/top.h"
 
 #include "base/mem.h"
 
-/* A rating, ordered by item: sorting brings all ratings of an item together, with the user's own
- * first. */
+/* One rating. Sorting brings all ratings of an item together, with the user's own rating first. */
 struct seen {
     int64_t item;
     bool by_user;

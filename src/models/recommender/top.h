@@ -1,5 +1,5 @@
-/* The items with the highest scores for a user, without those the user has already rated. Called by
- * `trainer recommend`. */
+/* Finds the items with the highest scores for a user, without items that the user has already
+ * rated. Called by `trainer recommend`. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_TOP_H
 #define TRAINYARD_MODELS_RECOMMENDER_TOP_H
 
@@ -8,16 +8,16 @@
 struct recommender_candidate {
     int64_t item;
     float score;    /* predicted rating, or probability that the user likes the item */
-    size_t ratings; /* ratings of the item by all users */
+    size_t ratings; /* number of ratings of the item by all users */
 };
 
 struct recommender_top {
     struct recommender_candidate *items; /* malloc'ed; highest score first, equal scores by id */
     size_t count;
-    size_t rated; /* items that the user has rated */
+    size_t rated; /* number of items that the user has rated */
 };
 
-/* Items with fewer than `ratings_min` ratings are left out: the model knows little about them.
+/* Leaves out items with fewer than `ratings_min` ratings, because their scores are unreliable.
  * Returns -ERR_NOT_FOUND if the user has no rating. The caller releases the result. */
 int recommender_top_find(struct recommender_model *model, const struct ratings *ratings,
                          int64_t user, size_t ratings_min, size_t limit,

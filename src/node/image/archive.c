@@ -1,4 +1,4 @@
-/* An image's archive; see image/archive.h. */
+/* Opens an image archive and finds its members; see image/archive.h. */
 #include "node/image/archive.h"
 
 #include "base/mem.h"
@@ -14,7 +14,8 @@
 
 enum { LINKS_MAX = 8 };
 
-/* "./a//b/" and "a/b" are the same member. ".." goes one level up, never above the top. */
+/* Returns a member's name in one spelling: "./a//b/" becomes "a/b". ".." goes one level up, never
+ * above the top. */
 static char *plain_name(struct arena *arena, const char *directory, const char *name)
 {
     char *joined = arena_printf(arena, "%s/%s", directory, name);

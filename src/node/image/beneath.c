@@ -1,4 +1,4 @@
-/* Paths below a directory; see image/beneath.h. */
+/* Opens, creates and removes untrusted paths below a directory; see image/beneath.h. */
 #include "node/image/beneath.h"
 
 #include "base/cleanup.h"
@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum {
-    /* The tree is removed later by paths, which must fit after the path of the tree. */
+    /* The longest path of a directory, in bytes. Names in that directory must still fit into
+       PATH_MAX, because the tree is later removed by paths. */
     PLACE_MAX = 3000,
 };
 
@@ -45,7 +46,8 @@ int beneath_open_directory(int root, const char *path, int *ret_fd, struct err *
     return 0;
 }
 
-/* With links, a tree can become deeper than any of its names. */
+/* Checks the real path of a directory. Symbolic links can make it longer than any path in the
+ * archive. */
 static int check_depth(int fd, const char *path, struct err *err)
 {
     char link[64], place[PLACE_MAX + 1];
@@ -55,8 +57,7 @@ static int check_depth(int fd, const char *path, struct err *err)
     return 0;
 }
 
-/* Opens the longest existing part of the path, then creates one directory after the other below
- * it. */
+/* Opens the longest existing part of the path, then creates the missing directories below it. */
 int beneath_make_directories(int root, const char *path, int *ret_fd, struct err *err)
 {
     _cleanup_free_ char *part = mem_strdup(path);
@@ -112,7 +113,7 @@ DIR *beneath_list(int parent, const char *name, struct err *err)
     return entries;
 }
 
-/* Only for a directory: the target of a link must not be changed. */
+/* Makes a directory writable. Skips symbolic links, because chmod would change their targets. */
 static void open_for_change(int parent, const char *name)
 {
     struct stat info;
@@ -120,8 +121,8 @@ static void open_for_change(int parent, const char *name)
         (void)fchmodat(parent, name, 0700, 0);
 }
 
-/* Removes the files of one directory of a tree and moves its directories to the top of the tree,
- * where they are handled later. So no depth is too deep. */
+/* Removes the files in directory `name`, and moves its subdirectories into `parent`, where the
+ * caller empties them later. Without recursion, a tree of any depth can be removed. */
 static int empty_into(int parent, const char *top, const char *name, unsigned *count,
                       struct err *err)
 {
@@ -154,7 +155,7 @@ static int empty_into(int parent, const char *top, const char *name, unsigned *c
 
 int beneath_remove(int parent, const char *name, struct err *err)
 {
-    static const char TOP[] = ".wh..wh.going"; /* no layer has such a name */
+    static const char TOP[] = ".wh..wh.going"; /* no layer contains this name */
     if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
         return 0;
     unsigned count = 0;

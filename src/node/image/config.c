@@ -1,4 +1,4 @@
-/* Reads what an archive says about its images; see image/config.h. */
+/* Reads the metadata of the images in an archive; see image/config.h. */
 #include "node/image/config.h"
 
 #include "base/str.h"
@@ -31,7 +31,7 @@ static const char *config_architecture(struct arena *arena)
     return arena_strdup(arena, name.machine);
 }
 
-/* Returns the 64 digits of "sha256:<digits>", or NULL if it is no such digest. */
+/* Returns the 64 digits of "sha256:<digits>", or NULL if the text is no such digest. */
 static const char *hex_of(const char *digest)
 {
     static const char prefix[] = "sha256:";
@@ -109,7 +109,8 @@ static int check_machine(struct reading *r, const struct json *config)
                    system, architecture, wanted, wanted);
 }
 
-/* The configuration lists the digest of each unpacked layer; the layers were listed before. */
+/* Reads the configuration, which lists the digest of each unpacked layer. The caller has added the
+ * layers before. */
 static int read_config(struct reading *r, const char *member, const char *expected,
                        struct image_found *image)
 {
@@ -214,8 +215,8 @@ static int read_manifest(struct reading *r, const struct json *manifest, const c
     return read_config(r, arena_printf(r->arena, "blobs/sha256/%s", config), config, image);
 }
 
-/* Skips images for other architectures, and entries that are no image (signatures, attestations),
- * if there is a choice. */
+/* Returns false for an image of another architecture, and for an entry that is not an image (a
+ * signature or attestation). An entry without a platform is accepted. */
 static bool is_for_us(struct reading *r, const struct json *descriptor)
 {
     const struct json *platform = json_get(descriptor, "platform");

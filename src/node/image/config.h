@@ -1,5 +1,5 @@
-/* What an archive says about its images: Docker's manifest.json or an OCI index, and the
- * configuration that it refers to. Nothing is unpacked here. */
+/* Reads the metadata of the images in an archive: Docker's manifest.json or an OCI index, and the
+ * configuration of each image. It unpacks nothing. */
 #ifndef TRAINYARD_NODE_IMAGE_CONFIG_H
 #define TRAINYARD_NODE_IMAGE_CONFIG_H
 
@@ -8,23 +8,23 @@
 enum { IMAGE_LAYERS_MAX = 512, IMAGES_MAX = 64 };
 
 struct image_layer {
-    const char *member;  /* its name in the archive */
-    const char *digest;  /* of the stored bytes, in hexadecimal; "" if not stated */
-    const char *diff_id; /* of the unpacked bytes */
+    const char *member;  /* the layer's file name in the archive */
+    const char *digest;  /* SHA-256 of the stored bytes, in hexadecimal; "" if not stated */
+    const char *diff_id; /* SHA-256 of the unpacked bytes, in hexadecimal */
 };
 
 struct image_found {
-    const char *names[IMAGES_MAX]; /* may be empty */
+    const char *names[IMAGES_MAX]; /* there may be none */
     size_t name_count;
-    const char *digest;   /* "sha256:…" of its configuration, which identifies the image */
-    const char *manifest; /* the digest of its manifest, or "" */
+    const char *digest;   /* "sha256:…" of the configuration; identifies the image */
+    const char *manifest; /* "sha256:…" of the manifest, or "" */
     struct image_layer *layers;
     size_t layer_count;
     struct json *row; /* the row for the image table: command, args, env, … */
 };
 
-/* Reads all images in the archive that are for this machine, and checks the digests of what it
- * reads. Returns -ERR_UNSUPPORTED for an image of another architecture. */
+/* Reads all images in the archive that are for this machine, and checks the digest of each
+ * document. Returns -ERR_UNSUPPORTED for an image of another architecture. */
 int image_config_read(const struct image_archive *archive, struct image_found *ret,
                       size_t *ret_count, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Changes to the table of images by the user: add, remove, list. */
+/* Adds, removes and lists images in the table of images for the user. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -29,7 +29,8 @@ static bool lies_below(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* A pod with the state directory in its root could read the cluster's token. */
+/* Refuses a root that contains the state directory, because a pod could read the cluster's token
+ * there. */
 static int check_root(struct arena *arena, const struct node_image *image, const char **ret,
                       struct err *err)
 {

@@ -1,5 +1,5 @@
-/* Imports an image: reads the archive, unpacks its layers into a separate directory, and renames
- * that into place after all digests were checked. Until then no other process sees any of it. */
+/* Imports an image: reads the archive, unpacks its layers into a separate directory, checks all
+ * digests, and renames the directory into place. Other processes never see an incomplete image. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -60,8 +60,8 @@ static int unpack_all(struct importing *i, const struct image_found *image, cons
             return result;
     }
     int result = image_unpack_finish(unpack, ret_size, i->err);
-    /* Before the rename, so that after a power failure the image is there completely or not at
-     * all. */
+    /* Must come before the rename, so that after a power failure the image is either complete or
+     * missing. */
     if (result == 0 && syncfs(fd) < 0)
         result = err_set_errno(i->err, errno, "cannot write '%s' to the disk", root);
     return result;
@@ -90,7 +90,7 @@ static const char *work_directory(struct importing *i, const struct image_found 
     return arena_printf(i->arena, "%s/%s", i->aside, image->digest);
 }
 
-/* Unpacks the image unless it is there already: the digest of its configuration determines its
+/* Unpacks the image, unless an image with the same digest exists. That digest determines the
  * content. */
 static int unpack_image(struct importing *i, const struct image_found *image)
 {
@@ -107,7 +107,7 @@ static int unpack_image(struct importing *i, const struct image_found *image)
     return note_size(i, work, size);
 }
 
-/* With the lock held, under which images are also removed. */
+/* The caller holds the lock of the table. Images are removed under the same lock. */
 static int place_image(struct importing *i, const struct image_found *image)
 {
     const char *place = image_directory(i->arena, i->wanted->state_dir, image->digest);
@@ -188,7 +188,8 @@ static int import_check_names(struct importing *i, const struct image_found *ima
     return i->wanted->name ? name_of(i, i->wanted->name, &name) : 0;
 }
 
-/* Signals are blocked until the files of an interrupted import are removed. */
+/* Blocks SIGINT and SIGTERM, so that the caller can remove the files of an interrupted import.
+ * image_unpack_layer() checks for pending signals. */
 static int unpack_images(struct importing *i, const struct image_found *images, size_t count)
 {
     sigset_t ending;

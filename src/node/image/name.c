@@ -1,4 +1,4 @@
-/* Names of images; see image/name.h. */
+/* Parses and compares names of images; see image/name.h. */
 #include "node/image/name.h"
 
 #include "base/str.h"
@@ -51,8 +51,8 @@ static size_t separator_at(const char *text, const char *end)
     return size;
 }
 
-/* Words of letters and digits with separators between them, divided by slashes. Container runtimes
- * refuse capital letters; here an image is a name on this machine, and tutorials write YOUR_IMAGE.
+/* Accepts words of letters and digits with separators between them, divided by slashes. Unlike
+ * container runtimes, it accepts capital letters, because tutorials write names such as YOUR_IMAGE.
  */
 static bool is_path(const char *text, const char *end)
 {
@@ -70,7 +70,7 @@ static bool is_path(const char *text, const char *end)
     }
 }
 
-/* Words of letters, digits and inner dashes, divided by dots; a port may follow. */
+/* Accepts words of letters, digits and inner dashes, divided by dots. A port may follow. */
 static bool is_domain(const char *text, const char *end)
 {
     const char *colon = memchr(text, ':', (size_t)(end - text)), *stop = colon ? colon : end;
@@ -95,7 +95,8 @@ static bool is_tag(const char *text)
     return size && size <= TAG_MAX;
 }
 
-/* "sha256:" and at least 32 hexadecimal digits; other algorithms exist. */
+/* Accepts the name of an algorithm, usually "sha256", a colon and at least 32 hexadecimal digits.
+ */
 static bool is_digest(const char *text)
 {
     enum { HEX_MIN = 32 };

@@ -1,7 +1,7 @@
-/* Names of images, compared as Docker does: "docker.io/library/x", "library/x" and "x" are the
- * same, a missing tag is "latest", and a digest is more specific than a tag. The grammar is that
- * of container runtimes and the kubelet, so "../x" is not a name; but capital letters are allowed.
- * Pure. */
+/* Parses and compares names of images as Docker does: "docker.io/library/x", "library/x" and "x"
+ * are the same, a missing tag is "latest", and a digest is more specific than a tag. The grammar is
+ * that of container runtimes and the kubelet, so "../x" is not a name. Unlike there, capital
+ * letters are allowed. Pure. */
 #ifndef TRAINYARD_NODE_IMAGE_NAME_H
 #define TRAINYARD_NODE_IMAGE_NAME_H
 
@@ -21,8 +21,9 @@ int image_name_parse(struct arena *arena, const char *text, struct image_name *r
 /* Returns "x:1", or "x" if there is no tag, without the digest. */
 const char *image_name_text(struct arena *arena, const struct image_name *name);
 
-/* Returns how well an entry of the table matches the wanted name, higher is better; 0 means not at
- * all. An entry without a tag matches every tag. `have_digest` is the entry's digest, or "". */
+/* Returns a score for how well an entry of the table matches the wanted name: higher is better, and
+ * 0 means no match. An entry without a tag matches every tag. `have_digest` is the entry's digest,
+ * or "". */
 int image_name_match(const struct image_name *wanted, const struct image_name *have,
                      const char *have_digest);
 

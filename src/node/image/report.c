@@ -1,4 +1,4 @@
-/* The images in a Node's status; see image/report.h. */
+/* Computes the images in a Node's status; see image/report.h. */
 #include "node/image/report.h"
 
 #include "base/str.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct entry {
-    const char *digest, *first; /* the digest of its files, or ""; the name of its first row */
+    const char *digest, *first; /* the digest of the files, or ""; the name of the first row */
     struct json *names;
     int64_t size;
 };
@@ -35,7 +35,8 @@ static void add_name(struct entry *entry, struct json *name)
         json_append(entry->names, name);
 }
 
-/* Adds the name with its digest, if it has one, and the name with its tag. */
+/* Adds "name@digest" if the row has a manifest's digest, and the row's own name, which has the tag.
+ */
 static void add_names(struct arena *arena, struct entry *entry, const struct json *row)
 {
     const char *manifest = json_get_string(row, "manifest", "");

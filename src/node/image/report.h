@@ -1,4 +1,4 @@
-/* The images of this machine as a Node's status.images has them. Pure. */
+/* Computes status.images of a Node from this machine's image table. Pure. */
 #ifndef TRAINYARD_NODE_IMAGE_REPORT_H
 #define TRAINYARD_NODE_IMAGE_REPORT_H
 
@@ -8,8 +8,9 @@
 /* The kubelet's limits on images and on names per image, so that a Node's status stays small. */
 enum { IMAGE_REPORT_MAX = 50, IMAGE_REPORT_NAMES_MAX = 5 };
 
-/* Returns [{"names": […], "sizeBytes": …}…] for the rows of images.json, the largest first. Names
- * for the same files become one image. An image that is a command of the machine has no size. */
+/* Returns [{"names": […], "sizeBytes": …}…] for the rows of images.json, the largest first. Rows
+ * with the same digest become one image with several names. An image that is a command of the
+ * machine has no size. */
 struct json *image_report(struct arena *arena, const struct json *table);
 
 #endif

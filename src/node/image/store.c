@@ -1,4 +1,4 @@
-/* The files of images; see image/store.h. */
+/* Manages the files of images; see image/store.h. */
 #include "node/image/store.h"
 
 #include "base/buf.h"
@@ -93,7 +93,7 @@ static bool is_in_table(const struct json *table, const char *hex)
     return false;
 }
 
-/* Whether no process holds the lock of the directory: the import that used it has ended. */
+/* Whether the import that used the directory has ended: no process holds the directory's lock. */
 static bool is_abandoned(const char *path)
 {
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,6 +1,6 @@
-/* <state>/images holds one directory per image, named by its digest, and directories of imports in
- * progress. An import that was killed leaves only such a directory, which the next import removes.
- */
+/* Manages <state>/images, which contains one directory per image, named by its digest, and one
+ * directory per import in progress. If an import is killed, its directory remains, and the next
+ * import removes it. */
 #ifndef TRAINYARD_NODE_IMAGE_STORE_H
 #define TRAINYARD_NODE_IMAGE_STORE_H
 
@@ -8,19 +8,19 @@
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* Takes the lock for changes of the table; it is held until the descriptor is closed. */
+/* Takes the lock for changes of the table. The lock is held until the descriptor is closed. */
 int image_store_lock(const char *state_dir, int *ret_fd, struct err *err);
 
-/* Creates an empty directory for an import; it belongs to the caller while the descriptor is open.
- */
+/* Creates an empty directory for an import. The directory belongs to the caller while the
+ * descriptor is open. */
 int image_store_begin(struct arena *arena, const char *state_dir, const char **ret_path,
                       int *ret_fd, struct err *err);
 
 /* Returns the name of a pod that has not ended and whose root is `root`, or NULL. */
 const char *image_store_user(struct arena *arena, const char *state_dir, const char *root);
 
-/* Removes the files of images that are in no row of the table and used by no pod, and the remains
- * of broken imports. The caller holds the lock. */
+/* Removes the files of images that are in no row of the table and that no pod uses, and the
+ * directories of killed imports. The caller holds the lock. */
 int image_store_collect(const char *state_dir, const struct json *table, struct err *err);
 
 #endif

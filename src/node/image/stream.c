@@ -1,4 +1,4 @@
-/* A part of an archive as plain bytes; see image/stream.h. */
+/* Reads a part of an archive as plain bytes; see image/stream.h. */
 #include "node/image/stream.h"
 
 #include "base/mem.h"
@@ -20,10 +20,12 @@ enum packing { UNKNOWN, PLAIN, GZIP, ZSTD };
 
 struct image_stream {
     int fd;
-    int64_t offset, left; /* -1: reads on from the current position to the end */
+    /* Offset of the next stored byte, and stored bytes left. -1 in both means: read from the
+     * current position to the end. */
+    int64_t offset, left;
     uint64_t *budget;
     enum packing packing;
-    bool at_end;         /* of the stored bytes */
+    bool at_end;         /* all stored bytes were read */
     bool between_frames; /* the bytes so far form complete frames */
     size_t at, filled;   /* the part of `stored` that is not decompressed yet */
     z_stream gzip;
@@ -63,7 +65,7 @@ bool image_stream_is_packed(const unsigned char *data, size_t size)
            (size >= 4 && memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0);
 }
 
-/* Reads more stored bytes behind those in the buffer. */
+/* Reads more stored bytes into the buffer. */
 static int stream_fill_buffer(struct image_stream *stream, struct err *err)
 {
     size_t room = sizeof(stream->stored) - stream->filled;
@@ -160,7 +162,7 @@ static ssize_t unpack_plain(struct image_stream *stream, void *data, size_t size
 static ssize_t stream_decompress(struct image_stream *stream, void *data, size_t size,
                                  struct err *err)
 {
-    /* Only inside a frame can output come without input. */
+    /* Output without input can come only inside a frame. */
     if (stream->at == stream->filled && stream->between_frames)
         return 0;
     switch (stream->packing) {

@@ -1,6 +1,6 @@
-/* A part of an image archive as a stream of plain bytes: uncompressed, gzip or zstd, as its first
- * bytes say. The stream computes the digests of the stored and of the plain bytes, because images
- * use either. */
+/* Reads a part of an image archive as a stream of plain bytes. The stored bytes are uncompressed,
+ * gzip or zstd; the first bytes tell which. The stream computes the digests of the stored and of
+ * the plain bytes, because an image may name either. */
 #ifndef TRAINYARD_NODE_IMAGE_STREAM_H
 #define TRAINYARD_NODE_IMAGE_STREAM_H
 
@@ -16,10 +16,10 @@ enum { IMAGE_STREAM_ALL = -1 };
 
 struct image_stream;
 
-/* Streams `size` bytes of the file from `offset`; if both are IMAGE_STREAM_ALL, everything that
- * the descriptor gives, which may be a pipe. Each byte that comes out is subtracted from
- * `*budget`. When it is used up, reads return -ERR_TOO_LARGE, because a small file can unpack to a
- * huge one. */
+/* Streams `size` bytes of the file from `offset`; if both are IMAGE_STREAM_ALL, streams to the end
+ * of the descriptor, which may be a pipe. Each byte of output is subtracted from `*budget`. When
+ * the budget is used up, reads return -ERR_TOO_LARGE, because a small file can unpack to a huge
+ * one. */
 struct image_stream *image_stream_new(int fd, int64_t offset, int64_t size, uint64_t *budget);
 struct image_stream *image_stream_free(struct image_stream *stream);
 DEFINE_CLEANUP(image_stream)

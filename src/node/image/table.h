@@ -1,13 +1,13 @@
-/* What the names of images stand for on this machine: a command of the machine, or a root file
- * system that was imported or is a directory. Three images are built in; the others are members of
+/* Finds what an image's name means on this machine: a command of the machine, or a root file system
+ * that was imported or is a directory. Three images are built in; the others are members of
  * <state>/images.json, which `trainyard image` writes:
  *
  *   "name:tag": {"command": […], "args": […], "env": ["K=V"…], "workdir": "/", "user": "app",
  *                "stopSignal": "SIGQUIT", "rootfs": "/dir", "digest": "sha256:…", "manifest":
  *                "sha256:…", "size": 123, "created": "2026-01-02T03:04:05Z"}
  *
- * Every field is optional; a row that is only a list is a command. The files of an image with a
- * digest are in <state>/images/<digest>/rootfs. */
+ * Every field is optional. A row may also be only a list, which is the command. The files of an
+ * image with a digest are in <state>/images/<digest>/rootfs. */
 #ifndef TRAINYARD_NODE_IMAGE_TABLE_H
 #define TRAINYARD_NODE_IMAGE_TABLE_H
 
@@ -16,24 +16,25 @@
 #include "base/json/json.h"
 #include "node/pod/record/spec.h"
 
-/* PATH of a container that uses the machine's files, before the directory of tools. */
+/* PATH of a container that uses the machine's root. IMAGE_TOOLS_DIRECTORY is appended to it. */
 #define IMAGE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* Where every pod finds the trainer, wherever it is on the machine. */
+/* The directory of tools in every pod, and the trainer in it. The paths are the same on each
+ * machine. */
 #define IMAGE_TOOLS_DIRECTORY "/run/trainyard/bin"
 #define IMAGE_TRAINER_PATH    IMAGE_TOOLS_DIRECTORY "/trainer"
-/* Where the containers of its image find trainyard-step. */
+/* The path of trainyard-step in a container of the image trainyard/step. */
 #define IMAGE_STEP_PATH IMAGE_TOOLS_DIRECTORY "/trainyard-step"
 
 struct image {
     struct pod_strings command, args;                    /* Entrypoint and Cmd */
     struct pod_strings environment;                      /* "NAME=value" */
     const char *directory, *user, *stop_signal, *digest; /* "" if not given */
-    const char *
-        root; /* the directory of the machine that is its root; NULL means the machine's own root */
+    /* The directory of the machine that is the image's root. NULL means the machine's own root. */
+    const char *root;
 };
 
-/* Loads images.json; an empty object if there is none. */
+/* Loads images.json. Returns an empty object if the file does not exist. */
 int image_table_load(struct arena *arena, const char *state_dir, struct json **ret,
                      struct err *err);
 int image_table_store(const char *state_dir, const struct json *table, struct err *err);
@@ -42,12 +43,13 @@ int image_table_store(const char *state_dir, const struct json *table, struct er
 bool image_table_find(struct arena *arena, const char *state_dir, const struct json *table,
                       const char *image, struct image *ret);
 
-/* Returns -ERR_NOT_FOUND with a message that says why a container of this image without a command
- * cannot run, and what helps. */
+/* Sets an error that explains why a container of this unknown image cannot run without a command,
+ * and what to do. Returns -ERR_NOT_FOUND. */
 int image_table_advise(struct arena *arena, const char *image, const char *pull_policy,
                        struct err *err);
 
-/* Returns <state>/images/<digest in hexadecimal>; image_root() is the root file system in it. */
+/* Returns <state>/images/<digest in hexadecimal>. image_root() returns the root file system in it.
+ */
 const char *image_directory(struct arena *arena, const char *state_dir, const char *digest);
 const char *image_root(struct arena *arena, const char *state_dir, const char *digest);
 

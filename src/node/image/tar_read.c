@@ -1,4 +1,4 @@
-/* A tar archive as a stream; see image/tar_read.h. */
+/* Reads a tar archive as a stream; see image/tar_read.h. */
 #include "node/image/tar_read.h"
 
 #include "base/str.h"
@@ -26,7 +26,7 @@ struct tar_header {
 };
 _Static_assert(sizeof(struct tar_header) == TAR_BLOCK, "a header is a block");
 
-/* What extended headers say about the next entry. */
+/* Fields of the next entry that extended headers override. */
 struct overrides {
     bool has_size, has_uid, has_gid, has_mtime, sparse;
     int64_t size, uid, gid, mtime;
@@ -109,7 +109,7 @@ static void begin_data(struct tar_reader *reader, uint64_t size)
     reader->padding = (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
 }
 
-/* Octal digits between blanks, or, if the first bit is set, a big-endian number. */
+/* Parses octal digits between blanks, or a big-endian binary number if the first bit is set. */
 static int tar_read_number(const char *field, size_t size, const char *what, int64_t *ret,
                            struct err *err)
 {
@@ -140,7 +140,7 @@ static bool is_zero(const struct tar_header *header)
     return bytes[0] == '\0' && memcmp(bytes, bytes + 1, sizeof(*header) - 1) == 0;
 }
 
-/* Some old programs added the bytes as signed ones. */
+/* Also accepts a sum of signed bytes, as some old programs wrote it. */
 static int check_sum(const struct tar_header *header, struct err *err)
 {
     struct tar_header blank = *header;
@@ -177,7 +177,7 @@ static int read_extended(struct tar_reader *reader, uint64_t size, struct err *e
     return 0;
 }
 
-/* Copies a name and checks that it ends where it says and has a possible size. */
+/* Copies a name. Refuses a NUL byte in it, and a name longer than TAR_NAME_MAX. */
 static int take_name(struct buf *target, const char *text, size_t size, struct err *err)
 {
     buf_clear(target);
@@ -198,7 +198,7 @@ static int take_pax_number(const char *value, size_t size, bool *ret_has, int64_
         return err_set(err, ERR_INVALID, "a number in an extended header is too long");
     memcpy(text, value, size);
     text[size] = '\0';
-    text[strcspn(text, ".")] = '\0'; /* fractions of a second */
+    text[strcspn(text, ".")] = '\0'; /* cuts off fractions of a second */
     *ret_has = true;
     if (str_to_int64(text, INT64_MIN, INT64_MAX, ret, err) < 0)
         return err_wrap(err, "an extended header");
@@ -231,7 +231,7 @@ static int take_pax_record(struct tar_reader *reader, const char *key, size_t ke
     return 0;
 }
 
-/* Records of the form "<length> <key>=<value>\n"; the length includes itself. */
+/* Parses records of the form "<length> <key>=<value>\n". The length includes its own digits. */
 static int take_pax(struct tar_reader *reader, struct overrides *over, struct err *err)
 {
     const char *at = reader->extended.data, *end = at + reader->extended.size;
@@ -255,7 +255,7 @@ static int take_pax(struct tar_reader *reader, struct overrides *over, struct er
     return 0;
 }
 
-/* GNU's long names end with a NUL byte that counts. */
+/* The size of a long name of GNU tar includes a final NUL byte. */
 static int take_long_name(struct tar_reader *reader, struct buf *target, struct err *err)
 {
     const struct buf *text = &reader->extended;
@@ -267,7 +267,8 @@ static int take_header_name(struct tar_reader *reader, const struct tar_header *
                             struct err *err)
 {
     if (!reader->path.size) {
-        bool is_posix = memcmp(header->magic, "ustar", 6) == 0; /* GNU has other data there */
+        bool is_posix =
+            memcmp(header->magic, "ustar", 6) == 0; /* GNU tar has other data in `prefix` */
         if (is_posix && header->prefix[0]) {
             buf_append(&reader->path, header->prefix,
                        strnlen(header->prefix, sizeof(header->prefix)));
@@ -345,7 +346,7 @@ static int fill_entry(struct tar_reader *reader, const struct tar_header *header
     if (!over->has_size &&
         (result = tar_read_number(header->size, sizeof(header->size), "size", &size, err)) < 0)
         return result;
-    /* A time before 1970 has several encodings, and is not needed. */
+    /* A time before 1970 has several encodings, and nothing here needs it. */
     if (!over->has_mtime &&
         tar_read_number(header->mtime, sizeof(header->mtime), "time", &mtime, err) < 0)
         mtime = 0;

@@ -1,6 +1,6 @@
-/* Reads a tar archive as a stream, entry by entry: ustar, pax and GNU, as in image layers and in
- * the output of `docker save`. No field is trusted. Nothing is written, and names are returned as
- * they are: code that creates files from them must keep them inside its directory. */
+/* Reads a tar archive as a stream, entry by entry. The formats are ustar, pax and GNU, as in image
+ * layers and in the output of `docker save`. No field is trusted. Names are returned unchanged:
+ * code that creates files from them must keep them inside its directory. */
 #ifndef TRAINYARD_NODE_IMAGE_TAR_READ_H
 #define TRAINYARD_NODE_IMAGE_TAR_READ_H
 
@@ -20,8 +20,8 @@ enum {
 struct tar_source {
     /* Returns up to `size` bytes; 0 only at the end. */
     ssize_t (*read)(void *context, void *data, size_t size, struct err *err);
-    int (*skip)(void *context, uint64_t size,
-                struct err *err); /* NULL: the bytes are read and dropped */
+    /* Skips `size` bytes. NULL: the bytes are read and dropped instead. */
+    int (*skip)(void *context, uint64_t size, struct err *err);
     void *context;
 };
 
@@ -41,13 +41,13 @@ struct tar_entry {
     unsigned mode;    /* permission bits, with set-id and sticky bits */
     uint32_t uid, gid;
     uint64_t size; /* bytes that tar_read_data() returns */
-    int64_t mtime; /* in seconds */
+    int64_t mtime; /* seconds since 1970 */
 };
 
 struct tar_reader {
     struct tar_source source;
-    uint64_t left, padding; /* of the entry's data, and after it */
-    uint64_t position;      /* of the next byte in the archive */
+    uint64_t left, padding; /* bytes left of the entry's data, and of the padding after it */
+    uint64_t position;      /* offset of the next byte in the archive */
     bool ended;
     struct buf path, link, extended;
 };
@@ -59,7 +59,8 @@ void tar_reader_release(struct tar_reader *reader);
  * negative code. Sparse files and unknown types are -ERR_UNSUPPORTED. */
 int tar_read_next(struct tar_reader *reader, struct tar_entry *ret, struct err *err);
 
-/* Reads the entry's data. Returns the number of bytes, 0 at its end, or a negative code. */
+/* Reads the entry's data. Returns the number of bytes, 0 at the end of the data, or a negative
+ * code. */
 ssize_t tar_read_data(struct tar_reader *reader, void *data, size_t size, struct err *err);
 
 #endif

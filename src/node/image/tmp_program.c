@@ -1,4 +1,4 @@
-/* Programs below the machine's /tmp; see image/tmp_program.h. */
+/* Finds programs below the machine's /tmp; see image/tmp_program.h. */
 #include "node/image/tmp_program.h"
 
 #include "base/mem.h"
@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Each pod has its own of these; users keep programs in the first TMP_DIRECTORY_COUNT. */
+/* Directories that each pod has for itself. Users keep programs in the first TMP_DIRECTORY_COUNT.
+ */
 static const char *const HIDDEN[] = {"/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys"};
 enum { TMP_DIRECTORY_COUNT = 2 };
 
@@ -49,7 +50,8 @@ const char *image_tmp_program_entry(struct arena *arena, const char *word, size_
     const char *name = word + strlen(top) + 1;
     size_t name_size = strcspn(name, "/");
     const char *entry = arena_strndup(arena, word, (size_t)(name - word) + name_size);
-    /* A path with "." or ".." as its first name has no entry, and a link can lead anywhere. */
+    /* A path whose first name is "." or ".." names no entry, and a symbolic link can lead anywhere.
+     */
     if (name[0] == '.' && (name_size == 1 || (name_size == 2 && name[1] == '.')))
         return NULL;
     return lstat(entry, &info) == 0 && !S_ISLNK(info.st_mode) ? entry : NULL;

@@ -19,7 +19,7 @@
 
 #define WHITEOUT        ".wh."
 #define WHITEOUT_OPAQUE ".wh..wh..opq"
-#define WHITEOUT_OWN    ".wh..wh." /* prefix of a file system's own metadata */
+#define WHITEOUT_OWN    ".wh..wh." /* prefix of metadata of a union file system */
 
 enum { KEPT_BITS = 01777 };
 
@@ -34,7 +34,8 @@ struct image_unpack {
     uint64_t entries_left;
     struct map directories; /* path → struct directory_note */
     struct map written;     /* paths that this layer contains */
-    int parent;             /* the directory of the last entry, and its path */
+    /* The open directory of the last entry, or -1. `parent_path` is its path. */
+    int parent;
     char *parent_path;
 };
 
@@ -72,8 +73,8 @@ struct image_unpack *image_unpack_free(struct image_unpack *unpack)
     return NULL;
 }
 
-/* Returns the path from the top, without doubled slashes and dots. An image needs no "..", so it
- * is refused. */
+/* Returns the path from the top, without doubled slashes and single dots. Refuses "..", because no
+ * image needs it. */
 static int plain_path(const char *given, char **ret, struct err *err)
 {
     _cleanup_free_ char *copy = mem_strdup(given);
@@ -105,8 +106,8 @@ static void note_written(struct image_unpack *unpack, const char *path)
     }
 }
 
-/* Opens the directory that holds the path, creating what is missing, and returns the last part of
- * the path. */
+/* Opens the directory that contains the path, and creates missing directories. `*ret_name` is the
+ * last part of the path. */
 static int enter_parent(struct image_unpack *unpack, const char *path, const char **ret_name,
                         struct err *err)
 {
@@ -122,7 +123,7 @@ static int enter_parent(struct image_unpack *unpack, const char *path, const cha
     return result;
 }
 
-/* Hides what lower layers have in this directory; entries of this layer stay. */
+/* Hides the entries of lower layers in this directory. Entries of this layer stay. */
 static int clear_directory(struct image_unpack *unpack, int parent, const char *path,
                            struct err *err)
 {
@@ -176,7 +177,7 @@ static int apply_whiteout(struct image_unpack *unpack, const char *path, const c
     if (map_get(&unpack->written, whole))
         return 0;
     int result = beneath_remove(unpack->parent, hidden, err);
-    forget_parent(unpack); /* the removed directory may be part of its path */
+    forget_parent(unpack); /* its path may contain the removed directory */
     return result;
 }
 
@@ -250,8 +251,8 @@ static int make_entry(struct image_unpack *unpack, struct tar_reader *reader,
     }
 }
 
-/* Sets owner, mode and time of a new entry. Those of directories are set at the end; a hard link
- * has those of its file. */
+/* Sets the owner, mode and time of a new entry. The mode and time of a directory are set at the
+ * end. A hard link shares all three with its file. */
 static int set_attributes(const struct image_unpack *unpack, const struct tar_entry *entry,
                           const char *name, struct err *err)
 {
@@ -331,7 +332,7 @@ static int by_length_descending(const void *a, const void *b)
     return one < other ? 1 : one > other ? -1 : 0;
 }
 
-/* A file with several names counts once. */
+/* Returns the size of all files in bytes. A file with several names counts once. */
 static uint64_t unpack_tree_size(int root)
 {
     char path[64];
@@ -347,7 +348,8 @@ static uint64_t unpack_tree_size(int root)
     return size;
 }
 
-/* Inner directories first, because a closed directory cannot be entered any more. */
+/* Sets the modes of inner directories first, because the final mode of an outer directory may deny
+ * access to them. */
 int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct err *err)
 {
     VEC(const char *) paths = {0};

@@ -1,7 +1,7 @@
-/* Applies the layers of an image into one directory, one over the other: files, links and
- * deletions. The archive is untrusted: nothing is written outside of the directory, whatever names
- * and links it contains, because the kernel resolves every path with the directory as its root.
- * Devices are skipped, set-id bits are dropped, and owners are kept if the caller may set them. */
+/* Unpacks the layers of an image into one directory, each layer on top of the previous one: files,
+ * links and deletions. The archive is untrusted. Nothing is written outside of the directory,
+ * because the kernel resolves every path with the directory as its root. Devices are skipped,
+ * set-id bits are dropped, and owners are kept if the caller may set them. */
 #ifndef TRAINYARD_NODE_IMAGE_UNPACK_H
 #define TRAINYARD_NODE_IMAGE_UNPACK_H
 
@@ -14,11 +14,11 @@ struct image_unpack *image_unpack_new(int root_fd, uint64_t entries_max);
 struct image_unpack *image_unpack_free(struct image_unpack *unpack);
 DEFINE_CLEANUP(image_unpack)
 
-/* Returns -ERR_CANCELED if a signal to end the process is pending. */
+/* Unpacks the next layer. Returns -ERR_CANCELED if a signal to end the process is pending. */
 int image_unpack_layer(struct image_unpack *unpack, struct tar_source source, struct err *err);
 
-/* After the last layer: sets the final modes of directories, which until now could have blocked
- * the unpacking. Returns the size of all files in bytes. */
+/* Must be called after the last layer. Sets the final modes of directories; a mode without write
+ * permission would have blocked earlier layers. Returns the size of all files in bytes. */
 int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct err *err);
 
 #endif

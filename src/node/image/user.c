@@ -1,4 +1,4 @@
-/* Users in an image; see image/user.h. */
+/* Finds users of an image; see image/user.h. */
 #include "node/image/user.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 
 enum { FIELDS_MAX = 8, ID_MAX = INT32_MAX };
 
-/* Returns the text of the file; an image without it has no users. */
+/* Returns the text of the file, or "" if it cannot be opened. Such an image has no users. */
 static const char *read_accounts(struct arena *arena, const char *root, const char *path)
 {
     _cleanup_fd_ int top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -29,7 +29,7 @@ static const char *read_accounts(struct arena *arena, const char *root, const ch
 }
 
 /* Finds the line whose first field is the name or whose third is the number, and splits it into
- * fields. Returns false if there is none. */
+ * fields. Returns false if there is no such line. */
 static bool user_find_line(struct arena *arena, const char *text, const char *wanted,
                            char *ret_fields[FIELDS_MAX])
 {

@@ -1,5 +1,5 @@
-/* The user that a container runs as, by the image's /etc/passwd and /etc/group: "app", "1000",
- * "app:staff", "1000:1000". */
+/* Finds the user that a container runs as, in the image's /etc/passwd and /etc/group. Forms of the
+ * user are "app", "1000", "app:staff" and "1000:1000". */
 #ifndef TRAINYARD_NODE_IMAGE_USER_H
 #define TRAINYARD_NODE_IMAGE_USER_H
 
@@ -12,11 +12,11 @@ enum { IMAGE_ACCOUNTS_MAX = 1024 * 1024 }; /* bytes of either file */
 
 struct image_user {
     int64_t user, group;
-    const char *home; /* "/" if the file names none */
+    const char *home; /* "/" if /etc/passwd names none */
 };
 
-/* A number need not be listed; its group is 0 then. "" is root. Returns -ERR_INVALID for a name
- * that is not listed. */
+/* Finds the user `text` in the root file system `root`. "" is root. A number that is not listed has
+ * group 0. Returns -ERR_INVALID for a name that is not listed. */
 int image_user_find(struct arena *arena, const char *root, const char *text, struct image_user *ret,
                     struct err *err);
 

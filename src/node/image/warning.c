@@ -1,4 +1,4 @@
-/* Tells `trainyard image add` whether pods will find the files that an image's command names. */
+/* Warns in `trainyard image add` about files in an image's command that pods will not find. */
 #include "node/node.h"
 
 #include "base/str.h"
@@ -15,7 +15,7 @@ static bool warning_lies_in(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && path[size] == '/';
 }
 
-/* The program is named without a path. */
+/* Warns of a program without a path that is not in the PATH of pods. */
 static const char *warn_of_name(struct arena *arena, const char *program)
 {
     size_t count;
@@ -56,7 +56,7 @@ static bool is_shared(const struct node_image *image, const char *path)
     return false;
 }
 
-/* A word of the command that names a file which pods do not see. */
+/* Warns of a word of the command that names a file which pods do not see. */
 static const char *warn_of_hidden(struct arena *arena, const struct node_image *image, size_t index,
                                   const char *home)
 {
@@ -77,7 +77,7 @@ static const char *warn_of_hidden(struct arena *arena, const struct node_image *
     return NULL;
 }
 
-/* A word of the command that is named like a script and names no file. */
+/* Warns of a word of the command that has the name of a script, but names no file. */
 static const char *warn_of_script(struct arena *arena, const char *word)
 {
     return word[0] == '/' && image_is_script_name(word) && !file_exists(word)

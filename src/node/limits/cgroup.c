@@ -1,5 +1,6 @@
-/* Control groups of one pod; see limits/cgroup.h. The two versions differ mainly in the names of
- * their files; each name is written once in this file. */
+/* Creates, limits, reads and removes the control groups of one pod; see limits/cgroup.h. The two
+ * versions of control groups differ mainly in the names of their files. Each name is written once
+ * in this file. */
 #include "node/limits/cgroup.h"
 
 #include "base/cleanup.h"
@@ -84,7 +85,7 @@ static int write_number(const struct cgroup_tree *tree, const char *container, c
 }
 
 /* Returns the number in a file, or the number after `key` in a file of "key number" lines; -1 if
- * there is none. */
+ * there is no number. */
 static int64_t cgroup_read_number(const struct cgroup_tree *tree, const char *container,
                                   const char *file, const char *key)
 {
@@ -103,7 +104,8 @@ static int64_t cgroup_read_number(const struct cgroup_tree *tree, const char *co
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* In version 2 a group itself lists the controllers that its child groups get. */
+/* In version 2 the file cgroup.subtree_control of a group lists the controllers of its child
+ * groups. */
 static int pass_on(const struct cgroup_tree *tree, struct err *err)
 {
     _cleanup_free_ char *path = group_path(tree, NULL, "cgroup.subtree_control");
@@ -159,8 +161,8 @@ static int limit_cpu(const struct cgroup_tree *tree, const char *container,
     return file_write_into(path, text, err);
 }
 
-/* Memory and swap together are limited to the same amount, so that swap adds nothing. A kernel
- * that does not count swap has no such file. */
+/* Memory and swap together are limited to the same amount, so that swap adds nothing. A kernel that
+ * does not count swap has no file for it. */
 static int limit_memory(const struct cgroup_tree *tree, const char *container, int64_t bytes,
                         struct err *err)
 {
@@ -261,7 +263,7 @@ static void kill_listed(const char *directory)
         fclose(file);
 }
 
-/* Also removes child groups: after a supervisor was killed, only those have processes. */
+/* Also removes child groups. After a supervisor was killed, only child groups have processes. */
 static int remove_directory(const char *directory)
 {
     DIR *entries = opendir(directory);
@@ -289,8 +291,7 @@ static int remove_directory(const char *directory)
 int cgroup_remove(const struct cgroup_trees *pod, const char *container, struct err *err)
 {
     const struct cgroup_tree *unified = find_unified(pod);
-    if (unified) /* all at once, so that no process can fork away; older kernels have no such file
-                  */
+    if (unified) /* kills all processes at once; older kernels have no such file */
         (void)write_number(unified, container, "cgroup.kill", 1, NULL);
     int result = 0;
     for (size_t i = 0; i < pod->count; i++) {

@@ -1,8 +1,8 @@
-/* The control groups of one pod: created, limited, entered, read, removed. A pod has one group per
- * useful hierarchy, and below it one group per container, <pod>/container-<name>; a bare name
- * could collide with the kernel's own files ("tasks"). The pod's supervisor creates and removes
- * them. The control process reads their counters and removes groups that a killed supervisor left.
- */
+/* Creates, limits, enters, reads and removes the control groups of one pod. A pod has one group per
+ * usable hierarchy. Below it is one group per container, <pod>/container-<name>, because a bare
+ * name could collide with the kernel's own files, such as "tasks". The pod's supervisor creates and
+ * removes the groups. The control process reads their counters and removes groups that a killed
+ * supervisor left. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_H
 #define TRAINYARD_NODE_LIMITS_CGROUP_H
 
@@ -40,8 +40,8 @@ struct cgroup_trees {
 
 /* 0 in a field means no limit. */
 struct cgroup_limits {
-    int64_t cpu_shares;   /* weight relative to others: 1024 per requested CPU */
-    int64_t cpu_quota_us; /* per CGROUP_PERIOD_US */
+    int64_t cpu_shares;   /* weight relative to other groups: 1024 per requested CPU */
+    int64_t cpu_quota_us; /* microseconds of CPU time per CGROUP_PERIOD_US */
     int64_t memory_bytes;
     int64_t pids;
 };
@@ -54,10 +54,10 @@ void cgroup_trees_below(struct arena *arena, const struct cgroup_trees *trees, c
 
 /* One line per tree: "1 cpu,cpuacct /sys/fs/cgroup/cpu/…". */
 void cgroup_trees_write(const struct cgroup_trees *trees, struct buf *buf);
-/* Cuts the text up in place; it must live as long as the trees. */
+/* Parses the text of cgroup_trees_write(). Modifies the text, which must live as long as `*ret`. */
 int cgroup_trees_parse(char *text, struct cgroup_trees *ret, struct err *err);
-/* <pod directory>/cgroups names the pod's groups. The control process writes it before each start
- * of a supervisor, because another `up` may create groups elsewhere. */
+/* The file <pod directory>/cgroups names the pod's groups. The control process writes it before
+ * each start of a supervisor, because each `trainyard up` may create groups in another place. */
 int cgroup_trees_store(const char *pod_directory, const struct cgroup_trees *trees,
                        struct err *err);
 int cgroup_trees_load(struct arena *arena, const char *pod_directory, struct cgroup_trees *ret,
@@ -71,8 +71,8 @@ int cgroup_limit(const struct cgroup_trees *pod, const char *container,
                  const struct cgroup_limits *limits, struct err *err);
 /* Moves the calling process into the group; its children inherit that. */
 int cgroup_enter(const struct cgroup_trees *pod, const char *container, struct err *err);
-/* Kills every process in the group and removes it with all groups below. Returns 0 if it is
- * missing. */
+/* Kills every process in the group and removes it with all groups below. Returns 0 if the group
+ * does not exist. */
 int cgroup_remove(const struct cgroup_trees *pod, const char *container, struct err *err);
 
 /* Returns how many processes the kernel has killed because of memory since the group was created.
@@ -83,7 +83,7 @@ struct cgroup_usage {
     int64_t cpu_ns;       /* since the group was created */
     int64_t memory_bytes; /* the working set: all charged memory except inactive file cache */
 };
-/* Returns false if no controller counts it. */
+/* Returns false if no controller counts the usage. */
 bool cgroup_usage(const struct cgroup_trees *pod, const char *container, struct cgroup_usage *ret);
 
 #endif

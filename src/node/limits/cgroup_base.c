@@ -1,4 +1,4 @@
-/* The cluster's own control groups; see limits/cgroup_base.h. */
+/* Manages the cluster's own control groups; see limits/cgroup_base.h. */
 #include "node/limits/cgroup_base.h"
 
 #include "base/cleanup.h"
@@ -29,7 +29,7 @@ static char *record_path(const char *state_dir)
     return mem_printf("%s/run/cgroups", state_dir);
 }
 
-/* Calls `visit` for each line. */
+/* Calls `visit` for each line of the record. */
 static void each_recorded(const char *text, struct arena *arena,
                           void (*visit)(void *context, const struct cgroup_trees *one),
                           void *context)
@@ -49,7 +49,8 @@ static void read_record(const char *state_dir, struct buf *ret)
     (void)file_read(path, ret, NULL);
 }
 
-/* Recorded before the group is created, so that none is ever forgotten. */
+/* Adds a group to the record. Must be called before the group is created, so that the record is
+ * complete. */
 static int cgroup_base_remember(const char *state_dir, const struct cgroup_trees *one,
                                 struct err *err)
 {
@@ -74,7 +75,8 @@ static int pass_on(const char *parent, unsigned controller, struct err *err)
     return file_write_into(path, text, err);
 }
 
-/* Whether the process runs this program, as the `trainyard up` that waits for the server does. */
+/* Whether the process runs this program. Such a process is the `trainyard up` that waits for the
+ * server. */
 static bool is_of_us(int pid)
 {
     char path[64];
@@ -115,7 +117,8 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent)
     return may_have_groups(parent);
 }
 
-/* Returns the controllers that the group passes on to its children, now or after this call. */
+/* Enables the controllers that the group can pass on to its children, except those in `taken`.
+ * Returns the controllers that are enabled now. */
 static unsigned cgroup_base_offered_controllers(const char *state_dir, const char *parent,
                                                 unsigned taken)
 {
@@ -158,7 +161,7 @@ static void cgroup_base_add_place(struct cgroup_base *base, const char *state_di
         log_info("cgroups", "%s", err.message);
         return;
     }
-    /* Relative to the rest of the machine, all pods together weigh as much as its processors. */
+    /* All pods together get a weight of 1024 per processor, relative to the rest of the machine. */
     const struct cgroup_limits weight = {.cpu_shares = (int64_t)SHARES_A_CPU * get_nprocs()};
     (void)cgroup_limit(&one, NULL, &weight, NULL);
     base->trees.items[base->trees.count++] = one.items[0];
@@ -215,7 +218,7 @@ struct sweep {
     cgroup_base_knows *knows;
     void *context;
     struct arena *arena;
-    struct buf kept; /* what stays of the record */
+    struct buf kept; /* the new text of the record */
 };
 
 static bool is_current(const struct cgroup_base *base, const char *directory)

@@ -92,7 +92,8 @@ static const char *without_self(struct arena *arena, const char *path)
     return str_has_suffix(path, suffix) ? arena_strndup(arena, path, size - length) : path;
 }
 
-/* ID PARENT DEVICE ROOT MOUNT-POINT OPTIONS TAG… - TYPE SOURCE SUPER-OPTIONS */
+/* Parses a line of mountinfo: ID PARENT DEVICE ROOT MOUNT-POINT OPTIONS TAG… - TYPE SOURCE
+ * SUPER-OPTIONS */
 static bool read_mount(char *line, const char *own_groups, struct arena *arena,
                        struct cgroup_place *ret)
 {
@@ -126,7 +127,8 @@ static bool read_mount(char *line, const char *own_groups, struct arena *arena,
     return true;
 }
 
-/* A hierarchy may be mounted in several places; the first is used. */
+/* Whether the hierarchy was found before. It may be mounted in several places; the first is used.
+ */
 static bool is_known(const struct cgroup_places *places, const struct cgroup_place *place)
 {
     for (size_t i = 0; i < places->count; i++)

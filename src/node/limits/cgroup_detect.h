@@ -1,5 +1,5 @@
-/* Where this machine has control groups, read from the texts of /proc/self/cgroup and
- * /proc/self/mountinfo. Pure: it opens nothing, so each kind of machine is tested as a pair of
+/* Finds the control groups of this machine in the texts of /proc/self/cgroup and
+ * /proc/self/mountinfo. Pure: it opens no file, so tests describe each kind of machine by two
  * texts. limits/cgroup_base.c uses the result. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_DETECT_H
 #define TRAINYARD_NODE_LIMITS_CGROUP_DETECT_H
@@ -7,13 +7,13 @@
 #include "base/arena.h"
 #include "node/limits/cgroup.h"
 
-/* The group into which trainyard's own processes are moved when they are in the way of child
- * groups (cgroup_base.c). A server that is restarted begins there. */
+/* The group into which cgroup_base.c moves trainyard's own processes, because a group with
+ * processes cannot have child groups with controllers. A restarted server begins in this group. */
 #define CGROUP_SELF "trainyard-self"
 
 /* One hierarchy as this process sees it. */
 struct cgroup_place {
-    const char *mount;    /* its mount point */
+    const char *mount;    /* where the hierarchy is mounted */
     const char *own;      /* the directory of this process's group, without CGROUP_SELF */
     unsigned controllers; /* version 1 only; in version 2 the file cgroup.controllers lists them */
     bool unified;         /* version 2 */
@@ -29,10 +29,10 @@ struct cgroup_places {
 void cgroup_detect(struct arena *arena, const char *own_groups, const char *mounts,
                    struct cgroup_places *ret);
 
-/* Returns the directory below which groups are to be created. It is the process's own group, so
- * that its limits apply to pods too. A unit's group belongs to systemd, so a privileged process
- * uses a group of its own beside the slices. An ordinary user has only the groups that were
- * delegated to it. */
+/* Returns the directory below which groups are to be created. Usually it is the process's own
+ * group, so that the limits of that group apply to pods too. The group of a systemd unit belongs to
+ * systemd, so a privileged process creates a group beside the slices instead. An ordinary user can
+ * use only groups that were delegated to that user. */
 const char *cgroup_place_parent(const struct cgroup_place *place, bool privileged);
 
 #endif

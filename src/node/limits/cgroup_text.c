@@ -1,4 +1,4 @@
-/* Control groups as lines of text; see limits/cgroup.h. */
+/* Writes and parses control groups as lines of text; see limits/cgroup.h. */
 #include "node/limits/cgroup.h"
 
 #include "base/cleanup.h"
@@ -88,7 +88,7 @@ int cgroup_trees_load(struct arena *arena, const char *pod_directory, struct cgr
     struct err missing = ERR_INIT;
     int result = file_read(path, &text, &missing);
     if (result == -ERR_NOT_FOUND)
-        return 0; /* a pod that an older version has started */
+        return 0; /* an older version has started the pod */
     if (result == 0)
         result = cgroup_trees_parse(arena_strndup(arena, text.data, text.size), ret, &missing);
     return result < 0 ? err_set(err, missing.code, "'%s': %s", path, missing.message) : 0;

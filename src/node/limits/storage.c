@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { WALKS_MAX = 4 }; /* of one place whose directories are moved meanwhile */
+enum { WALKS_MAX = 4 }; /* walks of one place, if its directories are moved meanwhile */
 
 /* Returns false if there is no such limit. */
 static bool read_limit(const struct json *value, struct kube_quantity *ret)
@@ -23,7 +23,7 @@ static bool is_in_memory(const struct json *volume)
     return str_eq(json_get_string(json_get(volume, "emptyDir"), "medium", ""), "Memory");
 }
 
-/* A limit of zero means none. */
+/* Finds the limit of a volume. A limit of zero means no limit. */
 static bool volume_limit(const struct json *volume, struct kube_quantity *ret)
 {
     return !is_in_memory(volume) &&
@@ -40,8 +40,9 @@ static bool storage_is_sidecar(const struct json *init)
     return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
 }
 
-/* Returns the sum of the containers that run together, or the amount that an init container may
- * use beside the sidecars before it, if that is larger. Only containers with a limit count. */
+/* Computes the limit of the whole pod, and returns false if it has none. The limit is the sum over
+ * the containers that run together. If an init container and the sidecars before it have a larger
+ * sum, that sum counts. Containers without a limit count as zero. */
 static bool pod_limit(const struct json *pod, struct kube_quantity *ret)
 {
     static const char *const LISTS[] = {"initContainers", "containers"};
@@ -76,7 +77,8 @@ bool storage_is_limited(const struct json *pod)
 
 /* ---- where it lies --------------------------------------------------------------------------- */
 
-/* Secrets do not count, and neither do volumes in memory. */
+/* Finds the kind of a volume. Returns false for secrets and volumes in memory, which do not count.
+ */
 static bool volume_kind(const struct json *volume, enum storage_kind *ret)
 {
     const struct json *empty = json_get(volume, "emptyDir");
@@ -135,16 +137,16 @@ static bool is_other_log(const struct storage_place *place, const char *name)
 static int count_entry(void *context, int directory, const char *name, const struct stat *info)
 {
     struct storage_place *place = context;
-    /* Each name of a file with several hard links counts for its part. */
+    /* A file with several hard links counts in equal parts for each of its names. */
     if (!is_other_log(place, name))
         place->used += (int64_t)info->st_blocks * 512 /
                        (S_ISDIR(info->st_mode) || !info->st_nlink ? 1 : (int64_t)info->st_nlink);
     return 0;
 }
 
-/* Files that could not be read are counted next time or not at all: a pod is evicted only for what
- * was found. If directories were moved meanwhile, the walk is repeated, and the one that saw the
- * most counts. */
+/* Measures one place. Files that cannot be read are not counted, because a pod is evicted only for
+ * bytes that were found. If directories were moved meanwhile, the walk is repeated, and the largest
+ * result counts. */
 static void storage_measure_place(struct storage_place *place, size_t *left)
 {
     const size_t allowed = *left;
@@ -199,7 +201,7 @@ static const char *limit_text(struct arena *arena, const struct kube_quantity *l
     return arena_strdup(arena, text);
 }
 
-/* Checks the limits that the pod names. */
+/* Checks the limits in the pod's spec. Returns a reason for eviction, or NULL. */
 static const char *judge_limits(struct arena *arena, const struct json *pod,
                                 const struct storage_place *places, size_t count)
 {
@@ -242,7 +244,7 @@ static int64_t layer_used(const struct storage_place *places, size_t count, cons
     return 0;
 }
 
-/* A container without a limit of its own has the default one for files outside of its volumes. */
+/* Checks containers without a limit: a default limit applies to their files outside of volumes. */
 static const char *judge_layers(struct arena *arena, const struct json *pod,
                                 const struct storage_place *places, size_t count)
 {

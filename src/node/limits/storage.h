@@ -1,5 +1,5 @@
-/* How much of the disk a pod may use, and how much it uses: sizeLimit of its emptyDirs and limits
- * of ephemeral-storage, counted and judged as by the kubelet. A container without such a limit may
+/* Measures the disk space of a pod and compares it with its limits: sizeLimit of its emptyDirs and
+ * limits of ephemeral-storage, by the rules of the kubelet. A container without such a limit may
  * write STORAGE_LAYER_MAX bytes outside of its volumes. */
 #ifndef TRAINYARD_NODE_LIMITS_STORAGE_H
 #define TRAINYARD_NODE_LIMITS_STORAGE_H
@@ -9,27 +9,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most that one measurement of a pod looks at. */
+/* Limits of one measurement of a pod. */
 enum {
     STORAGE_ENTRIES_MAX = 1000 * 1000, /* files and directories */
     STORAGE_DEPTH_MAX = 4096,          /* depth of nested directories */
     STORAGE_NAMES_MAX = 64 << 20,      /* bytes of names in memory */
 };
 
-static const int64_t STORAGE_LAYER_MAX = INT64_C(20) << 30; /* if no limit is given */
+static const int64_t STORAGE_LAYER_MAX = INT64_C(20) << 30; /* the default limit of a container */
 
 enum storage_kind {
     STORAGE_EMPTY_DIR,
     STORAGE_FILES, /* a volume that the node has written */
-    STORAGE_LAYER, /* what a container has written outside of its volumes */
-    STORAGE_LOGS,  /* of a container */
+    STORAGE_LAYER, /* files of a container outside of its volumes */
+    STORAGE_LOGS,  /* the log files of a container */
 };
 
 struct storage_place {
     enum storage_kind kind;
     const char *name; /* the name of the volume or container */
     const char *path;
-    int64_t used;   /* bytes on the disk, as far as they were counted */
+    int64_t used;   /* bytes on the disk that were counted */
     bool is_beyond; /* the measurement stopped at a maximum */
     size_t closed;  /* directories that could not be opened; their content is not counted */
 };
@@ -41,16 +41,16 @@ bool storage_is_limited(const struct json *pod);
 size_t storage_places(struct arena *arena, const struct json *pod, const char *pod_dir,
                       struct storage_place **ret);
 
-/* Counts the bytes in each place. Blocks as long as the disk takes. Files that are written
- * meanwhile are counted in part. */
+/* Counts the bytes in each place. Blocks while it reads the disk. Files that are written meanwhile
+ * are counted in part. */
 void storage_measure(struct storage_place *places, size_t count);
 
-/* Returns why the pod is to be evicted, in the kubelet's words, or NULL. A pod with more files
- * than are looked at is evicted too, because it could hide any amount in them. */
+/* Returns why the pod is to be evicted, in the kubelet's words, or NULL. A pod whose measurement
+ * stopped at a maximum is evicted too, because the rest could have any size. */
 const char *storage_judge(struct arena *arena, const struct json *pod,
                           const struct storage_place *places, size_t count);
 
-/* Returns a sentence about what was not counted, or NULL. */
+/* Returns a sentence about files that were not counted, or NULL. */
 const char *storage_gap(struct arena *arena, const struct storage_place *places, size_t count);
 
 #endif

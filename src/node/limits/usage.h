@@ -1,6 +1,6 @@
-/* The resource usage of pods and of the machine, for metrics.k8s.io. A rate needs two samples: the
- * first request waits one second for the second sample, and requests within the next minute are
- * answered at once. Without requests nothing is measured. */
+/* Measures the resource usage of pods and of the machine, for metrics.k8s.io. A rate needs two
+ * samples. The first request waits one second for the second sample; requests within the next
+ * minute are answered at once. Without requests nothing is measured. */
 #ifndef TRAINYARD_NODE_LIMITS_USAGE_H
 #define TRAINYARD_NODE_LIMITS_USAGE_H
 
@@ -11,13 +11,13 @@
 
 /* One running container at one moment. */
 struct usage_row {
-    char *uid; /* of its pod */
+    char *uid; /* the UID of its pod */
     char *name;
     char *mark; /* the mark of its processes if it has no namespaces (process/orphans.h), or NULL */
-    int64_t run; /* counted by restarts */
-    int64_t pid; /* of its first process, a child of `supervisor` */
+    int64_t run; /* the number of restarts before this run */
+    int64_t pid; /* the PID of its first process, a child of `supervisor` */
     pid_t supervisor;
-    bool is_counted; /* control groups have counted it; otherwise its processes are looked up */
+    bool is_counted; /* control groups count its usage; otherwise its processes are looked up */
     struct cgroup_usage usage;
 };
 
@@ -29,10 +29,11 @@ struct usage_sample {
 };
 
 void usage_sample_release(struct usage_sample *sample); /* safe on zeroed memory */
-/* Copies the row. If no group counts it, its usage is that of processes that have exited. */
+/* Copies the row. If no control group counts the container, row->usage is the usage of its
+ * processes that have exited. */
 void usage_sample_add(struct usage_sample *sample, const struct usage_row *row);
-/* Called when all rows are added: samples the machine, and the processes of containers that no
- * group counts. */
+/* Must be called after all rows were added. Samples the machine, and the processes of containers
+ * that no control group counts. */
 void usage_sample_finish(struct usage_sample *sample);
 
 /* Computes a report in the arena from two samples. Pure. */

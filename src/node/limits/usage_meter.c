@@ -1,4 +1,4 @@
-/* Requests for usage, and when they are answered; see limits/usage.h. */
+/* Answers requests for usage; see limits/usage.h. */
 #include "node/limits/usage.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 enum {
     WINDOW_MIN_MS = 1000, /* the kernel counts CPU time of processes in hundredths of a second */
-    WINDOW_MAX_MS = 60 * 1000, /* an older sample says nothing about the present */
+    WINDOW_MAX_MS = 60 * 1000, /* with an older sample the rate would be out of date */
 };
 
 struct asked {
@@ -51,7 +51,7 @@ static void on_due(struct loop_timer *timer)
     struct engine_usage_report report;
     meter_take_sample(meter, &now);
     usage_compare(arena, &meter->last, &now, &report);
-    /* Takes one request at a time from the list, because an answer may cancel another request. */
+    /* An answer may cancel another request, so one request at a time is taken from the list. */
     for (struct asked *asked; (asked = meter->asked);) {
         meter->asked = asked->next;
         asked->done(asked->context, &report);

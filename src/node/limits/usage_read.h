@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From /proc/PID/status: the memory of the process itself, without file mappings. */
+/* Reads the memory of a process without file mappings from /proc/PID/status. Returns false if there
+ * is none. */
 bool usage_read_process_memory(const char *status, int64_t *ret_bytes);
 
-/* From /proc/stat: how long the machine's processors were busy, in ticks. */
+/* Reads how long the machine's processors were busy, in ticks, from /proc/stat. */
 bool usage_read_machine_time(const char *stat, int64_t *ret_ticks);
 
 struct machine_memory {

@@ -1,4 +1,4 @@
-/* Samples of usage, and the difference of two; see limits/usage.h. */
+/* Takes samples of usage and computes the difference of two; see limits/usage.h. */
 #include "node/limits/usage.h"
 
 #include "node/limits/usage_read.h"
@@ -61,10 +61,10 @@ static int64_t ticks_to_ns(int64_t ticks)
     return ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 }
 
-/* A container that no group counts: its supervisor, and what identifies its processes. */
+/* A container that no control group counts: its processes must be found. */
 struct sought {
     struct usage_row *row;
-    ino_t space; /* its mount namespace, if it has one of its own */
+    ino_t space; /* the container's mount namespace, if it has its own */
 };
 
 struct search {
@@ -72,7 +72,7 @@ struct search {
     struct sought *sought;
     pid_t *supervisors; /* one per container; -1 if its first process is gone */
     size_t count;
-    char **marks; /* one per process of the table; NULL before it is read */
+    char **marks; /* one per process of the table; NULL before the mark is read */
 };
 
 static void begin_search(struct search *search, struct usage_sample *sample)
@@ -107,7 +107,8 @@ static void end_search(struct search *search)
     free(search->supervisors);
 }
 
-/* An environment may be large, and all descendants of `top` ask for it: it is read once. */
+/* Returns the mark of process `top`. The mark is read once, because an environment may be large and
+ * each descendant of `top` needs the mark. */
 static const char *mark_of(const struct search *search, const struct process_entry *top)
 {
     char **mark = &search->marks[top - search->table.all.items];
@@ -119,9 +120,9 @@ static const char *mark_of(const struct search *search, const struct process_ent
     return *mark;
 }
 
-/* `top` is a child of the supervisor but no container's first process: an exec command. It is
- * recognized by its mount namespace or by its mark; if neither can be read, it belongs to the only
- * container, if there is just one. */
+/* Returns the container of an exec command. `top` is its first process: a child of the supervisor,
+ * but not a container's first process. The container is found by its mount namespace or its mark.
+ * If neither can be read and the pod has only one container, that container is returned. */
 static struct usage_row *row_of_command(const struct search *search,
                                         const struct process_entry *process,
                                         const struct process_entry *top)
@@ -145,8 +146,7 @@ static struct usage_row *row_of_command(const struct search *search,
     return beside == 1 && !is_told ? last : NULL;
 }
 
-/* Returns the container that a process belongs to: usually the one whose first process is its
- * ancestor. */
+/* Returns the container of a process: usually the container whose first process is an ancestor. */
 static struct usage_row *row_of(const struct search *search, const struct process_entry *process)
 {
     const struct process_entry *top =
@@ -196,7 +196,8 @@ void usage_sample_finish(struct usage_sample *sample)
 
 /* ---- Two samples ----------------------------------------------------------------------------- */
 
-/* A container that is not in the sample before has used all its CPU time since then. */
+/* Returns the CPU time in the earlier sample. A container that is not in that sample has started
+ * later, so all its CPU time is new. */
 static int64_t time_before(const struct usage_sample *before, const struct usage_row *row)
 {
     for (size_t i = 0; i < before->rows.count; i++) {
@@ -210,7 +211,8 @@ static int64_t time_before(const struct usage_sample *before, const struct usage
 static struct engine_usage sample_cpu_rate(int64_t before_ns, const struct cgroup_usage *now,
                                            int64_t window_ns)
 {
-    /* The CPU time of processes that have ended between two samples may be missing. */
+    /* CPU time of processes that have ended between the samples may be missing, so `now` may be
+     * smaller. */
     int64_t used = now->cpu_ns > before_ns ? now->cpu_ns - before_ns : 0;
     return (struct engine_usage){(int64_t)((double)used / (double)window_ns * (double)SECOND_NS),
                                  now->memory_bytes};

@@ -1,6 +1,6 @@
-/* The lines of a container's log file, in the format of other container runtimes:
- * "2026-11-15T02:00:00.123456789Z stdout F text". F ends a line; P says that the line goes on in
- * the next record. The pod's supervisor writes them, the log stream reads them. */
+/* Writes and parses the lines of a container's log file, in the format of other container runtimes:
+ * "2026-11-15T02:00:00.123456789Z stdout F text". F ends a line. P means that the line continues in
+ * the next record. The pod's supervisor writes the file, and the log stream reads it. */
 #ifndef TRAINYARD_NODE_LOG_CONTAINER_LOG_H
 #define TRAINYARD_NODE_LOG_CONTAINER_LOG_H
 
@@ -17,7 +17,7 @@ enum {
     LOG_FILES_MAX = 5,
 };
 
-/* The output of one stream (stdout or stderr) since its last line end. */
+/* The output of one stream (stdout or stderr) after its last complete line. */
 struct node_log_writer {
     const char *stream;
     size_t pending;
@@ -25,10 +25,10 @@ struct node_log_writer {
 };
 
 void node_log_writer_init(struct node_log_writer *writer, const char *stream);
-/* Converts output of time `wall_ns` into records, appended to `records`. */
+/* Converts output that was read at time `wall_ns` into records, and appends them to `records`. */
 void node_log_writer_add(struct node_log_writer *writer, int64_t wall_ns, const char *data,
                          size_t size, struct buf *records);
-/* The stream has ended: an unfinished line becomes a P record. */
+/* Must be called when the stream has ended. An unfinished line becomes a P record. */
 void node_log_writer_finish(struct node_log_writer *writer, int64_t wall_ns, struct buf *records);
 
 struct node_log_record {

@@ -1,4 +1,4 @@
-/* The log files of a run; see log/files.h. */
+/* Finds and reads the log files of a run; see log/files.h. */
 #include "node/log/files.h"
 
 #include "node/log/container_log.h"
@@ -19,7 +19,7 @@
 
 enum { TRIES_MAX = 100 };
 
-typedef VEC(int64_t) part_list; /* ascending */
+typedef VEC(int64_t) part_list; /* numbers in ascending order */
 
 static int log_files_compare(const void *a, const void *b)
 {
@@ -89,8 +89,8 @@ static bool log_files_try_next(const char *path, int fd, int *ret)
         done = !node_log_files_same(newest, fd);
         *ret = done ? TAKE_FD(newest) : -1;
     } else if (newest >= 0 && !node_log_files_same(newest, fd)) {
-        /* The file was removed before it was read to its end: continues with the oldest that is
-         * left. */
+        /* The file was removed before it was read to its end. Continues with the oldest remaining
+         * file. */
         *ret = parts.count ? open_part(path, parts.items[0]) : TAKE_FD(newest);
         done = *ret >= 0;
     }
@@ -117,8 +117,8 @@ bool node_log_files_go_on(const char *path, struct node_log_place *place)
         ;
     if (next < 0)
         return false;
-    /* If there is a next file, nothing is appended to this one any more; but something may have
-     * been appended since the last read. */
+    /* If there is a next file, this one does not grow any more. But it may have grown since the
+     * last read. */
     if (log_files_size_of(place->fd) > place->size) {
         close(next);
         return true;
@@ -128,13 +128,13 @@ bool node_log_files_go_on(const char *path, struct node_log_place *place)
     return true;
 }
 
-/* Goes back from the newest file as long as lines are missing. */
+/* Goes back from the newest file until enough lines are found. */
 static void find_tail(const char *path, const part_list *parts, int64_t lines, int *fd,
                       int64_t *offset)
 {
     struct stat info;
     bool is_newest = true;
-    size_t left = find_part(path, parts, *fd); /* it may have been renamed just now */
+    size_t left = find_part(path, parts, *fd); /* the file may have been renamed just now */
     for (;;) {
         int64_t wanted = lines;
         *offset =
@@ -143,7 +143,7 @@ static void find_tail(const char *path, const part_list *parts, int64_t lines, i
             return;
         int older = open_part(path, parts->items[--left]);
         if (older < 0)
-            return; /* it and all before it were removed meanwhile */
+            return; /* this file and all older ones were removed meanwhile */
         close(*fd);
         *fd = older;
         is_newest = false;

@@ -14,8 +14,8 @@
 /* A record begins with a time and a stream name, both of fixed size. */
 enum { TAG_OFFSET = sizeof("2026-11-15T02:00:00.123456789Z stdout ") - 1 };
 
-/* The pod's status says what the container waits for; before it is written, the pod is only just
- * being created. */
+/* Sets the error for a container that has not started. The pod's status names the reason; without a
+ * status, the reason is ContainerCreating. */
 static int waits_to_start(const struct json *pod, const char *container, struct err *err)
 {
     const struct json *waiting =
@@ -32,7 +32,7 @@ int node_log_choose_run(const struct container_state *state, const struct json *
 {
     if (!state || (state->phase == CONTAINER_WAITING && !state->last.known))
         return waits_to_start(pod, container, err);
-    /* A container that waits for its next run has no newer log than that of its last run. */
+    /* A container that waits for its next run has no newer log than that of the last run. */
     int64_t run = state->phase == CONTAINER_WAITING ? state->restarts - 1 : state->restarts;
     if (previous && !state->last.known)
         return err_set(err, ERR_BAD_REQUEST,
@@ -48,8 +48,8 @@ static bool ends_line(int fd, int64_t record)
     return pread(fd, &tag, 1, record + TAG_OFFSET) == 1 && tag == 'F';
 }
 
-/* Goes back over the records: a line ends at each F record, and the last record ends one in any
- * case. */
+/* Goes back over the records. Each F record ends a line. In the newest file, the last record ends a
+ * line too. */
 int64_t node_log_tail_offset(int fd, int64_t size, bool is_newest, int64_t *lines)
 {
     const int64_t wanted = *lines;

@@ -1,5 +1,5 @@
-/* A container's log on the API; see log/stream.h. Files are read on the loop thread, in pieces:
- * they were written recently on this machine and are in the page cache. */
+/* Streams a container's log to API clients; see log/stream.h. Files are read on the loop thread, in
+ * pieces. They were written recently on this machine, so they are in the page cache. */
 #include "node/log/stream.h"
 
 #include "base/cleanup.h"
@@ -18,8 +18,8 @@
 
 enum {
     PIECE_MAX = 64 * 1024, /* bytes per read; more than a record */
-    PENDING_MAX =
-        1024 * 1024, /* bytes that the client has not taken; beyond that, reading pauses */
+    /* Bytes that the client has not received yet. Above this limit, reading pauses. */
+    PENDING_MAX = 1024 * 1024,
 };
 
 struct node_log_stream {
@@ -29,9 +29,9 @@ struct node_log_stream {
     char *directory, *container;
     int64_t run;
     bool follow, timestamps;
-    int64_t since_ms, left; /* bytes that may still be sent; -1 means no limit */
+    int64_t since_ms, left; /* `left`: bytes that may still be sent; -1 means no limit */
     struct node_log_place place;
-    int last_fd; /* the newest file when the request came */
+    int last_fd; /* the file that was newest when the request came */
     bool run_ended;
     struct loop_task again;
     uv_fs_event_t log_watch, state_watch;
@@ -54,7 +54,7 @@ static void on_handle_closed(uv_handle_t *handle)
     free(stream);
 }
 
-/* Unlinks the stream; its memory is freed when its handles are closed. */
+/* Unlinks the stream. Its memory is freed after its handles are closed. */
 static void log_stream_drop(struct node_log_stream *stream)
 {
     list_remove(&stream->link);
@@ -102,8 +102,8 @@ static void watch_newest(struct node_log_stream *stream)
     (void)uv_fs_event_start(&stream->log_watch, on_log_change, path, 0);
 }
 
-/* The file is read to its end: continues with the next one, if any. A client that does not follow
- * stops at the file that was the newest when its request came. */
+/* Continues with the next file, if any. Called when a file is read to its end. A client that does
+ * not follow stops at the file that was newest when its request came. */
 static bool log_stream_go_on(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
@@ -116,7 +116,7 @@ static bool log_stream_go_on(struct node_log_stream *stream)
     return true;
 }
 
-/* Sends one piece. Returns false if there is nothing more in the file now. */
+/* Sends one piece. Returns false if the file has no more data now. */
 static bool send_piece(struct node_log_stream *stream)
 {
     char data[PIECE_MAX];
@@ -141,8 +141,8 @@ static void log_stream_pump(struct node_log_stream *stream)
 {
     if (http_pending(stream->exchange) > PENDING_MAX)
         return; /* the drain callback continues */
-    /* Checked before the last read, so that everything that the container wrote before its end is
-     * in the file. */
+    /* This is checked before the last read. So the file then contains everything that the container
+     * wrote. */
     bool ended = stream->run_ended || !stream->follow;
     bool more = send_piece(stream) || log_stream_go_on(stream);
     if (stream->left == 0 || (!more && ended))

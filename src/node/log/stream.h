@@ -1,6 +1,6 @@
-/* A container's log as the API serves it: the records of its files are converted to lines,
- * filtered, and followed until the container's run has ended and everything is sent. A slow client
- * slows the reading down; nothing is buffered for it. */
+/* Streams a container's log to an API client. The records of its files are converted to lines and
+ * filtered. A stream that follows ends when the container's run has ended and everything is sent.
+ * If a client reads slowly, reading the file pauses. */
 #ifndef TRAINYARD_NODE_LOG_STREAM_H
 #define TRAINYARD_NODE_LOG_STREAM_H
 

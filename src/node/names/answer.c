@@ -12,8 +12,8 @@ enum { ALIASES_MAX = 8 }; /* the longest chain of aliases, which may be a cycle 
 #define CLUSTER_DOMAIN "cluster.local"
 
 /* The responder is authoritative for these suffixes: it denies a name that does not exist instead
- * of forwarding it. Short forms of services and pods are common in configurations; the reverse
- * zones are the ranges of network/pod_network.h. */
+ * of forwarding it. The short forms "svc" and "pod" are common in configurations. The reverse zones
+ * are the ranges of network/pod_network.h. */
 static const char *const ZONES[] = {
     CLUSTER_DOMAIN, "svc", "pod", "localhost", "244.10.in-addr.arpa", "96.10.in-addr.arpa",
 };
@@ -33,7 +33,7 @@ static const char *zone_of(const char *name)
     return NULL;
 }
 
-/* "10-244-1-2.default.pod.cluster.local": the name contains the address. */
+/* Parses a pod's name, which contains its address: "10-244-1-2.default.pod.cluster.local". */
 static bool read_pod_name(const char *name, struct in_addr *ret)
 {
     char text[INET_ADDRSTRLEN];
@@ -48,7 +48,8 @@ static bool read_pod_name(const char *name, struct in_addr *ret)
     return inet_pton(AF_INET, text, ret) == 1;
 }
 
-/* Returns the entry; `own` is room for one that is not in the table. */
+/* Returns the entry of the name, or NULL. The entry of a pod or of localhost is not in the table;
+ * it is made in `*own` and `*address`. */
 static const struct names_entry *answer_find_entry(const struct names_table *table,
                                                    const char *name, struct names_entry *own,
                                                    struct in_addr *address)
@@ -73,8 +74,8 @@ static bool answer_wants_type(const struct dns_query *query, enum dns_type type)
     return query->type == type || query->type == DNS_ANY;
 }
 
-/* Adds all records of one entry that were asked for. Clients mostly take the first address, so
- * each query begins with another one; the query's random number selects it. */
+/* Adds all records of one entry that match the query's type. Most clients use the first address, so
+ * the order varies: the query's random number selects the first one. */
 static void add_records(struct dns_answer *answer, const struct names_table *table,
                         const struct names_entry *entry, const char *owner)
 {
@@ -106,7 +107,7 @@ static void add_learnt(struct dns_answer *answer, const struct names_learnt *lea
     answer->is_cut = answer->is_cut || reply.is_cut;
 }
 
-/* The alias may be written with a final dot. */
+/* Copies an alias, without a final dot. */
 static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
 {
     size_t size = strlen(alias);
@@ -119,8 +120,8 @@ static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
     return dns_is_name(ret);
 }
 
-/* Follows aliases until a name has what was asked for. Returns true if the last name is outside of
- * the cluster and unknown. */
+/* Follows aliases until a name has records of the query's type. Returns true if the last name is
+ * outside of the cluster and unknown. */
 static bool answer_follow_alias(struct dns_answer *answer, const struct names_table *table,
                                 const struct names_entry *entry, const struct names_learnt *learnt,
                                 char name[DNS_NAME_MAX + 1])

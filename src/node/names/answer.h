@@ -1,5 +1,5 @@
-/* The responder's answer to one query, from the table of names. A pure function; names/responder.c
- * has the sockets and asks other servers. */
+/* Computes the responder's answer to one query from the table of names. Pure. names/responder.c has
+ * the sockets and asks other servers. */
 #ifndef TRAINYARD_NODE_NAMES_ANSWER_H
 #define TRAINYARD_NODE_NAMES_ANSWER_H
 
@@ -9,8 +9,7 @@
 enum names_verdict {
     NAMES_ANSWERED,
     NAMES_OUTSIDE,       /* not a name of the cluster: forward the query */
-    NAMES_ALIAS_OUTSIDE, /* a name of the cluster that is an alias of an outside name: ask for that
-                            one */
+    NAMES_ALIAS_OUTSIDE, /* an alias of an outside name: ask for the outside name */
 };
 
 /* The answer about the outside name that an alias points to. */
@@ -19,8 +18,8 @@ struct names_learnt {
     struct dns_reply reply;
 };
 
-/* With NAMES_ALIAS_OUTSIDE, `ret_alias` is the name to ask for; with its answer in `learnt`, a
- * second call answers the query. `learnt` is NULL in the first call. */
+/* Answers a query. After NAMES_ALIAS_OUTSIDE, the caller asks another server for `ret_alias`, and
+ * calls again with the reply in `learnt`. `learnt` is NULL in the first call. */
 enum names_verdict names_answer(const struct names_table *table, const struct dns_query *query,
                                 const struct names_learnt *learnt, void *data, size_t max,
                                 size_t *ret_size, char ret_alias[DNS_NAME_MAX + 1]);

@@ -1,5 +1,5 @@
-/* Names in the hosts files of pods; see names/host_names.h. The runtime reports changes. Files are
- * written in place, because each container has its file mounted. */
+/* Writes names of services into the hosts files of pods; see names/host_names.h. Files are written
+ * in place, because the containers have them mounted. */
 #include "node/names/host_names.h"
 
 #include "node/node_object.h"
@@ -118,7 +118,8 @@ static size_t count_all(struct kube_informer *informer)
     return count;
 }
 
-/* The address of such a pod is its node's, known as soon as it is bound. */
+/* Lists the pods with hostNetwork on this machine. Such a pod has its node's address, which is
+ * known as soon as the pod is bound. */
 static struct host_names_pods list_pods(const struct host_names *names, struct arena *arena)
 {
     struct kube_informer *informer = *names->options.pods;
@@ -151,7 +152,7 @@ static char *lines_for(const struct host_names *names, struct arena *arena, cons
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* In place, because the container has this very file mounted. */
+/* Overwrites the file in place, because the container has this file mounted. */
 static int write_in_place(const char *path, const char *text, size_t size, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -164,7 +165,7 @@ static int write_in_place(const char *path, const char *text, size_t size, struc
     return result;
 }
 
-/* The text before the mark belongs to the pod. */
+/* Replaces the lines after the mark. The text before the mark belongs to the pod. */
 static int refresh_file(const char *path, const char *lines, struct err *err)
 {
     _cleanup_buf_ struct buf old, text;
@@ -196,7 +197,8 @@ static void host_names_refresh(struct loop_timer *timer)
         const char *path = arena_printf(arena, "%s/pods/%s/hosts", names->options.state_dir, uid);
         struct err err = ERR_INIT;
 
-        if (!str_is_dns_subdomain(uid) || !file_exists(path)) /* its file does not exist yet */
+        if (!str_is_dns_subdomain(uid) ||
+            !file_exists(path)) /* the pod's file does not exist yet */
             continue;
         if (!lines || !str_eq(namespace_, kube_meta_namespace(pods.pods[i]))) {
             namespace_ = kube_meta_namespace(pods.pods[i]);

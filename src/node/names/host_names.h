@@ -1,8 +1,8 @@
-/* Names for pods with hostNetwork. The DNS responder is in the pod network, in which they are not;
- * a resolv.conf cannot name a port, and port 53 of the machine may belong to another server. So
- * the names of services that they can reach are lines of their /etc/hosts; a headless service
- * lists those of its pods that use the machine's network too. The file is updated while the pod
- * runs. */
+/* Gives pods with hostNetwork the names of services through /etc/hosts. Such pods are not in the
+ * pod network, so they cannot reach the DNS responder. A resolv.conf cannot name a port, and port
+ * 53 of the machine may belong to another server. So /etc/hosts lists the services that these pods
+ * can reach. A headless service lists only its pods with hostNetwork. The file is updated while the
+ * pod runs. */
 #ifndef TRAINYARD_NODE_NAMES_HOST_NAMES_H
 #define TRAINYARD_NODE_NAMES_HOST_NAMES_H
 
@@ -20,20 +20,20 @@ struct host_names_options {
 struct host_names *host_names_new(const struct host_names_options *options);
 struct host_names *host_names_free(struct host_names *names);
 
-/* Returns the lines about services for a new pod's file, <directory>/hosts; they follow the pod's
+/* Returns the lines about services for a new pod's file, <directory>/hosts. They follow the pod's
  * own lines. */
 const char *host_names_text(const struct host_names *names, struct arena *arena,
                             const struct json *pod);
-/* A service or pod has changed: updates the files soon. */
+/* Schedules an update of the files. Must be called after a service or pod has changed. */
 void host_names_changed(struct host_names *names);
 
-/* Computes the lines for the pods of a namespace. Pure. `pods` are those that use the machine's
- * network and are bound to this machine's nodes; `addresses` are theirs. */
+/* The pods with hostNetwork on this machine's nodes, and their addresses. */
 struct host_names_pods {
     const struct json **pods;
     const char **addresses;
     size_t count;
 };
+/* Computes the lines for the hosts files of the pods of a namespace. Pure. */
 char *host_names_lines(struct arena *arena, const char *namespace_,
                        const struct json *const *services, size_t service_count,
                        const struct host_names_pods *pods);

@@ -1,4 +1,4 @@
-/* Names of the cluster; see names/names.h. */
+/* Collects the names of the cluster; see names/names.h. */
 #include "node/names/names.h"
 
 #include "base/str.h"
@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* "_http._tcp.serving.default.svc.cluster.local" */
+/* Adds the SRV name of a port, such as "_http._tcp.serving.default.svc.cluster.local". */
 static void add_port(struct names_table *table, const char *service, const struct json *port,
                      const char *target)
 {

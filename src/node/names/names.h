@@ -8,7 +8,7 @@
 #include "node/names/table.h"
 #include "node/service/service_table.h"
 
-/* Adds to an empty table. */
+/* Adds the names to an empty table. */
 void names_collect(struct names_table *table, const struct service_table_source *source);
 
 #endif

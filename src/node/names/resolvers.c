@@ -9,8 +9,8 @@
 
 static const char BLANKS[] = " \t\r";
 
-/* Returns the value after the keyword if the line begins with it, without surrounding blanks and
- * comments. */
+/* Returns the value after the keyword `word`, without surrounding blanks and comments. Returns NULL
+ * if the line does not begin with the keyword. */
 static const char *resolvers_value_of(const char *line, size_t size, const char *word,
                                       size_t *ret_size)
 {
@@ -29,7 +29,7 @@ static const char *resolvers_value_of(const char *line, size_t size, const char 
     return at;
 }
 
-/* "fe80::1%eth0" is an address on one link. */
+/* Parses an address. The address "fe80::1%eth0" is valid only on the link eth0. */
 static bool resolvers_parse_address(const char *value, size_t size, struct resolver *ret)
 {
     char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE];
@@ -84,7 +84,7 @@ const char *resolvers_search(const char *text, size_t *ret_size)
     return found;
 }
 
-/* Returns N of "name:N" among the words, or `found`. */
+/* Returns N of the word "name:N", or `found` if there is no such word. */
 static int option_of(const char *words, size_t size, const char *name, int found, int max)
 {
     size_t name_size = strlen(name);

@@ -1,4 +1,4 @@
-/* The DNS server of the pod network; see names/responder.h. */
+/* Answers DNS queries in the pod network; see names/responder.h. */
 #include "node/names/responder_internal.h"
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ size_t responder_answer_max(const struct responder_asker *asker, const struct dn
     return asker->over_tcp ? DNS_TCP_MAX : dns_query_udp_max(query);
 }
 
-/* An answer that cannot be sent counts as lost: the client asks again. */
+/* Sends an answer. If that fails, the answer is lost, and the client asks again. */
 void responder_say(struct responder *responder, const struct responder_asker *asker,
                    const void *data, size_t size)
 {
@@ -81,7 +81,7 @@ static void on_udp(struct epoll_watch *watch, uint32_t events)
         socklen_t peer_size = sizeof(asker.peer);
         ssize_t size = recvfrom(responder->options.udp_fd, query, sizeof(query), 0,
                                 (struct sockaddr *)&asker.peer, &peer_size);
-        if (size < 0) /* nothing left, or the report that an earlier answer was refused */
+        if (size < 0) /* no packet is left, or the kernel reports that an earlier answer failed */
             return;
         responder_take(responder, &asker, query, (size_t)size);
     }
@@ -101,8 +101,8 @@ int responder_new(const struct responder_options *options, struct responder **re
     if (!epoll_watch_set(fd, options->udp_fd, &responder->udp, EPOLLIN) ||
         !epoll_watch_set(fd, options->tcp_fd, &responder->tcp, EPOLLIN)) {
         err_set_errno(err, errno, "cannot watch the sockets of the name server");
-        responder->options.udp_fd = responder->options.tcp_fd =
-            -1; /* the caller keeps the sockets */
+        /* The caller keeps the sockets. */
+        responder->options.udp_fd = responder->options.tcp_fd = -1;
         responder_free(responder);
         return -err->code;
     }

@@ -14,10 +14,11 @@
 struct responder;
 
 struct responder_options {
-    int udp_fd, tcp_fd;      /* bound, and listening; they do not block */
-    const char *resolv_conf; /* the file that lists the machine's name servers, read again when it
-                                changes; must outlive the responder */
-    uint16_t port;           /* the port of these servers; 0 means 53 */
+    int udp_fd, tcp_fd; /* non-blocking; the TCP socket listens */
+    /* The file that lists the machine's name servers. It is read again after each change. The
+     * string must outlive the responder. */
+    const char *resolv_conf;
+    uint16_t port;           /* the port of the machine's name servers; 0 means 53 */
     int64_t (*now_ms)(void); /* the clock; NULL means the machine's */
 };
 
@@ -25,7 +26,7 @@ struct responder_options {
 int responder_new(const struct responder_options *options, struct responder **ret, struct err *err);
 struct responder *responder_free(struct responder *responder);
 
-/* Answers from this table from now on; its contents are moved. */
+/* Replaces the table of names. The contents of `*table` are moved to the responder. */
 void responder_set(struct responder *responder, struct names_table *table);
 
 /* Handles events, waiting up to timeout_ms for them (-1 means for ever) with the signal mask

@@ -1,8 +1,8 @@
-/* Names outside of the cluster: the machine's name servers are asked, one after the other, each
- * time with another number and from another port, so that a host that cannot see the question
- * cannot forge the answer. UDP is used, and TCP for an answer that is too long if the client came
- * over TCP. This process is in the machine's network, so names that resolve on the machine resolve
- * in pods. */
+/* Forwards queries for names outside of the cluster to the machine's name servers, one server after
+ * the other. Each attempt has another random number and another port, so that a host that cannot
+ * see the query cannot forge the answer. Queries use UDP. If an answer is too long for UDP and the
+ * client uses TCP, the query is repeated over TCP. This process is in the machine's network, so
+ * names that resolve on the machine resolve in pods. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@
 
 enum {
     TRIES_MAX = 3,
-    TRY_MS = 1500, /* the C library in a pod waits 5 s */
+    TRY_MS = 1500, /* per attempt; the C library in a pod waits 5 s in total */
     REPLY_MAX = 4096,
 };
 
@@ -29,17 +29,18 @@ struct forward {
     struct responder_asker asker;
     uint8_t *query; /* as received */
     size_t query_size;
-    char name[DNS_NAME_MAX +
-              1]; /* the target of an alias of the cluster; "" if the query is forwarded as it is */
-    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX]; /* with the length before it, for TCP */
-    size_t asked_size;                             /* without the length */
+    /* The target of an alias of the cluster. "" if the query is forwarded unchanged. */
+    char name[DNS_NAME_MAX + 1];
+    /* The message to the server, after a prefix for its length, which only TCP needs. */
+    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX];
+    size_t asked_size;                        /* size of the message, without its length */
     struct resolver resolvers[RESOLVERS_MAX]; /* a copy of the list at the start of this query */
     size_t resolver_count;
     int tries;
     bool over_tcp, connecting;
     struct buf in; /* input over TCP */
-    int fd;        /* -1 if there is none */
-    bool is_dead;  /* epoll may still report events for it */
+    int fd;        /* the socket to the server, or -1 */
+    bool is_dead;  /* freed later, because epoll may still report events for it */
     int64_t deadline_ms;
 };
 
@@ -63,7 +64,7 @@ static void read_resolvers(struct responder *responder)
     responder->resolv_stamp = stamp;
     for (size_t i = 0; responder->options.port && i < responder->resolver_count; i++)
         responder->resolvers[i].ipv4.sin_port =
-            htons(responder->options.port); /* at the same offset in ipv6 */
+            htons(responder->options.port); /* sin6_port has the same offset */
 }
 
 /* ---- one question ---------------------------------------------------------------------------- */
@@ -80,7 +81,7 @@ static void hang_up(struct forward *forward)
 static void forward_end(struct forward *forward)
 {
     struct responder *responder = forward->responder;
-    if (forward->is_dead) /* its client was closed while it was answered */
+    if (forward->is_dead) /* the client's connection was closed while the answer was sent */
         return;
     hang_up(forward);
     forward->is_dead = true;
@@ -96,7 +97,7 @@ static struct dns_query query_of(const struct forward *forward)
     struct dns_query query;
     enum dns_rcode rcode;
     (void)dns_query_read(forward->query, forward->query_size, &query,
-                         &rcode); /* it was valid before */
+                         &rcode); /* the query was valid when it came */
     return query;
 }
 
@@ -112,7 +113,7 @@ static const struct resolver *resolver_of(const struct forward *forward)
     return &forward->resolvers[(size_t)(forward->tries - 1) % forward->resolver_count];
 }
 
-/* A new socket has a new random port. */
+/* Opens a new socket to the server, with a new random local port. */
 static bool forward_dial(struct forward *forward, bool over_tcp)
 {
     const struct resolver *resolver = resolver_of(forward);
@@ -171,7 +172,8 @@ static void pass_back(struct forward *forward, const struct dns_query *query, ui
     responder_say(forward->responder, &forward->asker, data, size);
 }
 
-/* Answers a query for an alias of the cluster with what was learnt, if the alias still exists. */
+/* Answers a query for an alias of the cluster with the name server's reply, if the alias still
+ * exists. */
 static void answer_alias(struct forward *forward, const struct dns_query *query,
                          const struct dns_reply *reply)
 {
@@ -191,7 +193,8 @@ static bool is_helpless(enum dns_rcode rcode)
     return rcode == DNS_SERVFAIL || rcode == DNS_REFUSED || rcode == DNS_NOTIMP;
 }
 
-/* Returns false if the packet does not answer what was asked; it is ignored. */
+/* Handles a packet from the server. Returns false, and ignores the packet, if it does not answer
+ * the query. */
 static bool take_reply(struct forward *forward, uint8_t *data, size_t size)
 {
     struct dns_reply reply;

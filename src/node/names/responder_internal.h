@@ -1,5 +1,5 @@
-/* Shared by the files of the responder: names/responder.c answers, names/responder_line.c keeps
- * TCP clients, names/responder_forward.c asks other servers. */
+/* Shared by the files of the responder: names/responder.c answers, names/responder_line.c serves
+ * TCP clients, and names/responder_forward.c asks other servers. */
 #ifndef TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 #define TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 
@@ -12,7 +12,7 @@
 
 enum {
     RESPONDER_PREFIX = 2,         /* the length before a message over TCP */
-    RESPONDER_QUERY_MAX = 4096,   /* a query is a name and an OPT record */
+    RESPONDER_QUERY_MAX = 4096,   /* bytes of a query: a name and an OPT record */
     RESPONDER_FORWARDS_MAX = 512, /* queries forwarded and not answered yet */
 };
 
@@ -21,20 +21,22 @@ struct responder {
     int epoll_fd;
     struct epoll_watch udp, tcp;
     struct names_table table;
-    struct list_head lines, forwards;           /* sorted by deadline */
-    struct list_head dead_lines, dead_forwards; /* freed after the turn */
+    struct list_head lines, forwards; /* sorted by deadline */
+    struct list_head dead_lines,
+        dead_forwards; /* freed after the events of this turn are handled */
     size_t line_count, forward_count;
     int64_t accept_ms; /* the time to accept connections again; 0 means now */
     struct resolver resolvers[RESOLVERS_MAX];
     size_t resolver_count;
-    struct file_stamp resolv_stamp; /* of the file that they were read from */
+    struct file_stamp resolv_stamp; /* the version of resolv.conf that `resolvers` was read from */
     uint8_t scratch[DNS_TCP_MAX];
 };
 
 /* The client that sent a query. */
 struct responder_line;
 struct responder_asker {
-    struct responder_line *line; /* its TCP connection; NULL for UDP, or if it is closed */
+    struct responder_line
+        *line; /* its TCP connection; NULL for UDP or after the connection was closed */
     bool over_tcp;
     struct sockaddr_in peer; /* its address, for UDP */
 };
@@ -59,18 +61,20 @@ bool responder_line_wait(struct responder_line *line);
 void responder_line_done(struct responder_line *line);
 void responder_lines_expire(struct responder *responder, int64_t now_ms);
 int64_t responder_lines_deadline(const struct responder *responder); /* 0 if there is none */
+/* Frees closed connections. */
 void responder_lines_bury(struct responder *responder);
 void responder_lines_end(struct responder *responder);
 
 /* ---- names/responder_forward.c */
-/* Forwards the query to the machine's name servers. `name` replaces the name in it; NULL keeps it.
- */
+/* Forwards the query to the machine's name servers. `name` replaces the name in the query; NULL
+ * means that the name is not replaced. */
 void responder_forward(struct responder *responder, const struct responder_asker *asker,
                        const struct dns_query *query, size_t query_size, const char *name);
 /* Drops the forwarded queries of a connection that is closed. */
 void responder_forwards_forget(struct responder *responder, const struct responder_line *line);
 void responder_forwards_expire(struct responder *responder, int64_t now_ms);
 int64_t responder_forwards_deadline(const struct responder *responder); /* 0 if there is none */
+/* Frees forwarded queries that have ended. */
 void responder_forwards_bury(struct responder *responder);
 void responder_forwards_end(struct responder *responder);
 

@@ -1,4 +1,4 @@
-/* Clients over TCP: queries and answers, each with its length before it. */
+/* Serves DNS clients over TCP. Each query and each answer follows its length. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -14,9 +14,9 @@ enum {
     LINES_MAX = 128,
     IDLE_MS = 10 * 1000,
     WAITING_MAX = 32, /* forwarded queries per connection */
-    ANSWERS_MAX =
-        4 * DNS_TCP_MAX, /* bytes that the peer has not read; beyond that it gets no more answers */
-    ACCEPT_RETRY_MS = 100, /* after no descriptor was free */
+    /* Bytes of answers that the peer has not read. Above this limit it gets no more answers. */
+    ANSWERS_MAX = 4 * DNS_TCP_MAX,
+    ACCEPT_RETRY_MS = 100, /* pause after descriptors or memory were exhausted */
 };
 
 struct responder_line {
@@ -44,7 +44,7 @@ static void line_end(struct responder_line *line)
     responder->line_count--;
 }
 
-/* Sends as much as possible, and waits for the next event. */
+/* Sends as many bytes as possible, and waits for the next event. */
 static void line_flush(struct responder_line *line)
 {
     while (line->out.size) {
@@ -100,7 +100,7 @@ static void keep_alive(struct responder_line *line)
     list_append(&responder->lines, &line->link);
 }
 
-/* Answers the complete queries; a message longer than a query closes the connection. */
+/* Answers the complete queries. A message longer than RESPONDER_QUERY_MAX closes the connection. */
 static void take_queries(struct responder_line *line)
 {
     const struct responder_asker asker = {.line = line, .over_tcp = true};
@@ -168,7 +168,7 @@ void responder_accept(struct epoll_watch *watch, uint32_t events)
     } else if (fd >= 0) {
         close(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-        /* It would be reported again and again. */
+        /* Pauses, because epoll would report the same connection again and again. */
         epoll_watch_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, 0);
         responder->accept_ms = responder_now_ms(responder) + ACCEPT_RETRY_MS;
     }

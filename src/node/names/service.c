@@ -13,7 +13,7 @@
 
 enum {
     SOON_MS = 2,
-    EASE = 10, /* at most one part in this many of the loop's time is spent on tables */
+    EASE = 10, /* tables take at most about 1/EASE of the loop's time */
 };
 
 struct names_service {
@@ -22,7 +22,7 @@ struct names_service {
     struct helper_keeper *keeper;
     struct loop_timer timer;
     int64_t pause_ms;
-    char *table; /* the table that the responder got last, or NULL */
+    char *table; /* the text of the last table that the responder got, or NULL */
 };
 
 static const struct json *names_service_next_service(void *context, size_t *position)

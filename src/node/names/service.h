@@ -1,5 +1,5 @@
-/* The names of the pod network, as seen from the control process: keeps the responder alive, and
- * sends it a new table when names of the cluster have changed. */
+/* Keeps the DNS responder of the pod network running for the control process, and sends it a new
+ * table when names of the cluster have changed. */
 #ifndef TRAINYARD_NODE_NAMES_SERVICE_H
 #define TRAINYARD_NODE_NAMES_SERVICE_H
 
@@ -9,16 +9,16 @@
 struct names_service;
 
 struct names_service_options {
-    struct helper_options helper; /* its `argument` is the machine's resolv.conf */
+    struct helper_options helper; /* `helper.argument` is the path of the machine's resolv.conf */
     struct kube_informer *services, *endpoints;
 };
 
 struct names_service *names_service_new(struct loop *loop,
                                         const struct names_service_options *options);
-/* Frees it; the responder keeps running. */
+/* Frees the object. The responder continues to run. */
 struct names_service *names_service_free(struct names_service *self);
 
-/* A service or its endpoints have changed. */
+/* Schedules a new table. Must be called after a service or its endpoints have changed. */
 void names_service_changed(struct names_service *self);
 
 #endif

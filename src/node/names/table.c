@@ -1,4 +1,4 @@
-/* The table of names; see names/table.h. */
+/* Stores, writes and parses the table of names; see names/table.h. */
 #include "node/names/table.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* The names of the cluster, as the control process writes them for the responder: one "name NAME"
- * line per name, followed by its "address ADDRESS", "alias NAME", "pointer NAME" and "port NUMBER
- * TARGET" lines. The reader does not trust its input. */
+/* Stores the names of the cluster. The control process writes the table as text for the responder:
+ * one "name NAME" line per name, followed by its "address ADDRESS", "alias NAME", "pointer NAME"
+ * and "port NUMBER TARGET" lines. The parser does not trust its input. */
 #ifndef TRAINYARD_NODE_NAMES_TABLE_H
 #define TRAINYARD_NODE_NAMES_TABLE_H
 
@@ -20,10 +20,10 @@ struct names_port {
     const char *target;
 };
 
-/* An entry without records is a parent of other names: it exists, but has no data. */
+/* An entry without records is the parent of other names: the name exists, but has no data. */
 struct names_entry {
     const char *name;
-    const char *alias; /* CNAME; or NULL */
+    const char *alias; /* CNAME, or NULL */
     struct in_addr *addresses;
     size_t address_count, address_capacity;
     const char **pointers; /* PTR */
@@ -40,8 +40,8 @@ struct names_table {
 void names_table_init(struct names_table *table);
 void names_table_release(struct names_table *table);
 
-/* Returns the entry of this name; it and its parent names are created if missing. NULL if it is
- * not a valid DNS name. */
+/* Returns the entry of this name. Creates it and its parent names if they are missing. Returns NULL
+ * if the name is not a valid DNS name. */
 struct names_entry *names_table_add(struct names_table *table, const char *name);
 const struct names_entry *names_table_find(const struct names_table *table, const char *name);
 
@@ -55,7 +55,7 @@ void names_entry_add_port(struct names_table *table, struct names_entry *entry, 
 
 /* Writes the entries sorted by name, so that equal tables have equal texts. */
 void names_table_write(const struct names_table *table, struct buf *buf);
-/* Reads into a new, empty table. `text` is cut up in place. */
+/* Parses the text into a new, empty table. Modifies `text`. */
 int names_table_parse(struct names_table *table, char *text, size_t size, struct err *err);
 
 #endif

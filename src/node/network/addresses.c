@@ -1,4 +1,4 @@
-/* Addresses of the pod network; see network/addresses.h. */
+/* Assigns addresses of the pod network; see network/addresses.h. */
 #include "node/network/addresses.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
-/* The addresses of the pod network that are in use. Node n gives out 10.244.<n+1>.1 … .254, the
- * one that has been free longest first, so that a client with an outdated address does not reach
- * another pod. */
+/* Records which addresses of the pod network are in use. Node n assigns 10.244.<n+1>.1 … .254 in
+ * ascending order and then starts again at .1. So an address is reused late, and a client with an
+ * outdated address rarely reaches another pod. */
 #ifndef TRAINYARD_NODE_NETWORK_ADDRESSES_H
 #define TRAINYARD_NODE_NETWORK_ADDRESSES_H
 
@@ -15,7 +15,7 @@ struct addresses {
     int next[POD_NETWORK_NODES_MAX]; /* where the next search begins, per node */
 };
 
-/* Returns -ERR_TOO_MANY if the node has none left. */
+/* Takes a free address of a node. Returns -ERR_TOO_MANY if the node has no free address. */
 int addresses_take(struct addresses *addresses, int node, char text[INET_ADDRSTRLEN],
                    struct err *err);
 /* Marks the address of a pod of an earlier run as taken. Ignores a text that is not a pod's

@@ -1,4 +1,4 @@
-/* Connections to pods; see network/connect.h. */
+/* Opens connections to pods; see network/connect.h. */
 #include "node/network/connect.h"
 
 #include "base/cleanup.h"
@@ -36,11 +36,11 @@ struct node_connect {
     int fd;
     uv_poll_t *poll; /* freed in libuv's close callback */
     struct loop_timer timer;
-    struct loop_task task; /* reports an early failure in a turn of its own */
+    struct loop_task task; /* reports an early failure from the loop */
     char where[64];        /* "10.244.1.2:3000", for messages */
     node_connect_done *done;
     void *context;
-    struct err err; /* of the first address, which is the most relevant */
+    struct err err; /* the error of the first address, which is the most relevant one */
 };
 
 static void on_connect_poll_closed(uv_handle_t *handle)

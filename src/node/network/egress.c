@@ -1,4 +1,4 @@
-/* Chooses, sets up and remembers egress; see network/egress.h. */
+/* Chooses, sets up and records egress; see network/egress.h. */
 #include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
@@ -114,7 +114,7 @@ static int start_program(const struct helper_options *options, struct egress *wa
     if (!way->program)
         return err_set(err, ERR_NOT_FOUND,
                        "install 'passt' (or 'slirp4netns'), or start it as root");
-    way->kind = EGRESS_PROGRAM; /* the keeper tries again if it does not start now */
+    way->kind = EGRESS_PROGRAM; /* if the program does not start now, the keeper tries again */
     if (helper_process_find(&HELPER_EGRESS, options->state_dir, &pidfd, NULL) == 0)
         return 0;
     struct helper_options helper = *options;
@@ -168,7 +168,8 @@ int egress_close(const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     struct egress way;
-    /* Also undoes a setup that was not recorded: root's names are known without the record. */
+    /* Without a record this still removes root's setup, because its names are derived from the
+     * state directory. */
     bool known = egress_load(state_dir, &way, NULL) == 0;
     int result = 0;
     if (known && geteuid() == 0 && way.kind != EGRESS_PROGRAM)

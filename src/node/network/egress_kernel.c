@@ -1,6 +1,6 @@
-/* Egress for root; see network/egress.h. All names on the machine are derived from the state
- * directory, so that the remains of a killed server are found again and each cluster has its own
- * names. */
+/* Sets up egress for root; see network/egress.h. All names on the machine are derived from the
+ * state directory. So each cluster has its own names, and the remains of a killed server are found
+ * again. */
 #include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
@@ -30,12 +30,12 @@ enum { ROUTES_MAX = 4 * 1024 * 1024, RANGE_PREFIX = 30, RANGES = 65536 / 4 };
 #define LINK_PREFIX    "tyo"
 #define TABLE_INSIDE   "trainyard"
 #define FORWARD_SWITCH "/proc/sys/net/ipv4/ip_forward"
-/* Exists if forwarding was off before the first cluster of the machine. A reboot removes it
- * together with what it would undo. */
+/* This file exists if IP forwarding was off before the machine's first cluster started. A reboot
+ * removes the file, and also turns forwarding off. */
 #define FORWARD_MEMORY "/run/trainyard-ip-forward"
-/* Locked while a link and the forwarding switch are changed. Otherwise a cluster that starts finds
- * the switch on, and the last cluster that stops turns it off. All clusters of the machine share
- * the file; it is never removed. */
+/* Locked while a link and the forwarding switch are changed. Without the lock, a starting cluster
+ * could find the switch on just before the last stopping cluster turns it off. All clusters of the
+ * machine share the file, which is never removed. */
 #define FORWARD_LOCK "/run/trainyard-ip-forward.lock"
 
 static uint32_t number_of(const char *state_dir)
@@ -95,7 +95,7 @@ bool egress_choose(const char *routes, uint32_t seed, struct in_addr *ret)
     struct in_addr base;
     inet_pton(AF_INET, EGRESS_RANGE, &base);
     for (uint32_t i = 1; i < RANGES; i++) {
-        /* Never the first range, which programs use for themselves. */
+        /* Skips the first range, which the egress programs use. */
         uint32_t first = ntohl(base.s_addr) + 4 * (1 + (seed + i) % (RANGES - 1));
         bool taken = false;
         for (const char *line = strchr(routes, '\n'); line && !taken; line = strchr(line, '\n')) {
@@ -145,8 +145,9 @@ static int lay_link(int machine, int inside, int network_fd, const char *name, u
     return 0;
 }
 
-/* Three rules for this cluster's link: packets that leave the machine get the machine's address;
- * packets that are no answers are not let in; and the machine itself is not reachable. */
+/* Writes three rules for this cluster's link. Packets that leave the machine get the machine's
+ * address. Packets into the link are dropped unless they belong to an open connection. Packets from
+ * the link to the machine itself are dropped. */
 static int egress_kernel_write_rules(int fd, const char *name, struct in_addr inner,
                                      struct err *err)
 {
@@ -175,8 +176,9 @@ static int egress_kernel_write_rules(int fd, const char *name, struct in_addr in
     return nft_batch_send(fd, &batch, err);
 }
 
-/* Takes the lock while the descriptor is open. Without a lock nothing can be recorded, and so
- * nothing could be undone later. */
+/* Returns a descriptor that holds the lock until it is closed, or -1. If /run is not writable,
+ * locking fails, but then FORWARD_MEMORY cannot be written either, and forwarding is not changed.
+ */
 static int lock_switch(void)
 {
     int fd = open(FORWARD_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -211,7 +213,7 @@ static bool has_links(void)
     return found;
 }
 
-/* The last cluster restores what was before the first. */
+/* Turns forwarding off after the last cluster has ended, if it was off before the first one. */
 static int end_forwarding(struct err *err)
 {
     if (!file_exists(FORWARD_MEMORY) || has_links())
@@ -274,6 +276,6 @@ int egress_remove_kernel(const char *state_dir, struct err *err)
     nft_batch_end(&batch);
     if (nft_open(&filter, NULL) == 0)
         (void)nft_batch_send(filter, &batch,
-                             NULL); /* a kernel without nf_tables has none to remove */
+                             NULL); /* without nf_tables there is no table to remove */
     return end_forwarding(err);
 }

@@ -1,4 +1,4 @@
-/* Tries namespaces; see network/namespace_probe.h. */
+/* Tries to create namespaces; see network/namespace_probe.h. */
 #include "node/network/namespace_probe.h"
 
 #include "node/process/namespaces.h"
@@ -28,7 +28,7 @@ static bool has_capabilities(uint32_t needed)
            (data[0].effective & needed) == needed;
 }
 
-/* A user namespace may deny setgroups() whatever capabilities there are. */
+/* A user namespace may deny setgroups() even to a process with all capabilities. */
 static bool groups_are_denied(void)
 {
     _cleanup_buf_ struct buf text;
@@ -68,8 +68,8 @@ int namespace_probe_make_user_namespace(struct err *err)
                            (struct id_map){.inside = 0, .outside = gid}, err);
 }
 
-/* A chroot is often an ordinary directory. The kernel replaces no root that is not a mount point,
- * and makes no user namespace in a chroot. */
+/* Refuses a chroot into an ordinary directory. There the kernel creates no user namespace, and it
+ * cannot replace the root, because the root is not a mount point. */
 static int check_root(struct err *err)
 {
     struct statx root;
@@ -82,8 +82,8 @@ static int check_root(struct err *err)
                    "containers do, by pivot_root");
 }
 
-/* In a container that hides parts of its /proc the kernel refuses a new one. Only a process of the
- * new PID namespace can mount it. */
+/* Tries to mount a new /proc. The kernel refuses that in a container that hides parts of /proc. A
+ * child process does it, because only a process in the new PID namespace can mount it. */
 static int try_proc(const char *directory, struct err *err)
 {
     int status = 0;
@@ -134,7 +134,7 @@ int namespace_probe(const char *directory, struct err *err)
     close(fds[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-    if (got != (ssize_t)sizeof(failure)) /* a seccomp filter may kill the process */
+    if (got != (ssize_t)sizeof(failure)) /* a seccomp filter may have killed the process */
         return err_set(err, ERR_UNAVAILABLE, "a process that tries to create them is killed");
     if (failure.code == ERR_NONE)
         return 0;

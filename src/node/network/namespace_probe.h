@@ -1,6 +1,6 @@
-/* Whether this machine allows what a sandbox needs. A child process tries it, because no setting
- * tells: the kernel's limits, AppArmor, and the filters and capabilities of a surrounding
- * container all matter. */
+/* Tests whether this machine allows the namespaces that a sandbox needs. A child process tries to
+ * create them, because no single setting tells: the kernel's limits, AppArmor, and the filters and
+ * capabilities of a surrounding container all matter. */
 #ifndef TRAINYARD_NODE_NETWORK_NAMESPACE_PROBE_H
 #define TRAINYARD_NODE_NETWORK_NAMESPACE_PROBE_H
 
@@ -17,7 +17,7 @@ bool namespace_probe_can_become(void);
 int namespace_probe_make_user_namespace(struct err *err);
 
 /* Returns 0 if namespaces work. Otherwise `err` says which attempt was refused. `directory` is any
- * directory; the child mounts something over it, invisible to others. */
+ * directory; the child mounts a file system over it that other processes do not see. */
 int namespace_probe(const char *directory, struct err *err);
 
 /* Returns a sentence that says which setting allows namespaces. */

@@ -1,4 +1,4 @@
-/* Sockets in another network namespace; see network/namespace_socket.h. */
+/* Creates sockets in another network namespace; see network/namespace_socket.h. */
 #include "node/network/namespace_socket.h"
 
 #include "base/cleanup.h"
@@ -28,9 +28,9 @@ static void *namespace_socket_make_socket(void *context)
     return NULL;
 }
 
-/* A network namespace belongs to a thread, descriptors belong to all threads: a thread enters the
- * namespace and makes the socket. It lives for one system call, because a permanent one would have
- * to be shut down. */
+/* Each thread has its own network namespace, but all threads share descriptors. So a new thread
+ * enters the namespace and creates the socket. The thread ends at once, because a permanent thread
+ * would have to be shut down. */
 int namespace_socket(int network_fd, int domain, int type, int protocol, int *ret_fd,
                      struct err *err)
 {

@@ -1,4 +1,4 @@
-/* Sockets in a network namespace other than the process's own. */
+/* Creates sockets in a network namespace other than the process's own. */
 #ifndef TRAINYARD_NODE_NETWORK_NAMESPACE_SOCKET_H
 #define TRAINYARD_NODE_NETWORK_NAMESPACE_SOCKET_H
 
@@ -9,8 +9,8 @@
 int namespace_socket(int network_fd, int domain, int type, int protocol, int *ret_fd,
                      struct err *err);
 
-/* Like namespace_socket(), bound to a port of the pod network's gateway; a stream socket listens.
- */
+/* Like namespace_socket(), but binds the socket to a port of the pod network's gateway. A stream
+ * socket also listens. */
 int namespace_socket_gateway(int network_fd, int type, int port, int *ret_fd, struct err *err);
 
 #endif

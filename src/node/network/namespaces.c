@@ -1,9 +1,10 @@
-/* The cluster's namespaces. The control process stays in the machine's network and mounts, so that
- * it can listen on the machine's loopback. Without privileges it moves into a user namespace of
- * its own, in which it may create pods. A holder process (trainyard-step hold) keeps that
- * namespace and the pod network alive, so that pods, addresses and open connections survive the
- * control process. While the control process lives, its descriptor also keeps the network alive: a
- * killed holder is replaced by one that joins the network, without an effect on pods. */
+/* Creates, enters and ends the cluster's namespaces. The control process stays in the machine's
+ * network and mounts, so that it can listen on the machine's loopback. Without privileges it moves
+ * into its own user namespace, in which it may create pods. A holder process (trainyard-step hold)
+ * keeps that namespace and the pod network alive, so that pods, addresses and open connections
+ * survive the control process. While the control process lives, its descriptor also keeps the
+ * network alive. If the holder is killed, a new holder joins the network, without an effect on
+ * pods. */
 #include "node/network/namespaces.h"
 
 #include "node/limits/cgroup_base.h"
@@ -38,17 +39,17 @@
 
 enum {
     STOP_GRACE_MS = 5 * 1000, /* the grace period of pods at `down` */
-    /* extra time for their supervisors: a hook that is cut off, a sandbox that the kernel removes,
-     * and writes to a disk that takes seconds per flush */
+    /* Extra time for the pods' supervisors. They may wait for a hook, for the kernel to remove the
+       sandbox, and for a slow disk. */
     STOP_SLACK_MS = 30 * 1000,
-    FORCE_MS = 3 * 1000, /* by force: the result does not matter, and the server blocks meanwhile */
+    FORCE_MS = 3 * 1000, /* to end pods by force; short, because the server blocks meanwhile */
     NOTE_MAX = 4096,
 };
 
 struct node_namespaces {
-    bool is_new; /* created by this process, not found */
+    bool is_new; /* this process has created the network */
     bool nested;
-    char *plain;    /* the sentence why there are no namespaces; NULL if there are */
+    char *plain;    /* a sentence that says why there are no namespaces; NULL if there are */
     int network_fd; /* the holder's network namespace */
     char *lock;
     struct cgroup_base *groups;
@@ -103,7 +104,8 @@ static int join_user_namespace(int pidfd, pid_t pid, struct err *err)
     return 0;
 }
 
-/* Tells a pod's supervisor to end the pod. Returns the pidfd to wait for, or -1 if none lives. */
+/* Tells a pod's supervisor to end the pod. Returns the pidfd to wait for, or -1 if the pod has no
+ * supervisor. */
 static int ask_to_end(const char *directory, const struct pod_stop *stop)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", directory);
@@ -116,7 +118,8 @@ static int ask_to_end(const char *directory, const struct pod_stop *stop)
     return pidfd;
 }
 
-/* Waits for a supervisor. If it does not end in time, it is killed, and its pod with it. */
+/* Waits for a supervisor. A supervisor that does not end in time is killed together with its pod.
+ */
 static int await_end(int pidfd, int64_t patience_ms, int death_ms, struct err *err)
 {
     int result = 0;
@@ -137,7 +140,8 @@ int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err
     return result;
 }
 
-/* The mark is "<pod directory>/<container>": a living supervisor ends its own processes. */
+/* Whether the pod of the mark "<pod directory>/<container>" has a supervisor, which ends its own
+ * processes. */
 static bool has_supervisor(void *context, const char *mark)
 {
     (void)context;
@@ -158,7 +162,7 @@ static void end_orphans(const char *state_dir)
         log_info("cluster", "ended %zu processes that were left of pods", count);
 }
 
-/* Tells all supervisors before it waits for the first. */
+/* Ends all pods. Tells all supervisors first, then waits for them. */
 static int end_pods(const char *state_dir, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = STOP_GRACE_MS, .pause = true};
@@ -218,8 +222,8 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
         result = space->nested ? join_user_namespace(pidfd, pid, err) : 0;
     } else {
         space->is_new = true;
-        /* Pods that have lost their network can reach nothing: they are paused and go on in the
-         * new one. */
+        /* Pods that have lost their network can reach nothing. So they are paused here, and
+         * continue in the new network. */
         result = end_pods(state_dir, err);
         if (result == 0)
             result = end_helpers(state_dir, err);
@@ -240,7 +244,7 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
     return 0;
 }
 
-/* Ends helpers that belong to another network than the one that was just found or created. */
+/* Ends helpers that belong to another pod network than the current one. */
 static int find_helpers(const struct node_namespaces *space, const struct node_options *options,
                         struct err *err)
 {
@@ -274,8 +278,8 @@ static void open_egress(const struct node_namespaces *space, const struct node_o
         log_warning("network", "%s", err.message);
 }
 
-/* Each pod takes descriptors of this process; the usual soft limit is meant for programs that use
- * select(). */
+/* Each pod takes descriptors of this process. The usual soft limit is low only for programs that
+ * use select(). */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -317,8 +321,8 @@ static bool holder_lives(const struct node_namespaces *space)
     return process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0;
 }
 
-/* Chooses the mode: namespaces unless they are refused or not wanted. Where a holder lives they
- * work. */
+/* Chooses the mode: namespaces, unless the machine refuses them or --plain is given. If a holder
+ * lives, namespaces work. */
 static void choose_mode(struct node_namespaces *space, const struct node_options *options)
 {
     struct err err = ERR_INIT;
@@ -340,8 +344,8 @@ static void choose_mode(struct node_namespaces *space, const struct node_options
         what, cause, advice);
 }
 
-/* `up` and `status` read the reason in the file later. Pods of the other mode cannot go on in this
- * one. */
+/* Ends pods that run in namespaces, because they cannot continue in plain mode. Stores the reason
+ * in a file, which `up` and `status` read later. */
 static int enter_plain(struct node_namespaces *space, const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = plain_file(state_dir);
@@ -387,8 +391,8 @@ int node_namespaces_enter(const struct node_options *options, struct node_namesp
     space->network_fd = -1;
     space->lock = mem_printf("%s/run/holder", options->state_dir);
     choose_mode(space, options);
-    /* Before any process is started, because children inherit the group that this process is moved
-     * to. */
+    /* This must come before any process is started, because children inherit the group into which
+     * this process is moved. */
     space->groups = cgroup_base_open(options->state_dir, !space->nested);
     int result = space->plain ? enter_plain(space, options->state_dir, err)
                               : enter_namespaces(space, options, err);
@@ -425,7 +429,7 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
     _cleanup_free_ char *lock = mem_printf("%s/lock", directory);
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    /* The supervisor lives in the pod's network. */
+    /* The supervisor is in the pod's network. */
     int result = process_lock_holder(lock, &pidfd, &pid, err);
     if (result < 0)
         return err_set(err, ERR_UNAVAILABLE, "the pod is not running");

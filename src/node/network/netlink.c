@@ -1,4 +1,4 @@
-/* rtnetlink for the pod network; see network/netlink.h. */
+/* Sends rtnetlink requests for the pod network; see network/netlink.h. */
 #include "node/network/netlink.h"
 
 #include "base/cleanup.h"
@@ -35,14 +35,14 @@ void netlink_begin(struct netlink_message *message, uint16_t type, uint16_t flag
         .nlmsg_len = NLMSG_HDRLEN,
         .nlmsg_type = type,
         .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags),
-        .nlmsg_seq = 1, /* one request at a time on a socket of its own */
+        .nlmsg_seq = 1, /* one request at a time per socket */
     };
     netlink_append_bytes(message, fixed, size);
 }
 
 void netlink_attr(struct netlink_message *message, uint16_t type, const void *data, size_t size)
 {
-    /* The length excludes the padding, and an attribute is added as a whole or not at all. */
+    /* The length excludes the padding. An attribute that does not fit is not added. */
     struct rtattr head = {.rta_type = type, .rta_len = (unsigned short)RTA_LENGTH(size)};
     if (RTA_SPACE(size) > NETLINK_MESSAGE_MAX - message->header.nlmsg_len) {
         message->overflowed = true;
@@ -113,7 +113,8 @@ static int netlink_exchange(int fd, const struct netlink_message *message)
     return verdict->error;
 }
 
-/* `is_so` is the error that says that the wanted state exists already; 0 for none. */
+/* Sends the message. The error `is_so` counts as success, because it means that the wanted state
+ * exists already. 0 means that there is no such error. */
 static int netlink_finish_message(int fd, const struct netlink_message *message, int is_so,
                                   struct err *err, const char *what, const char *name)
 {
@@ -130,7 +131,7 @@ struct answer {
     };
 };
 
-/* Sends a question and receives the first message of the answer. Returns false and sets errno on
+/* Sends a request and receives the first message of the answer. Returns false and sets errno on
  * failure. */
 static bool ask_kernel(int fd, struct netlink_message *question, struct answer *ret)
 {
@@ -147,8 +148,8 @@ static bool ask_kernel(int fd, struct netlink_message *question, struct answer *
     return got >= 0;
 }
 
-/* Returns the index of a link in the socket's namespace. That may differ from the caller's, so
- * if_nametoindex() cannot be used. */
+/* Returns the index of a link in the socket's namespace. That namespace may differ from the
+ * caller's, so if_nametoindex() cannot be used. */
 static int link_index(int fd, const char *name, int *ret, struct err *err)
 {
     struct netlink_message message;

@@ -1,6 +1,6 @@
-/* Links, addresses and routes of the pod network over rtnetlink: a message builder of fixed size,
- * and the requests that the network needs. The static trainyard-step uses it, so it depends on no
- * library. */
+/* Configures links, addresses and routes of the pod network over rtnetlink. It has a message
+ * builder of fixed size, and the requests that the network needs. The static trainyard-step uses
+ * it, so it depends on no library. */
 #ifndef TRAINYARD_NODE_NETWORK_NETLINK_H
 #define TRAINYARD_NODE_NETWORK_NETLINK_H
 
@@ -22,14 +22,14 @@ struct netlink_message {
     bool overflowed;
 };
 
-/* Begins a request with its fixed part (struct ifinfomsg and similar). */
+/* Begins a request with its fixed part, such as struct ifinfomsg. */
 void netlink_begin(struct netlink_message *message, uint16_t type, uint16_t flags,
                    const void *fixed, size_t size);
 void netlink_attr(struct netlink_message *message, uint16_t type, const void *data, size_t size);
 void netlink_attr_str(struct netlink_message *message, uint16_t type, const char *text);
 void netlink_attr_u32(struct netlink_message *message, uint16_t type, uint32_t value);
-/* Begins an attribute that contains the attributes added until netlink_nest_end() with the
- * returned offset. */
+/* Begins a nested attribute. It contains all attributes that are added before netlink_nest_end(),
+ * which gets the returned offset. */
 size_t netlink_nest(struct netlink_message *message, uint16_t type);
 void netlink_nest_end(struct netlink_message *message, size_t nest);
 
@@ -40,24 +40,24 @@ int netlink_link_up(int fd, const char *name, struct err *err);
 int netlink_link_delete(int fd, const char *name,
                         struct err *err); /* returns 0 if the link is missing */
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
-/* Creates a veth pair: `name` in this namespace, attached to the bridge (if any) and up; its peer
- * `peer` in another namespace. */
+/* Creates a veth pair. `name` is in this namespace, up, and attached to the bridge if `bridge` is
+ * not NULL. `peer` is its other end, in the namespace `peer_netns`. */
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
                         struct err *err);
 /* Makes a range of addresses local to this namespace for packets that are routed by this table.
- * Returns 0 if the route exists. */
+ * Returns 0 if the route exists already. */
 int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix, int table,
                             struct err *err);
-/* The gateway need not be in the link's own range of addresses. */
+/* Adds a default route. The gateway need not be in the link's range of addresses. */
 int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err);
 /* Routes packets with this mark by this table first. */
 int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err);
 /* Whether packets with this mark to this address stay in the namespace. */
 int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret,
                           struct err *err);
-/* Makes the address unreachable from this namespace. Returns 0 if it is already. */
+/* Makes the address unreachable from this namespace. Returns 0 if it is unreachable already. */
 int netlink_prohibit_add(int fd, struct in_addr address, struct err *err);
 bool netlink_link_exists(int fd, const char *name);
 

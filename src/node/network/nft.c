@@ -1,5 +1,5 @@
-/* Messages for nf_tables; see network/nft.h. Numbers are in network byte order, except those that
- * are compared with the kernel's registers. */
+/* Builds and sends messages for nf_tables; see network/nft.h. Numbers are in network byte order,
+ * except those that are compared with the kernel's registers. */
 #include "node/network/nft.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ static void nft_add_attribute(struct nft_batch *batch, const struct netlink_mess
         return;
     }
     struct nlmsghdr header = message->header;
-    header.nlmsg_flags &= (uint16_t)~NLM_F_ACK; /* errors are reported without it */
+    header.nlmsg_flags &= (uint16_t)~NLM_F_ACK; /* the kernel reports errors without this flag */
     header.nlmsg_seq = ++batch->sequence;
     memcpy(batch->data + batch->size, message->data, size);
     memcpy(batch->data + batch->size, &header, sizeof(header));
@@ -90,7 +90,7 @@ static void add_table(struct nft_batch *batch, uint16_t type, uint16_t flags, co
 void nft_table_remove(struct nft_batch *batch, const char *table)
 {
     add_table(batch, NFT_MSG_NEWTABLE, NLM_F_CREATE,
-              table); /* makes sure that the table exists, so that it can be deleted */
+              table); /* creates the table if it is missing, so that it can be deleted */
     add_table(batch, NFT_MSG_DELTABLE, 0, table);
 }
 
@@ -263,8 +263,8 @@ static void load_value(struct nft_rule *rule, const void *data, size_t size)
 
 void nft_rule_to_transparent(struct nft_rule *rule)
 {
-    /* The kernel requires a port whose listener gets packets of no connected socket. Nothing
-     * listens at this one, and then the rule does not match. */
+    /* tproxy requires a port. A listener on it would get packets that match no connected socket. No
+     * socket listens on this port, so such packets do not match the rule. */
     const uint16_t port = htons(1);
     load_value(rule, &port, sizeof(port));
     struct expression at = expression_begin(rule, "tproxy");

@@ -1,6 +1,6 @@
-/* The part of nf_tables that the pod network and egress need, over netlink: a table with base
- * chains and rules, sent as one batch that the kernel applies as a whole or not at all. Written by
- * hand, so that neither a program nor a library must be installed. Family ip only. */
+/* Implements the part of nf_tables that the pod network and egress need, over netlink. A table with
+ * base chains and rules is sent as one batch, which the kernel applies as a whole or not at all. No
+ * program and no library must be installed. Only family ip is supported. */
 #ifndef TRAINYARD_NODE_NETWORK_NFT_H
 #define TRAINYARD_NODE_NETWORK_NFT_H
 
@@ -22,8 +22,8 @@ int nft_open(int *ret_fd, struct err *err);
 void nft_batch_begin(struct nft_batch *batch);
 void nft_batch_end(struct nft_batch *batch);
 
-/* nft_table_replace() creates an empty table and drops an existing one; nft_table_remove() removes
- * it. */
+/* nft_table_replace() creates an empty table in place of an existing one. nft_table_remove()
+ * removes the table, if it exists. */
 void nft_table_replace(struct nft_batch *batch, const char *table);
 void nft_table_remove(struct nft_batch *batch, const char *table);
 
@@ -31,7 +31,8 @@ void nft_table_remove(struct nft_batch *batch, const char *table);
 void nft_chain_add(struct nft_batch *batch, const char *table, const char *chain, const char *type,
                    uint32_t hook, int32_t priority);
 
-/* A rule is begun, gets its conditions and its action, and is ended. */
+/* A rule in progress. The order of calls is: nft_rule_begin(), conditions, an action,
+ * nft_rule_end(). */
 struct nft_rule {
     struct netlink_message message;
     size_t expressions;
@@ -44,14 +45,15 @@ void nft_rule_not_to_address(struct nft_rule *rule, struct in_addr address);
 void nft_rule_to_range(struct nft_rule *rule, struct in_addr range, int prefix);
 void nft_rule_protocol(struct nft_rule *rule, uint8_t protocol); /* IPPROTO_TCP and so on */
 void nft_rule_in_link(struct nft_rule *rule, const char *name);
+/* Matches packets that leave by this link, or by any other link if `is_this` is false. */
 void nft_rule_out_link(struct nft_rule *rule, const char *name, bool is_this);
-/* Matches packets that belong to no connection that was opened before. */
+/* Matches packets that do not belong to an open connection. */
 void nft_rule_unasked(struct nft_rule *rule);
-/* Matches TCP or UDP packets of a connected socket with IP_TRANSPARENT in this namespace; the
+/* Matches TCP or UDP packets of a connected socket with IP_TRANSPARENT in this namespace. The
  * kernel delivers them to that socket if they are routed to this namespace. Fragments are
- * reassembled before any rule sees them. Only in chains of NF_INET_PRE_ROUTING. */
+ * reassembled before any rule sees them. Allowed only in chains of NF_INET_PRE_ROUTING. */
 void nft_rule_to_transparent(struct nft_rule *rule);
-/* Matches ICMP errors about packets that such a socket has sent. */
+/* Matches ICMP errors about packets that a socket with IP_TRANSPARENT has sent. */
 void nft_rule_about_transparent(struct nft_rule *rule);
 void nft_rule_set_mark(struct nft_rule *rule, uint32_t mark);
 /* Exempts the packet from connection tracking. */
@@ -65,9 +67,10 @@ void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch);
 int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err);
 
 /* Finds another owner's chain that drops forwarded packets by default, and returns its table and
- * name as "filter FORWARD". Returns false if there is none or the kernel does not answer. */
+ * name as "filter FORWARD". Returns false if there is no such chain or the kernel does not answer.
+ */
 bool nft_find_forward_drop(int fd, char ret[2 * NFT_NAME_MAX]);
-/* The same for one message of the kernel's answer; for tests. */
+/* Like nft_find_forward_drop(), but for one message of the kernel's answer. For tests. */
 bool nft_chain_drops_forward(const struct nlmsghdr *message, char ret[2 * NFT_NAME_MAX]);
 
 #endif

@@ -1,5 +1,6 @@
-/* The address plan of the pod network: one private network behind a bridge. It is the same in
- * every cluster, because it is in a namespace of its own. Node n has 10.244.<n+1>.0/24. */
+/* Defines the address plan of the pod network, a private network behind a bridge. The plan is the
+ * same in every cluster, because each cluster has its own network namespace. Node n
+ * has 10.244.<n+1>.0/24. */
 #ifndef TRAINYARD_NODE_NETWORK_POD_NETWORK_H
 #define TRAINYARD_NODE_NETWORK_POD_NETWORK_H
 
@@ -11,15 +12,15 @@
 #define POD_NETWORK         "10.244.0.0"
 #define POD_NETWORK_GATEWAY "10.244.0.1"
 
-/* The addresses of services. The API assigns them (engine/kinds/service_addresses.h), the service
- * proxy serves them; the first is the API's own. */
+/* The addresses of services. The API assigns them (engine/kinds/service_addresses.h), and the
+ * service proxy serves them. The first one belongs to the API. */
 #define POD_NETWORK_SERVICES    "10.96.0.0"
 #define POD_NETWORK_API_SERVICE "10.96.0.1"
 
 enum {
     POD_NETWORK_PREFIX = 16,
     POD_NETWORK_SERVICES_PREFIX = 16,
-    POD_NETWORK_API_PORT = 6443, /* of the API on the gateway */
+    POD_NETWORK_API_PORT = 6443, /* the port of the API on the gateway */
     POD_NETWORK_NODES_MAX = 254,
     POD_NETWORK_PODS_MAX = 254, /* per node */
 };
@@ -40,8 +41,8 @@ static inline bool pod_network_has_service(struct in_addr address)
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0a600000; /* 10.96.0.0/16 */
 }
 
-/* The MAC address is derived from the address, so that neighbours with a cached entry reach the
- * next pod with the same address at once. */
+/* Derives the MAC address from the IP address. So a cached ARP entry stays valid when a new pod
+ * gets the address of an earlier pod. */
 static inline void pod_network_mac(struct in_addr address, unsigned char mac[6])
 {
     mac[0] = 0x02; /* locally administered */

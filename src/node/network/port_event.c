@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* events per pod, because finding the holder of a port reads all of /proc */
+/* The maximum of events per pod. Finding the process that holds a port reads all of /proc. */
 enum { TOLD_MAX = 10 };
 
 #define COMPONENT "trainyard-node"
@@ -51,8 +51,8 @@ static int try_port(const struct port_wanted *wanted)
     _cleanup_fd_ int fd = socket(AF_INET, wanted->type | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return 0;
-    /* Like most TCP servers, so that connections in TIME_WAIT do not count. For UDP it would share
-     * the port. */
+    /* Like most TCP servers, so that connections in TIME_WAIT do not count. For UDP the option
+     * would allow two sockets to share the port. */
     if (wanted->type == SOCK_STREAM)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
     return bind(fd, (const struct sockaddr *)&where, sizeof(where)) < 0 ? errno : 0;

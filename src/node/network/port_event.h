@@ -1,4 +1,4 @@
-/* Reports, on the object that wants it, that a port of this machine cannot be bound. */
+/* Sends an event about a pod or service if a port of this machine that it needs cannot be bound. */
 #ifndef TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 #define TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 
@@ -14,12 +14,13 @@ struct port_wanted {
     uint16_t port;
 };
 
-/* `why` is the errno of bind(). `then` says what happens next, "waiting until it is free". */
+/* Sends an event about the object `about`. `why` is the errno of bind(). `then` describes what
+ * happens next, such as "waiting until it is free". */
 void port_event_refused(struct kube_client *client, const struct json *about,
                         const struct port_wanted *wanted, int why, const char *then);
 
-/* For a pod without a network of its own, before it runs: sends a Warning event for each of its
- * container ports that cannot be bound on the machine now. */
+/* Sends a Warning event for each container port of the pod that cannot be bound on the machine now.
+ * Used before a pod without its own network starts. */
 void port_event_check_pod(struct kube_client *client, const struct json *pod, const char *address);
 
 #endif

@@ -20,8 +20,8 @@
 /* TCP states in /proc/net: an unconnected UDP socket has the number of TCP_CLOSE. */
 enum { LISTENING = 0x0a, UNCONNECTED = 0x07 };
 
-/* The address is in the machine's byte order, 32 bits at a time. In an IPv6 address the last word
- * is the mapped IPv4 address, and "::" is all zero. */
+/* /proc/net has addresses in the machine's byte order, 32 bits at a time. In an IPv6 address the
+ * last word is the mapped IPv4 address, and "::" is all zero. */
 uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port)
 {
     char host[33];

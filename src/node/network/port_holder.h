@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 /* `type` is SOCK_STREAM or SOCK_DGRAM. Writes "python3 (process 4711)". Returns false if the
- * process cannot be found, as for another user's. Reads all of /proc, so it is slow. */
+ * process cannot be found, for example because it belongs to another user. Reads all of /proc, so
+ * it is slow. */
 bool node_port_holder(int type, struct in_addr address, uint16_t port, char *text, size_t size);
 
-/* Returns the inode of the socket that listens at this address, if this line of /proc/net/tcp,
- * udp, tcp6 or udp6 is about it, else 0. Pure. */
+/* Returns the inode of a socket if this line of /proc/net/tcp, udp, tcp6 or udp6 describes a socket
+ * that listens at this address. Otherwise returns 0. Pure. */
 uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port);
 
 #endif

@@ -1,4 +1,4 @@
-/* The transparent pod network; see network/transparent.h. */
+/* Sets up the transparent pod network; see network/transparent.h. */
 #include "node/network/transparent.h"
 
 #include "node/network/netlink.h"
@@ -13,7 +13,7 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 
-/* The namespace belongs to the cluster: no other program uses these numbers in it. */
+/* The namespace belongs to the cluster, so no other program uses these numbers in it. */
 enum { MARK = 1, ROUTE_TABLE = 100 };
 
 #define NFT_TABLE "trainyard-proxy"
@@ -27,14 +27,15 @@ enum { MARK = 1, ROUTE_TABLE = 100 };
 static const struct {
     const char *path, *value;
 } SYSCTLS[] = {
-    /* The gateway sends packets back over the bridge on which they came, which is intended here. */
+    /* The gateway sends packets back over the bridge on which they came. Here that is intended. */
     {IPV4 "conf/all/send_redirects", "0"},
     {IPV4 "conf/" POD_NETWORK_BRIDGE "/send_redirects", "0"},
-    /* With the mark, source validation would take every pod's address for a local one and drop the
-     * packet. */
+    /* With the mark, source validation would treat every pod's address as local and drop the
+       packet. */
     {IPV4 "conf/all/src_valid_mark", "0"},
     {IPV4 "conf/" POD_NETWORK_BRIDGE "/src_valid_mark", "0"},
-    /* The proxy uses the addresses of pods, whose own connections have ports from 32768. */
+    /* The proxy sends from the addresses of pods. The pods' own connections use ports from 32768.
+     */
     {IPV4 "ip_local_port_range", "1024 32767"},
 };
 
@@ -53,7 +54,7 @@ static void add_mark_rule(struct nft_batch *batch, uint8_t protocol)
     nft_rule_end(&rule, batch);
 }
 
-/* Packets from pod to pod need no connection state; tracking them would fill a table of limited
+/* Packets from pod to pod need no connection state, and tracking them would fill a table of limited
  * size. */
 static void add_untrack_rule(struct nft_batch *batch, struct in_addr pods)
 {
@@ -91,8 +92,8 @@ int transparent_lay(int netlink_fd, struct err *err)
     struct in_addr pods;
     int result = 0;
     inet_pton(AF_INET, POD_NETWORK, &pods);
-    /* With the module br_netfilter, packets would also pass the rules on the bridge, and so twice.
-     */
+    /* With the module br_netfilter, packets would pass the rules twice, because the bridge applies
+     * them too. */
     (void)file_write_into(BRIDGE_RULES, "0", NULL);
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(SYSCTLS); i++)
         result = file_write_into(SYSCTLS[i].path, SYSCTLS[i].value, err);
@@ -101,7 +102,7 @@ int transparent_lay(int netlink_fd, struct err *err)
     if (result == 0)
         result =
             netlink_local_route_add(netlink_fd, "lo", pods, POD_NETWORK_PREFIX, ROUTE_TABLE, err);
-    /* The last step, which transparent_is_laid() looks for. */
+    /* This must be the last step, because transparent_is_laid() checks for this rule. */
     return result < 0 ? result : netlink_mark_rule_add(netlink_fd, MARK, ROUTE_TABLE, err);
 }
 

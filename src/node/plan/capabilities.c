@@ -1,4 +1,4 @@
-/* Sets of capabilities; see plan/capabilities.h. */
+/* Computes sets of capabilities; see plan/capabilities.h. */
 #include "node/plan/capabilities.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 #define BIT(number) (UINT64_C(1) << (number))
 
-/* In the kernel's order. */
+/* The index of a name is the kernel's number of the capability. */
 static const char *const NAMES[] = {
     "CHOWN",
     "DAC_OVERRIDE",
@@ -62,7 +62,8 @@ uint64_t capabilities_default(void)
            BIT(CAP_NET_RAW) | BIT(CAP_SYS_CHROOT) | BIT(CAP_NET_BIND_SERVICE);
 }
 
-/* Locked memory, priorities and the pod's own network affect no other pod. */
+/* Adds capabilities for locked memory, priorities and the pod's own network, because they affect no
+ * other pod. */
 uint64_t capabilities_most(bool nested, bool own_network)
 {
     uint64_t most = capabilities_default();

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* Returns HOME, where a program looks for ~/.kube and similar. The machine's /root is read-only,
- * so it is /tmp; but a pod that mounts something below /root finds it there, as in an image. */
+/* Returns the value of HOME. The machine's /root is read-only, so the default is /tmp. If the
+ * container mounts a volume at or below /root, HOME is /root, so that programs find files such as
+ * ~/.kube there. */
 static const char *home_of(const struct json *container)
 {
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
@@ -55,7 +56,7 @@ static void add_strings(struct planner *p, const struct pod_strings *list,
         pod_strings_add(p->arena, &ret->arguments, list->items[i]);
 }
 
-/* As in Kubernetes: a command replaces the image's entrypoint and its arguments; arguments replace
+/* As in Kubernetes, `command` replaces the image's entrypoint and arguments, and `args` replaces
  * only the arguments. */
 int plan_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {

@@ -1,4 +1,4 @@
-/* A container's environment; see plan/environment.h. */
+/* Builds a container's environment; see plan/environment.h. */
 #include "node/plan/environment.h"
 
 #include "base/base64.h"
@@ -158,7 +158,7 @@ static int value_from(struct arena *arena, const struct pod_facts *facts,
     return err_set(err, ERR_UNSUPPORTED, "valueFrom of this kind is not supported on this machine");
 }
 
-/* The rule of Kubernetes: letters, digits, '_', '-' and '.', and no digit first. */
+/* The rule of Kubernetes: letters, digits, '_', '-' and '.', and the first is not a digit. */
 static bool is_variable_name(const char *prefix, const char *key)
 {
     const char *first = prefix[0] ? prefix : key, *const parts[] = {prefix, key};

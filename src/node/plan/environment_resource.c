@@ -1,5 +1,6 @@
-/* Resources of a container in its environment and files (resourceFieldRef): in units of the
- * divisor, rounded up. A limit that is not set is the node's capacity. */
+/* Computes resources of a container for its environment and files (resourceFieldRef). Amounts are
+ * in units of the divisor, rounded up. If a limit is not set, the node's capacity counts instead.
+ */
 #include "node/plan/environment.h"
 
 #include "base/str.h"

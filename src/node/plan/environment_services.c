@@ -1,5 +1,5 @@
-/* The variables that describe services, in the two old forms that Kubernetes still sets:
- * NAME_SERVICE_HOST, and Docker's links, NAME_PORT_80_TCP. */
+/* Adds the environment variables that describe services. Kubernetes still sets two old forms:
+ * NAME_SERVICE_HOST, and the variables of Docker's links, such as NAME_PORT_80_TCP. */
 #include "node/plan/environment.h"
 
 #include "base/str.h"
@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-/* "my-service" → "MY_SERVICE" */
+/* Converts "my-service" to "MY_SERVICE". */
 static char *variable_name(struct arena *arena, const char *name)
 {
     char *text = arena_strdup(arena, name);
@@ -59,7 +59,8 @@ static void add_service(struct arena *arena, struct pod_strings *ret, const stru
     }
 }
 
-/* The API: at its service, or, for pods on the machine's network, at its own port. */
+/* Adds the variables of the API. They name its service or, for pods on the machine's network, its
+ * own port. */
 static void add_api(struct arena *arena, const struct pod_facts *facts, struct pod_strings *ret)
 {
     struct json *port = json_object(arena);

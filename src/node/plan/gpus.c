@@ -1,7 +1,7 @@
-/* The GPUs of a container: named in its environment, and visible in its /dev. A container that
- * asked for none sees none. Pods with GPUs see all device files, and variables say which are
- * theirs, because CUDA numbers devices by what it sees: with a subset of the files it would number
- * them differently. */
+/* Plans the GPUs of a container: its environment names them, and its /dev contains the device
+ * files. A container that requests no GPU sees none. A container with GPUs sees all device files,
+ * and variables name the GPUs that it may use. CUDA numbers the devices that it sees, so with only
+ * some of the files the numbers would differ. */
 #include "node/plan/internal.h"
 
 #include "kube/devices.h"

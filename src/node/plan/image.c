@@ -1,4 +1,4 @@
-/* What a container's image provides: a root, a user, a working directory. */
+/* Plans what a container takes from its image: root, user and working directory. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -22,7 +22,7 @@ int plan_signal_named(const char *text)
     return 0;
 }
 
-/* The container's user, by number or by a name that the image defines. */
+/* Finds the container's user, given as a number or as a name that the image defines. */
 static int plan_user(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct json *own = json_get(container, "securityContext");
@@ -40,8 +40,8 @@ static int plan_user(struct planner *p, const struct json *container, struct pod
     return 0;
 }
 
-/* The API accepts any text as an image, as in Kubernetes; these are the kubelet's words for a bad
- * name. */
+/* Checks the name of the image, because the API accepts any text, as in Kubernetes. The messages
+ * are those of the kubelet. */
 int plan_check_image_name(struct planner *p, const struct json *container)
 {
     const char *text = json_get_string(container, "image", "");
@@ -63,7 +63,7 @@ int plan_image(struct planner *p, const struct json *container, struct pod_conta
     p->image_known = image_table_find(p->arena, input->state_dir, input->images, name, &p->image);
     p->home = NULL;
     const char *directory = own[0] ? own : p->image.directory;
-    if (directory[0] && directory[0] != '/') /* container runtimes refuse it too */
+    if (directory[0] && directory[0] != '/') /* container runtimes refuse a relative path too */
         return own[0]
                    ? err_set(p->err, ERR_INVALID, "workingDir '%s' must be an absolute path", own)
                    : err_set(p->err, ERR_INVALID,

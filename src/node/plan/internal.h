@@ -1,5 +1,5 @@
-/* Shared by the files of the planner: plan/plan.c goes through the pod, and each of the others
- * plans one aspect of it. */
+/* Shared by the files of the planner: plan/plan.c goes through the pod, and each other file plans
+ * one aspect of the pod. */
 #ifndef TRAINYARD_NODE_PLAN_INTERNAL_H
 #define TRAINYARD_NODE_PLAN_INTERNAL_H
 
@@ -15,9 +15,10 @@ struct planner {
     struct pod_facts facts;
     struct volume volumes[PLANNER_VOLUMES_MAX];
     size_t volume_count;
-    struct image image; /* of the current container */
+    struct image image; /* the image of the current container */
     bool image_known;
-    const char *home; /* of its user, if the image has a root of its own; else NULL */
+    const char *
+        home; /* home directory of the container's user, if the image has its own root; else NULL */
     struct plan_refusal *refusal;
     struct err *err;
 };
@@ -54,7 +55,7 @@ int plan_command(struct planner *p, const struct json *container, struct pod_con
 /* ---- plan/tmp_programs.c: programs below the machine's /tmp; planned after the command and the
  * mounts */
 bool plan_is_covered(const struct pod_container *container, const char *path);
-/* Returns the path without symbolic links, as the source of a mount must be; the path itself if
+/* Returns the path without symbolic links, as the source of a mount must be. Returns `path` if
  * nothing is there. */
 const char *plan_real_path(struct planner *p, const char *path);
 void plan_tmp_programs(struct planner *p, struct pod_container *ret);
@@ -64,7 +65,8 @@ int plan_check_plain(struct planner *p, const struct json *container,
                      const struct pod_container *planned);
 int plan_plain_environment(struct planner *p, const struct json *container,
                            struct pod_container *ret);
-/* Called after the manifest's own environment was added, which must not replace the mark. */
+/* Must be called after the manifest's own environment was added, which must not replace the mark.
+ */
 void plan_plain_mark(struct planner *p, const struct json *container,
                      struct pod_strings *environment);
 void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret);

@@ -1,4 +1,4 @@
-/* How a pod without namespaces reaches the API; see plan/kubeconfig.h. */
+/* Writes the kubeconfig of a pod without namespaces; see plan/kubeconfig.h. */
 #include "node/plan/kubeconfig.h"
 
 #include "base/base64.h"
@@ -22,7 +22,7 @@ char *plan_handout_dir(struct arena *arena, const char *state_dir)
                         (unsigned long long)node_state_number(state_dir));
 }
 
-/* `authority` and `token` are the fields with their values. */
+/* `authority` and `token` are whole lines of the file: a field and its value. */
 static const char *make_text(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                              const char *authority, const char *token)
 {
@@ -35,7 +35,8 @@ static const char *make_text(struct arena *arena, const struct plan_kubeconfig *
         kubeconfig->api_port, authority, token, kubeconfig->namespace_);
 }
 
-/* Refers to token and CA in the volume, whose files are kept up to date. */
+/* Writes a kubeconfig that refers to the token and the CA in the volume. The files of the volume
+ * are kept up to date. */
 static int write_own(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                      const char **ret_path, struct err *err)
 {
@@ -54,7 +55,7 @@ static int read_secret(const char *directory, const char *name, struct buf *ret,
     return file_read(path, ret, err);
 }
 
-/* Makes a directory that every user can pass through, whatever the umask, but none can list. */
+/* Creates a directory that every user can enter, but not list. The umask does not matter. */
 static int make_passage(const char *path, struct err *err)
 {
     int result = file_make_dirs(path, 0711, err);
@@ -63,8 +64,9 @@ static int make_passage(const char *path, struct err *err)
                : err_set_errno(err, errno, "cannot open '%s' for other users", path);
 }
 
-/* Only this user can write in the directory, so no link of another user is followed. The file gets
- * its owner before it gets its name. */
+/* Writes a file for another user. Only the current user can write in the directory, so the path
+ * contains no link of another user. The owner is set before the file is renamed to its final name.
+ */
 static int give_file(struct arena *arena, const char *path, const char *text, int64_t user,
                      struct err *err)
 {
@@ -79,7 +81,8 @@ static int give_file(struct arena *arena, const char *path, const char *text, in
     return 0;
 }
 
-/* Contains token and CA as they are now: the token is valid as long as the pod lives. */
+/* Writes a kubeconfig that contains the current token and CA. The token is valid as long as the pod
+ * lives. */
 static int hand_out(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                     const char **ret_path, struct err *err)
 {

@@ -54,7 +54,7 @@ static void add_headers(struct planner *p, const struct json *list, struct pod_s
     JSON_EACH (row, list) {
         const char *name = json_get_string(row, "name", "");
         const char *value = json_get_string(row, "value", "");
-        /* A line end in a value would begin another header. */
+        /* A line end in a value would begin another header, so such a header is skipped. */
         if (name[0] && !strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"))
             pod_strings_add(p->arena, ret, arena_printf(p->arena, "%s: %s", name, value));
     }
@@ -143,7 +143,7 @@ static int plan_hook(struct planner *p, const struct json *container, const char
     return plan_handler(p, container, hook, ret) < 0 ? err_wrap(p->err, "lifecycle.%s", name) : 0;
 }
 
-/* Writes rules such as "In 3 42", as the supervisor reads them. */
+/* Converts the rules to lines such as "In 3 42", which the supervisor parses. */
 static int plan_rules(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     JSON_EACH (rule, json_get(container, "restartPolicyRules")) {
@@ -178,7 +178,7 @@ int plan_life(struct planner *p, const struct json *container, struct pod_contai
             return result;
     }
     const char *stop = json_get_string(json_get(container, "lifecycle"), "stopSignal", "");
-    if (stop[0]) /* it takes precedence over the image's */
+    if (stop[0]) /* it takes precedence over the image's stop signal */
         ret->stop_signal = plan_signal_named(stop);
     ret->sidecar = ret->init && str_eq(policy, "Always");
     if ((result = plan_probes(p, container, &ret->life)) < 0 ||

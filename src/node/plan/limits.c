@@ -1,4 +1,4 @@
-/* Limits of a pod in units of control groups; see plan/limits.h. */
+/* Computes the limits of a pod in units of control groups; see plan/limits.h. */
 #include "node/plan/limits.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 enum { SHARES_MIN = 2, SHARES_A_CPU = 1024, QUOTA_MIN_US = 1000, MILLI = 1000 };
 
-/* Amounts of the two resources that are limited. */
+/* Amounts of the two resources that have limits. */
 struct amounts {
     int64_t cpu_milli, memory_bytes;
 };
@@ -60,8 +60,9 @@ static bool limits_is_sidecar(const struct json *init)
     return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
 }
 
-/* Returns the amount of a pod: the sum of its containers, or the amount that its init containers
- * need before, if that is larger. The whole has a limit only if each container has one. */
+/* Returns the amount of a pod: the sum of its containers and sidecars. If an init container and the
+ * sidecars before it need more, that amount counts. A pod has a limit only if each container has a
+ * limit. */
 static struct amounts limits_of_all_containers(const struct json *pod, const char *which)
 {
     struct amounts total = {0}, most = {0};

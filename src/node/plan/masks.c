@@ -1,4 +1,4 @@
-/* Paths of the machine that a pod must not see; see plan/masks.h. */
+/* Lists paths of the machine that a pod must not see; see plan/masks.h. */
 #include "node/plan/masks.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Paths of the machine that no pod sees. Secrets of the cluster elsewhere are in a list of their
- * own (pod/secrets.h). */
+/* Lists paths of the machine that no pod sees. pod/secrets.h lists secrets of the cluster in other
+ * places. */
 #ifndef TRAINYARD_NODE_PLAN_MASKS_H
 #define TRAINYARD_NODE_PLAN_MASKS_H
 

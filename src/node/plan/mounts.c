@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* The supervisor mounts volumes in memory, once for all containers. */
+/* Adds a volume in memory, which the supervisor mounts once for all containers. */
 static void add_memory(struct planner *p, const struct volume *volume, int64_t group)
 {
     if (!volume->memory)
@@ -56,7 +56,7 @@ static bool is_step_image(const char *image)
     return str_has_prefix(image, name) && strchr(":@", image[strlen(name)]);
 }
 
-/* The file for the termination message, at the path that the manifest gives. */
+/* Mounts the file for the termination message at the path that the manifest names. */
 static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *target = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
@@ -65,8 +65,8 @@ static void plan_message(struct planner *p, const struct json *container, struct
         pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
 }
 
-/* The services that a pod on the machine's network can reach are in its hosts file. That changes
- * while the pod runs, so it must be a mounted file that the control process can write. */
+/* Mounts the hosts file of a pod on the machine's network. It lists the services that the pod can
+ * reach. The control process changes the file while the pod runs. */
 static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
 {
     if (plan_uses_host_network(p->input->pod))
@@ -75,8 +75,7 @@ static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
             ->read_only = true;
 }
 
-/* The directory that the pod shares with the other pods of its job, unless the pod has a mount of
- * its own there. */
+/* Mounts the directory that the pods of a job share, unless the pod has its own mount there. */
 static int plan_peers(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *name = peers_name(p->arena, p->input->pod), *path;
@@ -101,7 +100,7 @@ static bool has_segment(const char *path, const char *name)
     return false;
 }
 
-/* A volume at one of these paths would break the sandbox. */
+/* Whether a volume at this path would break the sandbox. */
 static bool is_of_the_sandbox(const char *target)
 {
     static const char *const WHOLE[] = {"/", "/dev", "/etc", "/sys"};
@@ -111,8 +110,8 @@ static bool is_of_the_sandbox(const char *target)
     return str_eq(target, "/proc") || str_has_prefix(target, "/proc/");
 }
 
-/* Returns the part of the volume that is mounted, or NULL for all of it. subPathExpr is expanded
- * with the container's environment. */
+/* Returns the part of the volume that is mounted, or NULL for the whole volume. subPathExpr is
+ * expanded with the container's environment. */
 static int plan_sub_path(struct planner *p, const struct json *mount,
                          const struct pod_strings *environment, const char **ret)
 {
@@ -158,7 +157,7 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     return 0;
 }
 
-/* Directories that every pod shares with the machine, unless the pod has a volume of its own
+/* Mounts the directories that every pod shares with the machine, unless the pod has its own volume
  * there. */
 static void plan_shares(struct planner *p, struct pod_container *ret)
 {
@@ -170,7 +169,8 @@ static void plan_shares(struct planner *p, struct pod_container *ret)
 
 int plan_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    /* The trainer needs the machine's libraries; an image with files of its own has others. */
+    /* The trainer needs the machine's libraries, and an image with its own files has other
+     * libraries. */
     if (p->input->trainer_path && !ret->root)
         pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH,
                                 plan_real_path(p, p->input->trainer_path))

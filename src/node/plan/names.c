@@ -38,7 +38,7 @@ const char *plan_hosts(struct planner *p)
         buf_printf(&text, "\t%s.%s.%s.svc.cluster.local", p->facts.hostname, subdomain,
                    kube_meta_namespace(pod));
     buf_printf(&text, "\t%s\n", p->facts.hostname);
-    /* In the pod network the responder answers this name. */
+    /* In the pod network the DNS responder answers this name. */
     if (plan_uses_host_network(pod))
         buf_append_str(&text, "127.0.0.1\tkubernetes.docker.internal\n");
     JSON_EACH (alias, json_get(spec, "hostAliases")) {
@@ -66,8 +66,8 @@ const char *plan_resolv_conf(struct planner *p)
     const char *namespace_ = kube_meta_namespace(p->input->pod);
     const char *policy = json_get_string(spec, "dnsPolicy", "");
     bool none = str_eq(policy, "None");
-    /* The responder listens only in the pod network; in the machine's network its own name servers
-     * answer. */
+    /* The DNS responder listens only in the pod network. A pod on the machine's network uses the
+     * machine's name servers. */
     if (!none && plan_uses_host_network(p->input->pod))
         return p->input->machine_resolv_conf;
     _cleanup_buf_ struct buf text;

@@ -1,5 +1,5 @@
-/* Plans a container without namespaces: it sees the machine's files as they are. Mounts are
- * refused, except where a variable can replace them. */
+/* Plans a container without namespaces. It sees all files of the machine. Mounts are refused,
+ * except where a variable can replace them. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -21,7 +21,7 @@ static const struct volume *plain_find_volume(const struct planner *p, const cha
     return NULL;
 }
 
-/* Whether the mount is a directory of the machine at its own path. */
+/* Whether the mount is a directory of the machine that is mounted at the same path. */
 static bool is_in_place(const struct planner *p, const struct json *mount)
 {
     const struct volume *volume = plain_find_volume(p, json_get_string(mount, "name", ""));
@@ -77,7 +77,7 @@ int plan_check_plain(struct planner *p, const struct json *container,
     return 0;
 }
 
-/* Without the privilege to become another user, every container runs as the current one. */
+/* Without the privilege to become another user, every container runs as the current user. */
 static int write_kubeconfig(struct planner *p, const struct pod_container *container,
                             const char *files, const char **ret_path)
 {
@@ -145,7 +145,8 @@ static void plain_replace_prefix(struct pod_container *container, const char *wo
             container->arguments.items[i] = by;
 }
 
-/* The wrapper of a pipeline's step: its script and its output file are in the pod's directory. */
+/* Replaces the paths of a pipeline step's wrapper, script and output file, which are in the pod's
+ * directory. */
 static void find_wrapper(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct pod_strings *words = &ret->arguments;
@@ -166,15 +167,16 @@ static void find_wrapper(struct planner *p, const struct json *container, struct
                          arena_printf(p->arena, "%s/script", volume->source));
 }
 
-/* The machine's root is not a place to write to. Only the user who runs the cluster can reach the
- * pod's directory. */
+/* A container without a working directory starts in the pod's directory, because it must not write
+ * to the machine's root. This does not apply to other users, who cannot enter the pod's directory.
+ */
 static void plan_directory(const struct planner *p, struct pod_container *ret)
 {
     if (!ret->directory && (p->input->nested || ret->user <= 0))
         ret->directory = ret->layer;
 }
 
-/* Programs that other pods find in a common directory are called by their path on the machine. */
+/* Replaces programs by their path on the machine. Other pods find them in a common directory. */
 void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     plain_replace_prefix(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);

@@ -19,29 +19,30 @@
 
 #include <stdlib.h>
 
-/* An object that the plan asked for. */
+/* An object that the plan needs. */
 struct asked {
     const struct kube_resource *resource;
     const char *namespace_, *name;
-    struct kube_object *object; /* NULL if there was none */
-    bool is_new;                /* the loop thread has not looked for it yet */
+    struct kube_object *object; /* NULL if it does not exist */
+    bool is_new;                /* the loop thread has not searched for the object yet */
 };
 
 struct plan_preparation {
     struct loop_work work;
-    const struct pod_host
-        *host; /* NULL if abandoned; only the loop thread uses this and the next two */
+    /* NULL after plan_preparation_abandon(). Only the loop thread uses `host`, `done` and
+     * `context`. */
+    const struct pod_host *host;
     plan_preparation_done *done;
     void *context;
-    struct arena *arena; /* holds the following */
+    struct arena *arena; /* owns the memory that the fields below point to */
     struct plan_input input;
     struct cgroup_base groups;
     struct node_size size;
     bool is_planned;
-    const char *host_names; /* the lines about services for the hosts file of a pod with
-                               hostNetwork, or NULL */
+    /* Lines about services for the hosts file of a pod with hostNetwork, or NULL. */
+    const char *host_names;
     VEC(struct asked) asked;
-    VEC(struct kube_object *) services; /* of the pod's namespace */
+    VEC(struct kube_object *) services; /* services in the pod's namespace */
     struct plan_prepared prepared;
 };
 
@@ -71,7 +72,7 @@ static const struct json *next_held_service(void *context, const char *namespace
     return *position < self->services.count ? self->services.items[(*position)++]->json : NULL;
 }
 
-/* Not synced: after a reboot the pod is planned again. */
+/* Does not wait for the disk, because after a reboot the pod is planned again. */
 static int write_hosts(const struct plan_preparation *self, struct arena *arena, const char *own,
                        struct err *err)
 {
@@ -105,7 +106,7 @@ static int preparation_plan_pod(struct plan_preparation *self, struct arena *are
     return pod_spec_store(input.pod_dir, &spec, err);
 }
 
-/* A supervisor may have come up since the loop thread looked. */
+/* A supervisor may have started after the loop thread has checked. */
 static bool has_supervisor(const struct plan_preparation *self)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", self->input.pod_dir);
@@ -148,7 +149,7 @@ static struct plan_preparation *preparation_free(struct plan_preparation *self)
     return NULL;
 }
 
-/* Looks for the objects that were asked for. Returns true if there is one that the plan did not
+/* Finds objects that the plan has requested. Returns true if there is one that the plan did not
  * have. */
 static bool find_asked(struct plan_preparation *self)
 {
@@ -167,8 +168,8 @@ static bool find_asked(struct plan_preparation *self)
     return is_found;
 }
 
-/* Whether an object has changed since the plan got it. The pod is not planned again, because
- * objects may change faster than that takes. */
+/* Whether an object has changed since it was given to the plan. The pod is not planned again,
+ * because objects may change faster than a plan is made. */
 static bool has_newer(const struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
@@ -186,7 +187,8 @@ static void on_prepared(struct loop_work *work)
 {
     struct plan_preparation *self = CONTAINER_OF(work, struct plan_preparation, work);
     if (self->host && find_asked(self)) {
-        loop_work_start(self->host->loop, work); /* again, with the objects that it asked for */
+        loop_work_start(self->host->loop,
+                        work); /* plans again, with the objects that were missing */
         return;
     }
     if (self->host) {
@@ -238,7 +240,7 @@ static struct plan_input copy_input(const struct pod_host *host,
     };
 }
 
-/* Collects the objects that nearly every plan needs; the plan reports others that it misses. */
+/* Collects the objects that nearly every plan needs. The plan itself requests others. */
 static void hold_common(struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;

@@ -1,4 +1,4 @@
-/* The command `python`; see plan/python.h. */
+/* Provides the command `python`; see plan/python.h. */
 #include "node/plan/python.h"
 
 #include "base/cleanup.h"

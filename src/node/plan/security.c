@@ -19,7 +19,7 @@ static uint64_t security_capabilities_named(const struct json *list)
     return bits;
 }
 
-/* As container runtimes do: a dropped capability is gone unless it is added by name. */
+/* Like container runtimes: a dropped capability is removed unless it is added by name. */
 static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
 {
     uint64_t add = security_capabilities_named(json_get(wanted, "add")),
@@ -28,8 +28,8 @@ static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
     return ((capabilities_default() & ~drop) | add) & most;
 }
 
-/* Uses the kubelet's words. `given` is runAsUser, or -1. A user name of the image proves nothing,
- * whatever number it has there. */
+/* Checks runAsNonRoot, with the kubelet's messages. `given` is runAsUser, or -1. A user name in the
+ * image does not prove that the user is not root, even if its number is not 0. */
 static int check_non_root(struct planner *p, const struct pod_container *container, int64_t given)
 {
     const struct json *pod = p->input->pod;
@@ -39,7 +39,7 @@ static int check_non_root(struct planner *p, const struct pod_container *contain
     char *user = arena_strdup(p->arena, container->root ? p->image.user : "");
     user[strcspn(user, ":")] = '\0';
     int64_t number = 0;
-    /* Without the privilege to become another user, every container runs as the current one. */
+    /* Without the privilege to become another user, every container runs as the current user. */
     if (p->input->plain && p->input->nested && given != 0)
         return geteuid() != 0 ? 0
                               : err_set(p->err, ERR_INVALID,
@@ -66,7 +66,7 @@ int plan_security(struct planner *p, const struct json *container, struct pod_co
 {
     const struct json *own = json_get(container, "securityContext");
     const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
-    /* The image's user counts up to here. */
+    /* Until here, ret->user is the image's user. */
     int64_t given = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", -1));
     ret->user = given < 0 ? ret->user : given;
     ret->group = json_get_int(own, "runAsGroup", json_get_int(pod, "runAsGroup", ret->group));
@@ -93,8 +93,8 @@ int plan_pod_security(struct planner *p)
 {
     const struct json *security = json_at(p->input->pod, "spec", "securityContext", NULL);
     struct pod_spec *spec = p->spec;
-    if (!p->input
-             ->nested) { /* an ordinary user has one group to give; plan/unsupported.c reports it */
+    /* An ordinary user can set only one group; plan/unsupported.c reports that. */
+    if (!p->input->nested) {
         add_group(spec, json_get_int(security, "fsGroup", -1));
         JSON_EACH (group, json_get(security, "supplementalGroups")) {
             add_group(spec, group->type == JSON_INT ? group->integer : -1);

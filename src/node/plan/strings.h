@@ -1,4 +1,4 @@
-/* A list of strings that execve() can take: items[count] is NULL. */
+/* Defines a list of strings that execve() accepts: items[count] is NULL. */
 #ifndef TRAINYARD_NODE_PLAN_STRINGS_H
 #define TRAINYARD_NODE_PLAN_STRINGS_H
 

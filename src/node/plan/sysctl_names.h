@@ -1,4 +1,4 @@
-/* Which sysctls belong to a pod's own namespaces. */
+/* Decides which sysctls belong to a pod's own namespaces. */
 #ifndef TRAINYARD_NODE_PLAN_SYSCTL_NAMES_H
 #define TRAINYARD_NODE_PLAN_SYSCTL_NAMES_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* `name` has dots, "net.ipv4.tcp_syncookies". Network sysctls belong to the pod if it has its own
- * network, IPC sysctls if it has its own IPC namespace. */
+/* `name` contains dots, as in "net.ipv4.tcp_syncookies". Network sysctls belong to the pod if it
+ * has its own network, and IPC sysctls if it has its own IPC namespace. */
 static inline bool sysctl_is_of_pod(const char *name, bool own_network, bool own_ipc)
 {
     static const char *const PREFIXES[] = {"kernel.shm", "kernel.msg", "fs.mqueue."};

@@ -1,4 +1,4 @@
-/* Makes the programs below the machine's /tmp that a container's command names visible to it; see
+/* Mounts programs below the machine's /tmp into a container whose command names them; see
  * image/tmp_program.h. */
 #include "node/plan/internal.h"
 
@@ -28,8 +28,8 @@ const char *plan_real_path(struct planner *p, const char *path)
     return real ? arena_strdup(p->arena, real) : path;
 }
 
-/* The machine's /tmp may be a link. Its entry must not be one, and a link that takes its place is
- * not followed. */
+/* Returns the source of the mount. The machine's /tmp may be a symbolic link, so it is resolved.
+ * The entry itself is not resolved: if a link replaces it, the link is not followed. */
 static const char *entry_source(struct planner *p, const char *entry)
 {
     const char *slash = strrchr(entry, '/');

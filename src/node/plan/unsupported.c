@@ -15,8 +15,8 @@
 #include <strings.h>
 
 #define UNSUPPORTED "Unsupported"
-/* The name by which users of Docker Desktop know the API; the responder of the pod network answers
- * it. */
+/* The name of the API for users of Docker Desktop. The DNS responder of the pod network answers it.
+ */
 #define API_NAME    "kubernetes.docker.internal"
 #define API_ADDRESS "127.0.0.1"
 
@@ -129,8 +129,9 @@ static bool unsupported_container_names(const struct json *container, const char
     return false;
 }
 
-/* The wrapper of a pipeline's step gets the path of the file. Every pod has the default path, so
- * the path alone asks for nothing. */
+/* Whether the container needs a file for its termination message. The wrapper of a pipeline's step
+ * gets the path of the file in another way. Every pod has the default path, so the default path
+ * alone does not count. */
 static bool wants_message_file(const struct json *container)
 {
     const char *path = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
@@ -148,7 +149,8 @@ static bool unsupported_is_word(const char *at, size_t size, const char *word)
     return size == strlen(word) && strncasecmp(at, word, size) == 0;
 }
 
-/* Each line has an address and its names; '#' begins a comment. */
+/* Whether the machine's hosts file has the API's name. Each line has an address and its names; '#'
+ * begins a comment. */
 static bool hosts_know_api(const char *text)
 {
     static const char BLANKS[] = " \t\r";

@@ -1,5 +1,5 @@
-/* Fields of a manifest that have no effect here, as sentences for events, so that nothing is
- * ignored in silence. Pure. */
+/* Reports fields of a manifest that have no effect here, as sentences for events. So no field is
+ * ignored silently. Pure. */
 #ifndef TRAINYARD_NODE_PLAN_UNSUPPORTED_H
 #define TRAINYARD_NODE_PLAN_UNSUPPORTED_H
 

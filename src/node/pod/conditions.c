@@ -1,4 +1,4 @@
-/* A pod's conditions; see pod/conditions.h. */
+/* Builds the conditions in a pod's status; see pod/conditions.h. */
 #include "node/pod/conditions.h"
 
 #include "base/mem.h"
@@ -41,8 +41,8 @@ static struct verdict judge_containers(struct arena *arena, const struct pod_hea
         arena_printf(arena, "containers with unready status: [%s]", health->unready)};
 }
 
-/* The containers are ready; the readiness gates, conditions that other controllers write, may
- * still say no. */
+/* Checks the readiness gates, which are conditions that other controllers write. Called only if all
+ * containers are ready. */
 static struct verdict judge_gates(struct arena *arena, const struct json *pod)
 {
     const char *complaints = NULL;

@@ -18,8 +18,8 @@ struct pod_health {
 
 void pod_health_add_name(struct arena *arena, const char **names, const char *name);
 
-/* Returns all conditions. A condition that another controller owns is kept, and the time of a
- * transition stays while the status does. */
+/* Returns all conditions. Keeps the conditions that other controllers own. Keeps the
+ * lastTransitionTime of a condition whose status has not changed. */
 struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
                                  const struct pod_health *health, int64_t now_ms);
 

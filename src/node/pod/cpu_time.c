@@ -1,4 +1,4 @@
-/* CPU time of exited processes; see pod/cpu_time.h. */
+/* Stores and loads the CPU time of exited processes; see pod/cpu_time.h. */
 #include "node/pod/cpu_time.h"
 
 #include "base/buf.h"
@@ -14,8 +14,8 @@
 
 enum { TEXT_MAX = 64 };
 
-/* In a directory of its own, because the control process watches the pod's directory and each
- * probe would wake it. */
+/* The file is in a subdirectory, because the control process watches the pod's directory: the write
+ * after each probe would wake the control process. */
 static char *cpu_time_path_of(const char *directory, const char *container)
 {
     return mem_printf("%s/spent/%s", directory, container);

@@ -1,5 +1,6 @@
-/* Evicts a pod that uses more of the disk than it may, as a kubelet does. The machine runs one
- * walk at a time, on a thread of the pool, and walks take only a small part of the time. */
+/* Evicts a pod that uses more disk space than its limits allow, as the kubelet does. A walk over
+ * the pod's files on a thread of the pool measures the space. At most one walk runs at a time on
+ * the machine, and long pauses between walks keep the load low. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/storage.h"
@@ -15,12 +16,12 @@ enum {
     MEASURE_DEFAULT_MS = 30 * 1000, /* for a pod with only the default limit, which is large */
     MEASURE_REST = 20,              /* pause after a walk, as a multiple of its duration */
     MEASURE_TURN_MS = 50,           /* pause while the walk of another pod runs */
-    EVICTION_GRACE_MS = 1000,       /* as the kubelet's, because the pod is filling the disk */
+    EVICTION_GRACE_MS = 1000, /* short like the kubelet's, because the pod is filling the disk */
 };
 
 struct storage_walk {
     struct loop_work work;
-    struct pod_runner *runner; /* NULL if it was freed meanwhile, perhaps with its host */
+    struct pod_runner *runner; /* NULL if the runner was freed; its host may be freed too */
     struct arena *arena;
     struct storage_place *places;
     size_t count;
@@ -41,7 +42,8 @@ static bool is_ending(const struct pod_runner *runner)
            kube_meta_is_deleting(runner_pod(runner));
 }
 
-/* Reports once per pod: a pod may create such directories all the time. */
+/* Reports a directory that could not be measured, but only once per pod: a pod may create such
+ * directories all the time. */
 static void tell_gap(struct pod_runner *runner, const struct storage_walk *walk)
 {
     const char *gap = storage_gap(walk->arena, walk->places, walk->count);
@@ -59,7 +61,7 @@ static int64_t measure_period(const struct pod_runner *runner)
 static void eviction_judge_walk(struct pod_runner *runner, const struct storage_walk *walk)
 {
     if (is_ending(runner))
-        return; /* since the walk began */
+        return; /* the pod began to end during the walk */
     tell_gap(runner, walk);
     const char *message = storage_judge(walk->arena, runner_pod(runner), walk->places, walk->count);
     if (message)
@@ -115,7 +117,7 @@ void pod_runner_end_measuring(struct pod_runner *runner)
     loop_timer_stop(&runner->measure);
     if (!runner->walk)
         return;
-    runner->host->is_measuring = false; /* the walk goes on, and its result is dropped */
+    runner->host->is_measuring = false; /* the walk continues, but its result is dropped */
     runner->walk->runner = NULL;
     runner->walk = NULL;
 }

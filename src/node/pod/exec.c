@@ -1,4 +1,4 @@
-/* Commands in pods, from the control process; see pod/exec.h. */
+/* Runs commands in pods for the control process; see pod/exec.h. */
 #include "node/pod/exec.h"
 
 #include "base/cleanup.h"
@@ -27,9 +27,9 @@ struct pod_exec {
     int fd;          /* the supervisor's socket, or -1 */
     uv_poll_t *poll; /* freed in libuv's close callback */
     int ours[LINES]; /* this process's ends of the pipes until they become streams; else -1 */
-    int terminal_fd; /* for changes of the terminal's size; or -1 */
+    int terminal_fd; /* the terminal's master, for changes of its size; or -1 */
     bool started;
-    struct loop_task task; /* reports an early failure in a turn of its own */
+    struct loop_task task; /* reports an early failure on the loop's next turn */
     struct err err;
 };
 
@@ -152,7 +152,8 @@ static void on_pod_exec_poll(uv_poll_t *poll, int status, int events)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* Makes a pipe for one stream: one end stays here, the other goes to the supervisor. */
+/* Makes a pipe for one stream: one end stays in this process, the other end is sent to the
+ * supervisor. */
 static int make_line(struct pod_exec *self, int line, int *ret_theirs, struct err *err)
 {
     int fds[2];

@@ -1,6 +1,6 @@
-/* A command in a pod's container, or an attachment to the container's own command, as the control
- * process sees it: a request to the pod's supervisor (pod/request.h), the streams to the command,
- * and its end. */
+/* Runs a command in a pod's container, or attaches to the container's own command, for the control
+ * process. It sends a request to the pod's supervisor (pod/record/request.h), opens the streams to
+ * the command, and reports the end of the command. */
 #ifndef TRAINYARD_NODE_POD_EXEC_H
 #define TRAINYARD_NODE_POD_EXEC_H
 
@@ -9,14 +9,14 @@
 
 struct pod_exec;
 
-/* `directory` is the pod's. NULL means that the pod has none any more; the handler then gets an
+/* `directory` is the pod's directory. If it is NULL, because the pod is gone, the handler gets an
  * error. */
 struct pod_exec *pod_exec_new(struct loop *loop, const char *directory,
                               const struct engine_pod_command *command,
                               const struct engine_pod_command_handler *handler, void *context);
 void pod_exec_resize(struct pod_exec *exec, int columns, int rows);
-/* Abandons the command: no client waits for it. The supervisor ends the command that it has
- * started. */
+/* Abandons the command, for which no client waits any more. If the command runs, the supervisor
+ * ends it. */
 void pod_exec_close(struct pod_exec *exec);
 
 #endif

@@ -1,5 +1,5 @@
-/* The probes and hooks of a container, resolved to addresses and ports. Part of the supervisor's
- * orders (pod/spec.h). */
+/* The probes and hooks of a container, resolved to addresses and ports. They are part of the
+ * supervisor's orders (pod/record/spec.h). */
 #ifndef TRAINYARD_NODE_POD_LIFE_H
 #define TRAINYARD_NODE_POD_LIFE_H
 
@@ -38,7 +38,7 @@ struct pod_life {
 
 void pod_life_write(const struct pod_life *life, struct buf *buf);
 
-/* Where the reader of the container's records stands among its probes and hooks. */
+/* The position of a reader of a container's records: the probe or hook that it reads now. */
 struct pod_life_reader {
     struct arena *arena;
     struct pod_life *life;

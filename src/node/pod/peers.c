@@ -19,16 +19,16 @@ static bool is_job(const struct json *owner)
            (str_has_prefix(version, "batch/") && str_eq(json_get_string(owner, "kind", ""), "Job"));
 }
 
-/* By uid, because a name does not say who made the pod, and the next job may have the same one. By
- * namespace too, because a user who may write pods there can write any owner reference, but not
- * into another namespace. */
+/* The directory's name contains the job's uid and not its name, because a later job may have the
+ * same name. It also contains the namespace: a user who may create pods in one namespace can write
+ * any owner reference, but must not reach jobs in other namespaces. */
 const char *peers_name(struct arena *arena, const struct json *pod)
 {
     const struct json *owner = kube_meta_controller(pod);
     const char *uid = json_get_string(owner, "uid", "");
     const char *namespace_ = kube_meta_namespace(pod);
     if (!owner || !is_job(owner) || !str_is_dns_label(uid) || !str_is_dns_label(namespace_))
-        return NULL; /* they become a path */
+        return NULL; /* the uid and the namespace become part of a path */
     return arena_printf(arena, "%s.%s", namespace_, uid);
 }
 

@@ -1,10 +1,11 @@
-/* The rules of probes; see pod/probe.h. */
+/* Applies the kubelet's rules to the results of probes; see pod/probe.h. */
 #include "node/pod/probe.h"
 
 enum {
     /* A program needs a moment until it listens; an earlier try would only produce a warning. */
     FIRST_TRY_MS = 1000,
-    /* Until a container was ready once, it is tried after 1 s, 2 s, 4 s …, at most its period. */
+    /* Until a container has been ready once, its readiness is tried after 1 s, 2 s, 4 s, …. After
+     * this number of failures the probe's period is used. */
     EAGER_DOUBLINGS = 10,
 };
 
@@ -35,8 +36,8 @@ static int64_t probe_smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The kubelet's probes tick from the start of the pod, so that the first try comes between the
- * initial delay and one period later. Readiness is tried at once. */
+/* Returns the time of the first try. The kubelet makes it between the initial delay and one period
+ * later. Readiness is tried as early as that allows. */
 static int64_t first_try(const struct probe_figures *figures, enum probe_kind kind, int64_t now_ms)
 {
     if (figures->initial_delay_ms > 0 || kind == PROBE_READINESS)
@@ -72,8 +73,8 @@ int64_t probe_set_next(const struct probe_set *set, enum probe_kind kind)
     return set->figures[kind]->given && !run->over && is_its_time ? run->next_ms : INT64_MAX;
 }
 
-/* Until a container was ready once, a failure changes nothing, so more tries only find the moment
- * of readiness earlier. */
+/* Until a container has been ready once, its readiness is tried more often than the period says. A
+ * failure has no effect then, and readiness is noticed earlier. */
 static int64_t probe_period(const struct probe_set *set, enum probe_kind kind)
 {
     const struct probe_figures *figures = set->figures[kind];
@@ -83,7 +84,7 @@ static int64_t probe_period(const struct probe_set *set, enum probe_kind kind)
     return probe_smaller(figures->period_ms, (int64_t)FIRST_TRY_MS << run->in_a_row);
 }
 
-/* Missed tries are not made up for. */
+/* If tries were missed, they are skipped. */
 void probe_set_tried(struct probe_set *set, enum probe_kind kind, int64_t now_ms)
 {
     struct probe_run *run = &set->runs[kind];
@@ -103,10 +104,11 @@ bool probe_set_take(struct probe_set *set, enum probe_kind kind, bool passed, in
     if (run->in_a_row < (passed ? figures->success_threshold : figures->failure_threshold))
         return false;
     run->passes = passed;
-    /* A startup probe is over after its first verdict; a container that has failed its liveness
-     * probe is ended and not tried again. */
+    /* A startup probe is over after its first verdict. A liveness probe is over after it has
+     * failed, because the container is ended. */
     run->over = kind == PROBE_STARTUP || (kind == PROBE_LIVENESS && !passed);
-    /* The other probes begin now. Their delay counts from the start and is mostly over. */
+    /* The other probes begin now. Their initial delay counts from the start of the container and
+     * has usually passed. */
     for (int other = 0; kind == PROBE_STARTUP && passed && other < PROBE_KINDS; other++)
         if (set->figures[other]->given && set->runs[other].next_ms < now_ms)
             set->runs[other].next_ms = now_ms;

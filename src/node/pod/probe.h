@@ -1,6 +1,6 @@
-/* The meaning of a container's probe results: a pure function of the results and of time, with the
- * kubelet's rules. step/probe/check.h runs the probes. The time is monotonic, so that probes go on
- * unchanged after the machine was suspended. */
+/* Decides from the results of a container's probes whether it has started, is ready, or must be
+ * ended. The rules are the kubelet's. Pure: step/probe/check.h runs the probes. The time is
+ * monotonic, so that probes go on unchanged after the machine was suspended. */
 #ifndef TRAINYARD_NODE_POD_PROBE_H
 #define TRAINYARD_NODE_POD_PROBE_H
 
@@ -23,8 +23,8 @@ struct probe_run {
     int64_t next_ms;  /* the time of the next try */
     int64_t in_a_row; /* consecutive tries with the result `last` */
     bool last;
-    bool passes;     /* the outcome, after the thresholds */
-    bool has_passed; /* it has passed at least once in this run of the container */
+    bool passes;     /* the outcome after the thresholds are applied */
+    bool has_passed; /* the probe has passed at least once in this run of the container */
     bool over;       /* no further try follows in this run */
 };
 
@@ -34,16 +34,16 @@ struct probe_set {
     struct probe_run runs[PROBE_KINDS];
 };
 
-/* The container has been running since `now_ms`. */
+/* Begins a run of the container, which has started at `now_ms`. */
 void probe_set_begin(struct probe_set *set, int64_t now_ms);
 
-/* Returns when the next try of this kind is due; INT64_MAX while it depends on another probe or
- * none follows. */
+/* Returns the time at which the next try of this kind is due. Returns INT64_MAX if no try follows,
+ * or while the startup probe has not passed. */
 int64_t probe_set_next(const struct probe_set *set, enum probe_kind kind);
-/* A try starts now. */
+/* Records that a try starts now, and sets the time of the next one. */
 void probe_set_tried(struct probe_set *set, enum probe_kind kind, int64_t now_ms);
 
-/* Takes the result of a try. Returns true if the container must be ended because of it. */
+/* Takes the result of a try. Returns true if the container must be ended because of this result. */
 bool probe_set_take(struct probe_set *set, enum probe_kind kind, bool passed, int64_t now_ms);
 
 bool probe_set_is_started(const struct probe_set *set);

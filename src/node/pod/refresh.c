@@ -1,5 +1,5 @@
-/* Passes changes on to a running pod: its deadline, and, in its volumes, config maps, secrets and
- * the pod's metadata (downward API). Environment variables do not change, as in Kubernetes. */
+/* Applies changes to a running pod: a changed deadline, and changed config maps, secrets and pod
+ * metadata (downward API) in its volumes. Environment variables do not change, as in Kubernetes. */
 #include "node/pod/runner_internal.h"
 
 #include "node/node_size.h"
@@ -10,7 +10,8 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* What has changed: a config map or secret, the pod itself, or possibly any of them. */
+/* The changed object: a config map or secret (`resource` and `name`), the pod itself (`is_pod`), or
+ * unknown (`is_any`). */
 struct change {
     bool is_any, is_pod;
     const struct kube_resource *resource;
@@ -34,7 +35,7 @@ static bool is_shown_by_pod(const struct json *pod, const struct change *change)
     return false;
 }
 
-/* Writes the volumes that show the change. */
+/* Updates the volumes that contain data of the changed object. */
 static void refresh_volume(struct pod_runner *runner, const struct change *change)
 {
     const struct json *pod = runner_pod(runner);
@@ -94,7 +95,7 @@ static const struct json *refresh_find_container(const struct json *pod, const c
     return NULL;
 }
 
-/* A changed image has no effect: the supervisor goes on with its plan. */
+/* Reports that a changed image has no effect: the supervisor keeps the image of its spec. */
 static void tell_changed_images(const struct pod_runner *runner, const struct json *before)
 {
     const struct json *pod = runner_pod(runner);

@@ -1,5 +1,5 @@
-/* What a pod's runner sends to the API: its status, and the confirmation of its deletion. One
- * request at a time; each answer calls pod_runner_work(). */
+/* Sends a pod's status and the confirmation of its deletion to the API. A runner has at most one
+ * such request in flight; each answer calls pod_runner_work(). */
 #include "node/pod/runner_internal.h"
 
 #include "node/pod/status.h"
@@ -19,7 +19,7 @@ static struct runner_call *begin_call(struct pod_runner *runner)
     return runner->call;
 }
 
-/* Frees the call. Returns the runner that the answer is for, or NULL. */
+/* Frees the call. Returns the runner that the answer is for, or NULL if it was freed. */
 static struct pod_runner *end_call(struct runner_call *call)
 {
     struct pod_runner *runner = call->runner;
@@ -45,7 +45,8 @@ void pod_runner_see(struct pod_runner *runner, struct kube_object *object)
 
 static void retry_later(struct pod_runner *runner, const struct err *err)
 {
-    /* Not found, or another pod has the name: this pod is deleted, and the informer will say so. */
+    /* These codes mean that the pod is deleted, and perhaps that another pod has its name. The
+     * informer will report the deletion. */
     if (err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
         loop_timer_start(&runner->retry, API_RETRY_MS);
 }
@@ -81,7 +82,7 @@ bool pod_runner_publish(struct pod_runner *runner)
 {
     if (!runner->has_state &&
         (kube_meta_is_deleting(runner_pod(runner)) || pod_phase_is_final(runner_pod(runner))))
-        return false; /* the API knows more than the runner */
+        return false; /* the runner has read no state, so the status in the API is newer */
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     bool is_refused = runner->refusal_reason[0] != '\0';
     const struct pod_status_input input = {

@@ -1,4 +1,4 @@
-/* Restart policy; see pod/restart.h. */
+/* Applies a container's restart policy; see pod/restart.h. */
 #include "node/pod/restart.h"
 
 #include "base/mem.h"

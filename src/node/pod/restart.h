@@ -1,6 +1,6 @@
-/* When a container that has ended runs again: a pure function of its policy and its history, with
- * the kubelet's delays. The pod's supervisor calls it, so that restarts go on without the control
- * process. */
+/* Decides whether and when a container that has ended runs again, from its policy and its history.
+ * Pure. The delays are the kubelet's. The pod's supervisor calls it, so that restarts go on without
+ * the control process. */
 #ifndef TRAINYARD_NODE_POD_RESTART_H
 #define TRAINYARD_NODE_POD_RESTART_H
 
@@ -25,8 +25,8 @@ enum {
     RESTART_BACKOFF_RESET_MS = 2 * RESTART_BACKOFF_MAX_MS, /* a run this long resets the back-off */
 };
 
-/* A restart rule of a container: it runs again if its exit code is one of `codes`, or, with
- * `not_in`, none of them. */
+/* A restart rule of a container. The container runs again if its exit code is one of `codes`, or,
+ * with `not_in`, if it is none of them. */
 struct restart_rule {
     bool not_in;
     const int *codes;
@@ -45,13 +45,13 @@ void restart_rule_write(const struct restart_rule *rule, struct buf *buf);
 struct restart_decision {
     bool restart;
     int64_t delay_ms; /* after the container's end */
-    int level;        /* to be passed at the next end */
+    int level;        /* the `level` for the next call */
 };
 
-/* Decides whether and when the container runs again. `rules` come before the policy, which decides
- * if no rule holds; NULL means none. `init` marks an init container, which does not run again
- * after success. `level` starts at 0. The first restart comes at once, the next ones after 10 s,
- * 20 s, … 5 min. */
+/* Decides whether and when the container runs again. The rules are checked first; the policy
+ * decides if no rule matches. `rules` may be NULL. `init` marks an init container, which does not
+ * run again after success. `level` is 0 at the first call. The first restart comes at once, the
+ * next ones after 10 s, 20 s, … 5 min. */
 struct restart_decision restart_decide(enum restart_policy policy,
                                        const struct restart_rules *rules, bool init, int exit_code,
                                        int level, int64_t ran_ms);

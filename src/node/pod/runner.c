@@ -1,4 +1,4 @@
-/* One pod of this machine; see pod/runner.h. */
+/* Runs one pod of this machine; see pod/runner.h. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/cgroup.h"
@@ -174,7 +174,7 @@ static void on_supervisor_alive(void *context)
     pod_runner_load_state(runner, true);
     pod_runner_tell_deadline(runner);
     if (!runner->host->plain && plan_uses_host_network(runner_pod(runner)))
-        host_names_changed(runner->host->host_names); /* since the pod's file was written */
+        host_names_changed(runner->host->host_names); /* since its hosts file was written */
     pod_runner_work(runner);
 }
 
@@ -261,8 +261,8 @@ static bool runner_has_shares(const struct pod_spec *spec, const char *const *sh
 }
 
 /* Takes over the spec that an earlier control process wrote. The pod is planned again if the
- * machine was rebooted since, because its volumes were written without fsync, or if `up` shares
- * other directories now. */
+ * machine was rebooted, because its volumes were written without fsync. It is also planned again if
+ * `up` now shares other directories. */
 static void runner_restore_spec(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -291,8 +291,8 @@ static void runner_restore(struct pod_runner *runner)
     if (supervisor_link_attach(runner->link))
         pod_runner_move(runner, RUNNER_RUNNING);
     else if (runner->has_state ? runner->state.finished : pod_phase_is_final(pod))
-        pod_runner_move(runner, RUNNER_ENDED); /* its address was given back before */
-    pod_runner_load_state(runner, false);      /* again, because changes are watched only now */
+        pod_runner_move(runner, RUNNER_ENDED); /* its address was released before */
+    pod_runner_load_state(runner, false);      /* again, because earlier changes were not watched */
     pod_runner_tell_deadline(runner);
 }
 
@@ -316,8 +316,8 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
     runner->link =
         supervisor_link_new(host->loop, runner->directory, host->step_path, &RUNNER_EVENTS, runner);
     runner_restore(runner);
-    /* Not within this call: the caller may create a thousand runners, and a start takes many
-     * system calls. */
+    /* The pod starts on the loop's next turn: the caller may create a thousand runners, and each
+     * start takes many system calls. */
     loop_timer_start(&runner->retry, 0);
     return runner;
 }

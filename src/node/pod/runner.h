@@ -1,7 +1,7 @@
 /* One pod of this machine, from its binding to its deletion. The runner plans the pod, starts or
  * finds its supervisor, reports its state to the API, ends it when it is deleted and confirms the
- * deletion. The decisions are pure functions in plan/plan.h, pod/status.h and pod/restart.h; the
- * runner puts them in order. */
+ * deletion. The runner calls pure functions for decisions: plan/plan.h, pod/status.h and
+ * pod/restart.h. */
 #ifndef TRAINYARD_NODE_POD_RUNNER_H
 #define TRAINYARD_NODE_POD_RUNNER_H
 
@@ -17,7 +17,7 @@ struct pod_host {
     struct loop *loop;
     struct kube_client *client;
     struct node_namespaces *space;
-    const struct cgroup_base *groups; /* the control groups below which pods have theirs */
+    const struct cgroup_base *groups; /* the parent of the pods' control groups */
     const char *state_dir;
     struct node_size size; /* the size of each node */
     const char
@@ -33,36 +33,38 @@ struct pod_host {
     const char *resolv_conf;
     const char *const *shares; /* directories that every pod shares, ends with NULL; or NULL */
     struct node_objects objects;
-    struct node_object_source source; /* the same objects, as versions that can be kept */
+    struct node_object_source source; /* the same objects, but the caller can keep them */
     struct addresses addresses;
     struct host_names *host_names;
     struct pod_sweeper *sweeper; /* removes the files of deleted pods */
     size_t starting;             /* runners in RUNNER_STARTING */
     bool is_measuring;           /* some pod's use of the disk is being measured */
-    /* The runner with this uid has no work left and must be freed. */
+    /* Called when the runner with this uid has no work left. The callee frees the runner. */
     void (*done)(void *context, const char *uid);
     void *context;
 };
 
 struct pod_runner;
 
-/* In place of a node's number: only an earlier start had this node. The pod is not run, and its
- * files stay until it is deleted. */
+/* Used in place of a node's number if only an earlier start of the cluster had this node. The pod
+ * is not run, and its files stay until it is deleted. */
 enum { POD_NODE_AWAY = -1 };
 
-/* The API has the pod, bound to this machine's node number `node`, which has this address. */
+/* Creates the runner of a pod that is bound to node number `node` of this machine. `node_address`
+ * is the address of that node. */
 struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod, int node,
                                   const char *node_address);
 /* Frees the runner; the supervisor keeps running. */
 struct pod_runner *pod_runner_free(struct pod_runner *runner);
 
 void pod_runner_update(struct pod_runner *runner, struct kube_object *pod);
-/* The object that the pod was refused for may exist now: tries again on the loop's next turn. */
+/* Tries to start a refused pod again on the loop's next turn. Called when an object that the pod
+ * needs may exist now. */
 void pod_runner_retry(struct pod_runner *runner);
-/* The pod is gone from the API: ends what is left of it. */
+/* Must be called when the pod is gone from the API. Ends its processes and removes its files. */
 void pod_runner_forget(struct pod_runner *runner);
 
-/* A config map or secret has changed: updates the pod's volumes. */
+/* Updates the pod's volumes after a config map or secret has changed. */
 void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *resource,
                         const struct kube_object *changed);
 

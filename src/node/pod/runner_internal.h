@@ -1,7 +1,7 @@
-/* Shared by the files of a pod's runner: pod/runner.c orders its life, pod/runner_start.c and
- * pod/runner_stop.c start and end its supervisor, pod/report.c reports to the API,
- * pod/token_call.c requests tokens, pod/eviction.c measures its use of the disk, pod/refresh.c
- * updates its volumes. */
+/* The parts of a pod's runner. pod/runner.c runs its state machine, pod/runner_start.c and
+ * pod/runner_stop.c start and end the supervisor, pod/report.c reports to the API, pod/token_call.c
+ * requests tokens, pod/eviction.c measures the pod's use of the disk, and pod/refresh.c updates its
+ * volumes. */
 #ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 #define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 
@@ -16,8 +16,8 @@
 #define POD_RUNNER_COMPONENT "kubelet" /* reported as the source of events */
 
 enum runner_state {
-    RUNNER_WAITING, /* for its turn, for objects that its pod needs, or to start a new supervisor */
-    RUNNER_STARTING, /* the pod is planned and its supervisor started */
+    RUNNER_WAITING,  /* waits for its turn, for objects of the API, or to start a new supervisor */
+    RUNNER_STARTING, /* the pod is being planned, or its supervisor is being started */
     RUNNER_RUNNING,  /* the supervisor lives */
     RUNNER_ENDED,    /* no process of the pod runs, and none will */
 };
@@ -50,9 +50,9 @@ struct pod_runner {
     char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
     struct loop_timer retry;
     int64_t respawn_ms;
-    int64_t stopped_with_ms; /* the shortest grace period that the supervisor was told, or -1 */
-    bool was_stop_lost;      /* an order to end could not be stored; it is tried again */
-    bool was_deletion_told;  /* the supervisor was told that the pod is deleted */
+    int64_t stopped_with_ms; /* the shortest grace period sent to the supervisor, or -1 */
+    bool was_stop_lost; /* the order to end the pod could not be stored; storing is tried again */
+    bool was_deletion_told; /* the supervisor got an order that says that the pod is deleted */
     struct runner_call *call;
     struct runner_call *
         token_call; /* a token request in progress; the runner is in RUNNER_WAITING until it ends */
@@ -61,7 +61,7 @@ struct pod_runner {
     bool deleted;      /* the deletion was confirmed to the API */
     struct loop_timer measure; /* runs until the next measurement of the disk */
     struct storage_walk *walk; /* the measurement in progress, or NULL */
-    bool was_gap_told; /* an event has said that not all of the pod's disk can be measured */
+    bool was_gap_told; /* an event was sent that not all of the pod's files can be measured */
 };
 
 static inline const struct json *runner_pod(const struct pod_runner *runner)
@@ -75,7 +75,7 @@ void pod_runner_work(struct pod_runner *runner);
 enum runner_state pod_runner_state(const struct pod_runner *runner);
 /* Moves the state machine and keeps pod_host.starting correct. */
 void pod_runner_move(struct pod_runner *runner, enum runner_state state);
-/* The pod is being deleted, or gone from the API. */
+/* Returns true if the pod is being deleted or is gone from the API. */
 bool pod_runner_is_unwanted(const struct pod_runner *runner);
 void pod_runner_keep_peers(struct pod_runner *runner, const char *name);
 /* Reads the supervisor's state file again. Returns true if there is a state. With `tell`, new
@@ -87,16 +87,16 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
 
 /* Starts the pod: finds a living supervisor, or plans the pod if needed and starts one. */
 void pod_runner_start(struct pod_runner *runner);
-/* Finds a living supervisor, as after a start of the control process. Returns false if there is
- * none. */
+/* Finds a living supervisor, for example after a restart of the control process. Returns false if
+ * there is none. */
 bool pod_runner_attach(struct pod_runner *runner);
 void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err);
 /* Ends a pod that is being deleted or gone from the API. */
 void pod_runner_stop_deleted(struct pod_runner *runner);
-/* The pod's node is away: pauses the pod if it runs, and reports why it waits. */
+/* Called for a pod with POD_NODE_AWAY. Pauses the pod if it runs, and reports why it waits. */
 void pod_runner_wait_for_node(struct pod_runner *runner);
 
-/* The supervisor lives. */
+/* Returns true if the supervisor lives. */
 bool pod_runner_is_running(const struct pod_runner *runner);
 /* Ends the pod within this grace period, for a reason that concerns the whole pod. */
 void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
@@ -110,22 +110,24 @@ void pod_runner_begin_measuring(struct pod_runner *runner);
 void pod_runner_end_measuring(struct pod_runner *runner);
 void pod_runner_on_measure(struct loop_timer *timer);
 
-/* Requests the tokens that the pod's volumes need. Returns true if none is missing. Otherwise the
- * answer calls pod_runner_work() or pod_runner_refuse(). */
+/* Requests the tokens that the pod's volumes need. Returns true if no token is missing. Otherwise
+ * pod_runner_work() or pod_runner_refuse() is called when the answer comes. */
 bool pod_runner_has_tokens(struct pod_runner *runner);
 /* Reports why the pod cannot start, and tries again later. */
 void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *refusal,
                        const struct err *err);
 
-/* Tells the supervisor a deadline that was changed since the pod was planned. */
+/* Sends the supervisor a deadline that was changed since the pod was planned. */
 void pod_runner_tell_deadline(struct pod_runner *runner);
-/* The pod is newer than `before`: updates volumes that show its metadata. */
+/* Updates the volumes that show the pod's metadata, if it differs from `before`, the pod's older
+ * version. */
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
-/* Config maps or secrets have changed while the pod was planned: updates its volumes. */
+/* Updates all volumes of the pod. Called if config maps or secrets have changed while it was
+ * planned. */
 void pod_runner_refresh_all(struct pod_runner *runner);
 
-/* Takes over a newer version of the object. An informer may lag behind the answers to the runner's
- * own writes. */
+/* Takes over the object if it is newer. The object of an informer may be older than the answer to
+ * the runner's own write. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);
 /* Writes the status if it has changed. Returns true if a request is in progress for it. */
 bool pod_runner_publish(struct pod_runner *runner);

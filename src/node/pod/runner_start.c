@@ -1,4 +1,4 @@
-/* How a pod's runner plans the pod and starts its supervisor; see pod/runner_internal.h. */
+/* Plans a pod and starts its supervisor; see pod/runner_internal.h. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/cgroup_base.h"
@@ -16,10 +16,11 @@
 
 enum {
     REFUSED_RETRY_MS = 2 * 1000, /* the missing object may exist by then */
-    HOSTS_MAX = 4 * 1024 * 1024, /* some users list every host that they block */
+    HOSTS_MAX = 4 * 1024 * 1024, /* of /etc/hosts; some users list every blocked host */
 };
 
-/* Uses the kubelet's words. Volumes belong to the pod, whichever container mounts them. */
+/* Sends an event with the kubelet's words. A refusal because of a volume concerns the whole pod,
+ * not the container that mounts the volume. */
 static void start_tell_refusal(struct pod_runner *runner, const struct plan_refusal *refusal,
                                const struct err *err)
 {
@@ -83,7 +84,7 @@ static void start_tell_gaps(struct pod_runner *runner)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf hosts;
     buf_init(&hosts, HOSTS_MAX);
-    if (runner->host->plain) /* a machine without the file resolves no name by it */
+    if (runner->host->plain) /* a missing file contains no names */
         (void)file_read("/etc/hosts", &hosts, NULL);
     const struct plan_unsupported_machine machine = {
         .nested = runner->host->nested,
@@ -105,7 +106,7 @@ void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err)
     pod_runner_refuse(runner, &refusal, err);
 }
 
-/* The pod is planned: reports what the plan ignores. */
+/* Records that the pod is planned, and reports the parts of the manifest that the plan ignores. */
 static void start_note_plan(struct pod_runner *runner, const struct plan_prepared *prepared)
 {
     runner->has_spec = true;
@@ -115,8 +116,7 @@ static void start_note_plan(struct pod_runner *runner, const struct plan_prepare
     if (runner->host->plain)
         port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
     pod_tokens_release(&runner->tokens);
-    pod_runner_refresh_own(runner,
-                           prepared->pod->json); /* changes of the pod since it was planned */
+    pod_runner_refresh_own(runner, prepared->pod->json); /* for changes while it was planned */
     if (prepared->is_stale)
         pod_runner_refresh_all(runner);
 }
@@ -169,7 +169,8 @@ void pod_runner_start(struct pod_runner *runner)
         pod_runner_refuse_sandbox(runner, &err);
         return;
     }
-    /* Before the pod is planned, because files of a plan that fails must be removed too. */
+    /* The name is stored before the pod is planned, because the directory must also be removed if
+     * planning fails. */
     if (!runner->has_spec) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         pod_runner_keep_peers(runner, peers_name(arena, runner_pod(runner)));

@@ -1,4 +1,4 @@
-/* How a pod's runner tells the supervisor to end or pause the pod; see pod/runner_internal.h. */
+/* Tells a pod's supervisor to end or pause the pod; see pod/runner_internal.h. */
 #include "node/pod/runner_internal.h"
 
 #include "base/log.h"
@@ -48,8 +48,9 @@ void pod_runner_stop_deleted(struct pod_runner *runner)
     stop_tell_supervisor(runner, &stop);
 }
 
-/* The pod's node is away, so the pod does not run, and its status says so. A supervisor from the
- * last control process pauses the pod: the next start with the node goes on. */
+/* The cluster was started without the pod's node, so the pod does not run, and its status says so.
+ * A supervisor that still runs is told to pause the pod. The pod continues when the cluster is
+ * started with the node again. */
 void pod_runner_wait_for_node(struct pod_runner *runner)
 {
     const struct json *spec = json_get(runner_pod(runner), "spec");

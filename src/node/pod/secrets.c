@@ -1,4 +1,4 @@
-/* The list of files that hold secrets; see pod/secrets.h. */
+/* Reads and writes the list of files that contain secrets; see pod/secrets.h. */
 #include "node/pod/secrets.h"
 
 #include "base/mem.h"
@@ -30,7 +30,7 @@ int pod_secrets_load(struct arena *arena, const char *list, struct pod_strings *
     return result < 0 ? err_wrap(err, "'%s'", list) : 0;
 }
 
-/* If the list is full, a path whose file is gone is dropped. */
+/* If the list is full, paths whose file is gone are dropped. */
 static void secrets_write_list(struct buf *text, const struct pod_strings *paths)
 {
     for (size_t i = 0; i < paths->count; i++)

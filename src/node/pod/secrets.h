@@ -1,7 +1,7 @@
-/* The files outside of the state directory that hold the cluster's secrets: the admin's kubeconfig
- * wherever `up --kubeconfig` has put it, including those of earlier runs. The list is the file
- * <state>/secrets. The supervisor reads it at each start of a container, so that a new entry also
- * counts for pods that were planned before. */
+/* The list of files outside of the state directory that contain the cluster's secrets. These are
+ * the kubeconfig files of the admin that `up --kubeconfig` has written in this and in earlier runs.
+ * The list is stored in <state>/secrets. The supervisor reads it at each start of a container, so
+ * that a new entry also applies to pods that were planned before. */
 #ifndef TRAINYARD_NODE_POD_SECRETS_H
 #define TRAINYARD_NODE_POD_SECRETS_H
 

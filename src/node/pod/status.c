@@ -1,4 +1,4 @@
-/* A pod's status; see pod/status.h. */
+/* Computes a pod's status; see pod/status.h. */
 #include "node/pod/status.h"
 
 #include "node/pod/conditions.h"
@@ -103,8 +103,8 @@ static struct json *current_state(const struct builder *b, const struct containe
     }
 }
 
-/* A restart counts when it happens: a container that waits for it has not been restarted yet.
- * Controllers compare the sum with the backoff limit of a job. */
+/* Returns the restart count. A container that waits for a restart has not been restarted yet. Job
+ * controllers compare the sum of these counts with backoffLimit. */
 static int64_t newest_run(const struct container_state *state)
 {
     bool is_to_come = state->phase == CONTAINER_WAITING && !state->pid && state->last.known;
@@ -179,7 +179,8 @@ static struct json *container_status(struct builder *b, const struct json *conta
     return status;
 }
 
-/* As the kubelet does: pending while a container has never run, then running until the end. */
+/* Returns the phase as the kubelet computes it: Pending until every main container has run, then
+ * Running until the pod has ended. */
 static const char *status_phase(const struct builder *b)
 {
     const struct pod_state *state = b->input->state;
@@ -209,7 +210,8 @@ static struct json *make_statuses(struct builder *b, const struct json *containe
     return list;
 }
 
-/* A main container has run: init containers are complete, whatever happens to sidecars. */
+/* Computes whether the init containers are complete. They are if a main container has run, even if
+ * a sidecar has failed since. */
 static void find_initialized(struct builder *b)
 {
     const struct json *spec = json_get(b->input->pod, "spec");

@@ -1,5 +1,5 @@
-/* A pod's status in the API, computed from the state that its supervisor wrote. A pure function,
- * so that tests reach every phase and condition without a process. */
+/* Computes a pod's status in the API from the state that its supervisor wrote. Pure, so that tests
+ * reach every phase and condition without a process. */
 #ifndef TRAINYARD_NODE_POD_STATUS_H
 #define TRAINYARD_NODE_POD_STATUS_H
 
@@ -8,7 +8,7 @@
 
 struct pod_status_input {
     const struct json *pod;
-    const struct pod_state *state; /* NULL if no supervisor has written one yet */
+    const struct pod_state *state; /* NULL if no supervisor has written a state yet */
     const char *address;           /* NULL if the pod has none yet */
     const char *host_address;
     int64_t started_ms; /* the wall time at which the node accepted the pod */
@@ -20,7 +20,7 @@ struct pod_status_input {
 /* Returns a merge patch for the status: {phase, conditions, containerStatuses, …}. */
 struct json *pod_status_build(struct arena *arena, const struct pod_status_input *input);
 
-/* Whether the phase in the API is Succeeded or Failed. */
+/* Returns true if the phase in the API is Succeeded or Failed. */
 bool pod_phase_is_final(const struct json *pod);
 
 /* Returns the container as events name it, "spec.initContainers{name}", or "" if the pod has no

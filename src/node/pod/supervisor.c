@@ -1,7 +1,7 @@
 /* The control process's link to a supervisor; see pod/supervisor.h. The supervisor is not a child
- * process: a pidfd shows its end, and renames of its state file show changes. libuv may report
- * many supervisors at once, so the link acts in a deferred task, of which each turn of the loop
- * runs as many as it has time for. */
+ * process: a pidfd shows its end, and renames of its state file show changes. libuv may report many
+ * supervisors in one turn of the loop. So its callbacks only set flags, and a deferred task acts on
+ * them: a turn runs only as many deferred tasks as it has time for. */
 #include "node/pod/supervisor.h"
 
 #include "node/process/lock.h"
@@ -31,8 +31,8 @@ struct supervisor_link {
     int pidfd;           /* -1 if none lives */
     pid_t pid;           /* 0 if none lives */
     struct start *start; /* the start in progress, or NULL */
-    int starter;         /* the pidfd of the process that starts it, or -1 */
-    bool freed;          /* waits until the handles below are closed */
+    int starter;         /* the pidfd of the process that starts the supervisor, or -1 */
+    bool freed;          /* the memory is released when the handles below are closed */
     int open_handles;    /* open handles of libuv */
     uv_poll_t started, life;
     uv_fs_event_t news;
@@ -168,7 +168,8 @@ static void supervisor_link_watch(struct supervisor_link *link)
         link->news.data = link;
         link->news_open = true;
         link->open_handles++;
-        /* Without it (no inotify watch is free) the end of the pod is still noticed. */
+        /* May fail because no inotify watch is free. The end of the pod is noticed also without
+         * it. */
         (void)uv_fs_event_start(&link->news, on_supervisor_link_news, link->directory, 0);
     }
     if (uv_poll_init(uv, &link->life, link->pidfd) == 0) {
@@ -195,7 +196,7 @@ static void supervisor_link_explain(struct supervisor_link *link, struct err *er
     _cleanup_buf_ struct buf text;
     buf_init(&text, COMPLAINT_MAX);
     (void)file_read(path, &text, NULL);
-    /* The last line says why it ended. */
+    /* The last line says why the supervisor ended. */
     while (text.size && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
     const char *newline = strrchr(text.data, '\n');
@@ -203,7 +204,8 @@ static void supervisor_link_explain(struct supervisor_link *link, struct err *er
             text.size ? (newline ? newline + 1 : text.data) : "it ended without a message");
 }
 
-/* The starting process has exited: the supervisor is ready, or the log says why not. */
+/* Called when the starting process has exited. Then the supervisor is ready, or the log says why
+ * not. */
 static void finish_start(struct supervisor_link *link)
 {
     siginfo_t end = {0};
@@ -233,8 +235,8 @@ static void on_started(uv_poll_t *handle, int status, int events)
     loop_defer(link->loop, &link->task);
 }
 
-/* Reports one event per call, because the owner may free the link. Changes of a supervisor that
- * has ended are read with its end. */
+/* Reports one event per call, because the owner may free the link. After the end of a supervisor no
+ * change is reported: the owner reads the last state then. */
 static void on_supervisor_link_task(struct loop_task *task)
 {
     struct supervisor_link *link = CONTAINER_OF(task, struct supervisor_link, task);
@@ -272,8 +274,8 @@ static int spawn_step(struct start *start, struct err *err)
     start->pidfd = pidfd_open(pid, 0);
     if (start->pidfd < 0) {
         int errnum = errno;
-        waitpid(pid, NULL,
-                0); /* the loop cannot; if a supervisor is ready, the next attempt finds it */
+        waitpid(pid, NULL, 0); /* without a pidfd the loop cannot; the next attempt finds a
+                                  supervisor that is ready */
         return err_set_errno(err, errnum, "cannot watch the start of a pod's supervisor");
     }
     return 0;
@@ -347,7 +349,7 @@ int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *st
 {
     if (link->pidfd < 0)
         return 0; /* no supervisor lives */
-    /* On a full disk the signal alone must do: this pod may be what fills it. */
+    /* Sends the signal even if the disk is full, because this pod may be the reason. */
     int result = pod_stop_store(link->directory, stop, err);
     pod_stop_tell(link->pidfd);
     return result;

@@ -1,6 +1,6 @@
-/* A pod's supervisor process, as the control process sees it. The link starts the supervisor or
- * finds a running one, watches it and tells it to end. It reports on the loop thread and decides
- * nothing. */
+/* Links the control process to a pod's supervisor process. The link starts the supervisor or finds
+ * a running one, watches it and tells it to end. Callbacks run on the loop thread. The link makes
+ * no decisions. */
 #ifndef TRAINYARD_NODE_POD_SUPERVISOR_H
 #define TRAINYARD_NODE_POD_SUPERVISOR_H
 
@@ -34,12 +34,12 @@ void supervisor_link_start(struct supervisor_link *link);
 
 pid_t supervisor_link_pid(const struct supervisor_link *link);    /* 0 if none lives */
 bool supervisor_link_is_busy(const struct supervisor_link *link); /* lives or is starting */
-/* Tells the supervisor when the pod must have ended, unless it knows already: from its spec
- * (`planned_ms`) or from an earlier call. */
+/* Tells the supervisor at which time the pod must have ended. Does nothing if the supervisor
+ * already has this deadline, from its spec (`planned_ms`) or from an earlier call. */
 void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms,
                                   int64_t wall_ms);
-/* Tells the supervisor to end the pod. If the order cannot be stored, returns a negative code and
- * sends only the signal: the pod then ends with its own grace period and without a reason. */
+/* Tells the supervisor to end the pod. Returns 0, or a negative code if the order cannot be stored.
+ * Then only the signal is sent, and the pod ends with its own grace period and without a reason. */
 int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop,
                          struct err *err);
 

@@ -1,4 +1,4 @@
-/* Removes pods on the pool; see pod/sweeper.h. */
+/* Removes the files of deleted pods on a thread of the pool; see pod/sweeper.h. */
 #include "node/pod/sweeper.h"
 
 #include "node/limits/cgroup_base.h"
@@ -29,7 +29,7 @@ struct pod_sweeper {
 
 struct batch {
     struct loop_work work;
-    struct pod_sweeper *sweeper; /* NULL if it was freed meanwhile */
+    struct pod_sweeper *sweeper; /* NULL if the sweeper was freed meanwhile */
     char *handout_dir;
     bool plain;
     struct removal *first;
@@ -52,7 +52,7 @@ static int remove_pod(const struct batch *batch, struct removal *removal)
         result = node_pod_end(removal->directory, batch->plain, 0, err);
     if (result < 0)
         return result;
-    cgroup_base_remove_pod(removal->directory); /* before its files, which name the groups */
+    cgroup_base_remove_pod(removal->directory); /* before the pod's files, which list the groups */
     result = plan_handouts_remove(batch->handout_dir, removal->uid, err);
     return result < 0 ? result : file_remove_tree(removal->directory, err);
 }

@@ -1,8 +1,8 @@
 /* Removes what deleted pods leave on the machine: control groups, files in the handout directory,
  * and the pod's directory. Each pod takes tens of system calls and may wait for the disk, so a
- * thread of the pool does it, one batch of pods at a time. A uid is never used twice, so no later
- * pod meets a removal in progress. If the server stops or is killed before, the next server
- * removes the directories when it starts. */
+ * thread of the pool does it, one batch of pods at a time. A uid is never used twice, so a removal
+ * in progress cannot affect a later pod. If the server stops before a removal, the next server
+ * removes the directory when it starts. */
 #ifndef TRAINYARD_NODE_POD_SWEEPER_H
 #define TRAINYARD_NODE_POD_SWEEPER_H
 
@@ -11,14 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Pods that one item of pool work removes. Freeing the sweeper waits for at most this many. */
+/* The number of pods per batch. Freeing the sweeper waits for at most one batch. */
 enum { POD_SWEEPER_BATCH = 16 };
 
 struct pod_sweeper;
 
 /* `plain`: pods run without namespaces (node_pod_end() in network/namespaces.h). */
 struct pod_sweeper *pod_sweeper_new(struct loop *loop, const char *handout_dir, bool plain);
-/* Waits for the batch in progress; the pods behind it are left to the next start. */
+/* Waits for the batch in progress. The next server removes the other queued pods. */
 struct pod_sweeper *pod_sweeper_free(struct pod_sweeper *sweeper);
 
 enum pod_remains {

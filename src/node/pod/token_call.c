@@ -1,5 +1,5 @@
-/* The runner's requests for tokens: one at a time, before the pod is planned, and none for a pod
- * that has its spec. */
+/* Requests the tokens that a pod needs, one at a time, before the pod is planned. A pod that has a
+ * spec needs none. */
 #include "node/pod/runner_internal.h"
 #include "node/pod/tokens.h"
 

@@ -1,6 +1,6 @@
-/* The service account tokens that a pod's volumes need, one per audience. Each is bound to the
- * pod, is valid for a year and ends with the pod. They are requested from the API before the pod
- * is planned. Pure: the runner sends the requests. */
+/* The service account tokens that a pod's volumes need, one per audience. Each token is bound to
+ * the pod: it is valid for a year, but at most as long as the pod exists. They are requested from
+ * the API before the pod is planned. Pure: the runner sends the requests. */
 #ifndef TRAINYARD_NODE_POD_TOKENS_H
 #define TRAINYARD_NODE_POD_TOKENS_H
 
@@ -8,8 +8,8 @@
 #include "base/map.h"
 #include "kube/resource.h"
 
-/* Returns the first audience for which `tokens` (audience to token) has no token; "" is the API
- * itself. NULL if none is missing. */
+/* Returns the first audience for which `tokens` has no token, or NULL if none is missing. `tokens`
+ * maps audiences to tokens; the audience "" is the API itself. */
 const char *pod_tokens_missing(const struct json *pod, const struct map *tokens);
 
 /* Returns the TokenRequest for an audience, and the resource in the pod's namespace that it is

@@ -7,7 +7,8 @@
 
 enum { KEPT = 32 };
 
-/* Since Linux 6.2 the size of the directory is the number; before, the entries are counted. */
+/* Since Linux 6.2 the size of /proc/self/fd is the number of open descriptors. On older kernels the
+ * entries are counted. */
 static rlim_t count_open(void)
 {
     static const char PATH[] = "/proc/self/fd";

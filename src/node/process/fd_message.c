@@ -1,4 +1,4 @@
-/* Messages with descriptors; see process/fd_message.h. */
+/* Sends and receives messages with descriptors; see process/fd_message.h. */
 #include "node/process/fd_message.h"
 
 #include <errno.h>

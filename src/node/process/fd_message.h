@@ -10,7 +10,7 @@
 
 enum { FD_MESSAGE_FDS_MAX = 4 };
 
-/* The sender keeps the descriptors and closes them. */
+/* Sends a copy of each descriptor; the caller still owns and closes its own. */
 int fd_message_send(int socket_fd, const void *data, size_t size, const int *fds, size_t fd_count,
                     struct err *err);
 
@@ -19,8 +19,8 @@ enum { FD_MESSAGE_ENDED = 0, FD_MESSAGE_NONE = -1, FD_MESSAGE_TOO_LARGE = -2 };
 
 /* Returns the size of the message in `data`. The descriptors that came with it are close-on-exec
  * and belong to the caller; the rest of `ret_fds` is -1. Otherwise returns FD_MESSAGE_ENDED if the
- * peer is gone, FD_MESSAGE_NONE if there is no message now, or FD_MESSAGE_TOO_LARGE if it did not
- * fit and was dropped. */
+ * peer is gone, FD_MESSAGE_NONE if there is no message now, or FD_MESSAGE_TOO_LARGE if the message
+ * did not fit and was dropped. */
 ssize_t fd_message_receive(int socket_fd, void *data, size_t size, int ret_fds[FD_MESSAGE_FDS_MAX]);
 
 #endif

@@ -51,7 +51,7 @@ int helper_process_set_table(const struct helper_kind *kind, const char *state_d
      * next start. */
     int result = file_replace(table, text->data, text->size, 0600, err);
     _cleanup_fd_ int pidfd = -1;
-    /* A helper that does not live yet reads it when it starts. */
+    /* A helper that is not running yet reads the table when it starts. */
     if (result == 0 && helper_process_find(kind, state_dir, &pidfd, NULL) == 0)
         pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
     return result;

@@ -1,6 +1,6 @@
-/* The helpers of the pod network: modes of trainyard-step that outlive the control process. Other
- * code finds a helper by its lock, starts it, sends it a new table and ends it. The files of
- * helpers are in <state>/run. */
+/* Finds, starts and ends the helpers of the pod network, and sends them new tables. A helper is a
+ * process of trainyard-step that outlives the control process and is found by its lock file. The
+ * files of helpers are in <state>/run. */
 #ifndef TRAINYARD_NODE_PROCESS_HELPER_H
 #define TRAINYARD_NODE_PROCESS_HELPER_H
 
@@ -10,8 +10,8 @@
 struct helper_kind {
     const char *mode; /* the mode of trainyard-step */
     const char *lock,
-        *table; /* names of its files; a helper without a table takes neither table nor holder */
-    const char *what; /* for messages */
+        *table; /* file names; if `table` is NULL, the helper is started without TABLE and HOLDER */
+    const char *what; /* names the helper in messages */
 };
 
 extern const struct helper_kind HELPER_HOLDER; /* holds the pod network (step/helper/hold.c) */

@@ -14,9 +14,9 @@ struct helper_keeper {
     struct loop *loop;
     const struct helper_kind *kind;
     struct helper_options options;
-    int pidfd; /* -1 if none is known to live */
+    int pidfd; /* -1 if no living helper is known */
     uv_poll_t life;
-    bool watching, closing, freed; /* freed: waits until the watch is closed */
+    bool watching, closing, freed; /* freed: the memory is released when the watch is closed */
     struct loop_timer respawn;
     int64_t delay_ms, started_ms;
     void (*changed)(void *context, bool lives); /* or NULL */

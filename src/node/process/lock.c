@@ -1,4 +1,4 @@
-/* Lock files that show living processes; see process/lock.h. */
+/* Takes lock files and finds the processes that hold them; see process/lock.h. */
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
@@ -40,8 +40,8 @@ int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct
     pid_t pid = holder_pid(fd);
     if (pid > 0) {
         _cleanup_fd_ int pidfd = pidfd_open(pid, 0);
-        /* Checked again, because the pid may belong to another process by the time it was opened.
-         */
+        /* Checks the holder again: it may have ended before pidfd_open(), and another process may
+         * have its pid now. */
         if (pidfd >= 0 && holder_pid(fd) == pid) {
             *ret_pidfd = TAKE_FD(pidfd);
             *ret_pid = pid;

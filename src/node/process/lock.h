@@ -1,6 +1,6 @@
-/* A lock file that shows that a process lives, and which one. Record locks are used instead of
- * flock(), because a forked child does not inherit them and F_GETLK returns the holder's pid, so
- * that no pid file can become stale. */
+/* Lock files that show whether a process lives, and its pid. They use record locks instead of
+ * flock(), because a forked child does not inherit record locks. F_GETLK returns the pid of the
+ * holder, so no pid file is needed that could become stale. */
 #ifndef TRAINYARD_NODE_PROCESS_LOCK_H
 #define TRAINYARD_NODE_PROCESS_LOCK_H
 
@@ -13,11 +13,11 @@
  * be opened a second time. Returns -ERR_EXISTS if another process holds it. */
 int process_lock_take(const char *path, int *ret_fd, struct err *err);
 
-/* Returns the process that holds the lock, as a pidfd, which another process can never reuse, and
- * as a pid. Returns -ERR_NOT_FOUND if no process holds it. */
+/* Finds the process that holds the lock. Returns it as a pidfd, which never refers to another
+ * process, and as a pid. Returns -ERR_NOT_FOUND if no process holds the lock. */
 int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct err *err);
 
-/* Waits up to timeout_ms for the process behind a pidfd to end. Returns true if it has. */
+/* Waits up to timeout_ms for the process behind a pidfd to end. Returns true if it has ended. */
 bool process_wait_end(int pidfd, int timeout_ms);
 
 /* How long to wait for a killed process. A busy kernel may take seconds to end it; after this time

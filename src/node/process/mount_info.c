@@ -1,4 +1,4 @@
-/* Files that are mounted at several paths; see process/mount_info.h. */
+/* Finds the other paths at which a file is mounted; see process/mount_info.h. */
 #include "node/process/mount_info.h"
 
 #include "base/str.h"
@@ -24,11 +24,11 @@ char *mount_info_unescape(char *text)
 
 struct mount_row {
     const char *device; /* "8:1" */
-    const char *root;   /* the directory of its file system that is mounted */
+    const char *root;   /* the path of the mounted directory in its file system */
     const char *point;  /* the mount point */
 };
 
-/* ID PARENT DEVICE ROOT MOUNT-POINT … */
+/* Parses a line of the form ID PARENT DEVICE ROOT MOUNT-POINT …. */
 static bool read_row(struct arena *arena, const char *line, size_t size, struct mount_row *ret)
 {
     char *fields[5], *rest = arena_strndup(arena, line, size);
@@ -40,8 +40,8 @@ static bool read_row(struct arena *arena, const char *line, size_t size, struct 
     return ret->root[0] == '/' && ret->point[0] == '/';
 }
 
-/* Returns the part of `path` below `directory`, "" for the directory itself, or NULL if it is not
- * below. */
+/* Returns the part of `path` below `directory`, "" for the directory itself, or NULL if `path` is
+ * not below. */
 static const char *mount_info_path_below(const char *path, const char *directory)
 {
     size_t size = str_eq(directory, "/") ? 0 : strlen(directory);
@@ -72,7 +72,8 @@ void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *
                         struct pod_strings *ret)
 {
     struct mount_row row, holder = {0};
-    /* The deepest mount holds the path; among several at one mount point, the last. */
+    /* The path belongs to the deepest mount above it. If several have the same mount point, it
+     * belongs to the last. */
     for (const char *text = mountinfo; next_row(arena, &text, &row);)
         if (mount_info_path_below(path, row.point) &&
             (!holder.point || strlen(row.point) >= strlen(holder.point)))

@@ -1,13 +1,13 @@
-/* The other paths at which the machine shows a file: directories that are mounted a second time,
- * as by `mount --bind`. Computed from the text of /proc/self/mountinfo. Pure. */
+/* Finds the other paths at which a file of the machine is visible, because a directory above it is
+ * mounted a second time (`mount --bind`). Parses the text of /proc/self/mountinfo. Pure. */
 #ifndef TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 #define TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 
 #include "node/plan/strings.h"
 
 /* Appends to `ret` every other path at which the file at `path` may be visible. `path` is absolute
- * and contains no links. Mounts that hide such a path are not considered: the caller compares the
- * files. */
+ * and contains no links. Another mount may hide such a path, so the caller must check that the
+ * files are the same. */
 void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *path,
                         struct pod_strings *ret);
 

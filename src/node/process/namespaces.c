@@ -1,4 +1,4 @@
-/* Namespaces of processes; see process/namespaces.h. */
+/* Inspects and maps namespaces of processes; see process/namespaces.h. */
 #include "node/process/namespaces.h"
 
 #include "base/system/file.h"

@@ -1,5 +1,4 @@
-/* Namespaces of processes: the mount namespace of a process, and the mapping of ids in a user
- * namespace. */
+/* Finds the mount namespace of a process, and maps ids in a user namespace. */
 #ifndef TRAINYARD_NODE_PROCESS_NAMESPACES_H
 #define TRAINYARD_NODE_PROCESS_NAMESPACES_H
 
@@ -8,8 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Returns the inode number of the process's mount namespace, which belongs to one container, or 0
- * if the process is gone or may not be inspected. */
+/* Returns the inode number of the process's mount namespace, or 0 if the process is gone or may not
+ * be inspected. Each container has its own mount namespace. */
 ino_t process_mount_namespace(pid_t pid);
 
 /* One id inside a user namespace, and the same id outside. */

@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 enum {
-    /* A process that waits for a broken disk cannot be killed. Until this deadline the search is
-     * repeated, and once more after it, because a process may have forked while this one was
-     * stopped. */
+    /* A process that waits for a broken disk cannot be killed. The search is repeated until this
+     * deadline. It is repeated once more after it, because a process may have forked while the
+     * caller was stopped. */
     DEADLINE_MS = 5 * 1000,
     AWAITED_MAX = 256,
     ENVIRONMENT_MAX = 4 * 1024 * 1024,
@@ -43,7 +43,7 @@ static bool is_alive(pid_t pid, struct process_entry *ret)
     return process_entry_read(pid, ret) && !ret->is_dead;
 }
 
-/* Takes the descriptor. A process that may not be killed is not counted. */
+/* Takes over the pidfd. A process that the caller may not kill is not counted. */
 static void kill_one(struct look *look, int pidfd)
 {
     bool is_killed = pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0;
@@ -54,8 +54,8 @@ static void kill_one(struct look *look, int pidfd)
         close(pidfd);
 }
 
-/* Waits for killed processes: they lose their environment and children before they are dead, so a
- * search during that would miss them. */
+/* Waits for the end of the killed processes. A dying process loses its environment and its children
+ * first, so a search at that time would miss it. */
 static void await_deaths(struct look *look)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
@@ -71,8 +71,8 @@ static void wait_a_moment(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Opens the pidfd first and then looks again, so that the chosen process is the one that is
- * killed. Its parent may have been killed a moment ago. */
+/* Reads the process again after its pidfd is open, so that no later process with the same pid is
+ * killed. Its parent is not compared, because it may have been killed just before. */
 static size_t kill_below(orphans_choose *choose, void *context)
 {
     const pid_t self = getpid();
@@ -89,7 +89,7 @@ static size_t kill_below(orphans_choose *choose, void *context)
         if (pidfd >= 0 && is_alive(one->pid, &now) && now.born == one->born) {
             kill_one(&look, pidfd);
         } else {
-            look.found++; /* it has ended, perhaps with children: search again */
+            look.found++; /* the process has ended and may have left children: search again */
             if (pidfd >= 0)
                 close(pidfd);
         }
@@ -102,8 +102,8 @@ static size_t kill_below(orphans_choose *choose, void *context)
 bool orphans_end_below(orphans_choose *choose, void *context)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
-    /* Two empty searches in a row: a process whose parent ended during a search may have been
-     * missed. */
+    /* Searches until two searches in a row find nothing: one search may miss a process whose parent
+     * ends meanwhile. */
     for (int empty = 0; empty < 2;) {
         bool is_late = moment_monotonic_ms() > deadline;
         empty = kill_below(choose, context) ? 0 : empty + 1;

@@ -1,5 +1,5 @@
-/* Finds and ends processes that no PID namespace holds together: by their parents, or by a mark in
- * their environment. For pods without namespaces (docs/design/plain.md). */
+/* Finds and kills the processes of pods that run without namespaces (docs/design/plain.md). They
+ * are found by their parents, or by a mark in their environment. */
 #ifndef TRAINYARD_NODE_PROCESS_ORPHANS_H
 #define TRAINYARD_NODE_PROCESS_ORPHANS_H
 
@@ -10,20 +10,20 @@
 /* The environment variable that every process of such a pod has: "<pod directory>/<container>". */
 #define ORPHANS_MARK "TRAINYARD_POD"
 
-/* Whether to end the descendants of `top`, a child of the caller. */
+/* Returns true if `top`, a child of the caller, and its descendants must be killed. */
 typedef bool orphans_choose(void *context, pid_t top);
 
-/* Kills all descendants of the caller, repeatedly until none is left. `choose` selects by child;
- * NULL selects all. Only a subreaper also sees its orphans. Returns false if a process does not
- * die. */
+/* Kills the descendants of the caller, repeatedly until none is left. `choose` selects them by
+ * child of the caller; NULL selects all. Orphans are found only if the caller is a subreaper
+ * (PR_SET_CHILD_SUBREAPER). Returns false if a process does not die. */
 bool orphans_end_below(orphans_choose *choose, void *context);
 
 /* Writes the mark of a process to `ret`, or "" if it has none that can be read. */
 void orphans_mark_of(pid_t pid, char *ret, size_t size);
 
-/* Kills all processes whose mark is one or two names below this path, repeatedly until none is
- * left; a name that begins with a dot does not count. `spare`, which may be NULL, gets the mark
- * and returns true for a process to keep. Returns the number of processes found. */
+/* Kills all processes whose mark is a path one or two levels below `path`, repeatedly until none is
+ * left. A mark with a name that begins with a dot does not count. `spare` gets the mark and returns
+ * true if the process must be kept; it may be NULL. Returns the number of processes found. */
 typedef bool orphans_spare(void *context, const char *mark);
 size_t orphans_end_marked(const char *path, orphans_spare *spare, void *context);
 

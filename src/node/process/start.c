@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Reads until the end of its output. */
+/* Reads the output of the program until its end. */
 static int read_verdict(int fd, char *text, size_t size)
 {
     size_t used = 0;
@@ -27,7 +27,7 @@ static int read_verdict(int fd, char *text, size_t size)
 
 static void process_start_run(const char *const *arguments, int output)
 {
-    /* Forks twice, so that no process has to reap it. */
+    /* Forks twice, so that init reaps the program. */
     if (fork() == 0) {
         int null = open("/dev/null", O_RDONLY);
         dup2(null, STDIN_FILENO);

@@ -1,4 +1,4 @@
-/* Processes and their ancestors; see process/table.h. */
+/* Reads all processes and finds ancestors; see process/table.h. */
 #include "node/process/table.h"
 
 #include "base/buf.h"
@@ -13,7 +13,8 @@
 enum { STAT_MAX = 4096 };
 
 /* The text is "42 (a name) S 41 …". A name may contain anything; the last parenthesis ends it. A
- * process whose first thread alone has ended looks dead, but has other threads. */
+ * process whose first thread has ended has the state of a zombie, but lives if it has other
+ * threads. */
 bool process_entry_parse(const char *stat, struct process_entry *ret)
 {
     const char *behind = strrchr(stat, ')');
@@ -90,7 +91,7 @@ static bool process_table_has_pid(const pid_t *pids, size_t count, pid_t pid)
     return false;
 }
 
-/* A PID that was reused while the table was read can close a cycle. */
+/* Limits the steps: if a PID was reused while the table was read, the parents may form a cycle. */
 const struct process_entry *process_table_climb(const struct process_table *table,
                                                 const struct process_entry *from,
                                                 const pid_t *parents, size_t count)

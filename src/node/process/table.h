@@ -12,8 +12,8 @@
 struct process_entry {
     pid_t pid, parent;
     bool is_dead;            /* a zombie that waits to be reaped */
-    unsigned long long born; /* start time; with the pid it identifies the process for ever */
-    int64_t ticks;           /* its CPU time, and that of the children it has waited for */
+    unsigned long long born; /* the start time in clock ticks; unique together with the pid */
+    int64_t ticks;           /* CPU time in clock ticks, including that of reaped children */
 };
 
 struct process_table {
@@ -30,7 +30,7 @@ void process_table_release(struct process_table *table); /* safe on zeroed memor
 
 /* Returns NULL if there is no such process. */
 const struct process_entry *process_table_find(const struct process_table *table, pid_t pid);
-/* Its ancestor, or itself, whose parent is one of these; NULL: none of them is above it. */
+/* Returns `from` or its nearest ancestor whose parent is in `parents`, or NULL if there is none. */
 const struct process_entry *process_table_climb(const struct process_table *table,
                                                 const struct process_entry *from,
                                                 const pid_t *parents, size_t count);

@@ -1,6 +1,6 @@
-/* The API as a service of its own cluster: Service and Endpoints "kubernetes" in "default", which
- * lead from 10.96.0.1:443 to the API's port in the pod network. They are created if missing, also
- * after a user has deleted them. */
+/* Makes the API a service of its own cluster: Service and Endpoints "kubernetes" in namespace
+ * "default". They map 10.96.0.1:443 to the API's port in the pod network. They are created if they
+ * are missing, also after a user has deleted them. */
 #ifndef TRAINYARD_NODE_SERVICE_API_SERVICE_H
 #define TRAINYARD_NODE_SERVICE_API_SERVICE_H
 
@@ -9,7 +9,7 @@
 
 void node_api_service_make(struct kube_client *client);
 
-/* Whether the object is one of the two. */
+/* Whether the object is this Service or these Endpoints. */
 bool node_api_service_is(const struct kube_object *object);
 
 #endif

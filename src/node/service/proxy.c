@@ -1,4 +1,4 @@
-/* The proxy: its listening sockets and its turns; see service/proxy.h. */
+/* Runs the proxy's listening sockets and its event loop; see service/proxy.h. */
 #include "node/service/proxy_internal.h"
 
 #include "base/cleanup.h"
@@ -17,8 +17,8 @@ enum {
     ACCEPTS_A_TURN = 64,
     BACKLOG = 1024,
     CONNECTIONS_MAX = 32 * 1024,
-    LISTEN_RETRY_MS = 2000, /* a port that is taken may become free */
-    ACCEPT_RETRY_MS = 100,  /* after no descriptor was free */
+    LISTEN_RETRY_MS = 2000, /* a port in use may become free */
+    ACCEPT_RETRY_MS = 100,  /* pause after descriptors or memory were exhausted */
 };
 
 void proxy_wake_at(struct proxy *proxy, int64_t at_ms)
@@ -68,7 +68,7 @@ static void on_caller(struct epoll_watch *watch, uint32_t events)
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
             return;
         } else {
-            /* Out of descriptors or memory: clients wait in the kernel's queue meanwhile. */
+            /* Descriptors or memory are exhausted. Clients wait in the kernel's queue meanwhile. */
             epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, 0);
             retry_at(listener, ACCEPT_RETRY_MS);
             return;
@@ -86,7 +86,7 @@ static int try_to_listen(struct proxy_listener *listener, struct err *err)
     _cleanup_fd_ int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
-    if (!listener->udp) /* with it, two UDP sockets could share one port */
+    if (!listener->udp) /* with SO_REUSEADDR, two UDP sockets could share one port */
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         (!listener->udp && listen(fd, BACKLOG) < 0))
@@ -154,7 +154,8 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
         begin_to_listen(listener);
 }
 
-/* Returns one listener at a time, because removing it changes the map. */
+/* Returns one unwanted listener, or NULL. The caller removes one at a time, because that changes
+ * the map. */
 static struct proxy_listener *find_unwanted(const struct proxy *proxy, const char **ret_key)
 {
     void *value;

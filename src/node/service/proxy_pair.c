@@ -1,5 +1,5 @@
-/* A client and its backend: first the backends are tried one after the other until one answers,
- * then a relay moves bytes between the two. */
+/* Connects a TCP client to a backend. It tries one backend after the other until one accepts, and
+ * then a relay copies bytes between the two. */
 #include "node/service/proxy_internal.h"
 
 #include "base/mem.h"
@@ -29,11 +29,11 @@ struct pair_end {
 struct pair {
     struct list_link link; /* in proxy.live or proxy.dead */
     struct proxy *proxy;
-    struct pair_end ends[2]; /* the client's, and the backend's */
+    struct pair_end ends[2]; /* the client's end, and the backend's end */
     struct relay relay;
     struct in_addr caller;
     bool connecting;
-    bool dead; /* epoll may still report events for it */
+    bool dead; /* freed later, because epoll may still report events for it */
     struct proxy_place tries[TRIES_MAX];
     size_t try_count, tried;
 };
@@ -86,17 +86,18 @@ static void set_options(int fd)
 
 bool proxy_keeps_caller(struct in_addr caller, struct in_addr to)
 {
-    /* A pod drops packets that come from its own address. Answers of the gateway's own sockets do
-     * not pass the rules that would bring them here. */
+    /* A pod drops packets that come from its own address. Other clients than pods use the gateway's
+     * own sockets, and answers to those do not pass the rules that deliver packets to the proxy. */
     return pod_network_has_pod(caller) && pod_network_has_pod(to) && caller.s_addr != to.s_addr;
 }
 
-/* If this is refused, the backend sees the gateway's address. */
+/* Connects from the client's address. If the kernel refuses that, the backend sees the gateway's
+ * address. */
 static void keep_caller(int fd, struct in_addr caller)
 {
     const int on = 1;
     const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = caller};
-    /* connect() chooses the port, so that connections to different backends may share one. */
+    /* connect() chooses the port, so that connections to different backends may share one port. */
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     if (setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on)) == 0)
         (void)bind(fd, (const struct sockaddr *)&address, sizeof(address));
@@ -115,7 +116,7 @@ int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct p
     return fd;
 }
 
-/* Connects to the next backend; if none is left, the client is reset. */
+/* Connects to the next backend. If none is left, resets the client's connection. */
 static void connect_next(struct pair *pair)
 {
     const int syn_tries = SYN_TRIES;
@@ -141,7 +142,7 @@ static void on_connect_event(struct pair *pair, int side)
 {
     int error = 0;
     socklen_t size = sizeof(error);
-    if (side == 0) { /* no event was asked for: the client is gone */
+    if (side == 0) { /* only an error or a hangup is reported here: the client is gone */
         pair_end(pair, true);
         return;
     }

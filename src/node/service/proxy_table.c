@@ -1,4 +1,4 @@
-/* The proxy's table as text; see service/proxy_table.h. */
+/* Writes and parses the proxy's table; see service/proxy_table.h. */
 #include "node/service/proxy_table.h"
 
 #include "base/str.h"

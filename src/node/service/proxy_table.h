@@ -1,7 +1,7 @@
-/* Where a proxy listens and where it connects to: the text that the control process writes for the
- * service proxy. It has one "listen ADDRESS:PORT" line per port of a service, followed by "udp
- * yes" for datagrams, "sticky yes" if a client stays with one backend, and its "to ADDRESS:PORT"
- * lines. The reader does not trust its input. */
+/* Defines where a proxy listens and where it connects to. The control process writes the table as
+ * text for the service proxy. The text has one "listen ADDRESS:PORT" line per port of a service. It
+ * is followed by "udp yes" for datagrams, "sticky yes" if a client stays with one backend, and its
+ * "to ADDRESS:PORT" lines. The parser does not trust its input. */
 #ifndef TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 #define TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 
@@ -29,9 +29,10 @@ struct proxy_route {
     struct proxy_place *to;
     size_t count, capacity;
     bool udp;
-    bool sticky;       /* clients from one address get the same backend as long as it exists */
-    const char *owner; /* the object that wants the route, for the code that builds the table; not
-                          written, may be NULL */
+    bool sticky; /* clients from one address get the same backend as long as it exists */
+    /* The object that needs the route, or NULL. It is for the code that builds the table, and is
+     * not written to the text. */
+    const char *owner;
 };
 
 struct proxy_table {
@@ -39,17 +40,17 @@ struct proxy_table {
     size_t count, capacity;
 };
 
-/* Allocates in the arena; the pointer is valid until the next route is added. */
+/* Allocates the route in the arena. The returned pointer is valid until the next route is added. */
 struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *table,
                                     struct proxy_place listen);
 void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to);
 
-/* "10.96.0.1:443" */
+/* Writes the place as text, such as "10.96.0.1:443". */
 void proxy_place_text(const struct proxy_place *place, char text[PROXY_PLACE_MAX]);
 int proxy_place_parse(const char *text, struct proxy_place *ret, struct err *err);
 
 void proxy_table_write(const struct proxy_table *table, struct buf *buf);
-/* Cuts `text` up in place. The table is in the arena. */
+/* Modifies `text`. The table is allocated in the arena. */
 int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy_table *ret,
                       struct err *err);
 

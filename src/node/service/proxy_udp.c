@@ -1,6 +1,6 @@
-/* UDP: a client, identified by its address and port, has a session with one backend, with a socket
- * of its own; answers are sent from the address that the client used. A session ends after a time
- * without packets, and when its backend is removed. */
+/* Serves UDP clients. A client, identified by its address and port, has a session with one backend.
+ * Each session has its own socket. Answers are sent from the address that the client used. A
+ * session ends after a time without packets, and when its backend is removed. */
 #include "node/service/proxy_internal.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 
 enum {
     DATAGRAMS_A_TURN = 64,
-    SESSIONS_MAX = 16 * 1024, /* beyond that, the session that was idle longest ends */
+    SESSIONS_MAX = 16 * 1024, /* above this number, the session that was idle longest ends */
     IDLE_MS = 60 * 1000,
 };
 
@@ -68,12 +68,12 @@ static void on_reply(struct epoll_watch *watch, uint32_t events)
         ssize_t size = recv(session->fd, piece, RELAY_PIECE, 0);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        if (size < 0) { /* no process listens there: the next datagram tries another backend */
+        if (size < 0) { /* no process listens at the backend; the next datagram tries another one */
             session_end(session);
             return;
         }
         keep_alive(session);
-        /* A datagram that cannot be sent counts as lost. */
+        /* A datagram that cannot be sent is lost, as on any network. */
         (void)!sendto(listener->fd, piece, (size_t)size, MSG_NOSIGNAL,
                       (const struct sockaddr *)&session->caller, sizeof(session->caller));
     }
@@ -121,7 +121,7 @@ void proxy_on_datagram(struct epoll_watch *watch, uint32_t events)
         char key[PROXY_PLACE_MAX], *piece = listener->proxy->piece;
         ssize_t size =
             recvfrom(listener->fd, piece, RELAY_PIECE, 0, (struct sockaddr *)&caller, &caller_size);
-        if (size < 0) /* nothing left, or the report that an earlier answer was refused */
+        if (size < 0) /* no packet is left, or the kernel reports that an earlier answer failed */
             return;
         caller_key(&caller, key);
         struct session *session = map_get(&listener->sessions, key);
@@ -143,7 +143,8 @@ static bool is_behind(const struct proxy_listener *listener, const struct proxy_
     return false;
 }
 
-/* Returns one session at a time, because ending it changes the map. */
+/* Returns one session without a backend, or NULL. The caller ends one at a time, because that
+ * changes the map. */
 static struct session *find_stale(const struct proxy_listener *listener)
 {
     const char *key;

@@ -26,7 +26,7 @@ static bool is_again(int errnum)
     return errnum == EAGAIN || errnum == EWOULDBLOCK || errnum == EINTR;
 }
 
-/* Returns how many bytes the socket took; -1 if it is broken. */
+/* Returns how many bytes the socket accepted, or -1 if the connection is broken. */
 static ssize_t relay_send_bytes(int fd, const char *data, size_t size)
 {
     size_t given = 0;
@@ -39,7 +39,7 @@ static ssize_t relay_send_bytes(int fd, const char *data, size_t size)
     return (ssize_t)given;
 }
 
-/* Sends the kept bytes. Returns false if the other side is broken. */
+/* Sends the kept bytes. Returns false if the connection `to` is broken. */
 static bool give_kept(struct relay_flow *flow, int to)
 {
     ssize_t given = relay_send_bytes(to, flow->kept + flow->kept_from, flow->kept_size);
@@ -61,7 +61,7 @@ static void relay_keep_bytes(struct relay_flow *flow, const char *data, size_t s
     flow->kept_size = size;
 }
 
-/* Moves one flow as far as possible. Returns false if a side is broken. */
+/* Copies as many bytes of one flow as possible. Returns false if a connection is broken. */
 static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
 {
     if (flow->kept && !give_kept(flow, to))

@@ -23,16 +23,16 @@
 
 #define COMPONENT "trainyard-node"
 
-enum { INTERVAL_MS = 50 }; /* at least, between two computations of the tables */
+enum { INTERVAL_MS = 50 }; /* minimum time between two computations of the tables */
 
 struct service_proxy {
     struct service_proxy_options options;
     struct loop *loop;
     struct loop_timer changed; /* runs until the tables are computed again */
     int64_t made_ms;           /* the time of the last computation */
-    char *table;               /* the table that the service proxy got last, or NULL */
+    char *table;               /* the text of the last table that the service proxy got, or NULL */
 
-    struct helper_keeper *keeper; /* keeps the service proxy, another process, alive */
+    struct helper_keeper *keeper; /* restarts the process of the service proxy when it ends */
 
     /* The proxy for ports of the machine runs in this process. */
     struct proxy *outside;
@@ -66,8 +66,8 @@ static void on_wake(struct loop_timer *timer)
     run_outside(CONTAINER_OF(timer, struct service_proxy, wake));
 }
 
-/* Pods are reached in the pod network; pods with hostNetwork and all other addresses from the
- * machine's. */
+/* Creates a socket in the pod network for addresses of pods. All other addresses, such as those of
+ * pods with hostNetwork, are reached from the machine's network. */
 static int service_proxy_make_socket(void *context, const struct proxy_place *to, int type,
                                      int *ret_fd, struct err *err)
 {
@@ -117,7 +117,7 @@ void service_proxy_announce(struct service_proxy *self, const struct json *servi
 {
     const struct json *spec = json_get(service, "spec");
     if (str_eq(json_get_string(spec, "clusterIP", "None"), "None"))
-        return; /* clients reach its pods directly, with any protocol */
+        return; /* clients reach the pods of a headless service directly, with any protocol */
     JSON_EACH (port, json_get(spec, "ports")) {
         const char *protocol = json_get_string(port, "protocol", "TCP");
         if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP"))
@@ -185,7 +185,8 @@ static void on_service_proxy_changed(struct loop_timer *timer)
 
 void service_proxy_changed(struct service_proxy *self)
 {
-    /* The tables depend on every pod, and a thousand pods may change one after the other. */
+    /* Limits the rate, because the tables depend on every pod, and a thousand pods may change one
+     * after the other. */
     int64_t wait_ms = self->made_ms + INTERVAL_MS - loop_now_ms(self->loop);
     if (!self->changed.running)
         loop_timer_start(&self->changed, wait_ms);
@@ -227,7 +228,7 @@ struct service_proxy *service_proxy_free(struct service_proxy *self)
     loop_timer_stop(&self->wake);
     helper_keeper_free(self->keeper);
     free(self->table);
-    uv_close((uv_handle_t *)&self->turns, on_service_proxy_closed); /* the callback frees it */
+    uv_close((uv_handle_t *)&self->turns, on_service_proxy_closed); /* the callback frees `self` */
     proxy_free(self->outside);
     return NULL;
 }

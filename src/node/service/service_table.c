@@ -27,8 +27,8 @@ static bool make_place(const char *address, int64_t port, struct proxy_place *re
     return port > 0 && port <= 65535 && inet_pton(AF_INET, address, &ret->address) == 1;
 }
 
-/* Adds the ready endpoints of one port of a service. From inside the pod network nothing else is
- * reachable: no pod with hostNetwork, and no address outside. */
+/* Adds the ready endpoints of one port of a service. If `from_inside`, skips pods with hostNetwork
+ * and addresses outside, which cannot be reached from the pod network. */
 static void add_places(struct arena *arena, struct proxy_route *route, const struct json *port,
                        const struct json *endpoints, bool from_inside)
 {
@@ -54,7 +54,8 @@ static bool is_sticky(const struct json *spec)
     return str_eq(json_get_string(spec, "sessionAffinity", ""), "ClientIP");
 }
 
-/* Informers have no order, and the text of a table decides whether it has changed. */
+/* Tables are sorted, because informers have no order and the text of a table decides whether it has
+ * changed. */
 static int compare_places(const void *a, const void *b)
 {
     const struct proxy_place *one = a, *two = b;
@@ -91,7 +92,7 @@ void service_table_inside(struct arena *arena, const struct service_table_source
         const struct json *endpoints = NULL;
         JSON_EACH (port, json_get(spec, "ports")) {
             struct proxy_place listen;
-            /* "None" is no address: clients reach a headless service at its pods. */
+            /* "None" is no address, because clients reach a headless service at its pods. */
             if (!is_carried(port) || !make_place(json_get_string(spec, "clusterIP", ""),
                                                  json_get_int(port, "port", 0), &listen))
                 continue;

@@ -1,5 +1,5 @@
-/* Advice for a program that failed; see step/advice.h. The program controls the text of its log:
- * the text selects the advice and is quoted in it, but has no other effect. */
+/* Finds advice for a program that failed; see step/advice.h. The program controls the text of its
+ * log: the text selects the advice and is quoted in it, but has no other effect. */
 #include "node/step/advice.h"
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ struct advice_case {
     const struct pod_spec *spec;
     const struct pod_container *container;
     const char *line;
-    const char *found; /* the row's words in the line */
+    const char *found; /* the position of the row's words in the line */
     struct step_advice *ret;
 };
 
@@ -36,7 +36,7 @@ static bool advice_lies_in(const char *path, const char *directory)
 
 static const struct pod_mount *mount_at(const struct pod_container *container, const char *path)
 {
-    const struct pod_mount *found = NULL; /* the longest: mounts are sorted by length */
+    const struct pod_mount *found = NULL; /* the longest one, because mounts are sorted by length */
     for (size_t i = 0; i < container->mount_count; i++)
         if (advice_lies_in(path, container->mounts[i].target))
             found = &container->mounts[i];
@@ -50,7 +50,7 @@ static bool ends_path(const char *at)
     if (*at == ':')
         return at[1] == '\0' || isspace((unsigned char)at[1]);
     return *at == '\0' || isspace((unsigned char)*at) || strchr("'\"`,;)]}", *at) ||
-           (unsigned char)*at >= 0x80; /* another kind of quotation mark */
+           (unsigned char)*at >= 0x80; /* part of a quotation mark in UTF-8 */
 }
 
 /* Finds the last absolute path in the line. Returns false if it has none. */
@@ -244,7 +244,7 @@ static bool explain_module(const struct advice_case *c)
 /* The first row that explains a line gives the advice. */
 static const struct {
     const char *words;
-    int exit_code; /* 0 matches every exit code but 0 */
+    int exit_code; /* 0 matches every exit code except 0 */
     bool (*explain)(const struct advice_case *c);
 } TABLE[] = {
     {"read-only file system", 0, explain_read_only},
@@ -269,7 +269,7 @@ static bool explain_line(struct advice_case *c, int exit_code)
     return false;
 }
 
-/* Starts at the last line: a program prints the error that ended it last. */
+/* Starts at the last line, because a program prints its fatal error last. */
 bool step_advice_find(const struct pod_spec *spec, const struct pod_container *container,
                       const char *text, int exit_code, struct step_advice *ret)
 {

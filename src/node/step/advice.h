@@ -1,13 +1,14 @@
-/* Advice for a program that failed because pods see other files than the machine. The last lines of
- * its log name the file; the advice says what its owner can do. The pod's supervisor asks for it
- * once per failed run. Pure, except that it checks whether a file exists on the machine. */
+/* Finds advice for a program that failed because pods do not see the same files as the machine. The
+ * last lines of the program's log name the file, and the advice says what the user can do. The
+ * pod's supervisor calls it once per failed run. Pure, except that it checks whether a file exists
+ * on the machine. */
 #ifndef TRAINYARD_NODE_STEP_ADVICE_H
 #define TRAINYARD_NODE_STEP_ADVICE_H
 
 #include "node/pod/record/state.h"
 
 struct step_advice {
-    char reason[POD_REASON_MAX]; /* of the event: "ReadOnlyPath" */
+    char reason[POD_REASON_MAX]; /* the reason of the event, such as "ReadOnlyPath" */
     char message[POD_MESSAGE_MAX];
 };
 

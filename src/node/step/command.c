@@ -1,4 +1,4 @@
-/* Runs a command, which is looked for in PATH as container runtimes do; see step/command.h. */
+/* Runs a command and searches PATH for it, as container runtimes do; see step/command.h. */
 #include "node/step/command.h"
 
 #include <ctype.h>
@@ -29,7 +29,8 @@ static bool is_native(const Elf64_Ehdr *header)
            header->e_machine == NATIVE_MACHINE;
 }
 
-/* Archives, pictures and data have other control characters near their beginning. */
+/* Returns false if there are control characters other than white space, as in archives, pictures
+ * and data. */
 static bool is_text(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -38,7 +39,7 @@ static bool is_text(const char *bytes, size_t size)
     return true;
 }
 
-/* The kernel cannot run the file: explains why from its first bytes. */
+/* Explains from the first bytes of a file why the kernel cannot run it. */
 static const char *explain_format(const char *path)
 {
     union {
@@ -90,7 +91,7 @@ static bool is_in_path(const char *program)
     return false;
 }
 
-/* Explains common mistakes behind a missing program. */
+/* Explains a missing program by common mistakes. */
 static const char *explain_missing(const char *program)
 {
     if (strpbrk(program, " \t"))
@@ -101,7 +102,8 @@ static const char *explain_missing(const char *program)
     return "";
 }
 
-/* The file exists, but the interpreter of the script or the loader of the program does not. */
+/* Explains that the file exists, but the interpreter of the script or the loader of the program
+ * does not. */
 static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
 {
     char line[256] = "";
@@ -124,8 +126,8 @@ static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
     return text;
 }
 
-/* A link whose target is missing, such as the python of a virtual environment whose interpreter is
- * in a home directory that pods do not see. */
+/* Explains a link whose target is missing. An example is the python of a virtual environment: it is
+ * a link into a home directory that pods do not see. */
 static const char *explain_link(const char *path, char text[ADVICE_MAX])
 {
     char target[ADVICE_MAX / 2];
@@ -174,7 +176,7 @@ int step_command_become(const char *const *arguments, struct err *err)
         const int result = become_file(arguments, path, err);
         if (err->sys != EACCES)
             return result;
-        denied = result; /* a later directory may have an executable one */
+        denied = result; /* a later directory may have an executable file */
     }
     if (denied)
         return denied;

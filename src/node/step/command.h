@@ -1,15 +1,16 @@
-/* Replaces the calling process by a command. The child of a sandbox's first process, the child of
- * `kubectl exec` and a pipeline's step end with it.
+/* Replaces the calling process by a command. Used to start a container's program, the command of
+ * `kubectl exec` and the command of a pipeline's step.
  *
  * execvp() is not used, because it passes a file that the kernel cannot run to /bin/sh. A program
- * for another architecture would be read as a script, and a script without a #! line would run
- * here but in no other container runtime. */
+ * for another architecture would be read as a script, and a script without a #! line would run here
+ * but in no other container runtime. */
 #ifndef TRAINYARD_NODE_STEP_COMMAND_H
 #define TRAINYARD_NODE_STEP_COMMAND_H
 
 #include "base/err.h"
 
-/* Returns only on failure. `err->sys` says why; a missing program is -ERR_NOT_FOUND. */
+/* Returns only on failure: -ERR_NOT_FOUND for a missing program, or another negative code.
+ * `err->sys` is the errno. */
 int step_command_become(const char *const *arguments, struct err *err);
 
 #endif

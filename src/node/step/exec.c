@@ -1,14 +1,14 @@
-/* A command inside a running sandbox; see step/exec.h.
+/* Runs a command inside a running sandbox; see step/exec.h.
  *
- * The kernel puts only new children into another PID namespace, and an ordinary user's process
- * that has called setns() for that cannot undo it. So the supervisor forks an intermediate
- * process, which calls setns() and then creates the command with CLONE_PARENT as the supervisor's
- * child. The command then joins the sandbox's mount namespace and, if there is one, its user
- * namespace; it shares the other namespaces with the supervisor.
+ * setns() with a PID namespace only affects children that are created later, and an ordinary user's
+ * process cannot undo it. So the supervisor forks an intermediate process, which calls setns() and
+ * then creates the command with CLONE_PARENT as the supervisor's child. The command then joins the
+ * sandbox's mount namespace and, if there is one, its user namespace; it shares the other
+ * namespaces with the supervisor.
  *
- * Processes in the sandbox see the command from its first moment. It must never be inspectable:
- * through /proc/PID/fd and /proc/PID/exe the container would reach files of the machine. So it
- * starts undumpable, which execve() lifts. */
+ * Processes in the sandbox see the command's process before its execve(). They must not be able to
+ * inspect it then: through /proc/PID/fd and /proc/PID/exe they would reach files of the machine. So
+ * the process is not dumpable (PR_SET_DUMPABLE) until execve(). */
 #include "node/step/exec.h"
 
 #include "node/process/fd_message.h"
@@ -37,7 +37,7 @@ enum { REPORT_FD = 3, SANDBOX_FD = 4, CAPTURE_READ = 16 * 1024 };
 
 /* ---- in the child ---------------------------------------------------------------------------- */
 
-/* Sends one message to the supervisor: the terminal's master, or the failure. */
+/* Sends one message to the supervisor: the terminal's master, or the reason of the failure. */
 static void exec_send_report(const struct err *failure, int master)
 {
     (void)fd_message_send(REPORT_FD, failure, sizeof(*failure), &master, master >= 0, NULL);
@@ -56,7 +56,7 @@ static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
     const int wanted[] = {fds[0], fds[1], fds[2], report_fd, sandbox_fd};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers that no other one needs */
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers above the fixed ones */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
     for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
@@ -65,7 +65,7 @@ static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
     return close_range(SANDBOX_FD + 1, ~0U, 0);
 }
 
-/* A user may open its pipes by name (/dev/stderr) only if it owns them. */
+/* The container's user may open the pipes by name (/dev/stderr) only if it owns them. */
 static void own_pipes(const struct container_run *run)
 {
     struct stat info;
@@ -100,7 +100,7 @@ static void prepare_tar(const struct container_run *run, const struct step_exec_
 static int exec_enter_container(const struct container_run *run, struct err *err)
 {
     const struct pod_spec *pod = run->pod;
-    int result = step_limits_enter(pod, run->spec, err); /* while the machine's files are visible */
+    int result = step_limits_enter(pod, run->spec, err); /* the machine's files are still visible */
     if (result < 0)
         return result;
     own_pipes(run);
@@ -217,7 +217,8 @@ int step_exec_start(struct step_exec *exec, const struct container_run *run,
     return result;
 }
 
-/* Receives one message of the child. Returns false if there is none now, or none any more. */
+/* Receives one message of the child. Returns false if no message is available. *ret_ended is then
+ * true if none will follow. */
 static bool receive_report(struct step_exec *exec, bool *ret_ended)
 {
     struct err failure;
@@ -287,8 +288,8 @@ bool step_exec_reaped(struct step_exec *exec, pid_t pid, int wait_status, struct
     struct err err;
     if (step_exec_has_started(exec, &err) < 0)
         str_copy(ret->message, sizeof(ret->message), err.message);
-    /* All that the command wrote is in the pipe. A process that it left behind may hold the other
-     * end, so do not wait for the end of the file. */
+    /* All output of the command is in the pipe. Do not wait for the end of the file: a process that
+     * the command left behind may still have the write end open. */
     step_exec_read(exec);
     if (exec->output_fd >= 0)
         close(TAKE_FD(exec->output_fd));

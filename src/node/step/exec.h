@@ -1,6 +1,6 @@
-/* A command that runs in a container's sandbox beside the container's own program: for `kubectl
- * exec`, probes and hooks. Only the pod's supervisor uses it. The command is the supervisor's
- * child: the supervisor reaps it, and the kernel ends it with the sandbox.
+/* Runs a command in a container's sandbox beside the container's own program, for `kubectl exec`,
+ * probes and hooks. Only the pod's supervisor uses it. The command is the supervisor's child: the
+ * supervisor reaps it, and the kernel ends it with the sandbox.
  *
  *   struct step_exec exec = STEP_EXEC_INIT;
  *   const struct step_exec_order order = {.arguments = (const char *const[]){"id", NULL},
@@ -26,9 +26,9 @@ enum {
 
 struct step_exec_order {
     const char *const *arguments; /* the last one is NULL */
-    int fds[3];      /* stdin, stdout and stderr; -1 means none. The caller keeps and closes them */
+    int fds[3];      /* stdin, stdout and stderr; -1 means none. The caller closes them */
     bool terminal;   /* all three are a new terminal of the sandbox; `fds` is not used */
-    size_t captured; /* > 0: keeps stdout and stderr together, up to this many bytes */
+    size_t captured; /* if > 0: keeps up to this many bytes of stdout and stderr together */
 };
 
 struct step_exec_end {
@@ -38,12 +38,12 @@ struct step_exec_end {
 };
 
 struct step_exec {
-    pid_t pid;         /* 0 if nothing runs */
-    int report_fd;     /* readable when the command has started or cannot start */
-    int output_fd;     /* captured output, until it ends; else -1 */
-    int terminal_fd;   /* the terminal's master after the start; else -1. The code that serves it
-                          takes it with TAKE_FD() */
-    struct buf output; /* the output captured so far; what does not fit is dropped */
+    pid_t pid;       /* 0 if nothing runs */
+    int report_fd;   /* readable when the command has started or cannot start */
+    int output_fd;   /* captured output, until it ends; else -1 */
+    int terminal_fd; /* the terminal's master after the start; else -1. The caller may take it with
+                        TAKE_FD() */
+    struct buf output; /* the output captured so far; output that does not fit is dropped */
     struct err failure;
 };
 
@@ -54,12 +54,13 @@ struct step_exec {
 int step_exec_start(struct step_exec *exec, const struct container_run *run,
                     const struct step_exec_order *order, struct err *err);
 
-/* Like fork(), but the child is in the PID namespace of the process behind the pidfd, and no
- * process in there can inspect it. Blocks briefly, until an intermediate process has exited. */
+/* Like fork(), but the child is in the PID namespace of the process behind the pidfd. No process of
+ * that namespace can inspect the child. Blocks briefly, until an intermediate process has
+ * exited. */
 pid_t step_fork_inside(int sandbox_fd);
 
 /* Returns 1 if the command runs or has run, 0 if that is not known yet, or a negative code if it
- * cannot run; err says why. Its end is reported in each case. */
+ * cannot run. step_exec_reaped() reports the end in each case. */
 int step_exec_has_started(struct step_exec *exec, struct err *err);
 
 /* Reads the output that is available. */

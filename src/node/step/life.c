@@ -1,4 +1,4 @@
-/* The life of one container; see step/life.h. */
+/* Runs the hooks and probes of one container and ends it; see step/life.h. */
 #include "node/step/life.h"
 
 #include "base/mem.h"
@@ -7,7 +7,8 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* The time that a container has to end after its hook, as the kubelet's minimum. */
+/* The least time between SIGTERM and SIGKILL if a preStop hook or other containers came first, as
+ * in the kubelet. */
 enum { TERMINATE_LEAST_MS = 2000, HOOK = PROBE_KINDS };
 
 /* The User-Agent headers of probes and hooks. */
@@ -149,7 +150,7 @@ void life_begin(struct container_life *life, int64_t now_ms)
     pod_state_record_event(life->pod, name, false, "Created", "Created container %s", name);
     pod_state_record_event(life->pod, name, false, "Started", "Started container %s", name);
     life_note(life, LIFE_CHANGE);
-    if (life_is_ending(life)) { /* it was told to end while its sandbox was made */
+    if (life_is_ending(life)) { /* the order to end came while the sandbox was made */
         life->run->state->phase = CONTAINER_RUNNING;
         return;
     }
@@ -178,8 +179,8 @@ bool life_is_ending(const struct container_life *life)
     return life_state(life) >= LIFE_PRE_STOP;
 }
 
-/* Whether the container is told to end only after a hook or after other containers, so that a part
- * of its grace period has passed by then. */
+/* Returns true if SIGTERM is sent only after a hook or after the end of other containers. A part of
+ * the grace period has passed by then. */
 static bool life_ends_in_steps(const struct container_life *life)
 {
     return life->run->spec->sidecar || life_orders(life)->pre_stop.kind != HANDLER_NONE;
@@ -221,7 +222,8 @@ static void life_begin_end(struct container_life *life, enum life_end_cause caus
     }
 }
 
-/* Sends no SIGTERM, whose handler could run first: life_advance() sends SIGKILL. */
+/* Makes life_advance() send SIGKILL. No SIGTERM is sent before, because its handler could run
+ * first. */
 static void life_end_by_force(struct container_life *life, int64_t now_ms)
 {
     cancel_checks(life);
@@ -250,7 +252,7 @@ void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
         life->kill_at_ms = now_ms + grace_ms;
 }
 
-/* Ends this container alone. */
+/* Ends this container while its pod goes on. */
 static void life_end_alone(struct container_life *life, enum life_end_cause cause, int64_t grace_ms,
                            const char *message, int64_t now_ms)
 {
@@ -318,7 +320,7 @@ static void try_probes(struct container_life *life, int64_t now_ms, int64_t *wak
     for (int kind = 0; kind < PROBE_KINDS; kind++) {
         int64_t due = probe_set_next(&life->probes, kind);
         if (life->checks[kind].runs)
-            continue; /* its verdict or its deadline wakes the supervisor */
+            continue; /* the end of the check or its deadline wakes the supervisor */
         if (due <= now_ms) {
             probe_set_tried(&life->probes, kind, now_ms);
             start_check(life, kind, &life_orders(life)->probes[kind],

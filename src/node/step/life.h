@@ -1,7 +1,7 @@
-/* The life of one container under its supervisor, from the start of its program to its end: the
- * postStart hook, the probes, and the steps of its end (preStop hook, waiting for other
- * containers, SIGTERM, SIGKILL). pod/probe.h says what the probes mean; step/supervisor_order.c
- * says what follows an end. Times are monotonic, so that a suspended machine causes no timeouts. */
+/* Runs the postStart hook and the probes of one container, and ends it in steps: preStop hook,
+ * waiting for other containers, SIGTERM, SIGKILL. pod/probe.h evaluates the results of the probes;
+ * step/supervisor_order.c decides about restarts. Times are monotonic, so that a suspended machine
+ * causes no timeouts. */
 #ifndef TRAINYARD_NODE_STEP_LIFE_H
 #define TRAINYARD_NODE_STEP_LIFE_H
 
@@ -13,11 +13,12 @@
 #include <poll.h>
 
 enum life_state {
-    LIFE_NONE,        /* no program runs, or its sandbox is still being made */
-    LIFE_POST_START,  /* the program runs; the container counts as running after its hook */
-    LIFE_RUNNING,     /* probes run */
-    LIFE_PRE_STOP,    /* the container is to end; its preStop hook runs */
-    LIFE_WAITING,     /* the container is to end after others that must end before it */
+    LIFE_NONE,       /* no program runs, or its sandbox is still being made */
+    LIFE_POST_START, /* the program runs, and so does the postStart hook; the container counts as
+                        running after it */
+    LIFE_RUNNING,    /* probes run */
+    LIFE_PRE_STOP,   /* the container is to end; its preStop hook runs */
+    LIFE_WAITING,    /* the container ends when the containers that must end before it have ended */
     LIFE_TERMINATING, /* SIGTERM was sent; SIGKILL follows at kill_at_ms */
 };
 
@@ -31,7 +32,7 @@ enum life_end_cause {
 /* How much of the container's state the supervisor has not written yet. */
 enum life_unwritten {
     LIFE_WRITTEN,
-    LIFE_NEWS,   /* results of probes and hooks: the next supervisor would find them out again */
+    LIFE_NEWS,   /* results of probes and hooks, which the next supervisor would determine again */
     LIFE_CHANGE, /* a change that must be on the disk */
 };
 
@@ -54,20 +55,22 @@ struct container_life {
 
 void life_init(struct container_life *life, struct container_run *run, struct pod_state *pod);
 
-/* The container's program runs. */
+/* Must be called when the container's program has started. */
 void life_begin(struct container_life *life, int64_t now_ms);
-/* The container has ended, or will never run. */
+/* Must be called when the container has ended or will never run. */
 void life_over(struct container_life *life);
 
-/* Ends the container within the grace period. If it is called again, the shorter time holds; 0
- * kills the container at once. */
+/* Ends the container within the grace period. A second call can only shorten the time. A grace
+ * period of 0 kills the container at once. */
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms);
-/* No container that must end before this one runs any more. */
+/* Must be called when all containers that must end before this one have ended. Sends SIGTERM if the
+ * container waits for that. */
 void life_take_turn(struct container_life *life, int64_t now_ms);
 
-/* Does what is due; *wake becomes earlier if something is due later. */
+/* Does everything that is due. If something is due later, *wake becomes that time if it is
+ * earlier. */
 void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake);
-/* A child of the supervisor has been reaped. */
+/* Must be called when a child of the supervisor has been reaped. */
 void life_reaped(struct container_life *life, pid_t pid, int wait_status);
 /* Writes the processes of the container's hook and probes to `ret`, at most LIFE_CHILDREN_MAX.
  * Returns their number. */
@@ -77,8 +80,9 @@ void life_polls(const struct container_life *life, struct pollfd *ret);
 
 bool life_is_ending(const struct container_life *life);
 bool life_is_up(const struct container_life *life); /* LIFE_RUNNING or later */
-/* The container ended because a probe failed: it counts as failed even if it exited with 0, unless
- * it exited before SIGTERM or the preStop hook reached it. */
+/* Returns true if the container was ended because a probe failed. It then counts as failed even if
+ * it exited with 0. Returns false if it exited before SIGTERM was sent or the preStop hook was
+ * started. */
 bool life_was_killed_by_probe(const struct container_life *life);
 
 #endif

@@ -1,4 +1,4 @@
-/* Log files as the supervisor writes them; see step/log.h. */
+/* Writes the log files of a container; see step/log.h. */
 #include "node/step/log.h"
 
 #include "node/log/container_log.h"
@@ -42,7 +42,8 @@ int step_log_open(struct step_log *log, const char *directory, const char *conta
     return open_file(log, err);
 }
 
-/* Renames the file when it is large, so that a container cannot fill the disk with output. */
+/* Renames the file, which has become large, and removes the oldest one, so that a container cannot
+ * fill the disk with output. */
 static void set_aside(struct step_log *log)
 {
     _cleanup_free_ char *aside = mem_printf("%s.%lld", log->path, (long long)log->parts + 1);
@@ -58,7 +59,8 @@ static void set_aside(struct step_log *log)
     }
 }
 
-/* Writes everything or nothing: a partial record would also break the next one. */
+/* Writes all of the data or nothing: after a partial record, the next record could not be read
+ * either. */
 static bool step_log_append(struct step_log *log, const void *data, size_t size)
 {
     if (log->fd >= 0 && file_write_all(log->fd, data, size, NULL) == 0) {

@@ -1,6 +1,6 @@
-/* The log files of one run of a container, as its supervisor writes them. <run>.log is renamed to
- * <run>.log.1, .2, … each time it has become large, and the oldest of these are removed. A number
- * is never used twice, so that a reader always knows which file comes next (log/files.h). */
+/* Writes the log files of one run of a container, in its supervisor. Each time <run>.log has become
+ * large, it is renamed to <run>.log.1, .2, …, and the oldest file is removed. No number is used
+ * twice, so a reader can always find the next file (log/files.h). */
 #ifndef TRAINYARD_NODE_STEP_LOG_H
 #define TRAINYARD_NODE_STEP_LOG_H
 
@@ -20,8 +20,8 @@ struct step_log {
 void step_log_init(struct step_log *log);
 int step_log_open(struct step_log *log, const char *directory, const char *container, int64_t run,
                   struct err *err);
-/* Writes whole records. A full disk loses records but does not stop the container. As soon as
- * there is room, a line says how many bytes are missing. */
+/* Writes whole records. If the disk is full, records are lost, but the container keeps running.
+ * When there is room again, a line in the log says how many bytes are missing. */
 void step_log_write(struct step_log *log, const struct buf *records);
 void step_log_close(struct step_log *log); /* safe to call twice */
 

@@ -1,7 +1,8 @@
-/* Volumes in memory, and the pod's /dev/shm. The containers of a pod share them, but each
- * container has its own mounts. So the supervisor mounts them in a mount namespace of its own,
- * which still receives mounts of the machine, and containers bind them like any directory. They
- * are not visible on the machine and end with the supervisor. */
+/* Mounts the pod's volumes in memory and its /dev/shm. The containers of a pod share these file
+ * systems, but each container has its own mount namespace. So the supervisor mounts them in a mount
+ * namespace of its own, and containers bind-mount them like any directory. New mounts of the
+ * machine still appear in that namespace. The file systems are not visible on the machine and end
+ * with the supervisor. */
 #include "node/step/sandbox/mount.h"
 #include "node/step/step.h"
 
@@ -25,8 +26,8 @@ static int mount_one(const struct pod_memory *memory, struct err *err)
     return result;
 }
 
-/* /dev/shm has the kernel's default size, or the pod's memory limit if no control group enforces
- * it. */
+/* /dev/shm has the kernel's default size. If no control group enforces the pod's memory limit, that
+ * limit is its size. */
 static int mount_shm(const struct pod_spec *spec, struct err *err)
 {
     char options[64] = "mode=1777";

@@ -1,5 +1,5 @@
-/* Termination messages; see step/message.h. The container wrote what is read here: it is treated
- * as text, truncated, and links are not followed. */
+/* Reads termination messages; see step/message.h. The container wrote the message, so it is not
+ * trusted: it is treated as text and truncated, and links are not followed. */
 #include "node/step/message.h"
 
 #include "base/cleanup.h"
@@ -40,7 +40,7 @@ static void read_end(const char *path, struct buf *text)
         buf_consume(text, (size_t)(newline + 1 - text->data));
 }
 
-/* Finds where the last LOG_LINES lines and LOG_BYTES bytes begin. */
+/* Finds the beginning of the last LOG_LINES lines, but at most LOG_BYTES bytes. */
 static const char *last_lines(const struct buf *text)
 {
     const char *at = text->data + text->size, *stop = text->data;

@@ -1,5 +1,5 @@
-/* A container's termination message: the content of its terminationMessagePath, or, if the pod
- * asks for that, the end of its log. Used by the pod's supervisor. */
+/* Reads a container's termination message: the content of its terminationMessagePath, or, with the
+ * policy FallbackToLogsOnError, the end of its log. Used by the pod's supervisor. */
 #ifndef TRAINYARD_NODE_STEP_MESSAGE_H
 #define TRAINYARD_NODE_STEP_MESSAGE_H
 
@@ -8,8 +8,8 @@
 /* Creates an empty file that every user in the container may write to. */
 int step_message_prepare(const char *directory, const char *container, struct err *err);
 
-/* Reads the message after the container has ended and its log is complete. `run` is the run of the
- * log. */
+/* Reads the message after the container has ended and its log is complete. `run` is the number of
+ * the run whose log is read. */
 void step_message_read(const char *directory, const struct pod_container *container, int64_t run,
                        int exit_code, char ret[POD_TERMINATION_MESSAGE_MAX + 1]);
 

@@ -1,9 +1,10 @@
-/* trainyard-step pod: starts the supervisor of one pod (step/supervisor.h). The supervisor owns the
- * pod's network, IPC and UTS namespaces by living in them. It needs no other process while it runs:
- * the control process may die and return. SIGTERM tells it to end the pod as <pod directory>/stop
- * says, SIGHUP that its deadline has changed; requests for commands in the containers and for their
- * output come through its socket (step/server.h). When the supervisor is killed, its containers die
- * with it, and the next supervisor of the pod goes on from the state on the disk. */
+/* trainyard-step pod: starts the supervisor of one pod (step/supervisor.h). The supervisor is in
+ * the pod's network, IPC and UTS namespaces, which exist as long as it lives. It needs no other
+ * process while it runs: the control process may end and be started again. SIGTERM tells it to end
+ * the pod as <pod directory>/stop says. SIGHUP tells it that the deadline has changed. Requests for
+ * commands in the containers and for their output come through its socket (step/server.h). When the
+ * supervisor is killed, its containers die with it, and the next supervisor of the pod continues
+ * from the state on the disk. */
 #include "node/step/supervisor.h"
 
 #include "node/process/lock.h"
@@ -26,7 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The container was running, or starting, under a supervisor that was killed. */
+/* Records the end of a container that was running or starting under a supervisor that was
+ * killed. */
 static void pod_set_lost(struct container_state *state)
 {
     state->phase = CONTAINER_TERMINATED;
@@ -69,8 +71,8 @@ static void pod_restore(struct supervisor *s)
     _cleanup_pod_state_ struct pod_state earlier = {0};
     (void)pod_state_load(s->directory, &earlier, NULL);
     pod_state_inherit(&s->state, &earlier);
-    /* The supervisor before may have been killed while it ended or paused the pod, before it could
-     * store that. */
+    /* The earlier supervisor may have been killed while it ended or paused the pod, before it
+     * stored that in the state. */
     s->has_pause_mark = supervisor_read_stop(s).pause;
     bool is_ending = s->state.reason[0] != '\0';
     if (is_ending)
@@ -108,7 +110,8 @@ static int pod_prepare(struct supervisor *s, struct arena *arena, struct err *er
     sigaddset(&handled, SIGHUP);
     sigaddset(&handled, SIGTERM);
     sigprocmask(SIG_BLOCK, &handled, NULL);
-    /* The signals are blocked first: control may send SIGTERM as soon as it sees the lock. */
+    /* The signals are blocked before the lock is taken, because the control process may send
+     * SIGTERM as soon as it sees the lock. */
     if ((result = process_lock_take(lock_path, &lock, err)) < 0 ||
         (result = pod_load_spec(s, arena, err)) < 0 ||
         (result = pod_make_directory(s->directory, "logs", err)) < 0 ||
@@ -151,8 +154,9 @@ static int pod_run_supervisor(const char *directory, int ready_fd)
     return 0;
 }
 
-/* The starting process waits only until the supervisor is ready. So the supervisor is never a
- * child of the control process and is watched in the same way before and after a restart of it. */
+/* The starting process exits when the supervisor is ready. So the supervisor is never a child of
+ * the control process, and every control process watches it in the same way, whether it has started
+ * the supervisor or found it. */
 int step_pod(int argc, char **argv)
 {
     struct err err = ERR_INIT;

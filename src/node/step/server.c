@@ -1,6 +1,6 @@
-/* The supervisor's socket; see step/server.h. A call is one connection: its request, then its
- * result. When the client disconnects, its command gets SIGHUP, and SIGKILL if that does not end
- * it. */
+/* Serves the supervisor's socket; see step/server.h. A call is one connection: its request, then
+ * its result. When the client disconnects, its command gets SIGHUP, and after a grace period
+ * SIGKILL. */
 #include "node/step/server.h"
 
 #include "node/pod/record/request.h"
@@ -26,17 +26,17 @@
 enum {
     BACKLOG = 64,
     ABANDONED_GRACE_MS = 5 * 1000, /* between SIGHUP and SIGKILL */
-    DRAIN_MS = 5 * 1000,           /* for attached clients of a pod that has ended */
+    DRAIN_MS = 5 * 1000,           /* for attached clients to read the last output of the pod */
     ACCEPT_AGAIN_MS = 200,         /* pause after no descriptor was free for a connection */
 };
 
 enum call_state {
     CALL_CONNECTED, /* the request has not come yet */
     CALL_STARTING,  /* exec: it is not known yet whether the command can run */
-    CALL_RUNNING,   /* exec: the command runs, and the client was told */
+    CALL_RUNNING,   /* exec: the command runs, and POD_STARTED was sent */
     CALL_ATTACHED,  /* attach: the client receives the container's output */
-    CALL_DRAINING,  /* attach: the container has ended; the client takes the output that is kept for
-                       it */
+    CALL_DRAINING,  /* attach: the container has ended; the client still reads the output that is
+                       kept for it */
     CALL_ABANDONED, /* exec: the client has disconnected; its command is being ended */
     CALL_OVER,      /* to be freed */
 };
@@ -92,12 +92,12 @@ static void call_answer(struct step_call *call, const struct pod_answer *what, i
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_ANSWER_MAX);
     pod_answer_write(what, &text);
-    /* A client that is gone or does not read is noticed when its connection ends. */
+    /* A failure is ignored: if the client is gone, the end of its connection is noticed later. */
     if (call->fd >= 0)
         (void)fd_message_send(call->fd, text.data, text.size, &fd, fd >= 0, NULL);
 }
 
-/* Closes the connection. The command, if there was one, has ended. */
+/* Closes the connection. Must be called after the command, if there was one, has ended. */
 static void call_finish(struct step_call *call)
 {
     if (call->fd >= 0)
@@ -150,13 +150,14 @@ static void call_attach(struct step_call *call, const struct pod_request *reques
     }
     call_answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
     state_machine_move(&call->machine, CALL_ATTACHED);
-    /* With stdinOnce the input ends when its first client leaves, so no other copy of it may stay
-     * open. */
+    /* With stdinOnce the input ends when its first client disconnects, so this process must not
+     * keep a copy of it open. */
     if (request->in && run->spec->stdin_once && run->input_fd >= 0)
         close(TAKE_FD(run->input_fd));
 }
 
-/* Ends the call when the client has taken all output, so that the container's end follows it. */
+/* Ends the call if the client has read all output, so that the client gets the container's end
+ * after the output. */
 static void end_attached(struct step_call *call)
 {
     if (step_taps_are_full(&call->taps[0]) || step_taps_are_full(&call->taps[1]))
@@ -197,8 +198,8 @@ static void start_exec(struct step_call *call, const struct pod_request *request
         state_machine_move(&call->machine, CALL_STARTING);
 }
 
-/* A command that cannot run is answered with its end instead. The terminal of an abandoned command
- * is closed, so that the command notices. */
+/* Sends POD_STARTED when the command has started. For a command that cannot run, POD_ENDED follows
+ * later instead. The terminal of an abandoned command is closed, so that the command notices. */
 static void call_check_started(struct step_call *call)
 {
     enum call_state state = call_state(call);
@@ -233,7 +234,7 @@ bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
     struct step_call *call = find_call(server, pid);
     if (!call)
         return false;
-    call_check_started(call); /* it may have started and ended since the last look */
+    call_check_started(call); /* the command may have started and ended since the last check */
     step_exec_reaped(&call->exec, pid, wait_status, &end);
     step_exec_release(&call->exec);
     tell_end(call, end.exit_code, end.message);
@@ -360,7 +361,7 @@ static void accept_calls(struct step_server *server, int64_t now_ms)
     while (server->call_count < STEP_CALLS_MAX) {
         int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0) {
-            /* The waiting connection would wake the supervisor in a busy loop. */
+            /* Without a pause the waiting connection would wake the supervisor in a busy loop. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 server->accept_after_ms = now_ms + ACCEPT_AGAIN_MS;
             return;
@@ -423,7 +424,8 @@ int step_server_open(struct step_server *server, const char *directory, struct c
                      size_t run_count, struct err *err)
 {
     *server = (struct step_server){.fd = -1, .runs = runs, .run_count = run_count};
-    /* The directory's path may be longer than a socket address allows. */
+    /* Uses a descriptor, because the directory's path may be longer than a socket address
+     * allows. */
     _cleanup_fd_ int place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SOCKET, place);

@@ -1,4 +1,4 @@
-/* Restores the default signals for a command that is about to run. */
+/* Restores the default actions of all signals for a command that is about to run. */
 #include "node/step/step.h"
 
 #include <signal.h>

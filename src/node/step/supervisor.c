@@ -1,4 +1,4 @@
-/* The states and the loop of a pod's supervisor; see step/supervisor.h. */
+/* Runs the state machine and the loop of a pod's supervisor; see step/supervisor.h. */
 #include "node/step/supervisor.h"
 
 #include "node/step/sandbox/limits.h"
@@ -18,7 +18,8 @@ enum { STORE_AGAIN_MS = 1000, FDS_EACH = 3 + LIFE_CHECKS };
 #define STOP_STATES                                                                                \
     (STATE_BIT(SUPERVISOR_ENDING) | STATE_BIT(SUPERVISOR_PAUSING) | STATE_BIT(SUPERVISOR_SHUTDOWN))
 
-/* A later order replaces an earlier one: a pod that is being paused may be deleted meanwhile. */
+/* The allowed changes of state. A later order replaces an earlier one: a pod that is being paused
+ * may be deleted meanwhile. */
 static const struct state_row SUPERVISOR_ROWS[] = {
     [SUPERVISOR_RESTORING] = {"restoring", STATE_BIT(SUPERVISOR_RUNNING) |
                                                STATE_BIT(SUPERVISOR_ENDING) |
@@ -108,7 +109,8 @@ static void supervisor_store(struct supervisor *s, int64_t *wake)
         has_news = has_news || life->unwritten != LIFE_WRITTEN;
         life->unwritten = LIFE_WRITTEN;
     }
-    /* The next supervisor finds out results of probes again, so they do not wait for the disk. */
+    /* Results of probes are written without waiting for the disk, because the next supervisor would
+     * determine them again. */
     int result = s->must_store ? pod_state_store(s->directory, &s->state, &err)
                  : has_news    ? pod_state_show(s->directory, &s->state, &err)
                                : 0;
@@ -153,7 +155,7 @@ static int64_t supervisor_time_left(int64_t wake_wall, int64_t wake_monotonic)
     int64_t left = wall < steady ? wall : steady;
     if (left == INT64_MAX)
         return -1;
-    /* At most one minute, because the wall clock may be set. */
+    /* Waits at most one minute, because the wall clock may be set. */
     return left < 0 ? 0 : left > 60000 ? 60000 : left;
 }
 
@@ -165,8 +167,8 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     for (size_t i = 0; i < s->state.count; i++) {
         const struct container_run *run = &s->runs[i];
         const int fds[] = {container_run_output(run, 0), container_run_output(run, 1),
-                           /* SIGCHLD reports its end; a closed socket would wake the poll without
-                            * end */
+                           /* after the first report SIGCHLD shows the end; a closed socket would
+                            * wake poll() in a busy loop */
                            run->has_report ? -1 : run->report_fd};
         for (size_t k = 0; k < ARRAY_SIZE(fds); k++)
             polls[count++] = (struct pollfd){.fd = fds[k], .events = POLLIN};
@@ -175,7 +177,7 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     }
     count += step_server_poll(&s->server, polls + count);
     if (poll(polls, count, (int)supervisor_time_left(wake_wall, wake_monotonic)) < 0)
-        return; /* interrupted: the loop looks at everything again */
+        return; /* interrupted: the loop checks everything again */
     for (size_t i = 0; i < s->state.count; i++) {
         const struct pollfd *own = &polls[1 + i * FDS_EACH];
         if (own[0].revents || own[1].revents || own[2].revents)
@@ -186,7 +188,8 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     step_server_serve(&s->server, moment_wall_ms());
 }
 
-/* No container runs, and this supervisor starts no further one. */
+/* Ends or pauses the pod. Called when no container runs and this supervisor starts no further
+ * one. */
 static void supervisor_finish(struct supervisor *s)
 {
     bool is_paused = (supervisor_is_pausing(s) || supervisor_state(s) == SUPERVISOR_PAUSED) &&

@@ -1,4 +1,4 @@
-/* Which container of a pod starts when, and what follows its end; see step/supervisor.h. */
+/* Decides when the containers of a pod start and restart; see step/supervisor.h. */
 #include "node/step/supervisor.h"
 
 #include "base/moment.h"
@@ -14,7 +14,7 @@ void supervisor_set_waiting(struct container_state *state, const char *reason, c
     str_copy(state->message, sizeof(state->message), message);
 }
 
-/* Whether a main container has been started at least once. */
+/* Returns true if a main container has been started at least once. */
 static bool order_is_past_init(const struct supervisor *s)
 {
     for (size_t i = 0; i < s->state.count; i++)
@@ -24,7 +24,6 @@ static bool order_is_past_init(const struct supervisor *s)
     return false;
 }
 
-/* All containers but sidecars have ended for good, or an init container has failed for good. */
 bool supervisor_is_settled(const struct supervisor *s)
 {
     for (size_t i = 0; i < s->state.count; i++) {
@@ -70,9 +69,9 @@ void supervisor_decide_restart(struct supervisor *s, size_t i, bool resumes)
         pod_container_restart(&s->spec, spec), &spec->rules, spec->init && !spec->sidecar,
         exit_code, state->level, state->end.finished_ms - state->end.started_ms);
     if (pauses) {
-        /* The container did not end by its own fault, so it runs again without back-off. If
-         * control pauses the pod, it runs again unless it has succeeded; if the machine goes down,
-         * the policy decides. */
+        /* The container did not end by its own fault, so it runs again without back-off. If the
+         * control process pauses the pod, every container that has not succeeded runs again. If the
+         * machine goes down, the policy decides. */
         bool by_control = supervisor_state(s) != SUPERVISOR_SHUTDOWN;
         decision.restart = decision.restart || (by_control && state->end.exit_code != 0);
         decision.delay_ms = 0;
@@ -112,8 +111,8 @@ static void order_start(struct supervisor *s, size_t i)
         supervisor_decide_restart(s, i, false);
 }
 
-/* Whether the next container may start: after an init container has succeeded, a sidecar has
- * started, or the postStart hook of a main container has ended. */
+/* Returns true if the next container may start: an init container must have succeeded, a sidecar
+ * must have started, and the postStart hook of a main container must have ended. */
 static bool order_lets_next_start(const struct supervisor *s, size_t i)
 {
     const struct container_state *state = &s->state.containers[i];
@@ -142,7 +141,7 @@ bool supervisor_start_due(struct supervisor *s, int64_t *wake)
         if (alive || waits)
             ended = false;
         open = open && order_lets_next_start(
-                           s, i); /* otherwise the containers after it wait, or never run */
+                           s, i); /* if false, the containers after this one wait or never run */
     }
     return ended;
 }

@@ -1,4 +1,4 @@
-/* The children of a pod's supervisor that have exited; see step/supervisor.h. */
+/* Reaps the children of a pod's supervisor; see step/supervisor.h. */
 #include "node/step/supervisor.h"
 
 #include "node/step/advice.h"
@@ -8,8 +8,8 @@
 
 #include <sys/wait.h>
 
-/* Ends all remaining processes of a container that has ended. The supervisor's children for other
- * containers are spared. */
+/* Kills all remaining processes of a container that has ended, but not the supervisor's children
+ * for other containers. */
 static void reap_leftovers(const struct supervisor *s, size_t ended)
 {
     pid_t others[POD_CONTAINERS_MAX * (1 + LIFE_CHILDREN_MAX) + STEP_CALLS_MAX];
@@ -25,9 +25,9 @@ static void reap_leftovers(const struct supervisor *s, size_t ended)
                                    count);
 }
 
-/* Finds the container that a child ran for, if the child was not a container's first process. For
- * a child that no list has any more, such as an orphan or a timed-out probe, the answer is the
- * only running container, if there is just one. */
+/* Finds the container that a child ran for. Returns NULL if the child was a container's first
+ * process. A child that is in no list, such as an orphan or a timed-out probe, is attributed to the
+ * only running container; if several run, the result is NULL. */
 static struct container_run *reap_find_container(struct supervisor *s, pid_t pid)
 {
     struct container_run *only = step_server_run_of(&s->server, pid);
@@ -63,8 +63,7 @@ void supervisor_reap(struct supervisor *s)
             if (s->runs[i].pid != pid)
                 continue;
             reap_leftovers(s, i);
-            supervisor_read_container(s,
-                                      i); /* it may have ended before its first report was read */
+            supervisor_read_container(s, i); /* its first report may not have been read */
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
             step_server_run_ended(&s->server, &s->runs[i]);
             if (!s->runs[i].is_up)

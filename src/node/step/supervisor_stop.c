@@ -1,5 +1,5 @@
-/* How a pod ends: because control says so, because the machine goes down, or because its deadline
- * has passed; see step/supervisor.h. */
+/* Ends a pod because of an order of the control process, because the machine goes down, or because
+ * its deadline has passed; see step/supervisor.h. */
 #include "node/step/supervisor.h"
 
 #include "base/moment.h"
@@ -13,7 +13,7 @@ static void stop_containers(struct supervisor *s, int64_t grace_ms)
 
 struct pod_stop supervisor_read_stop(struct supervisor *s)
 {
-    struct pod_stop stop = {.grace_ms = s->spec.grace_ms}; /* used if no order could be stored */
+    struct pod_stop stop = {.grace_ms = s->spec.grace_ms}; /* if no order could be stored */
     pod_stop_load(s->directory, &stop);
     if (stop.reason[0] && !s->state.reason[0]) {
         str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);
@@ -25,8 +25,8 @@ struct pod_stop supervisor_read_stop(struct supervisor *s)
 }
 
 /* Returns the state that an order leads to. `is_from_control` is false for the SIGTERM that init
- * sends to each process when the machine goes down; it does not turn an earlier order of control
- * into a pause. */
+ * sends to each process when the machine goes down; that signal does not turn an earlier order of
+ * the control process into a pause. */
 static enum supervisor_state stop_target(const struct supervisor *s, const struct pod_stop *stop,
                                          bool is_from_control)
 {
@@ -50,7 +50,7 @@ void supervisor_begin_stop(struct supervisor *s, bool is_from_control)
     stop_containers(s, stop.grace_ms);
 }
 
-/* The deadline is the planned one or the changed one; the API only allows an earlier one. */
+/* Uses the changed deadline only if it is earlier: the API does not allow a later one. */
 void supervisor_read_deadline(struct supervisor *s)
 {
     int64_t changed;
@@ -78,7 +78,7 @@ void supervisor_check_deadline(struct supervisor *s, int64_t *wake)
     stop_containers(s, s->spec.grace_ms);
 }
 
-/* While the pod ends, a sidecar ends after the containers that follow it. */
+/* While the pod ends, a sidecar ends only after all containers behind it in the list have ended. */
 static void stop_give_turns(struct supervisor *s, bool settled)
 {
     bool others = false;

@@ -1,4 +1,4 @@
-/* A new terminal in the sandbox for a command that is about to run there. */
+/* Makes a new terminal in the sandbox for a command that is about to run there. */
 #include "node/step/step.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 int step_terminal_take(int *ret_master, struct err *err)
 {
     const int unlocked = 0;
-    /* Not /dev/pts/ptmx, which it leads to in sandboxes: most machines let no user open that. */
+    /* Opens /dev/ptmx, because most machines let no user open /dev/pts/ptmx. In sandboxes /dev/ptmx
+     * is a link to that file, and users may open it there. */
     int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (master < 0 || ioctl(master, TIOCSPTLCK, &unlocked) < 0)
         return err_set_errno(err, errno, "cannot make a terminal");

@@ -1,4 +1,4 @@
-/* Data of deleted claims; see volume/claim_data.h. */
+/* Deletes the data of deleted claims; see volume/claim_data.h. */
 #include "node/volume/claim_data.h"
 
 #include "node/pod/status.h"
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Ephemeral volumes do not count: their claim exists until the pod has ended, and no other claim
- * shares their directory. */
+/* Whether a pod uses the claim. Ephemeral volumes do not count: their claim exists until the pod
+ * has ended, and no other claim shares their directory. */
 static bool uses_claim(const struct json *pod, const char *claim)
 {
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {

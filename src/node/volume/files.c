@@ -1,4 +1,4 @@
-/* Volumes that show objects as files; see volume/files.h. */
+/* Writes volumes that show API objects as files; see volume/files.h. */
 #include "node/volume/files.h"
 
 #include "base/base64.h"
@@ -32,7 +32,7 @@ static int put_file(struct filling *f, const char *path, const char *data, size_
 
 /* ---- Config maps and secrets ---- */
 
-/* Adds one value of the object; the map decides whether it is base64. */
+/* Adds one value of the object as a file. `encoded` means that the value is base64. */
 static int volume_files_put_value(struct filling *f, const struct json *value, bool encoded,
                                   const char *path, int64_t mode)
 {
@@ -56,7 +56,7 @@ static int put_item(struct filling *f, const struct json *item, const struct jso
     const char *key = json_get_string(item, "key", "");
     const struct json *text = json_at(object, "data", key, NULL);
     const struct json *binary = json_at(object, "binaryData", key, NULL);
-    /* A program would miss its file without knowing why. */
+    /* Fails if the key is missing, because a program would not know why its file is missing. */
     if (!text && !binary)
         return json_get_bool(source, "optional", false)
                    ? 0
@@ -119,7 +119,7 @@ static void append_quoted(struct buf *text, const char *value)
     buf_append_char(text, '"');
 }
 
-/* All labels or annotations sorted by key, one key="value" per line. */
+/* Writes all labels or annotations, sorted by key, as one key="value" per line. */
 static const char *map_text(struct arena *arena, const struct json *map)
 {
     _cleanup_buf_ struct buf text;
@@ -168,7 +168,8 @@ static int put_downward(struct filling *f, const struct json *source)
     return 0;
 }
 
-/* A running pod keeps the token that it got; the control process does not store it. */
+/* Returns the token that is in the volume already. A running pod keeps that token, because the
+ * control process does not store it. */
 static const char *present_token(struct filling *f, const char *path)
 {
     _cleanup_free_ char *file = mem_printf("%s/%s", f->directory, path);

@@ -1,5 +1,6 @@
-/* Volumes that show API objects as files: configMap, secret, downwardAPI, projected. Their whole
- * content is collected and published at once, when the pod starts and after each change. */
+/* Writes volumes that show API objects as files: configMap, secret, downwardAPI, projected. All
+ * files of a volume are replaced at once, when the pod starts and after each change of an object.
+ */
 #ifndef TRAINYARD_NODE_VOLUME_FILES_H
 #define TRAINYARD_NODE_VOLUME_FILES_H
 
@@ -7,7 +8,7 @@
 
 bool volume_files_is(const struct json *volume);
 
-/* Shows the files in `directory`. On failure the directory keeps its content. */
+/* Writes the files to `directory`. On failure the directory keeps its content. */
 int volume_files_write(struct arena *arena, const struct volume_context *context,
                        const struct json *volume, const char *directory, struct err *err);
 

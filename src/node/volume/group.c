@@ -1,4 +1,4 @@
-/* The group of a volume; see volume/group.h. */
+/* Sets the group of a volume; see volume/group.h. */
 #include "node/volume/group.h"
 
 #include "base/cleanup.h"
@@ -39,7 +39,7 @@ static int group_walk_tree(int directory, dev_t device, int64_t group, bool read
         struct stat info;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        /* Non-blocking, because a pod may have left a FIFO there; FIFOs and similar files are
+        /* O_NONBLOCK, because the pod may have created a FIFO here. FIFOs and similar files are
          * skipped. */
         _cleanup_fd_ int fd =
             openat(dirfd(entries), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

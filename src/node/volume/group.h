@@ -1,6 +1,6 @@
-/* The group of a volume (fsGroup), as the kubelet sets it: everything in the volume belongs to the
- * group, which may read it and, if the volume is writable, write it. New files in its directories
- * inherit the group. */
+/* Sets the group of a volume (fsGroup) as the kubelet does. All files in the volume belong to the
+ * group, which may read them. If the volume is writable, the group may also write them. New files
+ * in the volume's directories inherit the group. */
 #ifndef TRAINYARD_NODE_VOLUME_GROUP_H
 #define TRAINYARD_NODE_VOLUME_GROUP_H
 
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Changes everything at and below `path`; does not follow links or enter other file systems. A
+/* Changes all files at and below `path`. Does not follow links or enter other file systems. A
  * negative group changes nothing. */
 int volume_group_give(const char *path, int64_t group, bool read_only, struct err *err);
-/* Changes the directory alone. */
+/* Changes only the directory itself. */
 int volume_group_give_one(const char *path, int64_t group, struct err *err);
-/* Whether the directory itself already belongs to the group, as fsGroupChangePolicy
- * "OnRootMismatch" asks. */
+/* Whether the directory itself already belongs to the group. Used for fsGroupChangePolicy
+ * "OnRootMismatch". */
 bool volume_group_is(const char *path, int64_t group);
 
 #endif

@@ -1,4 +1,4 @@
-/* hostPath volumes; see volume/host_path.h. */
+/* Checks and creates the source of hostPath volumes; see volume/host_path.h. */
 #include "node/volume/host_path.h"
 
 #include "base/cleanup.h"
@@ -28,7 +28,7 @@ static const struct {
     {"BlockDevice", "a block device", S_IFBLK, false},
 };
 
-/* As the kubelet does: creates a file, but not its directory. */
+/* Like the kubelet, creates a file but not its parent directory. */
 static int host_path_make(const char *path, mode_t format, struct err *err)
 {
     if (S_ISDIR(format))

@@ -1,5 +1,5 @@
-/* hostPath volumes: a file, directory, socket or device of the machine, with the kubelet's checks
- * and messages. */
+/* Checks and creates the source of hostPath volumes: a file, directory, socket or device of the
+ * machine. Checks and messages are those of the kubelet. */
 #ifndef TRAINYARD_NODE_VOLUME_HOST_PATH_H
 #define TRAINYARD_NODE_VOLUME_HOST_PATH_H
 
@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* Returns the real path of the source, which is created if its type says so. Paths inside
- * `state_dir` are refused, because it holds the cluster's secrets. */
+/* Returns the real path of the source. Creates the source if its type requires that. Refuses paths
+ * inside `state_dir`, which contains the cluster's secrets. */
 int volume_host_path(struct arena *arena, const struct json *source, const char *state_dir,
                      const char **ret, struct err *err);
 

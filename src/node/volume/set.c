@@ -1,4 +1,4 @@
-/* A set of files that changes atomically; see volume/set.h. */
+/* Writes a set of files that changes atomically; see volume/set.h. */
 #include "node/volume/set.h"
 
 #include "base/cleanup.h"
@@ -20,7 +20,7 @@
 
 enum { NAME_MAX_SIZE = 128 };
 
-/* A path inside the volume as the API allows it: relative and without "..". */
+/* Whether the API allows the path inside a volume: it is relative and contains no "..". */
 static bool is_inner_path(const char *path)
 {
     if (!path[0] || path[0] == '/')
@@ -28,7 +28,7 @@ static bool is_inner_path(const char *path)
     for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
         if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
             return false;
-    return strncmp(path, "..", 2) != 0; /* such names at the top are reserved for the layout */
+    return strncmp(path, "..", 2) != 0; /* the layout reserves such names at the top */
 }
 
 int volume_set_add(struct volume_set *set, const char *path, const char *data, size_t size,
@@ -55,7 +55,7 @@ int volume_set_add(struct volume_set *set, const char *path, const char *data, s
     return 0;
 }
 
-/* The checksum that identifies a set; it ends the name of its directory. */
+/* Returns the checksum that identifies a set. It is the end of the name of the set's directory. */
 static uint64_t sum_of(const struct volume_set *set, int64_t group)
 {
     uint64_t sum = hash_fnv1a(HASH_FNV_START, &group, sizeof(group));
@@ -81,7 +81,7 @@ static void name_version(uint64_t sum, char ret[NAME_MAX_SIZE])
     snprintf(ret + size, NAME_MAX_SIZE - size, ".%016" PRIx64, sum);
 }
 
-/* Creates the file and its directories, with the given modes whatever the umask is. */
+/* Creates the file and its directories with exactly the given modes. The umask does not matter. */
 static int volume_set_write_entry(int version, const struct volume_set_entry *entry,
                                   struct err *err)
 {
@@ -105,7 +105,7 @@ static int volume_set_write_entry(int version, const struct volume_set_entry *en
 static int write_version(const struct volume_set *set, const char *path, int64_t group,
                          struct err *err)
 {
-    int result = file_remove_tree(path, err); /* left by a process that was killed */
+    int result = file_remove_tree(path, err); /* a killed process may have left it */
     if (result < 0)
         return result;
     if (mkdir(path, 0755) < 0)
@@ -118,7 +118,8 @@ static int write_version(const struct volume_set *set, const char *path, int64_t
     return result < 0 ? result : volume_group_give(path, group, true, err);
 }
 
-/* Replaces whatever is there by a link, so that a reader never finds nothing. */
+/* Replaces the file or directory at this name by a link, so that a reader always finds one of the
+ * two. */
 static int put_link(const char *directory, const char *name, const char *target, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);

@@ -1,7 +1,7 @@
-/* A set of files that a pod sees change atomically, in Kubernetes' layout, which programs watch:
- * the files are in "..<time>.<sum>", "..data" is a link to that directory, and each name of the
- * set is a link to "..data/<name>". A change writes a new directory and then replaces "..data", so
- * that a reader sees either the old set or the new one. Only the node writes there. */
+/* Writes a set of files that changes atomically, in the layout of Kubernetes, which programs watch.
+ * The files are in "..<time>.<sum>", "..data" is a link to that directory, and each name of the set
+ * is a link to "..data/<name>". A change writes a new directory and then replaces "..data", so that
+ * a reader sees either the old set or the new one. Only the node writes there. */
 #ifndef TRAINYARD_NODE_VOLUME_SET_H
 #define TRAINYARD_NODE_VOLUME_SET_H
 
@@ -21,13 +21,13 @@ struct volume_set_entry {
     mode_t mode;
 };
 
-/* Lives in the arena; nothing has to be released. */
+/* Lives in the arena and need not be freed. */
 struct volume_set {
     struct arena *arena;
     struct volume_set_entry *entries;
     size_t count, capacity;
-    /* The boot ID under which the set is written. Writes do not wait for the disk, so a set of
-     * another boot may have lost files. NULL: the boot is not checked. */
+    /* The boot ID during which the set is written. Writes do not wait for the disk, so a set that
+     * was written during an earlier boot may have lost files. NULL: the boot is not checked. */
     const char *boot;
 };
 
@@ -35,8 +35,8 @@ struct volume_set {
 int volume_set_add(struct volume_set *set, const char *path, const char *data, size_t size,
                    mode_t mode, struct err *err);
 
-/* Makes `directory` show exactly this set. A directory that shows it already, written during the
- * same boot, is left alone. The files belong to `group`, unless it is negative. */
+/* Replaces the content of `directory` by this set. Does nothing if the directory contains the same
+ * set, written during the same boot. The files belong to `group`, unless `group` is negative. */
 int volume_set_publish(const struct volume_set *set, const char *directory, int64_t group,
                        struct err *err);
 

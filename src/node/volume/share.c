@@ -1,5 +1,5 @@
-/* A directory of the machine that `up --share` gives to every pod; see node.h. Every pod can change
- * all that is in it, so directories are refused that hold more than a program's data. */
+/* Checks a directory of the machine that `up --share` gives to every pod; see node.h. Every pod can
+ * change all files in it, so a directory with more than the data of programs is refused. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -27,7 +27,7 @@ static const char *real_path(struct arena *arena, const char *path)
     return real ? arena_strdup(arena, real) : path;
 }
 
-/* Directories that each pod has for itself, and those of the system. */
+/* Refuses directories that each pod has for itself, and directories of the system. */
 static int check_system(const char *path, struct err *err)
 {
     static const char *const OWN[] = {"/run", "/tmp", "/var/tmp"};
@@ -50,8 +50,8 @@ static int check_system(const char *path, struct err *err)
                         : 0;
 }
 
-/* In the home directory a pod could change startup files of the shell and add keys, and so become
- * its owner on the machine. */
+/* Refuses the home directory. There a pod could change the shell's startup files and add keys, and
+ * so act as the home's owner on the machine. */
 static int check_home(struct arena *arena, const char *path, const char *home, struct err *err)
 {
     if (!home || !share_lies_in(real_path(arena, home), path))

@@ -15,12 +15,12 @@ struct trash {
     struct loop *loop;
     char *directory;
     struct emptying *emptying; /* the removal in progress, or NULL */
-    bool more;                 /* directories were added after it had begun */
+    bool more;                 /* directories were added after the removal had begun */
 };
 
 struct emptying {
     struct loop_work work;
-    struct trash *trash; /* NULL if it was freed meanwhile */
+    struct trash *trash; /* NULL if the trash was freed meanwhile */
     char *directory;
     struct err err;
 };

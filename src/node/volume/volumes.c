@@ -1,4 +1,4 @@
-/* Volumes as directories; see volume/volumes.h. */
+/* Prepares volumes as directories; see volume/volumes.h. */
 #include "node/volume/volumes.h"
 
 #include "base/mem.h"
@@ -21,8 +21,8 @@ int64_t volume_group_of(const struct json *pod, bool nested)
     return nested ? -1 : json_get_int(security, "fsGroup", -1);
 }
 
-/* Every user may write there, because the container may run as any; no other process can reach the
- * directory. */
+/* Creates a directory in which every user may write, because the container may run as any user. No
+ * other process can reach the directory. */
 static int make_open_directory(const char *path, struct err *err)
 {
     int result = file_make_dirs(path, 0755, err);
@@ -37,8 +37,8 @@ char *volume_claim_path(struct arena *arena, const char *state_dir, const char *
     return arena_printf(arena, "%s/volumes/%s/%s", state_dir, namespace_, claim);
 }
 
-/* For a directory of the cluster: changes the group of all files, each time or only when the top
- * differs, as fsGroupChangePolicy says. */
+/* Changes the group of all files in a directory of the cluster. fsGroupChangePolicy decides whether
+ * this is done each time, or only if the group of the top directory differs. */
 static int give_group(const struct volume_context *context, const char *path, struct err *err)
 {
     const struct json *security = json_at(context->facts->pod, "spec", "securityContext", NULL);
@@ -49,9 +49,9 @@ static int give_group(const struct volume_context *context, const char *path, st
     return volume_group_give(path, context->group, false, err);
 }
 
-/* Finds the volume of a bound claim. A volume that was made for the claim is in the claims'
- * directory under this name (*ret_given is NULL); a volume that a user made is where its hostPath
- * says. */
+/* Finds the volume of a bound claim. A volume that was created for the claim has its data in the
+ * claims' directory under the name `*ret_directory`, and `*ret_given` is NULL. For a volume that a
+ * user created, `*ret_given` is its hostPath or local source. */
 static int volumes_find_volume(const struct node_objects *objects, const char *name,
                                const struct json **ret_given, const char **ret_directory,
                                struct err *err)
@@ -93,7 +93,7 @@ int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char *state_dir, const char *namespace_, const char *name,
                       const char **ret_directory, bool *ret_made_here, struct err *err)
 {
-    if (!str_is_dns_subdomain(name)) /* it becomes part of a path */
+    if (!str_is_dns_subdomain(name)) /* the name becomes part of a path */
         return err_set(err, ERR_INVALID, "'%s' is not a valid claim name", name);
     const struct json *claim = node_objects_get(objects, &KUBE_PVCS, namespace_, name);
     int result = check_claim(claim, name, err);
@@ -132,7 +132,8 @@ static int prepare_claim(struct arena *arena, const struct volume_context *conte
     return prepare_claim_named(arena, context, json_get_string(source, "claimName", ""), ret, err);
 }
 
-/* A claim of the right name that was not made for the pod may hold other data. */
+/* Checks that the claim was created for this pod. Another claim of the same name may contain other
+ * data. */
 static int prepare_ephemeral(struct arena *arena, const struct volume_context *context,
                              const struct json *source, struct volume *ret, struct err *err)
 {

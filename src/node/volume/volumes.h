@@ -1,6 +1,6 @@
-/* A pod's volumes as directories of this machine: prepared before the pod starts, mounted by its
- * supervisor. Claims are in <state>/volumes/<namespace>/<claim>; everything else is in the pod's
- * own directory and removed with it. */
+/* Prepares a pod's volumes as directories of this machine, which its supervisor mounts. Data of
+ * claims is in <state>/volumes/<namespace>/<claim>. All other volumes are in the pod's own
+ * directory and are removed with it. */
 #ifndef TRAINYARD_NODE_VOLUME_VOLUMES_H
 #define TRAINYARD_NODE_VOLUME_VOLUMES_H
 
@@ -21,11 +21,11 @@ struct volume {
     const char *source;
     bool read_only;
     bool memory;  /* the supervisor mounts memory at `source` for all containers */
-    int64_t size; /* of the memory; 0 means the kernel's default */
+    int64_t size; /* bytes of that memory; 0 means the kernel's default */
 };
 
-/* Returns the pod's fsGroup, or -1. An ordinary user has only one group to give, so `nested` also
- * returns -1. */
+/* Returns the pod's fsGroup, or -1. An ordinary user (`nested`) can set only one group, so -1 is
+ * returned for it too. */
 int64_t volume_group_of(const struct json *pod, bool nested);
 
 /* Prepares the volume. Returns -ERR_NOT_FOUND if an object that it refers to does not exist yet. */
@@ -36,8 +36,8 @@ int volume_prepare(struct arena *arena, const struct volume_context *context,
 int volume_refresh(struct arena *arena, const struct volume_context *context,
                    const struct json *volume, struct err *err);
 
-/* Finds the directory of a bound claim. *ret_made_here says that it is a directory of the cluster,
- * which may have to be created. */
+/* Finds the directory of a bound claim. `*ret_made_here` is true if it is a directory of the
+ * cluster, which may have to be created. */
 int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char *state_dir, const char *namespace_, const char *name,
                       const char **ret_directory, bool *ret_made_here, struct err *err);

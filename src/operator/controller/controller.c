@@ -1,6 +1,6 @@
-/* The controller's loop: a change that an informer shows goes into the cache and puts the job into
- * the queue; a job from the queue is reconciled and its plan carried out. All decisions are made by
- * the reconcile. */
+/* Runs the controller's loop. A change that an informer shows is stored in the cache, and its job
+ * is added to the queue. Each job from the queue is reconciled, and its plan is carried out. The
+ * reconcile makes all decisions. */
 #include "operator/controller/controller.h"
 
 #include "operator/controller/host_ports_share.h"
@@ -32,9 +32,10 @@ struct training_controller {
     struct workqueue *queue;
     struct job_cache cache;
     struct job_watch watch;
-    struct list_head passes; /* struct kube_pass: running passes; each is part of a plan_run */
+    struct list_head
+        passes; /* struct kube_pass: the passes in progress; each is part of a plan_run */
     struct progress_reader *progress;
-    struct training_claims claims; /* all NULL: claims are not on this machine */
+    struct training_claims claims; /* all members NULL: claims are not on this machine */
     size_t calls_max;
     char *cluster_domain, *shared_address;
     struct host_ports_share host_ports;
@@ -54,8 +55,8 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
         progress_reader_forget(controller->progress, key);
         training_metrics_count_deleted(&controller->metrics, job->namespace_);
     }
-    /* A change of the progress annotation alone needs no pass, except at the end: a progress that
-     * was read before the end may have been written after the final one. */
+    /* A change of the progress annotation alone needs no pass while the job runs. A finished job
+     * needs one, because an older progress may have overwritten the final one. */
     if (!old || !new_ || training_is_finished(json_get(new_->json, "status")) ||
         !training_progress_is_all_that_changed(old->json, new_->json))
         workqueue_add(controller->queue, key);
@@ -84,7 +85,7 @@ static const struct json *find_group(struct plan_run *run)
     return group ? kube_pass_hold(&run->pass, group) : NULL;
 }
 
-/* Collects the job and its objects; the run holds references until it ends. */
+/* Collects the job and its objects. The run holds references to them until it ends. */
 static struct training_observed controller_observe(struct training_controller *controller,
                                                    struct plan_run *run)
 {

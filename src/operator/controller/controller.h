@@ -1,7 +1,7 @@
-/* The controller of one kind of training job: watches the jobs and their objects, calls the
- * reconcile and carries out its plan. It uses an API server over a transport and nothing else, so
- * it runs beside the embedded cluster and in a real one. All its state is on the server: it may be
- * freed and made again at any moment. */
+/* The controller of one kind of training job: it watches the jobs and their objects, calls the
+ * reconcile and carries out its plan. It needs only an API server behind a transport, so it runs
+ * beside the embedded cluster and in a real cluster. All its state is on the server, so it may be
+ * freed and created again at any moment. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_CONTROLLER_H
 #define TRAINYARD_OPERATOR_CONTROLLER_CONTROLLER_H
 
@@ -17,21 +17,21 @@
 struct prometheus;
 
 struct training_controller_options {
-    const char *namespace_; /* the only namespace to watch; NULL: all */
+    const char *namespace_; /* the only namespace to watch; NULL: all namespaces */
     /* The address of all pods of all jobs, if they share the network of one machine and have no DNS
-     * names; every replica then gets a port of its own. NULL: each pod has a network of its own. */
+     * names. Each replica then gets its own port. NULL: each pod has its own network. */
     const char *shared_address;
-    const char *cluster_domain; /* appended to host names in TF_CONFIG; NULL: nothing */
-    /* The scheduler that starts the pods of a job together: "volcano", or the name of one with
-     * scheduler-plugins. NULL: pods start one by one. */
+    const char *cluster_domain; /* appended to host names in TF_CONFIG; NULL: nothing is appended */
+    /* The scheduler that starts all pods of a job together: "volcano", or the name of a scheduler
+     * with scheduler-plugins. NULL: pods start one by one. */
     const char *gang_scheduler;
-    size_t jobs_max;  /* jobs worked on at once; 0: 32 */
-    size_t calls_max; /* calls in flight per job; 0: 32 */
-    struct host_ports
-        *host_ports; /* port table for hostNetwork, shared by the controllers of a process; must
-                        outlive them; NULL: a table of the default range */
-    const struct training_dialer *dialer; /* how to connect to pods for their progress; copied;
-                                             NULL: TCP to the pod's address */
+    size_t jobs_max;  /* jobs in progress at once; 0 means 32 */
+    size_t calls_max; /* API calls in flight per job; 0 means 32 */
+    /* The port table for hostNetwork, which all controllers of a process share. It must outlive
+     * them. NULL: a table of the default range. */
+    struct host_ports *host_ports;
+    /* Connects to pods for their progress. It is copied. NULL: TCP to the pod's address. */
+    const struct training_dialer *dialer;
     const struct training_claims *claims; /* copied; NULL: claims have no data on this machine */
     struct prometheus *metrics;           /* must outlive the controller; NULL: no metrics */
 };
@@ -43,13 +43,13 @@ struct training_controller *
 training_controller_new(struct loop *loop, struct http_transport *transport,
                         const struct training_kind *kind,
                         const struct training_controller_options *options);
-/* Frees at once and cancels all calls. */
+/* Frees the controller at once and cancels all calls. */
 struct training_controller *training_controller_free(struct training_controller *controller);
 
-/* The state of a controller. It works when every resource it needs has been listed once. */
+/* The state of a controller. It works after every resource that it needs has been listed once. */
 struct training_controller_view {
-    const struct kube_resource
-        *waits_for; /* the first resource that has not been listed; NULL: the controller works */
+    /* The first resource that has not been listed yet. NULL: the controller works. */
+    const struct kube_resource *waits_for;
     const struct err *failure; /* the last error of that list; NULL: no answer yet */
     size_t queued, jobs, pods, services;
 };

@@ -1,5 +1,5 @@
-/* How a controller connects to a port of a pod: by its address in a cluster, or through the node if
- * pods are in a network that this process is not part of. */
+/* Defines how a controller connects to a port of a pod. In a cluster it uses the pod's address. If
+ * this process is not in the pods' network, it connects through the node. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_DIALER_H
 #define TRAINYARD_OPERATOR_CONTROLLER_DIALER_H
 
@@ -7,13 +7,13 @@
 #include "loop/loop.h"
 #include "net/stream/stream.h"
 
-/* The caller owns `stream`, starts and closes it. `stream` is NULL on failure, and `err` says why.
- */
+/* The caller owns `stream`, and starts and closes it. On failure `stream` is NULL, and `err` is the
+ * reason. */
 typedef void training_dial_done(void *context, struct stream *stream, const struct err *err);
 
 struct training_dialer {
-    /* Connects. `done` runs once, on the loop thread, never from within open(); afterwards the
-     * returned pointer is invalid. */
+    /* Connects to a port of a pod. `done` runs once, on the loop thread, never from within open().
+     * After that the returned pointer is invalid. */
     void *(*open)(void *context, const struct json *pod, int port, training_dial_done *done,
                   void *done_context);
     void (*cancel)(void *dialing); /* `done` does not run afterwards */

@@ -49,7 +49,8 @@ struct gang_watch *gang_watch_free(struct gang_watch *watch)
     return NULL;
 }
 
-/* Returns the server's rejection of the list; NULL if it succeeded or was not answered. */
+/* Returns the server's rejection of the list. Returns NULL if the list succeeded or was not
+ * answered. */
 static const struct err *gang_watch_refusal(const struct gang_watch *watch)
 {
     const struct err *failure = kube_informer_failure(watch->groups);

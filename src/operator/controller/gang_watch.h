@@ -1,5 +1,5 @@
-/* Watches the PodGroups of one kind of job, if the server has them: the definition may be missing,
- * may be forbidden to read, and may be installed later. */
+/* Watches the PodGroups of one kind of job. The server may not have their definition, may forbid
+ * reading it, or may get it later. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_GANG_WATCH_H
 #define TRAINYARD_OPERATOR_CONTROLLER_GANG_WATCH_H
 
@@ -8,20 +8,20 @@
 
 struct gang_watch;
 
-/* `namespace_` NULL: all namespaces. */
+/* Creates the watch. `namespace_` NULL means all namespaces. */
 struct gang_watch *gang_watch_new(struct kube_client *client, const struct training_kind *kind,
                                   const char *namespace_, const char *scheduler,
                                   kube_informer_change *change, void *context);
-/* Must be called before its client is freed. */
+/* Must be called before the client is freed. */
 struct gang_watch *gang_watch_free(struct gang_watch *watch);
 
-/* Returns whether the first list, or the reason why there is none, is known. */
+/* Returns whether the first list has succeeded, or has failed for a known reason. */
 bool gang_watch_is_ready(const struct gang_watch *watch);
-/* Returns the server's error instead of a list; or NULL. */
+/* Returns the error that the server returned instead of a list, or NULL. */
 const struct err *gang_watch_failure(const struct gang_watch *watch);
 const struct kube_resource *gang_watch_resource(const struct gang_watch *watch);
 void gang_watch_resync(struct gang_watch *watch); /* restarts the watch */
-/* Returns the gang with the present state of the server. Logs when PodGroups become available or
+/* Returns the gang with the current state of the server. Logs when PodGroups become available or
  * unavailable. */
 const struct training_gang *gang_watch_inspect(struct gang_watch *watch);
 

@@ -10,8 +10,8 @@
 
 enum {
     SYNC_POLL_MS = 20,
-    /* How long to wait for the jobs of other kinds before ports are assigned: a kind that is not
-       installed never reports. */
+    /* How long to wait for the jobs of other kinds before ports are assigned. The limit is needed,
+       because a kind that is not installed never reports. */
     OTHERS_MS = 10 * 1000,
 };
 
@@ -69,8 +69,9 @@ void host_ports_share_set(struct host_ports_share *share, const struct kube_obje
                    count);
 }
 
-/* An observed job only adds ports. A job releases ports only by its own reconcile, or all of them
- * when it is gone, because an older state may be shown after a newer decision. */
+/* Adds the ports of an observed job, but does not release any. Only the job's own reconcile, or the
+ * deletion of the job, releases ports, because an informer may show an older state after a newer
+ * decision. */
 void host_ports_share_observe(struct host_ports_share *share, const struct kube_object *job,
                               bool gone)
 {

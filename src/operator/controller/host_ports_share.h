@@ -1,5 +1,5 @@
 /* Connects a controller to the table of node ports: reports the ports of its jobs, and waits until
- * all controllers have reported. Used by the controller on its loop thread. */
+ * all controllers have reported. The controller uses it on its loop thread. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 #define TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 
@@ -9,30 +9,31 @@
 #include "operator/reconcile/host_ports.h"
 
 struct host_ports_share {
-    struct host_ports *ports, *own; /* own: a table of its own if none was given; else NULL */
+    struct host_ports *ports, *own; /* `own`: a table that this share created and frees, or NULL */
     const struct training_kind *kind;
     struct kube_informer *jobs;
-    bool reported; /* the ports of our jobs were reported */
+    bool reported; /* the ports of this controller's jobs were reported */
     int64_t made_ms;
     struct loop_timer timer;
 };
 
-/* `ports` NULL: makes a table of its own. */
+/* `ports` NULL: creates a table for this controller alone. */
 void host_ports_share_init(struct host_ports_share *share, struct loop *loop,
                            const struct training_kind *kind, struct host_ports *ports);
 void host_ports_share_release(struct host_ports_share *share);
 
-/* Starts to wait until these jobs have been listed; then everything is reported. */
+/* Waits until these jobs have been listed, and then reports all their ports. */
 void host_ports_share_start(struct host_ports_share *share, struct kube_informer *jobs);
 
-/* The informer shows the job, or that it is gone. */
+/* Must be called when the informer shows the job, or with `gone` when the job is deleted. */
 void host_ports_share_observe(struct host_ports_share *share, const struct kube_object *job,
                               bool gone);
-/* The reconcile has decided which ports the job holds. */
+/* Must be called after the reconcile has decided which ports the job holds. */
 void host_ports_share_set(struct host_ports_share *share, const struct kube_object *job,
                           const int *held, size_t count);
 
-/* Returns the table to assign ports from; NULL if not all controllers have reported yet. */
+/* Returns the table from which ports are assigned. Returns NULL before all controllers have
+ * reported. */
 const struct host_ports *host_ports_share_table(struct host_ports_share *share);
 
 #endif

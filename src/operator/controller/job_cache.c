@@ -1,4 +1,4 @@
-/* The controller's cache of jobs; see job_cache.h. */
+/* Caches the objects of each job for the controller; see job_cache.h. */
 #include "operator/controller/job_cache.h"
 
 #include "operator/kind/training_job.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* One event per replica, and the events of the job. */
+/* The maximum is one event per replica, and the events of the job. */
 enum { RECORDED_EVENTS_MAX = TRAINING_REPLICAS_MAX + 1000 };
 /* Time between attempts while the server does not answer. */
 enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };
@@ -80,11 +80,11 @@ const char *job_entry_rejection(const struct job_entry *entry, const struct json
     return entry->rejected_generation == generation_of(job) ? entry->rejection : NULL;
 }
 
-/* Drops everything that does not come from informers. */
+/* Drops all data that does not come from informers. */
 static void forget_own(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
-    release_objects(&entry->parts[JOB_UNMATCHED_PODS]); /* they can not be released any more */
+    release_objects(&entry->parts[JOB_UNMATCHED_PODS]); /* the pods cannot be released any more */
     release_strings(&entry->recorded_events);
     free(entry->rejection);
     entry->rejection = NULL;
@@ -156,8 +156,8 @@ static const char *labelled_key(struct arena *arena, const struct json *object)
     return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
 }
 
-/* Returns the key of the job that controls a pod whose labels name another job or none; else NULL.
- */
+/* Returns the key of the job that controls a pod, if the pod's labels name another job or none.
+ * Otherwise returns NULL. */
 static const char *unmatched_key(struct arena *arena, enum job_part part, const struct json *object)
 {
     const char *name = json_get_string(kube_meta_controller(object), "name", NULL);
@@ -194,7 +194,7 @@ static void change_place(struct job_cache *cache, enum job_part part, const char
         entry = job_cache_get(cache, old_key);
         entry_remove(entry, part, old->name);
         kube_own_writes_observe(&entry->writes, old->uid);
-        /* a pod that moved to another job is not gone */
+        /* a pod that moved to another job has not vanished */
         if (!new_ && part == JOB_PODS)
             vec_push(&entry->gone, kube_object_ref(old));
         cache->changed(cache->context, old_key);
@@ -246,8 +246,8 @@ void job_entry_await_object(struct job_entry *entry, enum job_part part, const s
 
     if (seen && str_eq(seen->uid, kube_meta_uid(object)))
         return;
-    /* A watch may be ahead of the call's answer: an object that it showed as gone is never shown
-     * again. */
+    /* A watch may be ahead of the call's answer. An object that the watch showed as deleted is
+     * never shown again. */
     for (size_t i = 0; i < entry->gone.count; i++)
         if (str_eq(entry->gone.items[i]->uid, kube_meta_uid(object)))
             return;

@@ -1,4 +1,4 @@
-/* The informers of one kind of job; see job_watch.h. */
+/* Runs the informers of one kind of job; see job_watch.h. */
 #include "operator/controller/job_watch.h"
 
 #include "operator/kind/training_job.h"
@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* The fields of pods and services that are used. There may be thousands of pods, and each carries
- * the addresses of all its peers: other fields are not kept. */
+/* The fields of pods and services that are used. Other fields are dropped to save memory: there may
+ * be thousands of pods, and each contains the addresses of all its peers. */
 static const char *const POD_FIELDS[] = {
     "metadata.creationTimestamp",
     "metadata.deletionTimestamp",

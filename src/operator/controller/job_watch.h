@@ -1,5 +1,5 @@
-/* The informers of a controller: the jobs of its kind and their objects, each reduced to the fields
- * that are used. Used on the controller's loop thread. */
+/* Runs the informers of a controller: the jobs of its kind and their objects, each reduced to the
+ * fields that are used. Used on the controller's loop thread. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_JOB_WATCH_H
 #define TRAINYARD_OPERATOR_CONTROLLER_JOB_WATCH_H
 
@@ -8,14 +8,14 @@
 #include "operator/controller/gang_watch.h"
 #include "operator/controller/job_cache.h"
 
-/* A pod, a service or a PodGroup has changed. */
+/* Called when a pod, a service or a PodGroup has changed. */
 typedef void job_watch_part_change(void *context, enum job_part part, struct kube_object *old,
                                    struct kube_object *new_);
 
 struct job_watch {
     const struct training_kind *kind;
     struct kube_informer *jobs, *pods, *services;
-    struct gang_watch *gang; /* or NULL */
+    struct gang_watch *gang; /* NULL without gang scheduling */
 
     /* Private. */
     job_watch_part_change *part_changed;
@@ -29,7 +29,7 @@ void job_watch_start(struct job_watch *watch, struct kube_client *client,
                      void *context);
 void job_watch_stop(struct job_watch *watch); /* must be called before the client is freed */
 
-/* Restarts every watch, because own writes are not shown. */
+/* Restarts every watch. Used if the watches do not show the controller's own writes in time. */
 void job_watch_resync(struct job_watch *watch);
 bool job_watch_is_ready(const struct job_watch *watch); /* every resource has been listed once */
 /* Returns the state of the controller without `queued`. */

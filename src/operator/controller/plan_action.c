@@ -1,5 +1,5 @@
-/* The actions of a plan: the API call of each, and the handling of its answer. plan_run.c starts
- * them, several at once. */
+/* Runs the actions of a plan: makes the API call of each action and handles the answer. plan_run.c
+ * starts the actions, several at once. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/kind/training_job.h"
@@ -111,8 +111,8 @@ static void on_action_labelled(void *context, struct json *object, const struct 
     kube_pass_answered(&call->run->pass);
 }
 
-/* The job controls the object, but another operator created it without the labels of our informers.
- */
+/* Adds the labels of our informers to an object that the job controls. Another operator created it
+ * without them. */
 static void set_labels(struct call *call)
 {
     struct plan_run *run = call->run;
@@ -125,8 +125,8 @@ static void set_labels(struct call *call)
                call->action->name, NULL, patch, on_action_labelled, call);
 }
 
-/* The object has no controller and the job's labels: the reconcile adopts it, or reports why not,
- * when the informer shows it. */
+/* Whether the object has the job's labels but no controller. When the informer shows it, the
+ * reconcile adopts it or reports why not. */
 static bool is_to_be_adopted(const struct plan_run *run, const struct json *object)
 {
     return !kube_meta_controller(object) &&
@@ -134,7 +134,8 @@ static bool is_to_be_adopted(const struct plan_run *run, const struct json *obje
            str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
-/* An object of that name exists. It may be ours, from a call whose answer was lost. */
+/* Handles an object that exists already. It may be ours, created by a call whose answer was lost.
+ */
 static void on_existing(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -142,7 +143,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct err taken = ERR_INIT;
 
     if (err && err->code == ERR_NOT_FOUND) {
-        run->pass.failed = true; /* already gone: the next pass creates it */
+        run->pass.failed = true; /* the object is gone already, and the next pass creates it */
     } else if (err) {
         fail_action(call, err);
     } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
@@ -171,7 +172,7 @@ bool plan_action_is_final(const struct err *err)
            !strstr(err->message, "denied the request") && !strstr(err->message, "denied request");
 }
 
-/* No other pod is created: the next pass, which follows at once, fails the job. */
+/* Creates no other pod. The next pass follows at once and fails the job. */
 static void refuse_pod(struct call *call, const struct err *err)
 {
     struct plan_run *run = call->run;
@@ -223,7 +224,7 @@ static void on_action_changed(void *context, struct json *object, const struct e
 {
     struct call *call = context;
     const enum verb verb = ACTIONS[call->action->type].verb;
-    /* The object is gone or was replaced: the next pass sees it. */
+    /* The object is gone or was replaced. The next pass works with the new state. */
     bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
 
     if (gone)
@@ -250,7 +251,7 @@ static void on_unmatched_pod_read(void *context, struct json *object, const stru
     kube_pass_answered(&call->run->pass);
 }
 
-/* No informer shows a pod whose labels are not ours: it is forgotten here. */
+/* Drops the released pod from the cache, because no informer shows a pod with other labels. */
 static void on_released(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;

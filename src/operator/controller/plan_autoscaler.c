@@ -1,6 +1,6 @@
-/* Carries out the autoscaler part of a plan, as one stage. Autoscalers are not watched: the last
- * written state is kept in memory, so that a job costs a call when it is first seen and when its
- * bounds or metrics change. A rejection is reported once, and the job runs without autoscaler.
+/* Carries out the autoscaler part of a plan, as one stage. Autoscalers are not watched. The last
+ * written state is kept in memory, so a call is needed only when a job is first seen and when its
+ * bounds or metrics change. A rejection is reported once, and the job runs without an autoscaler.
  * Servers before Kubernetes 1.23 have an older version of the object. */
 #include "operator/controller/plan_run.h"
 #include "operator/reconcile/autoscaler.h"
@@ -24,8 +24,8 @@ static const struct kube_resource *autoscaler_resource(const struct plan_run *ru
     return &VERSIONS[run->autoscaler_version];
 }
 
-/* Returns the wanted state as text, with the job's uid, because an earlier job may have had the
- * same name. */
+/* Returns the wanted state as text. The text contains the job's uid, because an earlier job may
+ * have had the same name. */
 static char *wanted_text(struct plan_run *run)
 {
     const struct json *wanted = run->plan.autoscaler;
@@ -62,9 +62,9 @@ static void autoscaler_report(struct plan_run *run, bool warning, const char *re
         kube_pass_event(&run->pass, warning, reason, "%s", message);
 }
 
-/* The next run tries again if the server did not answer or another client wrote. It also tries
- * again if the call is forbidden: a server that has just got the job's definition may not know it
- * everywhere yet, and a role may be added. */
+/* Ends the stage after an error. The next run tries again if the server did not answer, if another
+ * client has written, or if the call is forbidden. A forbidden call may succeed later: the server
+ * may not know a new definition everywhere yet, and a role may be added. */
 static void end_refused(struct plan_run *run, const struct err *err)
 {
     bool silent = err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
@@ -117,7 +117,7 @@ static void on_present(void *context, struct json *object, const struct err *err
     struct plan_run *run = context;
 
     if (err && err->code == ERR_NOT_FOUND) {
-        autoscaler_end(run, false); /* already gone: the next run creates it */
+        autoscaler_end(run, false); /* it is gone already, and the next run creates it */
     } else if (err) {
         end_refused(run, err);
     } else if (!kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
@@ -127,7 +127,7 @@ static void on_present(void *context, struct json *object, const struct err *err
                          "spec.elasticPolicy.metrics: no autoscaler: HorizontalPodAutoscaler "
                          "\"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
                          run->pass.workload->name));
-        /* It may belong to an earlier job of the same name and be terminating. */
+        /* The autoscaler may belong to an earlier job of the same name and be terminating. */
         autoscaler_end(run, !kube_meta_is_deleting(object) && !kube_meta_controller(object));
     } else if (training_autoscaler_is_same(run->plan.autoscaler, object)) {
         autoscaler_end(run, true);

@@ -1,7 +1,7 @@
-/* Questions before a plan is carried out, which no watch answers: whether the job that adopts
- * something still exists and was not replaced; and whether a pod that vanished while it ran is
- * really gone, because a watch with a label selector shows a pod that lost its labels in the same
- * way. Started by plan_run.c. */
+/* Asks the server two questions before a plan is carried out, because no watch answers them. The
+ * first is whether the job that adopts objects still exists and was not replaced. The second is
+ * whether a pod that vanished while it ran is really gone: a watch with a label selector shows a
+ * pod that lost its labels in the same way. plan_run.c starts the questions. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/kind/training_job.h"
@@ -47,9 +47,9 @@ static void on_gone_pod_read(void *context, struct json *object, const struct er
     struct question *question = context;
     struct plan_run *run = question->run;
 
-    /* If reading is forbidden, the pod counts as gone, as the watch says. */
+    /* If reading is forbidden, the pod counts as gone, as the watch has shown. */
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_FORBIDDEN) {
-        run->overtaken = true; /* unknown: the question is repeated */
+        run->overtaken = true; /* the answer is unknown, so the next pass asks again */
     } else if (!err && str_eq(kube_meta_uid(object), kube_meta_uid(question->pod))) {
         run->overtaken = true;
         job_entry_found(run->entry, object, !is_labelled(run, object));
@@ -57,7 +57,7 @@ static void on_gone_pod_read(void *context, struct json *object, const struct er
     kube_pass_answered(&run->pass);
 }
 
-/* Returns whether the pod was not terminating when it was last seen. */
+/* Returns whether the pod was running, and not terminating, when it was last seen. */
 static bool is_doubtful(const struct plan_run *run, const struct json *json)
 {
     struct training_pod pod;
@@ -67,7 +67,7 @@ static bool is_doubtful(const struct plan_run *run, const struct json *json)
            pod.phase == TRAINING_POD_RUNNING && pod.deleting_ms == 0;
 }
 
-/* Returns whether the plan depends on pods: it does not if it changes nothing of the job. */
+/* Returns whether the plan depends on vanished pods. It does not if it leaves the job unchanged. */
 static bool asks_of_pods(const struct plan_run *run)
 {
     return run->plan.annotations || run->plan.status;

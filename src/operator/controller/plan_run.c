@@ -1,8 +1,8 @@
-/* Carries out a plan stage by stage: a stage starts when the last call of the stage before has been
- * answered. The controller runs one plan per job at a time. A rejected call does not stop its
- * stage, because the others may succeed; but later stages do nothing that depends on the failed
- * one: an unwritten count causes no action, and no pod is created before its group and services. A
- * call without an answer ends the pass, because the server is unreachable. */
+/* Carries out a plan stage by stage. A stage starts when the last call of the previous stage has
+ * been answered. The controller runs one plan per job at a time. A rejected call does not stop its
+ * stage, because other calls may succeed. But no later stage depends on the failed call: without a
+ * stored count no action follows, and no pod is created before its group and services. A call
+ * without an answer ends the pass, because the server is unreachable. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/controller/training_metrics.h"
@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "kube/object.h"
 
-/* The job itself could not be written. The server's reason is reported as an event, because the job
- * would otherwise wait without an explanation. */
+/* Ends the pass because the job itself could not be written. The server's reason is reported as an
+ * event, because the job would otherwise wait without an explanation. */
 static void plan_run_abort(struct plan_run *run, const struct err *err)
 {
     if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
@@ -40,7 +40,8 @@ static void start_remember(struct plan_run *run)
     struct json *patch = json_object(run->pass.arena);
     struct json *metadata = json_ensure_object(run->pass.arena, patch, "metadata");
 
-    /* Conditional on the version that was read: another count must not be overwritten. */
+    /* The write is conditional on the version that was read, so that it never overwrites another
+     * count. */
     json_set_string(run->pass.arena, metadata, "resourceVersion",
                     kube_meta_resource_version(run->pass.workload->json));
     json_set(run->pass.arena, metadata, "annotations", run->plan.annotations);
@@ -136,8 +137,8 @@ static int plan_run_end_stage(struct kube_pass *pass)
     }
     if (pass->stage == PLAN_STATUS)
         tell_events(run);
-    /* Later stages depend only on these stages, and only for what they create: pods that must be
-     * deleted are deleted. If the job was gone, the pass has ended already. */
+    /* Only the creation of objects depends on these stages. Pods that must be deleted are deleted.
+     * If the job was gone, the pass has ended already. */
     if (pass->failed && (pass->stage == PLAN_GROUP || pass->stage == PLAN_SERVICES))
         run->makes_nothing = true;
     return pass->stage + 1;

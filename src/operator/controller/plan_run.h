@@ -1,4 +1,4 @@
-/* Carries out a plan: the API calls in the plan's order, several at once. */
+/* Carries out a plan: makes the API calls in the plan's order, several at once. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
 #define TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
 
@@ -22,15 +22,15 @@ struct plan_run {
 
     /* Private. */
     bool overtaken;               /* the plan is based on an outdated state */
-    bool makes_nothing;           /* a stage failed that new pods depend on */
+    bool makes_nothing;           /* a stage that new pods depend on has failed */
     const char *resource_version; /* resourceVersion of the job after the first write */
     size_t autoscaler_version;    /* index of the autoscaling version that is tried */
 };
 
-extern const struct kube_pass_stages PLAN_RUN_STAGES; /* the stages of its pass */
+extern const struct kube_pass_stages PLAN_RUN_STAGES; /* the stages of plan_run.pass */
 
 enum plan_stage {
-    PLAN_CHECK, /* questions that no watch answers */
+    PLAN_CHECK, /* asks the server what no watch shows */
     PLAN_CLAIM,
     PLAN_REMEMBER,
     PLAN_GROUP,
@@ -41,11 +41,11 @@ enum plan_stage {
     PLAN_STAGES,
 };
 
-/* Private, plan_action.c: the stage of an action, and starting its call. */
+/* Private, plan_action.c: returns the stage of an action, and starts its call. */
 enum plan_stage plan_action_stage(const struct training_action *action);
 void plan_action_start(struct plan_run *run, const struct training_action *action);
-/* Returns whether the server rejects the object itself, so that a retry would fail too. The answer
- * of a webhook, a policy or a quota may change, whatever its code. */
+/* Returns whether the server rejects the object itself, so that a retry would fail too. A rejection
+ * by a webhook, a policy or a quota is not final, because it may change. */
 bool plan_action_is_final(const struct err *err);
 bool plan_action_adopts(const struct training_action *action);
 bool plan_action_creates(const struct training_action *action);
@@ -53,7 +53,7 @@ bool plan_action_creates(const struct training_action *action);
 /* Private, plan_check.c: starts the next question of the stage. */
 bool plan_check_start_next(struct plan_run *run);
 
-/* Private, plan_autoscaler.c: whether a call is needed, and starting it. */
+/* Private, plan_autoscaler.c: returns whether a call is needed, and starts it. */
 bool plan_run_needs_autoscaler(struct plan_run *run);
 void plan_run_start_autoscaler(struct plan_run *run);
 

@@ -1,6 +1,6 @@
-/* Reads the progress of jobs; see progress_reader.h. Each job has a timer; when it fires, the job
- * enters a queue. Jobs in the queue are asked one after the other at a limited rate, so that with
- * many jobs each is asked less often, and the number of API writes stays limited. */
+/* Reads the progress of jobs; see progress_reader.h. Each job has a timer, which adds the job to a
+ * queue. Jobs in the queue are asked one after the other at a limited rate. So with many jobs each
+ * is asked less often, and the number of API writes stays limited. */
 #include "operator/controller/progress_reader.h"
 
 #include "operator/reconcile/progress_text.h"
@@ -38,7 +38,7 @@ struct poll {
     void *dialing;
     struct http_fetch *fetch;
     bool writing; /* a write is in flight */
-    bool gone;    /* the job is gone; freed after the write */
+    bool gone;    /* the job is gone; this poll is freed after the write */
     struct poll *next_gone, *previous_gone;
 };
 
@@ -59,7 +59,7 @@ struct progress_reader {
 
 static void serve_queue(struct progress_reader *reader);
 
-/* A request has ended, with or without an answer. */
+/* Must be called when a request has ended, with or without an answer. */
 static void poll_end(struct poll *poll, bool answered)
 {
     poll->reader->under_way--;
@@ -109,13 +109,14 @@ static void on_progress_written(void *context, struct json *object, const struct
         poll_free(poll);
         return;
     }
-    if (err) { /* the next text is written in any case */
+    if (err) { /* forgets the text, so that the next one is written even if it is equal */
         log_debug(poll->key, "cannot write the progress: %s", err->message);
         free(TAKE(poll->text));
     }
 }
 
-/* Without resourceVersion, because it does not depend on other fields of the job. */
+/* Writes without a resourceVersion, because the progress does not depend on other fields of the
+ * job. */
 static void poll_write_annotation(struct poll *poll, struct arena *arena, const char *text)
 {
     struct json *patch = json_object(arena);

@@ -1,6 +1,6 @@
-/* Reads the progress of running jobs: requests /progress from the chief's pod periodically and puts
- * the result on the job as a short annotation. A pod that cannot be reached is asked less often,
- * without an error. Nothing waits for the result. */
+/* Reads the progress of running jobs. It requests /progress from the chief's pod periodically and
+ * writes the result to the job as a short annotation. A pod that cannot be reached is asked less
+ * often, without an error. No other code waits for the result. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_PROGRESS_READER_H
 #define TRAINYARD_OPERATOR_CONTROLLER_PROGRESS_READER_H
 
@@ -11,16 +11,17 @@
 
 struct progress_reader;
 
-/* All must outlive the reader except the client, which must be freed before it. */
+/* The loop, the kind and dialer->context must outlive the reader; the dialer itself is copied. The
+ * client must be freed before the reader. */
 struct progress_reader *progress_reader_new(struct loop *loop, struct kube_client *client,
                                             const struct training_kind *kind,
                                             const struct training_dialer *dialer);
 struct progress_reader *progress_reader_free(struct progress_reader *reader);
 
-/* Sets the pod and port to ask for a job; NULL: there is none. */
+/* Sets the pod and the port that are asked for the progress of a job. `pod` NULL: there is none. */
 void progress_reader_observe(struct progress_reader *reader, const struct kube_object *job,
                              struct kube_object *pod, int port);
-/* The job is gone. */
+/* Must be called when the job is gone. */
 void progress_reader_forget(struct progress_reader *reader, const char *key);
 
 #endif

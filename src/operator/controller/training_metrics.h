@@ -17,21 +17,21 @@ struct training_metrics {
     struct prometheus_metric *passes, *pass_seconds, *queue, *watched;
 };
 
-/* `prometheus` may be NULL: then nothing is counted. */
+/* If `prometheus` is NULL, nothing is counted. */
 void training_metrics_init(struct training_metrics *metrics, struct prometheus *prometheus,
                            const struct training_kind *kind);
 
-/* The status of `job` has been replaced by `status`. */
+/* Must be called after the status of `job` was replaced by `status`. */
 void training_metrics_count_status(const struct training_metrics *metrics, const struct json *job,
                                    const struct json *status);
-/* The annotations have been added to those of `job`. */
+/* Must be called after `annotations` were added to those of `job`. */
 void training_metrics_count_restarts(const struct training_metrics *metrics, const struct json *job,
                                      const struct json *annotations);
 void training_metrics_count_deleted(const struct training_metrics *metrics, const char *namespace_);
-/* One pass over a job, with all its calls, has ended. */
+/* Must be called when one pass over a job, with all its calls, has ended. */
 void training_metrics_count_pass(const struct training_metrics *metrics, bool failed,
                                  double seconds);
-/* Sets the gauges from the controller's present state. */
+/* Sets the gauges from the controller's current state. */
 void training_metrics_show(const struct training_metrics *metrics,
                            const struct training_controller_view *view);
 

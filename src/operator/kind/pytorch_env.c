@@ -1,6 +1,6 @@
-/* The environment of a PyTorchJob's replicas, in the order of Kubeflow's operator. Called when a
- * pod is built. A running replica keeps its environment: when an elastic job is scaled, torchrun's
- * rendezvous informs its members. */
+/* Sets the environment of a PyTorchJob's replicas, in the order of Kubeflow's operator. Called when
+ * a pod is built. A running replica keeps its environment. When an elastic job is scaled,
+ * torchrun's rendezvous informs the replicas. */
 #include "operator/kind/pytorchjob.h"
 
 #include "base/str.h"
@@ -25,8 +25,8 @@ static __attribute__((format(printf, 3, 4))) void add(struct environment *env, c
     json_append(env->list, variable);
 }
 
-/* Returns the processes per node as far as known before they run: "auto" and other words count as
- * one. */
+/* Returns the number of processes per node. "auto" and other words count as one, because their
+ * number is unknown before the processes run. */
 static int64_t pytorch_processes_per_node(const char *nproc)
 {
     int64_t number;
@@ -41,7 +41,7 @@ static const char *host_of(struct environment *env, const struct training_job *j
                                : training_replica_name(env->arena, job, type, 0);
 }
 
-/* For init_method="env://" and torchrun's static rendezvous. */
+/* Adds the variables for init_method="env://" and for torchrun's static rendezvous. */
 static void add_master(struct environment *env, const struct training_job *job,
                        enum training_replica_type type, int index, const char *nproc)
 {
@@ -76,7 +76,7 @@ static const char *rendezvous_conf(struct arena *arena, const struct json *list)
     return text;
 }
 
-/* For torchrun's dynamic rendezvous, which the first worker hosts by default. */
+/* Adds the variables for torchrun's dynamic rendezvous, which the first worker hosts by default. */
 static void add_elastic(struct environment *env, const struct training_job *job)
 {
     const struct json *policy = job->elastic;

@@ -5,7 +5,7 @@
 #include "operator/kind/training_job.h"
 
 /* Appends the environment of torch.distributed and torchrun to every container of the pod. Appended
- * variables win over those of the template. */
+ * variables override those of the template. */
 void training_pytorch_set_environment(struct arena *arena, const struct training_job *job,
                                       enum training_replica_type type, int index,
                                       const char *cluster_domain, struct json *pod_spec);
@@ -13,11 +13,12 @@ void training_pytorch_set_environment(struct arena *arena, const struct training
 /* Validates nprocPerNode, elasticPolicy and the number of replicas of each type. */
 int training_pytorch_validate(const struct json *object, struct err *err);
 
-/* Returns the number of replicas of a type in the spec; `missing` if the spec has no such type. */
+/* Returns the number of replicas of a type in the spec, or `missing` if the spec has no such type.
+ */
 int64_t training_pytorch_replicas(const struct json *spec, enum training_replica_type type,
                                   int64_t missing);
-/* Returns the bounds of elasticPolicy with Kubeflow's defaults: a missing bound equals the other
- * one; if both are missing, they equal `workers`. */
+/* Returns the bounds of elasticPolicy with Kubeflow's defaults. A missing bound equals the other
+ * bound. If both are missing, they equal `workers`. */
 void training_pytorch_bounds(const struct json *elastic, int64_t workers, int64_t *ret_min,
                              int64_t *ret_max);
 

@@ -1,4 +1,5 @@
-/* PyTorchJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
+/* Defines the kind PyTorchJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's
+ * operator. */
 #include "operator/kind/pytorchjob.h"
 #include "operator/kind/training_row.h"
 
@@ -25,8 +26,8 @@ void training_pytorch_bounds(const struct json *elastic, int64_t workers, int64_
     *ret_max = json_get_int(elastic, "maxReplicas", *ret_min);
 }
 
-/* A job that was scaled out of its bounds after its start does not fail: it is scaled as far as the
- * bounds allow. */
+/* Limits the number of workers to the bounds. A job that was scaled out of its bounds after its
+ * start does not fail. */
 static void keep_within_bounds(struct training_job *job)
 {
     struct training_replica_spec *workers = &job->replicas[TRAINING_WORKER];

@@ -1,5 +1,5 @@
-/* Validates the fields that only PyTorchJobs have. Called by training_job_validate() after the
- * common fields. Reports the first mistake; the message starts with the field's path. */
+/* Validates the fields that only PyTorchJobs have. training_job_validate() calls it after the
+ * common fields. It reports the first mistake. The message starts with the field's path. */
 #include "operator/kind/pytorchjob.h"
 
 #include "base/mem.h"
@@ -81,7 +81,7 @@ static int validate_texts(const struct json *elastic, struct err *err)
     return 0;
 }
 
-/* The entries become one text, "key=value,key=value", which torchrun splits. */
+/* Validates rdzvConf. Its entries become one text, "key=value,key=value", which torchrun splits. */
 static int validate_conf(const struct json *elastic, struct err *err)
 {
     const struct json *list = json_get(elastic, "rdzvConf");
@@ -145,7 +145,7 @@ static int validate_elastic(const struct json *spec, int64_t workers, struct err
     return 0;
 }
 
-/* For a new job only: a running job is kept within its bounds instead. */
+/* Validates the number of workers of a new job. A running job is kept within its bounds instead. */
 static int validate_counts(const struct json *spec, int64_t workers, struct err *err)
 {
     const struct json *elastic = json_get(spec, "elasticPolicy");

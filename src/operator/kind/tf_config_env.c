@@ -9,7 +9,7 @@
 enum {
     /* MAX_ARG_STRLEN of Linux: 32 pages, which usually have 4 KiB. */
     VARIABLE_MAX = 32 * 4096,
-    /* with fewer replicas it fits, whatever the length of the names */
+    /* with at most this many replicas TF_CONFIG fits, even with the longest names */
     REPLICAS_SAFE = 256,
 };
 
@@ -60,8 +60,9 @@ static struct json *dense_cluster(struct arena *arena, const struct training_job
     return cluster;
 }
 
-/* With enableDynamicWorker a replica knows only the peers it needs, so that workers may come and
- * go: a worker knows itself and all parameter servers, a parameter server only itself. */
+/* Returns the cluster for enableDynamicWorker. Each replica gets only the peers it needs, so that
+ * workers may join and leave. A worker gets itself and all parameter servers, a parameter server
+ * only itself. */
 static struct json *sparse_cluster(struct arena *arena, const struct training_job *job,
                                    enum training_replica_type type, int index,
                                    const char *cluster_domain)

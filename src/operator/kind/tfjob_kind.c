@@ -1,4 +1,5 @@
-/* TFJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
+/* Defines the kind TFJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's
+ * operator. */
 #include "operator/kind/tf_config_env.h"
 #include "operator/kind/training_job.h"
 #include "operator/kind/training_row.h"
@@ -17,7 +18,7 @@ static void read_fields(const struct json *spec, struct training_job *job)
                        : TRAINING_SUCCESS_WORKER_0;
     job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
     if (job->dynamic_worker)
-        job->min_workers = 1; /* other workers come and go */
+        job->min_workers = 1; /* other workers may join and leave */
     job->evaluator_in_cluster = !str_eq(evaluator, "false");
 }
 
@@ -42,10 +43,10 @@ static bool has_replicas(const struct training_job *job, enum training_replica_t
     return job->replicas[type].present && job->replicas[type].replicas > 0;
 }
 
-/* TensorFlow 2's ParameterServerStrategy waits for every task of TF_CONFIG's cluster, and an
- * evaluator runs no server that could answer: the job would hang silently. Other APIs of TensorFlow
- * (Estimator, TF 1) need the evaluator there, so it stays. No advice is given if the annotation is
- * set. */
+/* Warns about an evaluator in TF_CONFIG's cluster. TensorFlow 2's ParameterServerStrategy waits for
+ * every task of the cluster, but an evaluator runs no server that could answer, so the job would
+ * hang silently. Other APIs of TensorFlow (Estimator, TF 1) need the evaluator there, so it is not
+ * removed. If the annotation is set, there is no warning. */
 static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
                            struct training_advice *ret)
 {
@@ -65,7 +66,7 @@ static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
     return 1;
 }
 
-/* TF_CONFIG is appended, so that it wins over one in the template. */
+/* Appends TF_CONFIG, so that it overrides a TF_CONFIG in the template. */
 static void set_environment(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index, const char *cluster_domain,
                             struct json *pod_spec)

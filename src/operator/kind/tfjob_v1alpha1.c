@@ -1,6 +1,6 @@
-/* Older versions of the TFJob. In v1beta1 the fields of runPolicy are fields of spec; they are
- * converted. In v1alpha1 `replicaSpecs` is a list, and each element names its role in
- * `tfReplicaType`; such a job is refused, and the message shows the job as it is written in v1. */
+/* Handles older versions of the TFJob. In v1beta1 the fields of runPolicy are fields of spec; such
+ * a job is converted. In v1alpha1 `replicaSpecs` is a list, and each element names its role in
+ * `tfReplicaType`; such a job is refused, and the message shows how the job is written in v1. */
 #include "operator/kind/training_row.h"
 
 #include "base/buf.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Moves the fields that are in runPolicy since v1. The default of cleanPodPolicy is that of
- * v1beta1: without it the parameter servers of a job would keep running after its end. */
+/* Moves the fields that are in runPolicy since v1. cleanPodPolicy gets the default of v1beta1.
+ * Otherwise the parameter servers of a job would keep running after its end. */
 void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
 {
     static const char *const moved[] = {"activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy",
@@ -39,7 +39,7 @@ void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
 /* The YAML in a message is cut at SHOWN_MAX, because it is read on a terminal. */
 enum { YAML_MAX = 256 * 1024, SHOWN_MAX = 8 * 1024 };
 
-/* The role of an element in the spelling of v1. An unknown role stays as it was written. */
+/* Returns the role of an element in the spelling of v1. An unknown role is returned unchanged. */
 static const char *role_of(const struct json *element)
 {
     static const char *const roles[] = {"Chief", "Master", "Worker", "PS", "Evaluator"};
@@ -57,8 +57,9 @@ static void copy_job_member(struct arena *arena, struct json *to, const struct j
         json_set(arena, to, name, json_clone(arena, json_get(from, name)));
 }
 
-/* One element of the list as the replica spec of v1. The restart policy moves from the template to
- * the replica spec. The port of the element is left out, since v1 has a default port. */
+/* Returns one element of the list as a replica spec of v1. The restart policy moves from the
+ * template to the replica spec. The port of the element is left out, because v1 has a default port.
+ */
 static struct json *rewrite_replica(struct arena *arena, const struct json *element)
 {
     struct json *replica = json_object(arena);
@@ -90,7 +91,8 @@ static struct json *rewrite_job(struct arena *arena, const struct json *job)
     return better;
 }
 
-/* The YAML up to SHOWN_MAX bytes in whole lines, with a note behind it if it was cut. */
+/* Returns the first SHOWN_MAX bytes of the YAML in whole lines. If the YAML was cut, a note
+ * follows. */
 static const char *first_lines(struct arena *arena, const struct buf *yaml)
 {
     size_t size = yaml->size;

@@ -1,4 +1,4 @@
-/* What `kubectl get` shows of a training job of any kind. */
+/* Defines the columns of training jobs in `kubectl get`. */
 #include "operator/kind/training_row.h"
 
 #include "kube/object.h"
@@ -18,10 +18,11 @@ static struct json *training_progress_cell(struct arena *arena, const struct jso
     return json_string(arena, progress ? progress : "");
 }
 
-/* Age stands where the kind's own definition has it, for scripts that count columns. */
+/* Age has the same position as in Kubeflow's definition, for scripts that count columns. */
 const struct kube_column TRAINING_COLUMNS[TRAINING_COLUMN_COUNT] = {
     COLUMN_NAME,
     COLUMN_TEXT("State", "The job's latest condition.", training_state_cell),
     COLUMN_AGE_DATE,
-    COLUMN_TEXT("Progress", "How far the training is.", training_progress_cell),
+    COLUMN_TEXT("Progress", "Progress of the training, such as its step and loss.",
+                training_progress_cell),
 };

@@ -1,6 +1,6 @@
-/* Validation of training jobs by the API server: the rules of their type tables, which manifests/
- * gives to other API servers, and the pod templates. The operator validates how the replicas of a
- * job fit together, on any cluster (training_validate.c). */
+/* Validates training jobs in the API server: the rules of their type tables and the pod templates.
+ * manifests/ contains the same rules for other API servers. The operator also validates how the
+ * replicas of a job fit together, on any cluster (training_validate.c). */
 #include "operator/kind/training_row.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ void training_row_create(struct arena *arena, struct json *job)
     json_remove(job, "status"); /* only the operator may set it */
 }
 
-/* Counts only valid numbers. A number that is too large has an error of its own. */
+/* Counts only valid numbers. A number that is too large has a separate error. */
 static int64_t count_replicas(const struct json *specs)
 {
     int64_t total = 0;
@@ -60,8 +60,8 @@ static void validate_settled(struct field_errors *errors, const struct json *spe
                        "spec.runPolicy.schedulingPolicy.queue");
 }
 
-/* The type of the kind says what holds for each field. Only a job that keeps it is checked
- * further. */
+/* Validates a job by the type of its kind. Only a job that conforms to the type is checked further.
+ */
 void training_row_validate(struct field_errors *errors, const struct schema_object *type,
                            const char *specs, const struct json *job, const struct json *old)
 {

@@ -66,7 +66,7 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
     ret->template = json_get(spec, "template");
     const struct json *port = job_find_port(kind, ret->template);
     ret->port = (int)json_get_int(port, "containerPort", kind->port);
-    /* A template that names a host port keeps it. */
+    /* If the template names a host port, the replica keeps that port. */
     ret->host_network = json_get_bool(json_get(ret->template, "spec"), "hostNetwork", false) &&
                         json_get_int(port, "hostPort", 0) == 0;
 }
@@ -110,7 +110,7 @@ static int64_t read_limit(const struct json *spec, const char *name)
 {
     const struct json *value = training_job_policy(spec, name);
 
-    /* Limited, because seconds are converted to milliseconds, even for a job that is invalid. */
+    /* Limits the value, because seconds are converted to milliseconds, even for an invalid job. */
     return !value || value->type != JSON_INT ? -1
            : value->integer > INT32_MAX      ? INT32_MAX
                                              : value->integer;

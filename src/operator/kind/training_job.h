@@ -1,8 +1,8 @@
-/* A training job as the reconcile uses it: a typed view of the relevant fields, read from the JSON
- * tree with defaults filled in. The view refers to the tree and never changes it. Writes go to the
- * tree, so that unknown fields survive. Reading cannot fail: training_job_validate() decides
- * whether a job is valid, and an invalid job is read as far as possible, because its pods must be
- * cleaned up too. */
+/* Reads a training job for the reconcile: a typed view of the relevant fields of the JSON tree,
+ * with defaults filled in. The view refers to the tree and never changes it. Writes go to the tree,
+ * so that unknown fields survive. Reading cannot fail. training_job_validate() decides whether a
+ * job is valid. An invalid job is read as far as possible, because its pods must be cleaned up too.
+ */
 #ifndef TRAINYARD_OPERATOR_KIND_TRAINING_JOB_H
 #define TRAINYARD_OPERATOR_KIND_TRAINING_JOB_H
 
@@ -24,7 +24,7 @@ enum training_clean_policy { TRAINING_CLEAN_NONE, TRAINING_CLEAN_RUNNING, TRAINI
 
 /* Which workers must succeed for a job without a chief to succeed. */
 enum training_success {
-    TRAINING_SUCCESS_WORKER_0, /* worker 0, or all workers */
+    TRAINING_SUCCESS_WORKER_0, /* worker 0 alone, or all workers together */
     TRAINING_SUCCESS_ALL_WORKERS,
     TRAINING_SUCCESS_ANY_WORKER,
 };
@@ -34,8 +34,8 @@ struct training_replica_spec {
     int replicas;
     enum training_restart_policy restart_policy;
     int port;          /* the port that peers connect to */
-    bool host_network; /* each replica gets a port of its node instead */
-    int *ports;        /* by index, 0: not assigned yet; set by training_host_ports_read() */
+    bool host_network; /* each replica uses a port of its node instead of `port` */
+    int *ports;        /* ports by index; 0: not assigned yet; set by training_host_ports_read() */
     const struct json *template; /* PodTemplateSpec; NULL if missing */
 };
 
@@ -54,8 +54,9 @@ struct training_job {
     const char *namespace_;
     const char *name;
     const char *uid;
-    const char *shared_address; /* the address of all replicas, which then have different ports;
-                                   NULL: replicas are found by name */
+    /* The address of all replicas, which then have different ports. NULL: replicas are found by
+     * name. */
+    const char *shared_address;
     struct training_replica_spec replicas[TRAINING_REPLICA_TYPES];
     enum training_clean_policy clean_policy;
     int64_t ttl_seconds;      /* seconds after the end until the job is deleted; -1: never */
@@ -77,26 +78,26 @@ struct training_job {
 #define TRAINING_EVALUATOR_ANNOTATION     "trainyard.dev/tf-config-evaluator"
 #define TRAINING_RESTART_SCOPE_ANNOTATION "trainyard.dev/restart-scope"
 
-/* Gives every replica the same address and a port of its own: all pods are in the network of one
- * machine. */
+/* Gives every replica the same address and a different port, because all pods are in the network of
+ * one machine. */
 void training_job_share_address(struct training_job *job, const char *address);
 void training_job_read(const struct training_kind *kind, const struct json *object,
                        struct training_job *ret);
 /* Returns whether the job has a start time. An edit of such a job must not discard its progress. */
 bool training_job_has_started(const struct json *object);
 
-/* Returns 0, or -ERR_INVALID for the first mistake; the message starts with the field's path. */
+/* Returns 0, or -ERR_INVALID for the first mistake. The message starts with the field's path. */
 int training_job_validate(const struct training_kind *kind, const struct json *object,
                           struct err *err);
 
-/* Returns a member of spec.runPolicy, or the member of spec itself, where v1beta1 has it and where
- * converters may leave it. NULL if neither exists. */
+/* Returns a member of spec.runPolicy. If it is missing there, returns the member of spec itself,
+ * where v1beta1 has it. Returns NULL if both are missing. */
 const struct json *training_job_policy(const struct json *spec, const char *name);
 
 /* Checks that spec.runPolicy.managedBy names a known controller. */
 int training_managed_by_validate(const struct json *spec, struct err *err);
 
-/* The advice that ends every message about a name that is taken. */
+/* The advice at the end of every message about a name that is in use. */
 #define TRAINING_NAME_TAKEN "; delete it, or give the job another name"
 
 enum { TRAINING_VALUE_MAX = 110 };
@@ -123,7 +124,7 @@ int training_replica_port(const struct training_job *job, enum training_replica_
 char *training_replica_name(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index);
 
-/* Fills in a message of the kind; `type` and `count` are used only if the message contains them. */
+/* Fills in a message of the kind. `type` and `count` are used only if the message contains them. */
 char *training_job_message(struct arena *arena, const struct training_job *job, const char *words,
                            enum training_replica_type type, int count);
 /* Returns the reason with the kind in front: "TFJobRunning" for "Running". */

@@ -1,4 +1,4 @@
-/* The names of replica types and policies, which all kinds share. */
+/* Defines the names of replica types and policies, which all kinds share. */
 #include "operator/kind/training_kind.h"
 
 #include "base/mem.h"

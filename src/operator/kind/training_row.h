@@ -1,5 +1,6 @@
-/* What the rows of all training kinds share (kube/kinds/kind.h): how the API serves TFJobs and
- * PyTorchJobs. Each kind has its row in its own file (tfjob_kind.c, pytorchjob_kind.c). */
+/* Declares the parts that the rows of all training kinds share (kube/kinds/kind.h). A row defines
+ * how the API serves a kind. Each kind has its row in its own file (tfjob_kind.c,
+ * pytorchjob_kind.c). */
 #ifndef TRAINYARD_OPERATOR_KIND_TRAINING_ROW_H
 #define TRAINYARD_OPERATOR_KIND_TRAINING_ROW_H
 
@@ -10,7 +11,7 @@
 enum { TRAINING_COLUMN_COUNT = 4 };
 extern const struct kube_column TRAINING_COLUMNS[TRAINING_COLUMN_COUNT];
 
-/* The Scale of a training job counts its workers. `specs_` is the member of spec that holds the
+/* The Scale of a training job counts its workers. `specs_` is the member of spec that contains the
  * replicas. */
 #define TRAINING_SCALE(specs_)                                                                     \
     {                                                                                              \
@@ -21,7 +22,8 @@ extern const struct kube_column TRAINING_COLUMNS[TRAINING_COLUMN_COUNT];
 
 /* training_hooks.c */
 void training_row_create(struct arena *arena, struct json *job);
-/* `type` is the type of the kind, `specs` the member of spec that holds the replicas. */
+/* Validates a job. `type` is the type of the kind, and `specs` is the member of spec that contains
+ * the replicas. `old` is the job before an update, or NULL. */
 void training_row_validate(struct field_errors *errors, const struct schema_object *type,
                            const char *specs, const struct json *job, const struct json *old);
 

@@ -1,5 +1,5 @@
-/* What training jobs look like, field by field: the tables that the API server, OpenAPI and
- * manifests/ read. */
+/* Defines the fields of training jobs as tables, which the API server, OpenAPI and manifests/ use.
+ */
 #ifndef TRAINYARD_OPERATOR_KIND_TRAINING_TYPES_H
 #define TRAINYARD_OPERATOR_KIND_TRAINING_TYPES_H
 

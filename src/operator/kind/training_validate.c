@@ -1,6 +1,6 @@
-/* Validates a job before objects are created for it. Called by the reconcile. Every message starts
- * with the field's path; the first mistake is reported. A job that passes must not be rejected by
- * the API server pod by pod later. */
+/* Validates a job before objects are created for it. The reconcile calls it. It reports the first
+ * mistake, and the message starts with the field's path. If a job passes, the API server must not
+ * reject its pods later. */
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A wrong value of a field with a list of allowed words: in quotes if it is text. */
+/* Describes a wrong value for a message. A text is in quotes. */
 const char *training_value_describe(const struct json *value, char *buffer, size_t size)
 {
     const char *text = json_text(value);
@@ -22,7 +22,7 @@ const char *training_value_describe(const struct json *value, char *buffer, size
     return buffer;
 }
 
-/* Checks an optional integer; a missing or null one is valid. */
+/* Checks an optional integer. A missing or null value is valid. */
 static int validate_int(const struct json *object, const char *path, const char *name, int64_t min,
                         int64_t max, struct err *err)
 {
@@ -109,8 +109,8 @@ static int validate_scheduling(const struct json *run_policy, struct err *err)
     return result == 0 ? validate_min_resources(policy, path, err) : result;
 }
 
-/* Checks the fields about the end of the job: in spec.runPolicy, or in spec itself, where v1beta1
- * has them. */
+/* Checks the fields about the end of the job. They are in spec.runPolicy or, in v1beta1, in spec
+ * itself. */
 static int validate_limits(const struct json *policy, const char *path, struct err *err)
 {
     const struct json *clean = json_get(policy, "cleanPodPolicy");
@@ -125,14 +125,14 @@ static int validate_limits(const struct json *policy, const char *path, struct e
     int result = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
     if (result < 0)
         return result;
-    /* limited so that seconds fit into milliseconds */
+    /* The limit allows the conversion of seconds to milliseconds. */
     result = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
     if (result < 0)
         return result;
     return validate_int(policy, path, "backoffLimit", 0, INT32_MAX, err);
 }
 
-/* A job with an unknown manager would wait forever. */
+/* Refuses an unknown manager, because its job would wait forever. */
 int training_managed_by_validate(const struct json *spec, struct err *err)
 {
     const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
@@ -169,7 +169,7 @@ static int validate_run_policy(const struct json *spec, struct err *err)
     return 0;
 }
 
-/* Checks that a member that the operator appends to is a list or missing. */
+/* Checks that a member to which the operator appends is a list or missing. */
 static int validate_list(const struct json *container, const char *path, const char *name,
                          const char *what, struct err *err)
 {
@@ -236,7 +236,8 @@ static int validate_containers(const struct training_kind *kind, const struct js
     return 0;
 }
 
-/* The name of a pod is also its host name and its service's name: one DNS label. */
+/* Checks the length of pod names. The name of a pod is also its host name and the name of its
+ * service, so it must be one DNS label. */
 static int validate_name_length(const struct json *replica, enum training_replica_type type,
                                 const char *job_name, struct err *err)
 {

@@ -1,16 +1,16 @@
-/* The HorizontalPodAutoscaler of an elastic job with metrics. Pure; controller/plan_autoscaler.c
- * creates and updates it. */
+/* Builds the HorizontalPodAutoscaler of an elastic job with metrics. Pure.
+ * controller/plan_autoscaler.c creates and updates the object. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_AUTOSCALER_H
 #define TRAINYARD_OPERATOR_RECONCILE_AUTOSCALER_H
 
 #include "operator/kind/training_job.h"
 
-/* Returns the autoscaler without apiVersion, which depends on the server; NULL if the job asks for
- * none. */
+/* Returns the autoscaler without apiVersion, which depends on the server. Returns NULL if the job
+ * has no metrics. */
 struct json *training_autoscaler_new(struct arena *arena, const struct training_job *job);
 
-/* Returns whether every member of the wanted `spec` is present. Further members belong to the
- * server or the user. */
+/* Returns whether `present` has every member of `wanted`.spec. Other members belong to the server
+ * or the user. */
 bool training_autoscaler_is_same(const struct json *wanted, const struct json *present);
 
 #endif

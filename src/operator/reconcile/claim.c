@@ -1,8 +1,8 @@
-/* Adopts and releases objects of a job. Like every controller of Kubernetes, it adopts objects with
- * its labels that have no controller (a job was deleted with --cascade=orphan and created again),
- * and releases objects that it controls but that lost the labels (a user took a pod out to debug
- * it). Both are patches of one owner reference, valid only for the object that was seen. Pure; part
- * of the reconcile. */
+/* Adopts and releases objects of a job. Like every controller of Kubernetes, it adopts objects that
+ * have its labels but no controller, for example after a job was deleted with --cascade=orphan and
+ * created again. It releases objects that it controls but that lost the labels, for example when a
+ * user takes a pod out to debug it. Both are patches of one owner reference, valid only for the
+ * object that was seen. Pure; part of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"
@@ -30,8 +30,8 @@ static void claim_adopt(struct training_pass *pass, enum training_action_type ty
     struct json *patch =
         patch_new(pass, object, kube_owner_reference_new(pass->arena, pass->job.json, true));
 
-    /* PodGroups are custom resources, whose lists are replaced as a whole: the patch is conditional
-     * on the version that was read. */
+    /* PodGroups are custom resources, and a patch replaces their lists as a whole. So the patch is
+     * conditional on the version that was read. */
     if (type == TRAINING_ADOPT_POD_GROUP)
         json_set_string(pass->arena, json_get(patch, "metadata"), "resourceVersion",
                         kube_meta_resource_version(object));
@@ -79,10 +79,10 @@ static size_t count_orphans(const struct training_pass *pass, bool ended)
     return count;
 }
 
-/* Ended pods are adopted together with live ones, because they are the finished replicas of a job
- * that goes on. Without a live pod they belong to an earlier job: its success does not count for
- * this one, and they are left alone. Ended pods are adopted first, so that after an interrupted
- * adoption the live ones can still be recognized. */
+/* Adopts pods if at least one of them lives. Ended pods then belong to the same job: they are its
+ * finished replicas. If all pods have ended, they belong to an earlier job and are left alone,
+ * because its success does not count for this job. Ended pods are adopted first, so that after an
+ * interrupted adoption the live pods can still be recognized. */
 static void adopt_pods(struct training_pass *pass)
 {
     bool ended = count_orphans(pass, true) > 0;

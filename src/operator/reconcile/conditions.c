@@ -1,5 +1,5 @@
-/* The rules of a job's conditions. Called by the reconcile on its own copy of the status; pure. A
- * finished job has exactly one of Succeeded and Failed, and keeps it. */
+/* Implements the rules of a job's conditions. The reconcile calls it on its own copy of the status.
+ * Pure. A finished job has exactly one of Succeeded and Failed, and keeps it. */
 #include "operator/reconcile/conditions.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* The conditions in the status of a job. The condition that changed last is the last of the list;
- * `kubectl get` shows it as the job's state. */
+/* Reads and sets the conditions in the status of a job. The condition that changed last is the last
+ * of the list; `kubectl get` shows it as the job's state. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_CONDITIONS_H
 #define TRAINYARD_OPERATOR_RECONCILE_CONDITIONS_H
 
@@ -20,9 +20,9 @@ const struct json *training_condition_get(const struct json *status, const char 
 bool training_condition_is_true(const struct json *status, const char *type);
 bool training_is_finished(const struct json *status); /* Succeeded or Failed is True */
 
-/* Sets a condition and returns whether something changed. A finished job does not change, nor does
- * a condition with the same status and reason. A changed condition becomes the last of the list.
- * Running and Restarting replace each other, and the end of the job sets both to False. */
+/* Sets a condition and returns whether something changed. Changes nothing if the job is finished,
+ * or if the condition has the same status and reason. A changed condition becomes the last of the
+ * list. Running and Restarting replace each other, and the end of the job sets both to False. */
 bool training_condition_set(struct arena *arena, struct json *status, const char *type,
                             bool is_true, const char *reason, const char *message, int64_t now_ms);
 

@@ -1,4 +1,4 @@
-/* Builds PodGroups and marks their members; see gang.h. The reconcile decides when. */
+/* Builds PodGroups and marks their members; see gang.h. The reconcile decides when to call it. */
 #include "operator/reconcile/gang.h"
 
 #include "operator/reconcile/pod_amounts.h"
@@ -28,9 +28,9 @@ struct members {
     int total;
 };
 
-/* Returns whether the scheduler will see a pod of the replica now. A finished replica without pod,
- * or a failed one that is not restarted, gets no pod. A replica in backoff gets its pod later, and
- * a replica that restarts alone need not wait for it. */
+/* Returns whether the scheduler will see a pod of the replica now. There will be no pod for a
+ * finished replica, or for a failed replica that is not restarted. A replica in backoff gets its
+ * pod later, and a replica that restarts alone need not wait for that pod. */
 static bool is_to_come(const struct training_job *job, const struct training_replica *replica,
                        int64_t now_ms)
 {
@@ -72,14 +72,14 @@ int training_gang_min_member(const struct training_job *job,
 
     if (wanted < 0)
         wanted = members.total - spare_workers(job, &members);
-    /* If the user asks for more members than exist, that is written as it is, and the group waits.
-     */
+    /* If the user requests more members than the job has replicas, that number is written
+     * unchanged, and the group waits. */
     else if (wanted > members.total && (size_t)members.total < replicas->count)
         wanted = members.total;
     return wanted > 0 ? (int)wanted : 1;
 }
 
-/* Returns the first members that count, in the order of the types, spare workers last. */
+/* Returns the first minMember members, in the order of the types, with spare workers last. */
 static struct members first_members(const struct training_job *job,
                                     const struct training_replicas *replicas, int64_t now_ms)
 {
@@ -101,8 +101,8 @@ static struct members first_members(const struct training_job *job,
 
 /* ---- The group ------------------------------------------------------------------------------- */
 
-/* Returns minResources of the spec, or the requests of the first members; NULL if there are none.
- */
+/* Returns minResources of the spec, or else the requests of the first members. Returns NULL if
+ * there are none. */
 static struct json *min_resources(struct arena *arena, const struct training_job *job,
                                   const struct training_replicas *replicas, int64_t now_ms)
 {
@@ -142,8 +142,8 @@ static struct json *group_spec(struct arena *arena, const struct training_gang *
     return spec;
 }
 
-/* Volcano reads settings from annotations. Annotations that tools keep on the job are not copied.
- */
+/* Whether an annotation of the job is copied to the group, because Volcano reads settings from
+ * annotations. Annotations that tools write to the job are not copied. */
 static bool is_wish(const char *annotation)
 {
     return !str_eq(annotation, "kubectl.kubernetes.io/last-applied-configuration") &&
@@ -169,7 +169,7 @@ struct json *training_gang_group_new(struct arena *arena, const struct training_
     return group;
 }
 
-/* A merge patch keeps members that it does not name: a superfluous resource is set to null. */
+/* A merge patch keeps members that it does not name, so a superfluous resource is set to null. */
 static struct json *resources_patch(struct arena *arena, const struct json *wanted,
                                     const struct json *is)
 {
@@ -188,7 +188,7 @@ struct json *training_gang_group_patch(struct arena *arena, const struct trainin
                                        const struct training_replicas *replicas, int64_t now_ms,
                                        const struct json *group)
 {
-    /* a group stays in its queue */
+    /* the queue of a group does not change */
     static const char *const names[] = {"minMember", "priorityClassName", "scheduleTimeoutSeconds"};
     const struct json *is = json_get(group, "spec");
     struct json *wanted = group_spec(arena, gang, job, replicas, now_ms);

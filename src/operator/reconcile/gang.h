@@ -1,8 +1,8 @@
-/* Gang scheduling: either all pods of a job start or none. The operator creates a PodGroup per job
- * and marks the pods as members; the scheduler named by the operator's option does the rest.
- * Volcano has a PodGroup of its own and admits a group before its pods are created. Every other
- * name is treated as a scheduler with the coscheduling plugin of scheduler-plugins, which needs
- * only a label on the pods. Pure. */
+/* Implements gang scheduling: either all pods of a job start or none. The operator creates a
+ * PodGroup per job and marks the pods as members. The scheduler named by the operator's option does
+ * the rest. Volcano has its own PodGroup and admits a group before its pods are created. Any other
+ * name means a scheduler with the coscheduling plugin of scheduler-plugins, which needs only a
+ * label on the pods. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_GANG_H
 #define TRAINYARD_OPERATOR_RECONCILE_GANG_H
 
@@ -11,21 +11,21 @@
 #include "operator/reconcile/replica_state.h"
 
 #define TRAINING_VOLCANO "volcano"
-/* How Volcano and scheduler-plugins recognize the members of a group. */
+/* Volcano recognizes the members of a group by the annotation, scheduler-plugins by the label. */
 #define TRAINING_VOLCANO_GROUP_ANNOTATION "scheduling.k8s.io/group-name"
 #define TRAINING_COSCHEDULING_GROUP_LABEL "scheduling.x-k8s.io/pod-group"
 
 struct training_gang {
     const char *scheduler;                /* the scheduler name for pods that have none */
-    const struct kube_resource *resource; /* the resource of its PodGroups */
+    const struct kube_resource *resource; /* the resource of the scheduler's PodGroups */
     bool admits_first;   /* pods are created only after the scheduler has admitted the group */
-    const char *missing; /* why the server has no PodGroups; NULL: it has */
+    const char *missing; /* why the server has no PodGroups; NULL: it has them */
 };
 
 void training_gang_init(struct training_gang *gang, const char *scheduler);
 
-/* Returns how many pods must exist before any starts: minAvailable, or else the replicas that the
- * job needs to start, limited to the pods that will exist. */
+/* Returns how many pods must exist before any pod starts. This is minAvailable, or else the number
+ * of replicas that the job needs to start. It is limited to the number of pods that will exist. */
 int training_gang_min_member(const struct training_job *job,
                              const struct training_replicas *replicas, int64_t now_ms);
 
@@ -33,8 +33,8 @@ int training_gang_min_member(const struct training_job *job,
 struct json *training_gang_group_new(struct arena *arena, const struct training_gang *gang,
                                      const struct training_job *job,
                                      const struct training_replicas *replicas, int64_t now_ms);
-/* Returns the merge patch that turns `group` into the result of training_gang_group_new(); NULL if
- * nothing differs. */
+/* Returns the merge patch that turns `group` into the result of training_gang_group_new(). Returns
+ * NULL if they are equal. */
 struct json *training_gang_group_patch(struct arena *arena, const struct training_gang *gang,
                                        const struct training_job *job,
                                        const struct training_replicas *replicas, int64_t now_ms,
@@ -49,15 +49,15 @@ void training_gang_mark_pod(struct arena *arena, const struct training_gang *gan
 bool training_gang_has_marked(const struct training_gang *gang, const struct training_job *job,
                               const struct json *pod);
 
-/* Reads the gang that a pod was marked for by any operator. Returns false if it was not marked. A
- * scheduler that the template names is not distinguished from the gang's. */
+/* Reads the gang for which any operator has marked a pod. Returns false if the pod has no mark. A
+ * scheduler in the template is not distinguished from the gang's scheduler. */
 bool training_gang_of_pod(const struct training_job *job, const struct json *pod,
                           struct training_gang *ret);
 /* Returns whether pods of both gangs wait for the same group with the same scheduler. */
 bool training_gang_is_same(const struct training_gang *a, const struct training_gang *b,
                            const struct training_job *job, enum training_replica_type type);
 
-/* Returns whether the template names a scheduler of its own, which is kept. */
+/* Returns whether the template names its own scheduler, which is kept. */
 bool training_gang_is_overridden(const struct training_gang *gang, const struct training_job *job,
                                  enum training_replica_type type);
 

@@ -1,8 +1,8 @@
 /* Assigns node ports to replicas with hostNetwork; see host_network.h. Pure; part of the reconcile.
- * A job gets all the ports it needs or waits, because each of its replicas is told the ports of
- * all. The plan stores them in an annotation, which the controller writes before it creates a pod.
- * A job keeps its ports while it creates pods, and afterwards the ports on which pods still listen.
- */
+ * A job gets all the ports that it needs, or it waits, because each replica needs the ports of all
+ * its peers. The plan stores the ports in an annotation, which the controller writes before it
+ * creates a pod. A job keeps its ports while it creates pods. After that it keeps the ports on
+ * which pods still listen. */
 #include "operator/reconcile/host_network.h"
 
 #include "operator/reconcile/host_ports.h"
@@ -21,7 +21,7 @@ enum {
     NOT_KNOWN_YET_MS = 100,
 };
 
-/* The ports of this job, so that none is assigned twice. */
+/* The ports of this job, so that no port is assigned twice. */
 struct ports_seen {
     unsigned char bits[PORTS / 8];
 };
@@ -131,7 +131,7 @@ static bool has_pods(const struct training_pass *pass)
     return false;
 }
 
-/* Returns the port that a pod was created with; 0: none. */
+/* Returns the port that a pod was created with, or 0. */
 static int port_of_pod(const struct training_kind *kind, const struct json *pod)
 {
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
@@ -160,8 +160,8 @@ static void take_port(struct training_pass *pass, const struct training_replica 
     pass->job.replicas[replica->type].ports[replica->index] = port;
 }
 
-/* Live pods listen on the ports they were created with, even if the annotation was edited since.
- * Their peers must get that port, and no other replica may get it. */
+/* Uses the ports of live pods. They listen on the ports with which they were created, even if the
+ * annotation was edited since. Their peers need that port, and no other replica may get it. */
 static void believe_pods(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -177,8 +177,8 @@ static void believe_pods(struct training_pass *pass)
     }
 }
 
-/* Releases a port that another job holds too, for example because the annotation was copied, while
- * the job has no pods that know it. */
+/* Releases ports that another job also holds, for example because the annotation was copied. This
+ * is done only while the job has no pods, because pods use their ports. */
 static void give_up_clashes(struct training_pass *pass)
 {
     const struct host_ports *table = pass->observed->host_ports;
@@ -196,7 +196,7 @@ static void give_up_clashes(struct training_pass *pass)
     }
 }
 
-/* Marks the job's own ports. Returns how many replicas have none. */
+/* Marks the job's own ports. Returns how many replicas have no port. */
 static int count_missing(const struct training_pass *pass, struct ports_seen *own)
 {
     int missing = 0;
@@ -261,7 +261,7 @@ static void hold_nothing(struct training_pass *pass)
     host_network_hold(pass, ARENA_NEW(pass->arena, int), 0, NULL);
 }
 
-/* Adds the ports that the job holds from now on to the plan. */
+/* Adds to the plan the ports that the job holds from now on. */
 static void write_down(struct training_pass *pass)
 {
     struct json *memory = json_object(pass->arena);

@@ -1,4 +1,4 @@
-/* The table of node ports; see host_ports.h. */
+/* Implements the table of node ports; see host_ports.h. */
 #include "operator/reconcile/host_ports.h"
 
 #include "base/cleanup.h"
@@ -20,9 +20,10 @@ struct holding {
 
 struct host_ports {
     int first, last;
-    int unreported;          /* controllers that have not reported yet */
-    struct map owners;       /* struct holding */
-    uint16_t holders[PORTS]; /* may exceed 1 if an annotation was edited */
+    int unreported;    /* controllers that have not reported yet */
+    struct map owners; /* struct holding by owner */
+    uint16_t
+        holders[PORTS]; /* number of owners per port; may exceed 1 if an annotation was edited */
 };
 
 struct host_ports *host_ports_new(int first, int last)
@@ -112,7 +113,7 @@ void host_ports_forget(struct host_ports *ports, const char *prefix)
             continue;
         _cleanup_free_ char *name = mem_strdup(owner);
         host_ports_set(ports, name, NULL, 0);
-        i = 0; /* the map has changed */
+        i = 0; /* starts again, because the map has changed */
     }
 }
 

@@ -1,8 +1,8 @@
-/* The table of node ports of replicas with hostNetwork. Such replicas share the ports of their
- * node, so each gets a port from a range that no other replica of any job has. There is one table
- * per process, shared by the controllers of all kinds. It is only a cache: the ports of a job are
- * stored on the job, and the table is filled from the jobs. Controllers change it on their loop
- * thread; the reconcile only reads it. */
+/* Stores the node ports of replicas with hostNetwork. Such replicas share the ports of their node,
+ * so each gets a port that no other replica of any job has. There is one table per process, shared
+ * by the controllers of all kinds. It is only a cache: the ports of a job are stored on the job,
+ * and the table is filled from the jobs. Controllers change it on their loop thread. The reconcile
+ * only reads it. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_HOST_PORTS_H
 #define TRAINYARD_OPERATOR_RECONCILE_HOST_PORTS_H
 
@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Below the node ports of Services and below the ephemeral ports of the system. */
+/* The default range. It is below the node ports of Services and below the ephemeral ports of the
+ * system. */
 enum { HOST_PORTS_FIRST = 20000, HOST_PORTS_LAST = 29999 };
 
 struct host_ports;
@@ -22,7 +23,7 @@ struct host_ports *host_ports_free(struct host_ports *ports);
 /* Parses a range such as "20000-29999". Returns 0 or -ERR_BAD_REQUEST. */
 int host_ports_parse_range(const char *text, int *ret_first, int *ret_last, struct err *err);
 
-/* Sets the ports of an owner. An owner is one job: "tfjob/default/mnist". */
+/* Sets the ports of an owner. An owner is one job, such as "tfjob/default/mnist". */
 void host_ports_set(struct host_ports *ports, const char *owner, const int *held, size_t count);
 /* Removes all owners whose name starts with the prefix. */
 void host_ports_forget(struct host_ports *ports, const char *prefix);
@@ -32,8 +33,8 @@ int host_ports_first(const struct host_ports *ports);
 int host_ports_last(const struct host_ports *ports);
 
 /* No port is assigned before every controller has reported the ports of its jobs. A controller
- * calls host_ports_expect_report() when it is made, and host_ports_reported() when it has seen its
- * jobs. */
+ * calls host_ports_expect_report() when it is created, and host_ports_reported() when it has seen
+ * its jobs. */
 void host_ports_expect_report(struct host_ports *ports);
 void host_ports_reported(struct host_ports *ports);
 bool host_ports_all_reported(const struct host_ports *ports);

@@ -1,7 +1,7 @@
-/* Decides the end of a job, one rule per function, in this order: success first, because a chief
- * that succeeded decides the job whatever happened to other replicas; then replicas that failed
- * permanently; then the limits. Exactly one result is returned, so that Succeeded and Failed are
- * never both true. Pure. */
+/* Decides the end of a job, with one function per rule. The first rule is success, because a chief
+ * that succeeded decides the job, even if other replicas failed. Then come replicas that failed
+ * permanently, and then the limits. Exactly one result is returned, so that Succeeded and Failed
+ * are never both true. Pure. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/conditions.h"
@@ -61,7 +61,7 @@ static bool deciding_type(const struct training_job *job, enum training_replica_
     return false;
 }
 
-/* In a job without chief worker 0 decides; its exit code must be known to be 0. */
+/* In a job without a chief, worker 0 decides, and its exit code must be known to be 0. */
 static bool worker_0_completed(const struct training_pass *pass)
 {
     const struct training_replica *worker =
@@ -100,7 +100,8 @@ bool training_pass_is_running(const struct training_pass *pass)
     return deciding_type(job, &type) && training_replicas_count(&pass->replicas, type).active > 0;
 }
 
-/* Counts the new pods that are due, and the restarts in place that are lost with the old pods. */
+/* Counts the restarts that are due now, and the restarts in place that are lost with the old pods.
+ */
 static int64_t count_new_failures(const struct training_pass *pass)
 {
     int64_t pods = 0, in_place = 0;
@@ -135,7 +136,7 @@ static int count_verdicts(const struct training_pass *pass, enum training_replic
     return count;
 }
 
-/* Dynamic workers may come and go, as long as they do not decide the job and one is left. */
+/* Dynamic workers may fail if the job has a chief, or if at least one worker is left. */
 static bool is_dispensable(const struct training_pass *pass, enum training_replica_type type,
                            int failed)
 {
@@ -143,7 +144,8 @@ static bool is_dispensable(const struct training_pass *pass, enum training_repli
            (training_job_has_chief(&pass->job) || failed < pass->job.replicas[type].replicas);
 }
 
-/* Returns "mnist-worker-1 exited with code 137 (OOMKilled)", as far as known. */
+/* Returns a text such as "mnist-worker-1 exited with code 137 (OOMKilled)". Unknown parts are left
+ * out. */
 static const char *describe_failure(const struct training_pass *pass,
                                     const struct training_replica *replica)
 {
@@ -203,8 +205,8 @@ static const char *failed_replicas(const struct training_pass *pass)
     return NULL;
 }
 
-/* As for a batch Job, a limit of N allows N new pods, while N restarts in place exceed it, because
- * the first start counts there. */
+/* As in a batch Job, a limit of N allows N new pods, but N restarts in place exceed it, because
+ * there the first start counts too. */
 static bool is_past_backoff_limit(const struct training_pass *pass)
 {
     int64_t remembered, in_place;
@@ -218,8 +220,8 @@ static bool is_past_backoff_limit(const struct training_pass *pass)
     return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;
 }
 
-/* Reports which replicas used up the limit, because their pods are deleted and the condition has
- * Kubeflow's message. */
+/* Reports which replicas used up the limit. Their pods are deleted, and the condition has
+ * Kubeflow's message, so no other place shows it. */
 static void report_tries(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -241,7 +243,7 @@ static void report_tries(struct training_pass *pass)
     }
 }
 
-/* Requeues the job for its deadline, because nothing else may happen until then. */
+/* Also requeues the job for its deadline, because no other event may come until then. */
 static bool is_past_deadline(const struct training_pass *pass)
 {
     int64_t started_ms = training_pass_time(pass, "startTime");
@@ -275,8 +277,8 @@ static const char *nobody_message(const struct training_pass *pass)
                         job->kind->specs, training_replica_type_name(type));
 }
 
-/* Parameter servers and evaluators serve other replicas: by themselves they neither make a job
- * Running nor end it. */
+/* Reports a job that cannot end by itself. Parameter servers and evaluators serve other replicas;
+ * alone they neither make a job Running nor end it. */
 static void report_undecided(struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;

@@ -1,7 +1,7 @@
-/* The result of the reconcile, as data. The controller carries it out in this order: adopt and
- * release, annotations, PodGroup, services, pods and deletions, autoscaler, status, events. Thus a
- * count is stored on the job before an action depends on it. All memory is in the reconcile's
- * arena. */
+/* Defines the plan: the result of the reconcile as data. The controller carries it out in this
+ * order: adopt and release, annotations, PodGroup, services, pods and deletions, autoscaler,
+ * status, events. So a count is stored on the job before an action depends on it. All memory is in
+ * the reconcile's arena. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_PLAN_H
 #define TRAINYARD_OPERATOR_RECONCILE_PLAN_H
 
@@ -29,28 +29,30 @@ enum training_action_type {
 struct training_action {
     enum training_action_type type;
     const char *name;
-    const char *uid; /* uid of the object that is deleted or claimed, so that a successor of the
-                        same name is not affected */
+    /* The uid of the object that is deleted, adopted or released, so that a later object of the
+     * same name is not affected. */
+    const char *uid;
     const struct json *object; /* the object to create, or the patch */
-    bool force; /* delete without grace period, because no node is left to do it gracefully */
-    /* The replica whose pod or service is created; the object is built when the call is made. */
+    bool force;                /* delete without grace period, because the pod's node is gone */
+    /* The replica for which a pod or service is created. The object is built when the call is made.
+     */
     enum training_replica_type replica_type;
     int replica_index;
 };
 
 struct training_event {
     bool warning;
-    bool once;           /* reported once per controller process, because the state lasts */
+    bool once;           /* reported only once per controller process, because the state lasts */
     const char *pod_uid; /* `once` counts per pod with this uid; NULL: per job */
     const char *reason;
     const char *message;
 };
 
 /* The input for building pods and services. They are built one at a time and not stored in the
- * plan: each pod of a job of a thousand replicas names a thousand peers. */
+ * plan, because each pod of a job of a thousand replicas contains a thousand addresses. */
 struct training_builder {
     struct training_job *job;
-    bool prepared;                    /* the kind's `prepare` has run, with the first pod */
+    bool prepared;                    /* the kind's `prepare` has run; it runs with the first pod */
     const struct training_gang *gang; /* or NULL */
     const char *cluster_domain;       /* or NULL */
 };
@@ -62,11 +64,11 @@ struct training_plan {
     size_t action_count, action_capacity;
     struct training_event *events;
     size_t event_count, event_capacity;
-    struct json *annotations;      /* annotations to set on the job (null: remove); NULL: none */
-    const struct json *status;     /* the new status; NULL: unchanged */
+    struct json *annotations;  /* annotations to set on the job, JSON null to remove; NULL: none */
+    const struct json *status; /* the new status; NULL: unchanged */
     const struct json *autoscaler; /* the wanted autoscaler; NULL: none */
-    bool autoscaler_goes;  /* an autoscaler that the job asked for before is to be deleted */
-    const int *host_ports; /* all ports that the job holds from now on; NULL: unchanged */
+    bool autoscaler_goes;          /* the job's autoscaler must be deleted */
+    const int *host_ports;         /* all ports that the job holds from now on; NULL: unchanged */
     size_t host_port_count;
     int64_t requeue_ms; /* reconcile again after this time; -1: when something changes */
 };
@@ -85,7 +87,7 @@ void training_plan_delete(struct training_plan *plan, enum training_action_type 
 struct training_event *training_plan_event(struct training_plan *plan, bool warning,
                                            const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Sets an annotation of the job, if it differs; NULL removes it. */
+/* Sets an annotation of the job if it differs. `text` NULL removes the annotation. */
 void training_plan_annotate(struct training_plan *plan, const struct json *job, const char *name,
                             const char *text);
 void training_plan_requeue(struct training_plan *plan,

@@ -1,4 +1,4 @@
-/* The resources that pods request, by name: "cpu", "memory", "nvidia.com/gpu". */
+/* Computes the resources that pods request, by name: "cpu", "memory", "nvidia.com/gpu". */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_POD_AMOUNTS_H
 #define TRAINYARD_OPERATOR_RECONCILE_POD_AMOUNTS_H
 
@@ -11,13 +11,13 @@ struct training_amount {
 };
 
 struct training_amounts {
-    struct training_amount *items; /* in the order of their first use */
+    struct training_amount *items; /* in the order in which names first occur */
     size_t count, capacity;
 };
 
 /* Returns the requests of a pod spec by the rule of Kubernetes: the sum of its containers, or the
- * largest init container if that is more. A limit stands for a missing request. An invalid quantity
- * counts as zero; the server will reject the pod. */
+ * largest init container if that is more. If a request is missing, the limit is used. An invalid
+ * quantity counts as zero, because the server will reject the pod anyway. */
 struct training_amounts training_pod_amounts(struct arena *arena, const struct json *pod_spec);
 
 void training_amounts_add(struct arena *arena, struct training_amounts *sum,

@@ -1,5 +1,5 @@
-/* Reports problems of pods as events of the job, so that the user need not describe each pod: why a
- * pod does not start, how a container ended. Pure; part of the reconcile. */
+/* Reports problems of pods as events of the job: why a pod does not start, and how a container
+ * ended. So the user need not describe each pod. Pure; part of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "base/mem.h"
@@ -9,15 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* An event about a pod is reported once per pod, and again for its successor. */
+/* Makes the event be reported once per pod. A new pod of the same name is reported again. */
 static void tell_of(const struct json *pod, struct training_event *event)
 {
     event->once = true;
     event->pod_uid = kube_meta_uid(pod);
 }
 
-/* A container was killed for its memory and restarted in place: its exit code alone does not say
- * why. */
+/* Reports that a container was killed for its memory and restarted in place. Its exit code alone
+ * does not tell the reason. */
 static void report_memory(struct training_pass *pass, const struct json *pod,
                           const struct json *container)
 {
@@ -112,8 +112,8 @@ void training_pass_report_pods(struct training_pass *pass)
     }
 }
 
-/* Returns why a pod failed, if more is known than the exit code: it could not be started, was
- * killed for its memory, was evicted. */
+/* Reports why a pod failed, if more is known than the exit code: the pod could not be started, was
+ * killed for its memory, or was evicted. */
 static void report_cause(struct training_pass *pass, const struct json *pod)
 {
     const struct json *status = json_get(pod, "status");

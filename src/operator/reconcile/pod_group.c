@@ -1,5 +1,6 @@
-/* The PodGroup of a job in the reconcile: created before the pods, kept up to date, deleted when
- * the job does not run; and whether pods must wait for it. Each wait is reported. Pure. */
+/* Plans the PodGroup of a job. It is created before the pods, kept up to date, and deleted when the
+ * job does not run. This file also decides whether pods must wait for the group, and reports each
+ * wait. Pure. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"
@@ -7,7 +8,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Interval to check whether the server has PodGroups now, because no event says so. */
+/* How often to check whether the server has PodGroups now. No event reports that. */
 enum { MISSING_POLL_MS = 5 * 1000 };
 
 static bool group_is_controlled(const struct training_pass *pass, const struct json *object)
@@ -15,8 +16,8 @@ static bool group_is_controlled(const struct training_pass *pass, const struct j
     return kube_meta_is_controlled_by(object, pass->job.uid);
 }
 
-/* A job whose pods were created before gang scheduling was enabled continues without it: its new
- * pods would wait for members that never come. */
+/* Whether the job has pods that were created before gang scheduling was enabled. Such a job
+ * continues without it, because its new pods would wait for members that never come. */
 static bool began_without(const struct training_pass *pass, const struct training_gang *gang)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
@@ -33,9 +34,9 @@ static bool is_living(const struct training_replica *replica)
     return replica->state == TRAINING_REPLICA_PENDING || replica->state == TRAINING_REPLICA_ACTIVE;
 }
 
-/* Returns whether all live pods were marked for one gang other than the operator's, which was
- * restarted with another setting. pass->elsewhere becomes the first such pod; it is also set if
- * only some pods have another mark. */
+/* Returns whether all live pods were marked for another gang than the operator's, because the
+ * operator was restarted with another setting. pass->elsewhere becomes the first pod with another
+ * mark, even if only some pods have one. */
 static bool began_elsewhere(struct training_pass *pass, struct training_gang *ret)
 {
     const struct training_gang *own = pass->observed->gang;
@@ -58,8 +59,9 @@ static bool began_elsewhere(struct training_pass *pass, struct training_gang *re
     return all && pass->elsewhere;
 }
 
-/* The mark on live pods decides: members of a group wait for each other, so new pods must join the
- * same group. The operator's own setting is for jobs that begin. */
+/* Chooses the gang of the job. The mark on live pods decides, because members of a group wait for
+ * each other, and new pods must join the same group. The operator's own setting applies to jobs
+ * without live pods. */
 void training_pass_find_gang(struct training_pass *pass)
 {
     const struct training_gang *own = pass->observed->gang;

@@ -1,5 +1,5 @@
-/* Builds the objects of a replica: clones the template, so that everything the user wrote is kept,
- * and adds what makes it a replica. The reconcile decides when. */
+/* Builds the objects of a replica: clones the template, so that everything that the user wrote is
+ * kept, and adds the fields of the replica. The reconcile decides when to call it. */
 #include "operator/reconcile/pod_template.h"
 
 #include "base/str.h"
@@ -7,9 +7,9 @@
 
 #include <inttypes.h>
 
-/* The operator handles ExitCode: the node must not restart the pod, because the operator looks at
- * the code first. It must not restart a replica of a group that restarts together either, because
- * the others would not notice. */
+/* Returns the restart policy of the pod. With ExitCode the node must not restart the pod, because
+ * the operator checks the exit code first. The node must not restart a replica of a group that
+ * restarts together either, because the other replicas would not notice. */
 static const char *pod_restart_policy(const struct training_job *job,
                                       enum training_replica_type type)
 {
@@ -57,7 +57,7 @@ static struct json *object_new(struct arena *arena, const struct kube_resource *
     return object;
 }
 
-/* Adds the port of the kind, on which the replica listens, if the template does not have it. */
+/* Adds the kind's port, on which the replica listens, if the template does not have it. */
 static void set_default_port(struct arena *arena, const struct training_kind *kind,
                              struct json *container)
 {
@@ -71,8 +71,8 @@ static void set_default_port(struct arena *arena, const struct training_kind *ki
     json_append(json_ensure_array(arena, container, "ports"), port);
 }
 
-/* In the network of its node the replica has a port of its own, declared as a host port, so that
- * the scheduler knows of it too. */
+/* Sets the replica's own port in the network of its node. It is declared as a host port, so that
+ * the scheduler respects it too. */
 static void set_host_port(struct arena *arena, const struct training_kind *kind,
                           struct json *container, int number)
 {
@@ -137,8 +137,8 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     return pod;
 }
 
-/* Returns every port of the replica's container; a service with several ports needs a name for
- * each. */
+/* Returns every port of the replica's container. Each gets a name, because a service with several
+ * ports needs names. */
 static struct json *service_ports(struct arena *arena, const struct training_job *job,
                                   enum training_replica_type type, int index)
 {

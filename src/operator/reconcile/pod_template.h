@@ -10,7 +10,7 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
 struct json *training_service_new(struct arena *arena, const struct training_job *job,
                                   enum training_replica_type type, int index);
 
-/* Returns whether the template has a restart policy, which the replica's own overrides. */
+/* Returns whether the template has a restart policy. The replica's own policy overrides it. */
 bool training_template_sets_restart_policy(const struct training_job *job,
                                            enum training_replica_type type);
 

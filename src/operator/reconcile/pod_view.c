@@ -32,7 +32,7 @@ static int64_t read_exit_code(const struct training_kind *kind, const struct jso
     }
     if (code != TRAINING_EXIT_CODE_NONE)
         return code;
-    /* the program did not run if an init container failed */
+    /* if an init container failed, the program did not run */
     JSON_EACH (container, json_get(status, "initContainerStatuses")) {
         code = json_get_int(json_at(container, "state", "terminated", NULL), "exitCode", 0);
         if (code != 0)

@@ -1,4 +1,4 @@
-/* A typed view of the fields of a pod that the reconcile uses. */
+/* Defines a typed view of the fields of a pod that the reconcile uses. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_POD_VIEW_H
 #define TRAINYARD_OPERATOR_RECONCILE_POD_VIEW_H
 
@@ -13,7 +13,7 @@ enum training_pod_phase {
     TRAINING_POD_FAILED,
 };
 
-/* TRAINING_EXIT_CODE_NONE stands for a container that has not ended; it counts as retryable. */
+/* TRAINING_EXIT_CODE_NONE means that the container has not ended; it counts as retryable. */
 enum { TRAINING_EXIT_CODE_NONE = 0xbeef, TRAINING_EXIT_CODE_RETRYABLE = 128 };
 
 struct training_pod {
@@ -21,18 +21,18 @@ struct training_pod {
     const char *name;
     const char *uid;
     enum training_pod_phase phase;
-    int64_t deleting_ms; /* when its deletion is due; 0: it is not being deleted */
+    int64_t deleting_ms; /* wall time at which its deletion is due; 0: it is not being deleted */
     int64_t exit_code;   /* exit code of the container that trains */
-    int64_t restarts;    /* restarts in place by the node, of all its containers */
+    int64_t restarts;    /* restarts in place by the node, summed over its containers */
     bool disrupted;      /* evicted, preempted or lost with its node: not the program's fault */
 };
 
-/* Returns the exit code of the training container: its end, or its last end before a restart in
- * place. */
+/* Returns the exit code of the training container. If the container runs again, returns the exit
+ * code before its last restart in place. */
 int64_t training_pod_last_exit_code(const struct training_kind *kind,
                                     const struct training_pod *pod);
-/* Returns why the program ended, if more is known than the exit code, or why the pod failed:
- * "OOMKilled", "Evicted"; "" if unknown. */
+/* Returns why the program ended or the pod failed, if more is known than the exit code, such as
+ * "OOMKilled" or "Evicted". Returns "" if nothing more is known. */
 const char *training_pod_end_reason(const struct training_kind *kind, const struct json *pod);
 void training_pod_read(const struct training_kind *kind, const struct json *pod,
                        struct training_pod *ret);

@@ -1,6 +1,6 @@
 /* Continues a running job: restarts failed replicas, creates missing objects, deletes superfluous
  * ones. Pure; part of the reconcile. Counts are put into the plan as annotations, which the
- * controller writes before it acts. */
+ * controller writes before it carries out actions. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/conditions.h"
@@ -23,14 +23,15 @@ static void delete_replica_pod(struct training_pass *pass, const struct training
         training_plan_delete(pass->plan, TRAINING_DELETE_POD, replica->pod.json, false);
 }
 
-/* If the annotation asks for it, replicas that did not fail are restarted with the one that did. */
+/* Restarts the replicas that did not fail together with a failed one. Called if the annotation
+ * requests it. */
 static void restart_the_others(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
         replica->finished = false;
-        /* also a vanished pod: it must not be judged again */
+        /* includes a vanished pod, which must not be judged again */
         if (!replica->pod.json || replica->state == TRAINING_REPLICA_BLOCKED ||
             training_replica_is_handled(replica))
             continue;
@@ -39,7 +40,7 @@ static void restart_the_others(struct training_pass *pass)
     }
 }
 
-/* Restarts replicas. Returns the type to report, or -1. */
+/* Restarts replicas. Returns the first restarted type, or -1. */
 static int restart_replicas(struct training_pass *pass)
 {
     int first_type = -1;
@@ -47,7 +48,7 @@ static int restart_replicas(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
-        /* counted by an operator that died before the deletion */
+        /* an operator counted the restart, but died before the deletion */
         if (replica->state == TRAINING_REPLICA_LEAVING)
             delete_replica_pod(pass, replica);
         if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
@@ -78,7 +79,8 @@ static void remember_finished(struct training_pass *pass)
     }
 }
 
-/* A pod whose deletion is long overdue has no kubelet left to end it: its node is gone. */
+/* Deletes pods by force whose deletion is long overdue. Their node is gone, so no kubelet will end
+ * them. */
 void training_pass_delete_overdue(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
@@ -96,7 +98,7 @@ void training_pass_delete_overdue(struct training_pass *pass)
     }
 }
 
-/* Deletes replicas after the job was scaled down. */
+/* Deletes superfluous replicas after the job was scaled down. */
 static void delete_surplus(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
@@ -117,12 +119,13 @@ static void delete_surplus(struct training_pass *pass)
     }
 }
 
-/* A name that is taken is waited for: the job of those pods may be terminating. */
+/* Reports that a name is in use. The job waits, because the owner of the object may be terminating.
+ */
 static void report_blocked(struct training_pass *pass, const struct json *object, const char *kind,
                            const char *reason)
 {
     if (kube_meta_is_deleting(object) || kube_meta_is_controlled_by(object, pass->job.uid))
-        return; /* it is terminating, or was just released */
+        return; /* the object is terminating, or was just released */
     training_plan_event(
         pass->plan, true, reason,
         "Error creating: %s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
@@ -143,7 +146,7 @@ static void create_services(struct training_pass *pass)
     }
 }
 
-/* Returns whether a pod that is to be replaced is still terminating. */
+/* Returns whether a pod that will be replaced is still terminating. */
 static bool some_leave(const struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -155,7 +158,8 @@ static bool some_leave(const struct training_pass *pass)
     return false;
 }
 
-/* Returns whether a replica that fails repeatedly must wait for its backoff, and reports it. */
+/* Returns whether a replica that fails repeatedly must wait for its backoff, and reports the wait.
+ */
 static bool must_wait(struct training_pass *pass, const struct training_replica *replica)
 {
     char until[MOMENT_TEXT_MAX];
@@ -216,7 +220,7 @@ static void create_pods(struct training_pass *pass)
             ->once = true;
 }
 
-/* Sets the input of the builder: the job as it is now, with its assigned ports. */
+/* Sets the input of the builder: the current job with its assigned ports. */
 static void set_builder(struct training_pass *pass)
 {
     struct training_builder *builder = ARENA_NEW(pass->arena, struct training_builder);
@@ -258,8 +262,8 @@ static void set_restarting(struct training_pass *pass, enum training_replica_typ
                         note_restarting(pass, type));
 }
 
-/* Returns whether no replica that counts for Running runs while one is to be restarted: the job
- * does not run meanwhile. */
+/* Sets the condition Restarting if the job is not running any more and a replica waits for its
+ * restart. */
 static void stop_running(struct training_pass *pass)
 {
     if (training_pass_is_running(pass) ||
@@ -275,8 +279,8 @@ static void stop_running(struct training_pass *pass)
     }
 }
 
-/* Returns the type of a replica whose restart was counted although the status still says Running,
- * because its write failed; or -1. */
+/* Returns the type of a replica whose restart was counted although the status still has Running,
+ * because the write of the status failed. Returns -1 if there is none. */
 static int interrupted_restart(const struct training_pass *pass)
 {
     if (!training_condition_is_true(pass->status, TRAINING_RUNNING))

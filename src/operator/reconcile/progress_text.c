@@ -1,5 +1,5 @@
-/* Formats progress as text; see progress_text.h. Pure. The document comes from the user's program:
- * only numbers and short words of it are used. */
+/* Formats progress as text; see progress_text.h. Pure. The document comes from the user's program,
+ * so only its numbers and short words are used. */
 #include "operator/reconcile/progress_text.h"
 
 #include "operator/kind/training_job.h"
@@ -60,7 +60,7 @@ static void add_step(struct arena *arena, char **text, const struct json *docume
 }
 
 /* Returns whether a character moves the cursor, ends the line or changes the writing direction:
- * controls of ASCII and Latin-1, line separators, direction marks. */
+ * ASCII and Latin-1 control characters, line separators and direction marks. */
 static bool character_is_control(const char *character, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)character;
@@ -85,7 +85,8 @@ bool training_progress_is_plain(const char *text)
     return true;
 }
 
-/* Limits the number of characters; an invalid one is shown as '?'. */
+/* Appends the names of the peers that the program waits for. Limits the number of characters, and
+ * shows an invalid character as '?'. */
 static void add_waiting(struct arena *arena, char **text, const struct json *document)
 {
     const struct json *value = json_get(document, "waiting-for");
@@ -158,7 +159,7 @@ static int progress_find_port(const struct json *pod, const char *name)
     return 0;
 }
 
-/* Returns whether the pod reports the job's progress and has that phase. */
+/* Returns whether the pod reports the job's progress and has this phase. */
 static bool is_speaker(const struct json *pod, const char *job_uid, const char *phase)
 {
     return str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") &&
@@ -211,7 +212,7 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
     return false;
 }
 
-/* Returns whether every annotation of one, except the progress, is in the other. */
+/* Returns whether every annotation of `one`, except the progress, is also in `other`. */
 static bool has_annotations_of(const struct json *one, const struct json *other)
 {
     JSON_EACH (annotation, json_at(one, "metadata", "annotations", NULL)) {

@@ -1,5 +1,5 @@
-/* The progress of a job as one short line on the job, from the chief's document at /progress or in
- * its termination message. */
+/* Converts the progress of a job to one short line. The source is the chief's document at /progress
+ * or in its termination message. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_PROGRESS_TEXT_H
 #define TRAINYARD_OPERATOR_RECONCILE_PROGRESS_TEXT_H
 
@@ -11,17 +11,18 @@
 
 enum { TRAINING_PROGRESS_DOCUMENT_MAX = 64 * 1024 };
 
-/* Returns "step 120/1000, epoch 3, loss 0.42, accuracy 0.91, 812/s, waiting for worker-1", with the
- * parts that the document has. Returns -ERR_INVALID if it has none of them. */
+/* Returns a line such as "step 120/1000, epoch 3, loss 0.42, accuracy 0.91, 812/s, waiting for
+ * worker-1", with only those parts that the document has. Returns -ERR_INVALID if it has none of
+ * them. */
 int training_progress_text(struct arena *arena, const char *document, size_t size, char **ret,
                            struct err *err);
 
 /* Returns the pod that reports the job's progress: a running pod with a container port named
- * "progress" or else "metrics". NULL if there is none. */
+ * "progress" or else "metrics". Returns NULL if there is none. */
 const struct json *training_progress_pod(const struct json *const *pods, size_t count,
                                          const char *job_uid, int *ret_port);
 
-/* What a chief that succeeded left in its termination message, which is the same document as at
+/* The final progress of a chief that succeeded. Its termination message is the same document as at
  * /progress. */
 struct training_final_progress {
     const char *text;       /* the last progress line */
@@ -29,7 +30,7 @@ struct training_final_progress {
     const struct json *pod; /* the chief's pod */
     const char *container;
 };
-/* Returns false if the chief has not ended or left nothing. */
+/* Returns false if the chief has not ended, or if its termination message has no progress. */
 bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
                             const char *job_uid, struct training_final_progress *ret);
 
@@ -37,7 +38,7 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
  * direction. */
 bool training_progress_is_plain(const char *text);
 
-/* Returns whether two states of a job differ in their progress only, so that no decision changes.
+/* Returns whether two states of a job differ only in their progress, so that no decision changes.
  */
 bool training_progress_is_all_that_changed(const struct json *old, const struct json *new_);
 

@@ -1,6 +1,6 @@
-/* The order of decisions for one job; each decision has a file of its own. Called by the controller
- * when a job has changed or its requeue time has come. Pure: no I/O and no clock; the same
- * observation gives the same plan. */
+/* Runs the decisions for one job in their order; each decision has its own file. The controller
+ * calls it when a job has changed or its requeue time has come. Pure: it uses no I/O and no clock,
+ * so the same observation gives the same plan. */
 #include "operator/reconcile/reconcile.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -151,7 +151,7 @@ static void run_job(struct training_pass *pass)
 {
     training_pass_report_pods(pass);
     pass_add_advice(pass);
-    /* The time that the job waits in a queue does not count. */
+    /* The time during which the job waits in a queue does not count. */
     if (training_pass_time(pass, "startTime") < 0 && !training_pass_waits_for_group(pass))
         training_pass_set_time(pass, "startTime");
     set_replica_statuses(pass);
@@ -174,8 +174,8 @@ static int pass_validate(const struct training_pass *pass, struct err *err)
     return result;
 }
 
-/* The chief is asked for its progress periodically; its last step and the path of its report are in
- * its termination message. */
+/* Copies the last step and the path of the report from the chief's termination message to the job,
+ * because the progress is otherwise requested only periodically. */
 static void keep_last_word(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
@@ -207,7 +207,7 @@ static void pass_decide(struct training_pass *pass)
     }
     if (json_count(json_get(pass->status, "conditions")) == 0)
         training_pass_note_created(pass);
-    /* The definitions of Kubeflow 1.6 and before reject a status without it. */
+    /* The definitions of Kubeflow 1.6 and before reject a status without this field. */
     json_ensure_object(pass->arena, pass->status, "replicaStatuses");
     if (pass_validate(pass, &why) < 0) {
         fail_invalid(pass, &why);
@@ -227,8 +227,8 @@ static void pass_decide(struct training_pass *pass)
     run_job(pass);
 }
 
-/* A job of another manager is not touched; but an unknown manager is reported, because the job
- * would otherwise wait forever. */
+/* Leaves a job of another manager alone. An unknown manager is reported, because the job would
+ * otherwise wait forever. */
 static void leave_to_others(const struct training_observed *observed, struct training_plan *plan)
 {
     struct err why = ERR_INIT;
@@ -248,7 +248,7 @@ int training_reconcile(const struct training_observed *observed, struct arena *a
 
     training_plan_init(&plan, arena);
     if (kube_meta_is_deleting(observed->job)) {
-        /* left to the garbage collector */
+        /* the garbage collector deletes its objects */
     } else if (training_job_is_managed_elsewhere(observed->job)) {
         leave_to_others(observed, &plan);
     } else {

@@ -1,6 +1,6 @@
-/* The core of the operator: decides from the observed objects what to do. A pure function of the
- * observation and the time, so that rules are tested as rows of a table, and whole lives of jobs
- * run in simulation. */
+/* The core of the operator: computes a plan from the observed objects. It is a pure function of the
+ * observation and the time. So tests check the rules as rows of a table, and simulate whole lives
+ * of jobs. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
 #define TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
 
@@ -12,10 +12,10 @@
 struct training_gang;
 struct training_claims; /* report_location.h */
 
-/* Objects as the API returned them. `pods` and `services` are labelled with the job's name,
- * whatever controls them. `unmatched` are pods that the job controls but that have other labels.
- * `gone` are the last states of pods that vanished since the last pass: a pod that is deleted by
- * force is never seen while it terminates. */
+/* Objects as the API returned them. `pods` and `services` have the job's name as a label, even if
+ * another object controls them. `unmatched` are pods that the job controls but that have other
+ * labels. `gone` are the last states of pods that vanished since the last pass. They are needed,
+ * because a pod that is deleted by force is never seen while it terminates. */
 struct training_observed {
     const struct training_kind *kind;
     const struct json *job;
@@ -28,15 +28,15 @@ struct training_observed {
     const struct json *const *services;
     size_t service_count;
     const struct training_gang *gang; /* NULL: pods are scheduled one by one */
-    const struct json
-        *pod_group;             /* the PodGroup of the job's name, whatever controls it; or NULL */
+    /* The PodGroup with the job's name, even if another object controls it, or NULL. */
+    const struct json *pod_group;
     int64_t now_ms;             /* wall time */
-    const char *cluster_domain; /* appended to host names in TF_CONFIG; or NULL */
-    const char *shared_address; /* the address of all pods, which then have no names; or NULL */
+    const char *cluster_domain; /* appended to host names in TF_CONFIG, or NULL */
+    const char *shared_address; /* the address of all pods if they have no DNS names, or NULL */
     const char *rejection;      /* why the server rejects every pod of the job; NULL: it does not */
     const struct host_ports *host_ports; /* the port table; NULL: not complete yet */
-    const struct training_claims
-        *claims; /* finds the data of claims on this machine; NULL: claims are elsewhere */
+    /* Finds the data of claims on this machine. NULL: the data is not on this machine. */
+    const struct training_claims *claims;
 };
 
 int training_reconcile(const struct training_observed *observed, struct arena *arena,

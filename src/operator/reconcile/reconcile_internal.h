@@ -1,4 +1,4 @@
-/* One pass of the reconcile over one job; shared by its files. */
+/* Defines one pass of the reconcile over one job, for the files of the reconcile. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_RECONCILE_INTERNAL_H
 #define TRAINYARD_OPERATOR_RECONCILE_RECONCILE_INTERNAL_H
 
@@ -31,12 +31,12 @@ struct training_judgement {
     const char *message;
 };
 struct training_judgement training_pass_judge(struct training_pass *pass);
-/* Returns whether the chief runs, or, in a job without one, any worker. */
+/* Returns whether the chief runs. In a job without a chief, returns whether any worker runs. */
 bool training_pass_is_running(const struct training_pass *pass);
 /* Returns whether the job was scaled to zero replicas and waits to be scaled up. */
 bool training_pass_has_no_replicas(const struct training_pass *pass);
 /* Sets the conditions of a job with zero replicas: it is not Running, its state is Created, and the
- * message says what it waits for. Reverts that when the job has replicas again. */
+ * message tells what it waits for. Reverts this when the job has replicas again. */
 void training_pass_note_waiting(struct training_pass *pass);
 /* Returns whether the job failed for a reason other than a replica: backoffLimit,
  * activeDeadlineSeconds or an invalid edit. */
@@ -53,19 +53,19 @@ void training_pass_continue(struct training_pass *pass);
 /* Deletes pods by force that should have terminated a while ago. */
 void training_pass_delete_overdue(struct training_pass *pass);
 
-/* teardown.c: finished and suspended jobs. */
+/* teardown.c: handles finished and suspended jobs. */
 void training_pass_finished(struct training_pass *pass);
 void training_pass_suspended(struct training_pass *pass);
 /* Resumes a suspended job. Returns true when it may start again. */
 bool training_pass_resume(struct training_pass *pass);
 
-/* host_network.c: assigns node ports. Returns false if too few are free; then no pod can be
+/* host_network.c: assigns node ports. Returns false if too few ports are free. Then no pod can be
  * created. */
 bool training_pass_assign_ports(struct training_pass *pass);
-/* Releases the ports of a job that does not run, each when its pod has ended. */
+/* Releases the ports of a job that does not run, each port when its pod has ended. */
 void training_pass_release_ports(struct training_pass *pass);
 
-/* pod_group.c: the job's PodGroup. */
+/* pod_group.c: plans the job's PodGroup. */
 void training_pass_find_gang(struct training_pass *pass);
 bool training_pass_waits_for_group(
     const struct training_pass *pass); /* no pod may be created now */
@@ -76,10 +76,10 @@ void training_pass_drop_group(struct training_pass *pass);
 void training_pass_report_pods(struct training_pass *pass);
 void training_pass_report_exit(struct training_pass *pass, const struct training_replica *replica);
 
-/* reconcile.c: sets the condition Created, with the message of a job that need not wait. */
+/* reconcile.c: sets the condition Created, with the message of a job that does not have to wait. */
 void training_pass_note_created(struct training_pass *pass);
 
-/* The kind's messages and reasons for this job; see training_job.h. */
+/* Return the kind's messages and reasons for this job; see training_job.h. */
 const char *training_pass_message(const struct training_pass *pass, const char *messages);
 const char *training_pass_reason(const struct training_pass *pass, const char *event);
 /* Returns status.startTime or status.completionTime as wall time, or -1. */

@@ -1,5 +1,5 @@
-/* Assigns pods to replicas and decides the state of each. Pure; called once per reconcile.
- * reconcile.c and restarts.c decide what follows from a state. */
+/* Assigns pods to replicas and decides the state of each replica. Pure; called once per reconcile.
+ * reconcile.c and restarts.c decide the consequences of a state. */
 #include "operator/reconcile/replica_state.h"
 
 #include "operator/reconcile/conditions.h"
@@ -106,7 +106,7 @@ static enum training_replica_state replica_judge(const struct training_replica *
     const struct training_pod *pod = &replica->pod;
     bool going = !exists || pod->deleting_ms > 0;
 
-    /* its restart is counted already: only its end is awaited */
+    /* the restart is counted already, and only the end of the pod is awaited */
     if (training_replica_is_handled(replica))
         return exists ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_MISSING;
 
@@ -120,7 +120,7 @@ static enum training_replica_state replica_judge(const struct training_replica *
     case TRAINING_POD_PENDING:
         break;
     }
-    /* a pod that never ran is no loss */
+    /* a vanished pod that never ran does not count as lost */
     if (!exists)
         return TRAINING_REPLICA_MISSING;
     return going ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_PENDING;
@@ -137,7 +137,7 @@ static void observe_pod(struct training_replica *replica, const struct training_
         replica->state = TRAINING_REPLICA_BLOCKED;
 }
 
-/* The pod has the name that a new pod needs. */
+/* The pod has the name that a new pod needs, so the replica is blocked. */
 static void observe_unmatched(struct training_replica *replica, const struct training_job *job,
                               const struct json *json)
 {
@@ -160,8 +160,8 @@ static void observe_gone(struct training_replica *replica, const struct training
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,
                                const struct training_observed *observed)
 {
-    /* A pod that vanishes during suspension was deleted by the operator: it is no loss for the
-     * resumed job. */
+    /* A pod that vanishes during suspension was deleted by the operator, so it does not count as
+     * lost for the resumed job. */
     bool suspended = training_condition_is_true(json_get(job->json, "status"), TRAINING_SUSPENDED);
     struct training_replica *replica;
 

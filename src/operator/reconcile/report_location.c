@@ -1,4 +1,4 @@
-/* Converts a path in a container into one that the user can open; see report_location.h. The path
+/* Converts a path in a container to a path that the user can open; see report_location.h. The path
  * comes from the user's program and is only displayed. */
 #include "operator/reconcile/report_location.h"
 
@@ -17,8 +17,8 @@ static bool is_place(const char *path)
            training_progress_is_plain(path);
 }
 
-/* Returns the part of the path behind the mount path, without leading slash; NULL if it is not
- * below it. */
+/* Returns the part of the path after the mount path, without a leading slash. Returns NULL if the
+ * path is not below the mount path. */
 static const char *rest_below(const char *mount, const char *path)
 {
     size_t size = strlen(mount);

@@ -1,5 +1,5 @@
-/* Where the user finds the report of a run: the path that the program in the container names, as a
- * path on a volume. Pure. */
+/* Finds the report of a run for the user: converts the path that the program in the container names
+ * to a path on a volume. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
 #define TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
 
@@ -17,8 +17,8 @@ struct training_claims {
 
 /* Returns "/srv/models/face/report.html" if the nodes are this machine (`claims` is given),
  * otherwise "face/report.html in claim models" or "/srv/models/face/report.html on node a". Returns
- * NULL if the path is invalid or lies on no volume that outlives the pod. `spec` is the pod spec of
- * the job's template, because the operator's copy of `pod` has no volumes. */
+ * NULL if the path is invalid or is not on a volume that outlives the pod. `spec` is the pod spec
+ * of the job's template, because the operator's copy of `pod` has no volumes. */
 const char *training_report_location(struct arena *arena, const struct training_claims *claims,
                                      const struct json *pod, const struct json *spec,
                                      const char *container, const char *path);

@@ -1,4 +1,4 @@
-/* The rules of restarts and their annotations; see restarts.h. Pure. */
+/* Implements the rules of restarts and their annotations; see restarts.h. Pure. */
 #include "operator/reconcile/restarts.h"
 
 #include "base/moment.h"
@@ -9,12 +9,13 @@
 
 enum {
     MEMORY_MAX = 1024 * 1024, /* bytes of one annotation; the API allows a quarter of it */
-    UID_START = 8,            /* characters that identify the pod of one replica */
+    UID_START = 8,            /* first characters of a uid that identify a pod of a replica */
     DISTANCE_MS = 10 * 1000,
     DISTANCE_MAX_MS = 300 * 1000,
 };
 
-/* The key of all replicas that the spec does not ask for any more; no replica has this key. */
+/* The key for the restarts of all replicas that the spec does not have any more. No replica has
+ * this key. */
 #define PAST "past"
 
 enum training_verdict training_replica_judge(const struct training_replica *replica,
@@ -34,7 +35,7 @@ enum training_verdict training_replica_judge(const struct training_replica *repl
     case TRAINING_RESTART_EXIT_CODE:
         break;
     }
-    /* The exit code of a replica that was stopped from outside says nothing about its program. */
+    /* If a replica was stopped from outside, its exit code tells nothing about its program. */
     if (replica->state == TRAINING_REPLICA_LOST || pod->deleting_ms > 0 || pod->disrupted)
         return TRAINING_VERDICT_RESTART;
     return pod->exit_code >= TRAINING_EXIT_CODE_RETRYABLE ? TRAINING_VERDICT_RESTART
@@ -73,7 +74,7 @@ void training_restarts_read(struct training_replicas *replicas, const struct tra
         struct training_replica *replica = training_replicas_of_key(replicas, job, entry->name);
         int64_t count = bound_count(json_get_int(entry, "count", 0));
 
-        /* the restarts of a replica still count when the spec does not ask for it any more */
+        /* the restarts still count if the spec does not have the replica any more */
         if (!replica) {
             replicas->past_restarts = bound_count(replicas->past_restarts + count);
             continue;
@@ -101,8 +102,8 @@ static void write_annotation(const struct training_job *job, struct training_pla
                            json_count(value) ? json_to_string(plan->arena, value) : NULL);
 }
 
-/* A pod that the operator deleted, without a count: there may be thousands at once, and the
- * annotations of an object are limited to 256 KiB. */
+/* Returns the entry of a pod that the operator deleted, without a count. It is short, because there
+ * may be thousands at once, and the annotations of an object are limited to 256 KiB. */
 static struct json *sent_away(struct arena *arena, const char *uid)
 {
     return json_stringf(arena, "%.*s", (int)UID_START, uid);
@@ -154,7 +155,7 @@ void training_restarts_write(const struct training_replicas *replicas,
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        /* a replica whose pod was only deleted is dropped as soon as the pod is gone */
+        /* if the pod was only deleted, the entry is dropped as soon as the pod is gone */
         if (replica->restarts > 0 || replica->retry_ms > 0 || training_replica_is_handled(replica))
             json_set(arena, restarts, memory_key(arena, replica), replica_memory(arena, replica));
         if (replica->finished)
@@ -168,7 +169,7 @@ void training_restarts_write(const struct training_replicas *replicas,
     write_annotation(job, plan, TRAINING_FINISHED_ANNOTATION, finished);
 }
 
-/* Returns the least time between a pod and its successor. */
+/* Returns the minimum time between a pod and the next pod of the same replica. */
 static int64_t distance_ms(int64_t restarts)
 {
     int64_t distance = DISTANCE_MS;

@@ -1,6 +1,6 @@
-/* Jobs that do not run: finished jobs are cleaned up and deleted after their time to live,
- * suspended jobs lose their pods until they are resumed. Pure; part of the reconcile. Creates no
- * pods. */
+/* Handles jobs that do not run. Finished jobs are cleaned up and deleted after their time to live.
+ * The pods of suspended jobs are deleted until the jobs are resumed. Pure; part of the reconcile.
+ * It creates no pods. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -38,7 +38,7 @@ static bool pod_is_kept(const struct training_pass *pass, const struct json *jso
     return false;
 }
 
-/* A service stays as long as its pod. */
+/* A service is kept as long as its pod. */
 static bool service_is_kept(const struct training_pass *pass, const struct json *service,
                             enum training_clean_policy policy)
 {
@@ -72,7 +72,8 @@ static void clean_up(struct training_pass *pass, enum training_clean_policy poli
     }
 }
 
-/* In a finished job only running pods count as active; after success they count as succeeded. */
+/* Sets the counts of a finished job. Only running pods count as active; after success they count as
+ * succeeded. */
 static void settle_counts(struct training_pass *pass)
 {
     bool succeeded = training_condition_is_true(pass->status, TRAINING_SUCCEEDED);
@@ -114,7 +115,7 @@ static void teardown_expire(struct training_pass *pass)
         training_plan_requeue(pass->plan, left_ms);
 }
 
-/* The job has nothing left to scale. */
+/* Deletes the autoscaler, because the job has no replicas left to scale. */
 static void drop_autoscaler(struct training_pass *pass)
 {
     pass->plan->autoscaler_goes = training_autoscaler_new(pass->arena, &pass->job) != NULL;
@@ -124,7 +125,7 @@ void training_pass_finished(struct training_pass *pass)
 {
     enum training_clean_policy policy = pass->job.clean_policy;
 
-    /* a job that was stopped must stop, whatever cleanPodPolicy says */
+    /* a job that was stopped must stop, even if cleanPodPolicy is None */
     if (policy == TRAINING_CLEAN_NONE && training_pass_was_stopped(pass))
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
@@ -136,8 +137,8 @@ void training_pass_finished(struct training_pass *pass)
     teardown_expire(pass);
 }
 
-/* A suspended job stays active until its last pod is gone: a queue gives its place to another job
- * only then. */
+/* Counts terminating pods as active. A suspended job stays active until its last pod is gone,
+ * because a queue gives its place to another job only then. */
 static void count_leaving(struct training_pass *pass)
 {
     JSON_EACH (counts, json_get(pass->status, "replicaStatuses")) {
@@ -179,11 +180,11 @@ void training_pass_suspended(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
-        /* all replicas start again: the others would wait for a finished peer */
+        /* all replicas start again, because others would wait for a finished peer */
         replica->finished = false;
-        /* Recorded in an annotation too, not only in the status: if the user resumes the job at
-         * once, the write of the status fails, and the ends of these pods would count as failures.
-         */
+        /* This is recorded in an annotation too, not only in the status. If the user resumes the
+         * job at once, the write of the status fails, and the ends of these pods would count as
+         * failures. */
         if (replica->has_pod && replica->state != TRAINING_REPLICA_BLOCKED &&
             !training_replica_is_handled(replica))
             training_replica_mark_deleted(replica);
@@ -195,7 +196,8 @@ bool training_pass_resume(struct training_pass *pass)
 {
     bool empty = true;
 
-    /* Pods from before the suspension are no losses of the resumed job; they are deleted first. */
+    /* Pods from before the suspension do not count as lost for the resumed job. They are deleted
+     * first. */
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         if (!teardown_is_controlled(pass, pass->observed->pods[i]))
             continue;

@@ -1,4 +1,4 @@
-/* The controller's cache of workflows; see cache.h. */
+/* Keeps the controller's cache of workflows; see cache.h. */
 #include "pipeline/controller/cache.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* What the controller knows about each workflow: its pods as the informer shows them, pods that
- * vanished, the results of its actions, and its own writes that the informers have not shown yet.
- * Used by the controller on its loop thread. */
+/* The controller's cache of each workflow: its pods from the informer, pods that were deleted, the
+ * results of actions, and the controller's own writes that the informers have not reported yet.
+ * Must be used on the loop thread. */
 #ifndef TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
 #define TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
 
@@ -30,9 +30,9 @@ struct workflow_cache {
 void workflow_cache_init(struct workflow_cache *cache);
 void workflow_cache_release(struct workflow_cache *cache);
 struct workflow_entry *workflow_cache_get(struct workflow_cache *cache, const char *key);
-/* The workflow is gone; the entry is freed with its last pod. */
+/* Must be called when the workflow is deleted. The entry is freed with its last pod. */
 void workflow_cache_forget(struct workflow_cache *cache, const char *key);
-/* Handles an informer's change of a pod. */
+/* Stores a change of a pod that the informer has reported. */
 void workflow_cache_change(struct workflow_cache *cache, const char *key, struct kube_object *old,
                            struct kube_object *new_);
 
@@ -40,9 +40,9 @@ void workflow_cache_change(struct workflow_cache *cache, const char *key, struct
  * given. */
 void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_id,
                                 const struct json *object, const char *error);
-/* Drops the first results and vanished pods, which have been handled. */
+/* Drops the first `results` results and the first `gone` deleted pods, which a pass has handled. */
 void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t gone);
 
-/* Waits for the informer to show the pod, unless it does already. */
+/* Records a created pod that the informer has not reported yet. Does nothing if it has. */
 void workflow_entry_await_pod(struct workflow_entry *entry, const struct json *pod, int64_t now_ms);
 #endif

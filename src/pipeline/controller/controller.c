@@ -1,6 +1,6 @@
-/* The controller's loop: a change that an informer shows goes into the cache and puts the workflow
- * into the queue; a workflow from the queue is reconciled and its plan carried out. All decisions
- * are made by the reconcile. */
+/* Runs the controller's loop. A change that an informer reports goes into the cache and puts the
+ * workflow into the queue. A workflow from the queue is reconciled, and its plan is carried out.
+ * All decisions are made in pipeline/reconcile. */
 #include "pipeline/controller/controller.h"
 
 #include "pipeline/controller/cache.h"
@@ -54,7 +54,7 @@ static void on_workflow_pod(void *context, struct kube_object *old, struct kube_
     workqueue_add(controller->queue, key);
 }
 
-/* Collects the workflow and its pods; the run holds references until it ends. */
+/* Collects the workflow and its pods. The run keeps references to them until it ends. */
 static struct workflow_observed workflow_observe(struct workflow_controller *controller,
                                                  struct workflow_run *run)
 {

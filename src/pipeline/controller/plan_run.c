@@ -1,6 +1,6 @@
-/* Carries out a plan. The status is written first and alone: a step begins only after it is
- * recorded, so that another controller process knows of it. A failed call does not stop the others.
- */
+/* Carries out a plan. The status is written first, before any other call: a step begins only after
+ * it is recorded, so that another controller process finds it in the status. A failed call does not
+ * stop the others. */
 #include "pipeline/controller/plan_run.h"
 
 #include "pipeline/spec/workflow.h"
@@ -21,7 +21,7 @@ struct call {
 
 enum stage { STAGE_STATUS, STAGE_ACTIONS, STAGES };
 
-/* Returns whether a retry would be rejected too. */
+/* Returns true if a retry would be rejected too. */
 static bool is_final(const struct err *err)
 {
     if (err->code == ERR_FORBIDDEN && strstr(err->message, "exceeded quota"))
@@ -57,12 +57,13 @@ static void take_answer(struct call *call, const struct json *object)
         workflow_entry_keep_result(run->entry, call->action->node_id, object, NULL);
 }
 
-/* Returns whether an existing object of that name is ours, from a call whose answer was lost. */
+/* Returns true if an existing object with the name of the action's object counts as created by this
+ * action: the answer to an earlier call may have been lost. */
 static bool call_is_own_object(const struct call *call, const struct json *object)
 {
     if (call->action->type == WORKFLOW_CREATE_ACCOUNT ||
         call->action->type == WORKFLOW_CREATE_BINDING)
-        return true; /* whatever created it */
+        return true; /* regardless of its creator */
     if (call->action->type == WORKFLOW_CREATE_RESOURCE)
         return str_eq(kube_meta_annotation(object, WORKFLOW_MADE_BY_ANNOTATION),
                       kube_meta_annotation(call->action->object, WORKFLOW_MADE_BY_ANNOTATION));
@@ -96,7 +97,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct err taken = ERR_INIT;
 
     if (err || (!call_is_own_object(call, object) && workflow_is_leftover(object))) {
-        call->run->pass.failed = true; /* already gone, terminating, or no answer: try again */
+        call->run->pass.failed = true; /* it is gone or terminating, or no answer came: try again */
     } else if (call_is_own_object(call, object)) {
         take_answer(call, object);
     } else {
@@ -148,7 +149,7 @@ static void on_workflow_part_deleted(void *context, struct json *object, const s
     kube_pass_answered(&call->run->pass);
 }
 
-/* A failed label is set again with the next change. */
+/* If the call fails, the label is set again at the next change. */
 static void on_workflow_part_labelled(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;

@@ -1,5 +1,5 @@
-/* One use of a template: computes its inputs from the caller's arguments, finds or creates its
- * node, and calls the function of its type. */
+/* Runs one call of a template: computes its inputs from the caller's arguments, finds or creates
+ * its node, and calls the function for the template's type. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/text.h"
 #include "pipeline/spec/workflow.h"
@@ -35,7 +35,7 @@ const struct workflow_result *workflow_pass_result(const struct workflow_pass *p
     return NULL;
 }
 
-/* Computes one input: the caller's argument, or else its own value or default. */
+/* Computes one input: the caller's argument, or else the value or default in the template. */
 static int make_input(struct workflow_pass *pass, const struct workflow_call *call,
                       const struct json *input, struct json *list, struct err *err)
 {

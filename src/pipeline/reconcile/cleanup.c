@@ -1,4 +1,4 @@
-/* Cleanup around the steps: labels of ended pods, pods and claims that are no longer needed, and
+/* Plans the cleanup: labels ended pods, and deletes pods and claims that are no longer needed, and
  * the workflow itself after its time to live. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
@@ -13,7 +13,7 @@ static enum workflow_phase cleanup_phase(const struct workflow_pass *pass)
     return workflow_node_phase(pass->status);
 }
 
-/* Returns whether podGC deletes the pod, once its result is recorded. */
+/* Returns true if podGC deletes the pod after its result is recorded. */
 static bool shall_go(const struct workflow_pass *pass, const struct json *node)
 {
     const char *strategy = json_get_string(json_get(pass->spec, "podGC"), "strategy", "");
@@ -43,7 +43,7 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
 
     if (!node || kube_meta_is_deleting(pod) || !kube_meta_is_controlled_by(pod, pass->uid))
         return;
-    /* A pod that still runs after its step has ended (a deadline, the end of the workflow) is
+    /* A pod that still runs after its step has ended, for example because of a deadline, is
      * deleted. */
     if ((over && !ended) || (done && (!ended || shall_go(pass, node)))) {
         workflow_plan_add(pass->plan, WORKFLOW_DELETE_POD, pass->namespace_, kube_meta_name(pod))
@@ -53,7 +53,7 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
     }
 }
 
-/* Claims of a failed workflow are kept for debugging. */
+/* Deletes claims that are no longer needed. Claims of a failed workflow are kept for debugging. */
 static void tidy_claims(struct workflow_pass *pass)
 {
     const char *strategy = json_get_string(json_get(pass->spec, "volumeClaimGC"), "strategy", "");

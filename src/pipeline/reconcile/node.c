@@ -1,4 +1,4 @@
-/* The nodes of a workflow; see node.h. */
+/* Finds, adds and changes the nodes of a workflow; see node.h. */
 #include "pipeline/reconcile/node.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ void workflow_nodes_release(struct workflow_nodes *nodes)
     map_release(&nodes->by_id);
 }
 
-/* 32-bit FNV-1a, as Argo names its pods. */
+/* The hash is 32-bit FNV-1a, as in the pod names of Argo. */
 char *workflow_node_id(struct arena *arena, const char *workflow, const char *node_name)
 {
     uint32_t hash = 2166136261U;

@@ -1,7 +1,7 @@
 /* The nodes of a workflow: every task, step, pod and retry that has begun, in status.nodes, in
- * Argo's format. A node's name says where it stands in the workflow ("wf.task", "wf[0].step(1)").
- * Its id depends on the name alone, so that every process computes the same id; the pod of a node
- * has the id as its name. */
+ * Argo's format. A node's name is its path in the workflow ("wf.task", "wf[0].step(1)"). The id is
+ * computed from the name alone, so that every process computes the same id. The pod of a node has
+ * the id as its name. */
 #ifndef TRAINYARD_PIPELINE_RECONCILE_NODE_H
 #define TRAINYARD_PIPELINE_RECONCILE_NODE_H
 
@@ -17,7 +17,7 @@ struct workflow_nodes {
     int64_t now_ms;
 };
 
-/* Indexes the tree, which the functions below change. */
+/* Indexes the tree. The functions below change the tree. */
 void workflow_nodes_init(struct workflow_nodes *nodes, struct arena *arena, const char *workflow,
                          struct json *tree, int64_t now_ms);
 void workflow_nodes_release(struct workflow_nodes *nodes);
@@ -27,7 +27,7 @@ char *workflow_node_id(struct arena *arena, const char *workflow, const char *no
 struct json *workflow_node_find(const struct workflow_nodes *nodes, const char *name);
 struct json *workflow_node_by_id(const struct workflow_nodes *nodes, const char *id);
 
-/* Adds a node. `boundary` is the dag or steps node that it is part of, or NULL. */
+/* Adds a node. `boundary` is the dag or steps node that contains the new node, or NULL. */
 struct json *workflow_node_add(struct workflow_nodes *nodes, const char *name, const char *display,
                                const char *type, const char *template_name,
                                const struct json *boundary, enum workflow_phase phase);
@@ -37,13 +37,13 @@ void workflow_node_add_child(struct workflow_nodes *nodes, struct json *parent,
 enum workflow_phase workflow_node_phase(const struct json *node); /* NULL: WORKFLOW_ABSENT */
 bool workflow_node_is_final(const struct json *node);
 /* Sets the phase and message (NULL: none) of a node, and the time of its end if the phase is final.
- * A node that has ended does not change. Returns whether something changed. */
+ * A node that has ended does not change. Returns true if something changed. */
 bool workflow_node_set(struct workflow_nodes *nodes, struct json *node, enum workflow_phase phase,
                        const char *message);
 const char *workflow_node_name(const struct json *node);
 bool workflow_node_is_type(const struct json *node, const char *type);
 
-/* Returns the time in a field of the node; -1 if it has none. */
+/* Returns the time in a field of the node, or -1 if the field is missing. */
 int64_t workflow_node_time(const struct json *node, const char *field);
 
 const char *

@@ -1,4 +1,4 @@
-/* Plans; see plan.h. */
+/* Builds plans; see plan.h. */
 #include "pipeline/reconcile/plan.h"
 
 #include <string.h>

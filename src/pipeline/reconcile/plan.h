@@ -1,6 +1,6 @@
-/* The result of the reconcile, as data. The controller writes the status first, so that every step
- * is recorded before it begins, then carries out the actions, then records the events. All memory
- * is in the reconcile's arena. */
+/* The result of a reconcile: the new status, actions and events. The controller writes the status
+ * first, so that every step is recorded before it begins. Then it carries out the actions and
+ * records the events. All memory is in the arena of the reconcile. */
 #ifndef TRAINYARD_PIPELINE_RECONCILE_PLAN_H
 #define TRAINYARD_PIPELINE_RECONCILE_PLAN_H
 
@@ -28,8 +28,8 @@ struct workflow_action {
     enum workflow_action_type type;
     const char *node_id; /* the node of the action, or NULL */
     const char *namespace_, *name;
-    const char *uid; /* uid of a pod that is deleted, so that a successor of the same name is not
-                        affected; or NULL */
+    const char *uid; /* the uid of the pod to delete, so that a new pod with the same name is not
+                        deleted; or NULL */
     const struct json *object;
     struct kube_resource resource; /* for the actions of a resource template */
 };
@@ -47,17 +47,17 @@ struct workflow_plan {
     size_t event_count, event_capacity;
     const struct json *status; /* the new status; NULL: unchanged */
     const struct json *labels; /* labels to set on the workflow together with the status */
-    int64_t requeue_ms;        /* reconcile again after this time; -1: when something changes */
+    int64_t requeue_ms; /* reconcile again after this time; -1: only when something changes */
 };
 
 void workflow_plan_init(struct workflow_plan *plan, struct arena *arena);
-/* Adds an action; the caller fills in its other members. */
+/* Adds an action. The caller sets its other members. */
 struct workflow_action *workflow_plan_add(struct workflow_plan *plan,
                                           enum workflow_action_type type, const char *namespace_,
                                           const char *name);
 void workflow_plan_event(struct workflow_plan *plan, bool warning, const char *reason,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 void workflow_plan_requeue(struct workflow_plan *plan,
-                           int64_t delay_ms); /* the shortest delay counts */
+                           int64_t delay_ms); /* the shortest delay is kept */
 
 #endif

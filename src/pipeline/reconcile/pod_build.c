@@ -1,6 +1,6 @@
 /* Builds the pod of a container or script template: the template with its references replaced, and
- * the labels of the workflow. If files become outputs or a script must be a file, an init container
- * brings the step wrapper, because the image of the step need not contain it. */
+ * the labels of the workflow. If the step has output files or a script, an init container copies
+ * the step wrapper into the pod, because the image of the step need not contain it. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/text.h"
 #include "pipeline/spec/workflow.h"
@@ -31,9 +31,9 @@ static const char *const SPEC_FIELDS[] = {
 struct builder {
     struct workflow_pass *pass;
     struct arena *arena;
-    struct json *template_; /* with references replaced */
+    struct json *template_; /* the template with its references replaced */
     struct json *pod, *spec;
-    struct json *container; /* "main" */
+    struct json *container; /* the container "main" */
     bool script;
 };
 
@@ -44,7 +44,8 @@ static const struct json *any_volume(const struct builder *b, const char *name)
     return found ? found : workflow_named(json_get(b->pass->spec, "volumes"), name);
 }
 
-/* A volume of the workflow's volumeClaimTemplates. */
+/* Makes a volume for one of the workflow's volumeClaimTemplates. Returns NULL if none has this
+ * name. */
 static struct json *claim_volume(const struct builder *b, const char *name)
 {
     JSON_EACH (claim, json_get(b->pass->spec, "volumeClaimTemplates")) {
@@ -60,7 +61,8 @@ static struct json *claim_volume(const struct builder *b, const char *name)
     return NULL;
 }
 
-/* Adds only mounted volumes: the workflow's volumes are available to every step. */
+/* Adds the volumes that the container mounts. The workflow may have volumes that this step does not
+ * use. */
 static int add_volumes(struct builder *b, struct workflow_scope *scope,
                        const struct json *container, struct err *err)
 {
@@ -128,8 +130,8 @@ static void append_text(struct builder *b, struct json *list, const char *text)
     json_append(list, json_string(b->arena, text));
 }
 
-/* Kubernetes replaces $(NAME) in values and "$$" by "$"; the dollar signs of a script must survive.
- */
+/* Doubles the dollar signs of a script, because Kubernetes expands $(NAME) in values and replaces
+ * "$$" by "$". */
 static const char *escape_dollars(struct arena *arena, const char *text)
 {
     char *out = arena_alloc(arena, 2 * strlen(text) + 1), *at = out;

@@ -14,7 +14,8 @@ static const struct json *main_status(const struct json *pod)
     return workflow_named(json_at(pod, "status", "containerStatuses", NULL), "main");
 }
 
-/* Returns why a container waits, if its status says so. */
+/* Returns the reason why a container waits or the pod cannot be scheduled, or NULL if the status
+ * has none. */
 static const char *waiting_message(struct workflow_pass *pass, const struct json *pod)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
@@ -93,7 +94,7 @@ static void judge_failure(struct workflow_pass *pass, struct json *node, const s
 
     if (kube_meta_is_deleting(pod)) {
         workflow_pass_set(pass, node, WORKFLOW_ERROR, "pod deleted");
-    } else if (reason[0]) { /* evicted or past its deadline: not the program's fault */
+    } else if (reason[0]) { /* evicted or past its deadline: the program itself did not fail */
         workflow_pass_set(
             pass, node, WORKFLOW_ERROR,
             arena_printf(pass->arena, "%s: %s", reason, json_get_string(status, "message", "")));

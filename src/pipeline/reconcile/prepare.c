@@ -1,7 +1,7 @@
-/* Creates what must exist before a workflow begins: the claims of its volumeClaimTemplates and, if
- * the controller is told so, the service accounts of its pods with the rights that an installation
- * of Kubeflow gives them. Nothing is recorded until all of it exists; creating it twice does no
- * harm. */
+/* Creates the objects that must exist before a workflow begins: the claims of its
+ * volumeClaimTemplates and, with `make_accounts`, the service accounts of its pods with the rights
+ * that an installation of Kubeflow gives them. Nothing is recorded until all objects exist;
+ * creating an object twice does no harm. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -14,7 +14,8 @@ const char *workflow_claim_name(struct workflow_pass *pass, const struct json *c
     return arena_printf(pass->arena, "%s-%s", pass->name, kube_meta_name(claim));
 }
 
-/* Handles one object: uses its answer from the last pass, or plans the action that creates it. */
+/* Handles one object: uses the server's answer from the last pass, or plans the action that creates
+ * the object. */
 static void prepare_object(struct workflow_pass *pass, enum workflow_action_type type,
                            const char *name, struct json *object, struct workflow_wanted *wanted)
 {
@@ -46,8 +47,8 @@ static void want_claims(struct workflow_pass *pass, struct workflow_wanted *want
     }
 }
 
-/* Pipelines of Kubeflow's SDK run as this account. The embedded cluster has a ClusterRole of the
- * same name with the rights that an installation of Kubeflow Pipelines gives it. */
+/* Pipelines of Kubeflow's SDK run as this service account. The embedded cluster has a ClusterRole
+ * of the same name with the same rights as in an installation of Kubeflow Pipelines. */
 static const char RUNNER[] = "pipeline-runner";
 
 static struct json *make_runner_binding(struct workflow_pass *pass)

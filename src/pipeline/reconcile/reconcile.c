@@ -1,6 +1,5 @@
-/* The order of decisions for one workflow; each decision has a file of its own. Called by the
- * controller when a workflow has changed or its requeue time has come. Pure: no I/O and no clock.
- */
+/* Makes the decisions for one workflow in order; each decision is in its own file. The controller
+ * calls it when a workflow has changed or its requeue time has come. Pure: no I/O and no clock. */
 #include "pipeline/reconcile/reconcile.h"
 
 #include "pipeline/reconcile/reconcile_internal.h"
@@ -56,7 +55,7 @@ static void workflow_set_time(struct workflow_pass *pass, struct json *object, c
     json_set_string(pass->arena, object, field, text);
 }
 
-/* Argo's conditions have no times. A condition that was never true is not written. */
+/* Sets a condition without times, as Argo does. A condition that was never true is not written. */
 static void workflow_set_condition(struct workflow_pass *pass, const char *type, bool holds)
 {
     const struct kube_condition wanted = {
@@ -111,7 +110,7 @@ static void tell_artifacts(struct workflow_pass *pass)
                             count);
 }
 
-/* Returns false if the workflow cannot begin, or not yet. */
+/* Begins the workflow. Returns false if it cannot begin, or cannot begin yet. */
 static bool workflow_begin(struct workflow_pass *pass)
 {
     struct err why = ERR_INIT;
@@ -136,7 +135,7 @@ static bool workflow_begin(struct workflow_pass *pass)
     return true;
 }
 
-/* Ends all nodes that have not ended; the cleanup deletes their pods. */
+/* Ends all nodes that have not ended. The cleanup deletes their pods. */
 static void stop_nodes(struct workflow_pass *pass, const char *message)
 {
     JSON_EACH (node, pass->nodes.tree) {
@@ -145,7 +144,7 @@ static void stop_nodes(struct workflow_pass *pass, const char *message)
     }
 }
 
-/* Returns why the workflow must stop now, or NULL. */
+/* Returns the reason why the workflow must stop now, or NULL. */
 static const char *reason_to_stop(struct workflow_pass *pass)
 {
     const char *shutdown = json_get_string(pass->spec, "shutdown", "");
@@ -206,7 +205,7 @@ static void workflow_run_templates(struct workflow_pass *pass)
     end_workflow(pass, workflow_node_phase(root), json_get_string(root, "message", NULL));
 }
 
-/* Sets the progress: ended pods of all pods. */
+/* Sets the progress to "<ended pods>/<all pods>". */
 static void set_progress(struct workflow_pass *pass)
 {
     size_t pods = 0, ended = 0;
@@ -246,7 +245,7 @@ int workflow_reconcile(const struct workflow_observed *observed, struct arena *a
         str_is_empty(kube_meta_uid(observed->workflow)))
         return err_set(err, ERR_INTERNAL, "the workflow to reconcile has no name or no uid");
     workflow_plan_init(&plan, arena);
-    /* A workflow that is being deleted is left to the garbage collector. */
+    /* The garbage collector deletes the pods of a workflow that is being deleted. */
     if (!kube_meta_is_deleting(observed->workflow)) {
         workflow_pass_init(&pass, observed, arena, &plan);
         workflow_decide(&pass);

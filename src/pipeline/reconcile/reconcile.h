@@ -1,21 +1,21 @@
-/* The core of the pipelines: decides from a workflow and the state of its steps what to do. A pure
- * function of the observation and the time, so that rules are tested as rows of a table, and whole
- * lives of workflows run in simulation. */
+/* Reconciles a workflow: decides from the workflow and the state of its steps what to do next.
+ * Pure: the result depends only on `observed`. So tests can check each rule as a row of a table,
+ * and simulate whole workflows. */
 #ifndef TRAINYARD_PIPELINE_RECONCILE_RECONCILE_H
 #define TRAINYARD_PIPELINE_RECONCILE_RECONCILE_H
 
 #include "base/json/json.h"
 #include "pipeline/reconcile/plan.h"
 
-/* The result of an action of a node. */
+/* The result of an action that an earlier pass planned for a node. */
 struct workflow_result {
     const char *node_id;
     const struct json *object; /* the server's answer, or NULL */
     const char *error;         /* the server's error, or NULL */
 };
 
-/* Objects as the API returned them. `pods` are labelled with the workflow's name; `gone` are the
- * last states of pods that vanished since the last pass. */
+/* Objects as the API returned them. `pods` are the pods that are labelled with the workflow's name.
+ * `gone` are the last versions of pods that were deleted since the last pass. */
 struct workflow_observed {
     const struct json *workflow;
     const struct json *const *pods;

@@ -1,4 +1,4 @@
-/* One pass of the reconcile over one workflow; shared by its files only. */
+/* One pass over one workflow. Only the files of the reconcile include this header. */
 #ifndef TRAINYARD_PIPELINE_RECONCILE_RECONCILE_INTERNAL_H
 #define TRAINYARD_PIPELINE_RECONCILE_RECONCILE_INTERNAL_H
 
@@ -16,37 +16,37 @@ struct workflow_pass {
     struct json *status;
     struct workflow_nodes nodes;
     struct map pods, gone; /* by name: const struct json */
-    int64_t active;        /* the number of pods that have not ended */
+    int64_t active;        /* pods of this workflow that have not ended */
     int64_t parallelism;   /* the limit of `active`; 0: none */
     int depth;
     bool held; /* no new node is started */
 };
 
-/* The scope in which references of a text are resolved. */
+/* The scope in which the references in a text are resolved. */
 struct workflow_scope {
     struct workflow_pass *pass;
     const struct json *inputs;    /* list of {name, value} */
     const struct json *boundary;  /* the dag or steps node whose tasks may be referenced, or NULL */
     const struct json *template_; /* the template of the boundary */
-    const struct json *item;      /* the present item of withItems, or NULL */
+    const struct json *item;      /* the current item of withItems, or NULL */
     const char *pod_name;         /* the name of the pod; NULL: not inside a pod */
     int retries;                  /* earlier attempts; -1: not inside a retry */
 };
 const char *workflow_scope_resolve(void *scope, const char *reference, struct err *err);
-/* Returns the name of a step's node, searched in the groups of a steps template; NULL if there is
+/* Finds a step in the groups of a steps template. Returns the name of its node, or NULL if there is
  * no such step. */
 const char *workflow_step_node_name(struct arena *arena, const struct json *boundary,
                                     const struct json *template_, const char *step);
 
-/* One use of a template. */
+/* One call of a template. */
 struct workflow_call {
-    const char *name, *display; /* name and display name of its node */
+    const char *name, *display; /* name and display name of the call's node */
     const struct json *template_;
-    const struct json *arguments; /* the arguments as written; expanded in `scope` */
+    const struct json *arguments; /* the arguments in the manifest; expanded in `scope` */
     struct workflow_scope *scope; /* the caller's scope */
     const struct json *boundary;  /* the caller's node, or NULL */
     const struct json *inputs;    /* the inputs of an earlier attempt; else NULL */
-    int attempt;                  /* the attempt of a retry; -1: none */
+    int attempt;                  /* the number of the attempt in a retry; -1: not inside a retry */
 };
 
 /* Begins or continues the call. Returns its node, or NULL if it could not begin yet. */
@@ -56,7 +56,8 @@ struct json *workflow_call_begin(struct workflow_pass *pass, const struct workfl
                                  const char *type, enum workflow_phase phase,
                                  const struct json *inputs);
 
-/* Each begins or continues a node of its type; `inputs` are the inputs of the call. */
+/* Each function begins or continues a node of one type and returns the node. `inputs` are the
+ * inputs of the call. */
 struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *call,
                               const struct json *inputs);
 struct json *workflow_run_resource(struct workflow_pass *pass, struct workflow_call *call,
@@ -65,8 +66,8 @@ struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call
                                 const struct json *inputs);
 struct json *workflow_run_retry(struct workflow_pass *pass, struct workflow_call *call,
                                 const struct json *inputs);
-/* Begins or continues a task or step whose dependencies are met: its condition, its items, its
- * template. */
+/* Begins or continues a task or step whose dependencies are met: evaluates its condition and runs
+ * its template once per item. */
 struct json *workflow_run_task(struct workflow_pass *pass, struct workflow_call *call,
                                const struct json *task);
 
@@ -77,13 +78,13 @@ int workflow_pod_build(struct workflow_pass *pass, const struct workflow_call *c
 void workflow_pod_update_node(struct workflow_pass *pass, struct json *node,
                               const struct json *template_, const struct json *pod);
 
-/* Sets the phase of a node, and adds an event when it has ended. */
+/* Sets the phase of a node, and adds an event if the phase is final. */
 void workflow_pass_set(struct workflow_pass *pass, struct json *node, enum workflow_phase phase,
                        const char *message);
 const struct workflow_result *workflow_pass_result(const struct workflow_pass *pass,
                                                    const char *node_id);
 
-/* Plans the cleanup: labels of ended pods, podGC, claims, the time to live. */
+/* Plans the cleanup: labels ended pods, and applies podGC, volumeClaimGC and the time to live. */
 void workflow_pass_clean_up(struct workflow_pass *pass);
 
 /* The state of objects that must exist before the workflow begins. */

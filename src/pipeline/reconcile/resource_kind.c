@@ -1,4 +1,4 @@
-/* Resources of any kind; see resource_kind.h. */
+/* Finds the API resource of a manifest; see resource_kind.h. */
 #include "pipeline/reconcile/resource_kind.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-/* Kinds without namespace that users write in manifests. */
+/* Cluster-scoped kinds that users write in manifests. */
 static const char *const CLUSTER_WIDE[] = {"ClusterRole",
                                            "ClusterRoleBinding",
                                            "CustomResourceDefinition",

@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-/* The start of the message of a template that ended because of a child. */
+/* The start of the message of a template that failed because of a child. */
 #define CHILD_PREFIX "child '"
 
-/* A task or step and its position. */
+/* A task of a dag template, or a step of a steps template. */
 struct member {
     const struct json *task;
     const char *node_name, *display;
-    size_t group; /* index of the group, for steps */
+    size_t group; /* for a step: the index of its group */
 };
 
 struct graph {
@@ -122,7 +122,7 @@ static const char *group_name(struct graph *graph, size_t group)
     return arena_printf(graph->pass->arena, "%s[%zu]", graph->call->name, group);
 }
 
-/* Makes the node a child of its predecessors. */
+/* Adds the node to the children of its predecessors. */
 static void link_node(struct graph *graph, size_t position, const struct json *node)
 {
     struct workflow_nodes *nodes = &graph->pass->nodes;
@@ -204,7 +204,7 @@ static void omit_member(struct graph *graph, size_t position)
     link_node(graph, position, node);
 }
 
-/* Repeats until nothing changes: a skipped task lets others begin at once. */
+/* Repeats until nothing changes, because others can begin at once after a task is skipped. */
 static enum workflow_phase graph_advance(struct graph *graph)
 {
     struct workflow_dag *dag = &graph->dag;
@@ -237,7 +237,7 @@ static enum workflow_phase graph_advance(struct graph *graph)
     return phase;
 }
 
-/* Returns whether the task failed and continueOn does not cover that. */
+/* Returns true if the task failed and its continueOn does not allow that. */
 static bool has_failed(const struct workflow_dag_task *task)
 {
     return (task->phase == WORKFLOW_FAILED && !task->continue_on_failed) ||
@@ -265,9 +265,9 @@ static void end_groups(struct graph *graph)
     }
 }
 
-/* Returns the message of the first failed child as the template's message. A child that only
- * repeats its own child's message is not named, because the names of nested templates would leave
- * no room for the cause. */
+/* Returns the message of the first failed child, with the child's name. If the message already
+ * names a child of that child, it is returned unchanged: the names of all nested templates would
+ * leave no room for the cause. */
 static const char *failure_message(struct graph *graph)
 {
     for (size_t i = 0; i < graph->dag.count; i++) {

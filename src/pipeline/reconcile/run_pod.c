@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Returns whether one more pod may run, in the workflow and in the template that contains it. */
+/* Returns true if the limits of the workflow and of the calling template allow one more pod. */
 static bool may_start(struct workflow_pass *pass, const struct workflow_call *call)
 {
     int64_t limit = call->scope ? json_get_int(call->scope->template_, "parallelism", 0) : 0;
@@ -41,7 +41,7 @@ static void plan_pod(struct workflow_pass *pass, struct workflow_call *call, str
     action->node_id = kube_meta_name(pod);
 }
 
-/* Returns the last state of a pod of ours that vanished. */
+/* Returns the last version of a deleted pod that belongs to this workflow, or NULL. */
 static const struct json *find_gone(const struct workflow_pass *pass, const char *id)
 {
     const struct json *pod = map_get(&pass->gone, id);
@@ -49,7 +49,7 @@ static const struct json *find_gone(const struct workflow_pass *pass, const char
     return pod && kube_meta_is_controlled_by(pod, pass->uid) ? pod : NULL;
 }
 
-/* Handles a node without pod: creates the pod, or ends the node if the pod vanished. */
+/* Handles a node without a pod: creates the pod, or ends the node if the pod was deleted. */
 static void handle_missing(struct workflow_pass *pass, struct workflow_call *call,
                            struct json *node, const struct json *inputs)
 {
@@ -69,7 +69,8 @@ static void handle_missing(struct workflow_pass *pass, struct workflow_call *cal
         plan_pod(pass, call, node, inputs);
 }
 
-/* The deadline of a node counts from its start; the cleanup deletes the pod. */
+/* Ends a node whose deadline has passed. The deadline counts from the start of the node. The
+ * cleanup deletes the pod. */
 static void check_deadline(struct workflow_pass *pass, const struct workflow_call *call,
                            struct json *node)
 {
@@ -86,8 +87,8 @@ static void check_deadline(struct workflow_pass *pass, const struct workflow_cal
                           "Pod was active on the node longer than the specified deadline");
 }
 
-/* A pod with our name is not ours: it belongs to an earlier workflow of this name and is
- * terminating, or to another owner. */
+/* Handles a pod with the node's name that does not belong to this workflow. It belongs to an
+ * earlier workflow with the same name and is terminating, or it has another owner. */
 static void handle_foreign(struct workflow_pass *pass, struct json *node, const struct json *pod)
 {
     const char *name = kube_meta_name(pod);

@@ -1,7 +1,7 @@
 /* Runs a resource template: the controller itself creates, patches, reads or deletes an API object
  * and reads outputs from it. If the controller dies before the result is recorded, the action runs
- * again. Therefore a created object is named after its node and annotated with it, and the second
- * attempt recognizes it. */
+ * again. Therefore a generated name depends only on the node, and an annotation of the object names
+ * the node, so that the second attempt recognizes the object. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/reconcile/resource_kind.h"
 #include "pipeline/spec/condition.h"
@@ -50,7 +50,7 @@ static int parse_manifest(struct workflow_pass *pass, const struct workflow_call
     return 0;
 }
 
-/* Sets name, namespace, owner and the annotation of the node. */
+/* Sets the object's name, namespace and owner, and the annotation that names the node. */
 static int complete_object(struct workflow_pass *pass, const struct workflow_call *call,
                            const char *node_id, struct json *object, struct err *err)
 {
@@ -128,7 +128,7 @@ static int make_outputs(struct workflow_pass *pass, struct json *node, const str
     return 0;
 }
 
-/* Handles the server's answer: evaluates the success and failure conditions. */
+/* Evaluates the success and failure conditions on the object that the server returned. */
 static int resource_judge(struct workflow_pass *pass, const struct workflow_call *call,
                           struct json *node, const struct json *object, struct err *err)
 {

@@ -8,9 +8,9 @@
 enum { ATTEMPTS_MAX = 1000, FACTOR_DEFAULT = 1 };
 
 struct strategy {
-    int64_t limit; /* most retries after the first attempt; -1: no limit */
+    int64_t limit; /* the most retries after the first attempt; -1: no limit */
     bool on_failed, on_error;
-    int64_t wait_ms, factor, wait_total_ms; /* total 0: no limit */
+    int64_t wait_ms, factor, wait_total_ms; /* wait_total_ms 0: no limit */
 };
 
 static int64_t read_int(const struct json *value, int64_t fallback)
@@ -65,7 +65,7 @@ static struct json *run_attempt(struct workflow_pass *pass, const struct workflo
     return node;
 }
 
-/* Returns the delay before the attempt after `attempt`. */
+/* Returns the delay in ms between the end of an attempt and the next attempt. */
 static int64_t wait_after(const struct strategy *strategy, int attempt)
 {
     int64_t wait = strategy->wait_ms;
@@ -87,7 +87,8 @@ static void end_retry(struct workflow_pass *pass, struct json *retry, const stru
     workflow_pass_set(pass, retry, workflow_node_phase(last), message);
 }
 
-/* The last attempt has failed. Returns true if another is due now. */
+/* Decides what follows after the last attempt has failed. Returns true if another attempt is due
+ * now. */
 static bool decide_again(struct workflow_pass *pass, const struct strategy *strategy,
                          struct json *retry, const struct json *last, int attempt)
 {

@@ -42,8 +42,8 @@ static struct json *run_one(struct workflow_pass *pass, struct workflow_call *ca
     return workflow_call_run(pass, call);
 }
 
-/* Returns the list of withItems, or of withParam parsed as JSON. NULL without an error: the task
- * has no items. */
+/* Finds the list of withItems, or of withParam parsed as JSON. *ret is NULL if the task has
+ * neither. */
 static int find_items(struct workflow_pass *pass, struct workflow_call *call,
                       const struct json *task, const struct json **ret, struct err *err)
 {
@@ -70,7 +70,7 @@ static int find_items(struct workflow_pass *pass, struct workflow_call *call,
     return result;
 }
 
-/* The outputs of a task with items are lists with one value per item. */
+/* Sets the outputs of a task with items: each is a list with one value per item. */
 static void gather_outputs(struct workflow_pass *pass, struct json *group,
                            const struct json *template_, struct json *const *nodes, size_t count)
 {

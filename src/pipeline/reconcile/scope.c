@@ -1,5 +1,5 @@
-/* Resolves references when a workflow runs. Validation has checked them before; a value that is
- * missing here was not produced by its step. */
+/* Resolves references when a workflow runs. Validation has checked them before: if a value is
+ * missing now, its step has not produced it. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 

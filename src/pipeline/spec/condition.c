@@ -14,7 +14,7 @@ static bool condition_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Returns the text without surrounding white space and one pair of quotes. */
+/* Returns the text without surrounding white space and without one pair of quotes. */
 static const char *condition_trim(struct arena *arena, const char *text, size_t size)
 {
     while (size > 0 && condition_is_blank(*text))
@@ -26,7 +26,8 @@ static const char *condition_trim(struct arena *arena, const char *text, size_t 
     return arena_strndup(arena, text, size);
 }
 
-/* Returns the first of the words outside quotes; *ret_word says which. */
+/* Returns the first position outside of quotes where one of the words stands, or NULL. *ret_word is
+ * the index of the word. */
 static const char *find_outside_quotes(const char *text, const char *const *words, size_t count,
                                        size_t *ret_word)
 {
@@ -68,7 +69,7 @@ static bool condition_compare(const char *left, const char *operator_, const cha
     return str_eq(operator_, ">") ? order > 0 : order < 0;
 }
 
-/* "true" or "false". */
+/* Evaluates "true" or "false". */
 static int eval_constant(const char *text, bool *ret, struct err *err)
 {
     *ret = str_eq(text, "true");
@@ -79,7 +80,7 @@ static int eval_constant(const char *text, bool *ret, struct err *err)
         "'%.100s' is no condition: write LEFT OPERATOR RIGHT with ==, !=, <, <=, > or >=", text);
 }
 
-/* Evaluates one comparison. With an object, the left side is a path in it. */
+/* Evaluates one comparison. If `object` is given, the left side is a path in the object. */
 static int eval_one(struct arena *arena, const char *text, const struct json *object, bool *ret,
                     struct err *err)
 {

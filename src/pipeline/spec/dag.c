@@ -1,4 +1,4 @@
-/* The scheduling of a graph; see dag.h. */
+/* Schedules the tasks of a graph; see dag.h. */
 #include "pipeline/spec/dag.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@ bool workflow_phase_is_final(enum workflow_phase phase)
     return phase >= WORKFLOW_SUCCEEDED;
 }
 
-/* Returns whether the task failed and continueOn does not cover that. */
+/* Returns true if the task failed and its continueOn does not allow that. */
 static bool has_failed(const struct workflow_dag_task *task)
 {
     return (task->phase == WORKFLOW_FAILED && !task->continue_on_failed) ||
@@ -49,8 +49,8 @@ static bool any_failed(const struct workflow_dag *dag)
     return false;
 }
 
-/* Decides for each task. Omission spreads to the dependents of an omitted task, whatever the order
- * of tasks. */
+/* Sets `start` and `omit` of each task. Repeats until nothing changes, because the dependents of an
+ * omitted task are omitted too. */
 static void dag_decide(struct workflow_dag *dag, bool stopping)
 {
     bool changed = true;
@@ -82,7 +82,8 @@ enum workflow_phase workflow_dag_advance(struct workflow_dag *dag)
 
         if (!workflow_phase_is_final(task->phase) && !task->omit)
             return WORKFLOW_RUNNING;
-        /* a failed program is more informative than an error around it */
+        /* WORKFLOW_FAILED takes precedence over WORKFLOW_ERROR, because a failed program is more
+         * informative */
         if (has_failed(task) && worst != WORKFLOW_FAILED)
             worst = task->phase;
     }

@@ -1,5 +1,5 @@
-/* The scheduling of a graph of tasks: a pure function of the tasks' phases. A steps template is the
- * graph in which each step depends on all steps of the group before it. */
+/* Schedules the tasks of a graph from their phases. Pure. A steps template is a graph in which each
+ * step depends on all steps of the group before it. */
 #ifndef TRAINYARD_PIPELINE_SPEC_DAG_H
 #define TRAINYARD_PIPELINE_SPEC_DAG_H
 
@@ -12,19 +12,19 @@ enum workflow_phase {
     WORKFLOW_PENDING,
     WORKFLOW_RUNNING,
     WORKFLOW_SUCCEEDED,
-    WORKFLOW_SKIPPED, /* its condition was false */
+    WORKFLOW_SKIPPED, /* the task's condition was false */
     WORKFLOW_OMITTED, /* a dependency did not succeed */
-    WORKFLOW_FAILED,  /* its program failed */
-    WORKFLOW_ERROR,   /* something other than its program failed */
+    WORKFLOW_FAILED,  /* the program failed */
+    WORKFLOW_ERROR,   /* something other than the program failed */
 };
 
 bool workflow_phase_is_final(enum workflow_phase phase);
 
 struct workflow_dag_task {
-    const size_t *needs; /* positions of the tasks it depends on */
+    const size_t *needs; /* positions of the tasks that this task depends on */
     size_t need_count;
     bool continue_on_failed, continue_on_error;
-    enum workflow_phase phase; /* the present phase */
+    enum workflow_phase phase; /* the current phase */
 
     /* Set by workflow_dag_advance() for a task whose phase is WORKFLOW_ABSENT. */
     bool start, omit;
@@ -36,9 +36,9 @@ struct workflow_dag {
     bool fail_fast; /* no new task is started after a failure */
 };
 
-/* Sets `start` and `omit` of the tasks and returns the phase of the graph: running until every
- * started task has ended and every other is omitted; then failed or error if a task was and
- * continueOn does not cover it, else succeeded. The graph must have no cycle. */
+/* Sets `start` and `omit` of the tasks and returns the phase of the graph. It is running until
+ * every task has ended or is omitted. Then it is failed or error if a task ended with that phase
+ * and its continueOn does not allow that, else succeeded. The graph must have no cycle. */
 enum workflow_phase workflow_dag_advance(struct workflow_dag *dag);
 
 /* Returns the position of a task on a cycle, or -1. */

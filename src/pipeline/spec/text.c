@@ -1,5 +1,5 @@
-/* Replaces references in texts; see text.h. A value is never expanded again, so that the output of
- * a step cannot refer to other values. */
+/* Replaces references in texts; see text.h. References inside a value are not replaced, so that the
+ * output of a step cannot refer to other values. */
 #include "pipeline/spec/text.h"
 
 #include "base/str.h"
@@ -17,8 +17,8 @@ static bool text_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Reads the name between "{{" at `text` and "}}". Returns 1 with the name and the rest, or 0 if
- * this is no reference. */
+/* Reads the name between "{{" at `text` and "}}". Returns 1 and sets `name` and the text behind the
+ * reference, 0 if this is no reference, or a negative code. */
 static int read_reference(const char *text, char name[WORKFLOW_REFERENCE_MAX],
                           const char **ret_behind, struct err *err)
 {
@@ -63,14 +63,14 @@ int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve
         if (found < 0)
             return found;
         if (found == 0) {
-            /* "{{{x}}" has a reference one character further on. */
+            /* In "{{{x}}" the reference begins one character later. */
             buf_append(&out, text, (size_t)(open + 1 - text));
             text = open + 1;
         } else {
             const char *value = resolve(context, name, err);
 
             if (!value)
-                return -ERR_INVALID; /* the error is in err */
+                return -ERR_INVALID; /* the resolver has set `err` */
             buf_append(&out, text, (size_t)(open - text));
             buf_append_str(&out, value);
             text = behind;

@@ -10,18 +10,18 @@ enum {
     WORKFLOW_TEXT_MAX = 4 * 1024 * 1024, /* bytes of one text after expansion */
 };
 
-/* Returns the value of a reference, valid as long as the expansion, or NULL with an error that
- * names it. */
+/* Returns the value of a reference, or NULL and sets an error that names the reference. The value
+ * must be valid until the expansion ends. */
 typedef const char *workflow_resolve(void *context, const char *reference, struct err *err);
 
 /* Replaces the references of a text. A reference is "{{name}}", with optional white space around
- * the name, which consists of letters, digits and "._-". Other text in double braces belongs to
- * another language (a dictionary, a template) and stays. Expressions ("{{=…}}") are rejected. A
- * text without references is returned itself. */
+ * the name, which consists of letters, digits and "._-". Other text in double braces may belong to
+ * another language (a dictionary, a template) and is not changed. Expressions ("{{=…}}") are
+ * rejected. For a text without references *ret is `text` itself. */
 int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve *resolve,
                          void *context, const char **ret, struct err *err);
 
-/* Copies the tree with all its strings expanded; member names stay. */
+/* Copies the tree with all its strings expanded. Member names are not expanded. */
 int workflow_tree_expand(struct arena *arena, const struct json *tree, workflow_resolve *resolve,
                          void *context, struct json **ret, struct err *err);
 

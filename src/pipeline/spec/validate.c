@@ -23,7 +23,7 @@ static const char *const SPEC_REFUSED[][2] = {
     {NULL},
 };
 
-/* Returns whether the value has no effect: null, false, an empty list or text. */
+/* Returns true if the value has no effect: null, false, an empty list or an empty text. */
 static bool is_nothing(const struct json *value)
 {
     if (!value || value->type == JSON_NULL)
@@ -44,7 +44,7 @@ int workflow_check_refused(struct workflow_checker *checker, const struct json *
     return 0;
 }
 
-enum { SCANNED_MAX = 16 }; /* a list with fewer items is searched without index */
+enum { SCANNED_MAX = 16 }; /* a list with fewer items is searched without an index */
 
 static struct map *index_list(struct workflow_checker *checker, const struct json *list)
 {

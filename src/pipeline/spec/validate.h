@@ -1,5 +1,5 @@
-/* Shared by the files of the validation. Each check reports the first mistake; the message starts
- * with the field's path. */
+/* Checks of a Workflow; only the files of the validation include this header. Each check reports
+ * the first mistake; the message starts with the field's path. */
 #ifndef TRAINYARD_PIPELINE_SPEC_VALIDATE_H
 #define TRAINYARD_PIPELINE_SPEC_VALIDATE_H
 
@@ -13,7 +13,8 @@ struct workflow_checker {
     struct err *err;
     struct map indexes; /* the indexes of workflow_find() */
 
-    /* The dag or steps template that is being checked; set by workflow_check_tasks(). */
+    /* The tasks of the dag or steps template that is being checked. Set by
+     * workflow_check_tasks(). */
     struct workflow_dag graph;
     struct map steps; /* name → struct workflow_step */
 };
@@ -23,8 +24,8 @@ struct workflow_match {
     size_t position;
 };
 
-/* Returns the first item of that name in a list of {name: …}. A large list is indexed once, because
- * a workflow may name its items tens of thousands of times. */
+/* Returns the first item with this name in a list of {name: …}. A large list is indexed once,
+ * because a workflow may refer to its items tens of thousands of times. */
 struct workflow_match workflow_find(struct workflow_checker *checker, const struct json *list,
                                     const char *name);
 
@@ -44,7 +45,8 @@ int workflow_check_tasks(struct workflow_checker *checker, const struct json *te
 int workflow_check_references(struct workflow_checker *checker, const struct json *template_,
                               const char *path);
 
-/* Rejects members of `object` that are listed in `fields` (ends with NULL) and are not empty. */
+/* Rejects members of `object` that are listed in `fields` and are not empty. `fields` contains
+ * pairs of a name and a reason, and ends with NULL. */
 int workflow_check_refused(struct workflow_checker *checker, const struct json *object,
                            const char *path, const char *const (*fields)[2]);
 

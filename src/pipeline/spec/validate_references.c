@@ -1,5 +1,5 @@
-/* Checks references before the workflow runs: each must name a value that will exist when it is
- * used. */
+/* Checks references before the workflow runs: each must name a value that will exist when the
+ * reference is resolved. */
 #include "pipeline/spec/text.h"
 #include "pipeline/spec/validate.h"
 #include "pipeline/spec/workflow.h"
@@ -12,11 +12,11 @@
 struct context {
     struct workflow_checker *checker;
     const struct json *template_;
-    const struct json *task; /* the task that has the text; NULL: the template itself */
-    size_t position;         /* position of a dag's task */
-    size_t group;            /* group of a step */
-    uint64_t *
-        *ancestors; /* per task of a dag: bits of the tasks before it; NULL: not computed yet */
+    const struct json *task; /* the task that contains the text; NULL: no task, but the template */
+    size_t position;         /* for a dag: the position of `task` */
+    size_t group;            /* for a step: its group */
+    uint64_t **ancestors; /* for each task of a dag: one bit per task that must end before it; NULL:
+                             not computed yet */
 };
 
 static const char *reference_fail(const char *reference, const char *why, struct err *err)
@@ -62,8 +62,8 @@ static const uint64_t *ancestors_of(struct context *context, size_t position)
     return context->ancestors[position] = bits;
 }
 
-/* Finds a task that has certainly ended when the present task begins; for the template's outputs,
- * any task. */
+/* Finds a task by name. Returns it only if it has always ended when the current task begins. For
+ * the outputs of the template, any task is valid. */
 static const struct json *find_earlier_task(struct context *context, const char *name)
 {
     const struct json *tasks = json_at(context->template_, "dag", "tasks", NULL);
@@ -218,7 +218,8 @@ int workflow_check_references(struct workflow_checker *checker, const struct jso
     struct context context = {.checker = checker, .template_ = template_};
     int result;
 
-    /* Checks the texts of the template itself; those of its tasks are checked with the tasks. */
+    /* Checks the texts of the template itself. The texts in its tasks are checked with the
+     * tasks. */
     JSON_EACH (member, template_) {
         if (str_eq(member->name, "dag") || str_eq(member->name, "steps"))
             continue;

@@ -138,7 +138,7 @@ static int check_resource(struct workflow_checker *checker, const struct json *t
     return 0;
 }
 
-/* The allowed sources of an output depend on the template's type. */
+/* Checks the sources of outputs. The allowed sources depend on the template's type. */
 static int check_outputs(struct workflow_checker *checker, const struct json *template_,
                          const char *path, int type)
 {

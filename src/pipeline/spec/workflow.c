@@ -1,4 +1,4 @@
-/* Reads a Workflow; see workflow.h. */
+/* Reads the parts of a Workflow; see workflow.h. */
 #include "pipeline/spec/workflow.h"
 #include "pipeline/spec/workflow_kind.h"
 
@@ -60,7 +60,7 @@ static bool is_name_char(char c)
            c == '_';
 }
 
-/* "a && b.Succeeded && c" */
+/* Splits a text of the form "a && b.Succeeded && c" into task names. */
 static int split_depends(struct arena *arena, const char *text, const char **names, size_t *count,
                          struct err *err)
 {

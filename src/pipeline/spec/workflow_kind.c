@@ -1,5 +1,6 @@
-/* The row of Workflows. The API server only validates the types of fields. The workflow controller
- * validates the rest, on any cluster (validate.h). As in Argo, the status is no subresource. */
+/* Defines the kind Workflow for the API server. The API server validates only the types of fields.
+ * The workflow controller validates the rest, on any cluster (validate.h). As in Argo, the status
+ * is not a subresource. */
 #include "pipeline/spec/workflow_kind.h"
 
 #include "kube/kinds/row.h"

@@ -1,4 +1,4 @@
-/* How the API serves Workflows: their resource, and their row (kube/kinds/kind.h). */
+/* Declares the API resource and the kind (kube/kinds/kind.h) of Workflows. */
 #ifndef TRAINYARD_PIPELINE_SPEC_WORKFLOW_KIND_H
 #define TRAINYARD_PIPELINE_SPEC_WORKFLOW_KIND_H
 
@@ -7,7 +7,7 @@
 extern const struct kube_resource WORKFLOWS_RESOURCE;
 extern const struct kube_kind WORKFLOW_KIND;
 
-/* workflow_types.c: what a Workflow looks like. */
+/* The types of a Workflow's fields, in workflow_types.c. */
 extern const struct schema_object WORKFLOW_TYPE;
 
 #endif

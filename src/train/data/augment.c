@@ -1,4 +1,5 @@
-/* Random variations of pictures; see augment.h. One bilinear pass does all the geometry. */
+/* Random variations of pictures; see augment.h. Shift, turn, scale, mirror and reshaping are done
+ * in one pass of bilinear interpolation. */
 #include "train/data/augment.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ bool augment_is_sane(const struct augment *augment)
     return true;
 }
 
-/* An approximately normal number: accurate enough here, and much cheaper than an exact one. */
+/* Draws an approximately normal number, which is accurate enough here and much cheaper than an
+ * exact one. */
 static float draw_bell(struct rand *rand)
 {
     uint64_t bits = rand_next(rand);
@@ -44,8 +46,8 @@ static void cover_picture(struct rand *rand, float part, int side, int channels,
                 to[(y * side + x) * channels + c] = grey;
 }
 
-/* Changes the brightness outside of an upright oval with a soft edge. A face fills the oval, and
- * the wall behind it says nothing about the person. */
+/* Changes the brightness outside of an upright oval with a soft edge. The oval is about the size of
+ * the face. The area outside of it shows the background, which must not influence the embedding. */
 static void change_backdrop(struct rand *rand, float most, int side, int channels, float *to)
 {
     const float across = 0.40f, down = 0.52f; /* half axes, as fractions of the side */
@@ -74,8 +76,9 @@ struct augment_shape augment_shape_draw(struct rand *rand, float highest)
     return shape;
 }
 
-/* Moves the point that is looked up, so that a person's shape stays the same however the picture is
- * shifted or turned. The first wave makes the face wider or narrower, the others do so unevenly. */
+/* Moves the source point of a pixel. It is applied in the coordinates of the source picture, so
+ * that the reshaping does not depend on shift and turn. Element 0 scales the face evenly, and the
+ * others are waves. */
 static void reshape_point(const struct augment_shape *shape, float side, float *x, float *y)
 {
     const float turn = 2 * (float)M_PI;

@@ -1,6 +1,6 @@
-/* Random variations of a picture: shifted, turned, scaled, mirrored, partly covered, in another
- * light, in front of another wall. Random draws come from the caller's stream, so that N workers
- * vary a picture as one worker would. Called for each picture of a training batch. */
+/* Varies a picture randomly: shifts, turns, scales, mirrors and partly covers it, and changes its
+ * light and background. The random numbers come from the caller's stream, so that the result does
+ * not depend on the number of workers. Called for each picture of a training batch. */
 #ifndef TRAINYARD_TRAIN_DATA_AUGMENT_H
 #define TRAINYARD_TRAIN_DATA_AUGMENT_H
 
@@ -14,25 +14,26 @@ struct augment {
     float turn;     /* largest angle in each direction, in radians */
     float scale;    /* largest change of size, up or down, as a fraction */
     float gamma;    /* brightness curve: between 1/(1+gamma) and 1+gamma */
-    float noise;    /* standard deviation, for pixels from 0 to 1 */
+    float noise;    /* standard deviation of the noise, for pixels from 0 to 1 */
     float cover;    /* side of the largest covered square, as a fraction of the side; 0: none */
     float backdrop; /* largest change of brightness of the area around the centre */
-    bool mirror;    /* mirror every second picture */
+    bool mirror;    /* mirror half of the pictures */
 };
 
-/* Whether every value is from 0 to 1. */
+/* Returns whether every value is from 0 to 1. */
 bool augment_is_sane(const struct augment *augment);
 
-/* A smooth change of proportions: the parts of a face are moved by waves as long as the picture.
- * Applied to all pictures of a person in the same way, it makes another person. */
+/* A smooth change of the proportions of a face: waves with the length of the picture move its
+ * parts. If all pictures of a person are reshaped in the same way, they look like another
+ * person. */
 struct augment_shape {
-    float across[3], down[3]; /* heights of the waves, as fractions of the side; 0: no change */
+    float across[3], down[3]; /* amplitudes, as fractions of the side; 0: no change */
 };
 
-/* Draws waves of at most the height `highest`. */
+/* Draws random waves with amplitudes from -highest to highest. */
 struct augment_shape augment_shape_draw(struct rand *rand, float highest);
 
-/* from: side × side × channels bytes, interleaved. to: the same as floats from 0 to 1. `shape` may
+/* Reads side × side × channels interleaved bytes and writes as many floats from 0 to 1. `shape` may
  * be NULL. */
 void augment_picture(const struct augment *augment, const struct augment_shape *shape,
                      struct rand *rand, const uint8_t *from, int side, int channels, float *to);

@@ -1,6 +1,7 @@
-/* Prepares batches in advance; see batch_feed.h. The batches in preparation form a ring: step s is
- * in slot s modulo the number of slots. There is one more slot than loaders, for the batch that was
- * taken. So every loader can be busy, and none runs further ahead. */
+/* Prepares batches in advance; see batch_feed.h. The slots form a ring: the batch of step s is in
+ * slot s modulo the number of slots. There is one slot per loader, and one for the batch that the
+ * caller uses. Every loader can therefore be busy, and no loader is further ahead than the number
+ * of loaders. */
 #include "train/data/batch_feed.h"
 
 #include "base/mem.h"
@@ -12,7 +13,7 @@
 struct slot {
     struct batch batch;
     uint64_t step;
-    bool filled; /* result and err are set */
+    bool filled; /* the batch is complete, and `result` and `err` are set */
     int result;
     struct err err;
 };
@@ -22,16 +23,16 @@ struct batch_feed {
     struct slot *slots;
     size_t slot_count;
     pthread_t threads[BATCH_FEED_LOADERS_MAX];
-    int started; /* loader threads */
+    int started; /* number of loader threads that run */
 
-    /* Protects everything below and in the slots, except the contents of a batch: they belong to
-     * the loader until the slot is filled, and then to the taker. */
+    /* Protects all members below and the slots, except the contents of a batch. The contents belong
+     * to the loader until `filled` is set, and then to the thread that takes batches. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool open, ends; /* open: the taker has set the step to begin with; ends: loaders must exit */
-    uint64_t taken;  /* step that the taker holds or waits for */
-    uint64_t next;   /* step that the next free loader takes */
-    int busy;        /* loaders that fill a batch */
+    bool open, ends; /* open: `next` is set, so loaders may work; ends: loaders must exit */
+    uint64_t taken;  /* the last step passed to batch_feed_take() */
+    uint64_t next;   /* the step that the next free loader prepares */
+    int busy;        /* number of loaders that are filling a batch */
     size_t first, count;
 };
 
@@ -108,7 +109,7 @@ struct batch_feed *batch_feed_free(struct batch_feed *feed)
     return NULL;
 }
 
-/* Discards all batches. The lock must be held. */
+/* Waits for busy loaders and discards all batches. The lock must be held. */
 static void clear_batches(struct batch_feed *feed)
 {
     feed->open = false;
@@ -131,7 +132,7 @@ void batch_feed_share(struct batch_feed *feed, size_t first, size_t count)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Fills the batch on this thread, unless it is still there. Used without loaders. */
+/* Fills the batch on the calling thread, unless the slot has it already. Used without loaders. */
 static void fill_now(struct batch_feed *feed, struct slot *slot, uint64_t step)
 {
     if (slot->filled && slot->step == step && slot->result == 0)

@@ -3,12 +3,13 @@
 
 #include <math.h>
 
-/* Windows of less contrast show a wall. The second constant allows for thresholds that were rounded
- * when the file was written. */
+/* Windows with a smaller standard deviation of the pixels are rejected, because they show no
+ * object. THRESHOLD_SLACK allows for thresholds that were rounded when the file was written. */
 #define DEVIATION_MIN   10.0
 #define THRESHOLD_SLACK 1e-5f
 
-/* Offsets of the corners of a rectangle: its sum is a - b - c + d. */
+/* Offsets of the corners of a rectangle in the integral image. The sum of the pixels in the
+ * rectangle is a - b - c + d. */
 struct corners {
     int a, b, c, d;
 };
@@ -17,14 +18,14 @@ struct planned {
     int count;
     float weights[CASCADE_RECTANGLES];
     struct corners corners[CASCADE_RECTANGLES];
-    int cells[4][4]; /* local binary patterns: the crossings of the grid */
+    int cells[4][4]; /* local binary patterns: offsets of the corners of the 3 × 3 cells */
 };
 
 struct cascade_plan {
     const struct cascade *cascade;
     int stride;
     struct planned *features;
-    struct corners inner; /* the window without its edge, in which contrast is measured */
+    struct corners inner; /* the window without its outer pixels, for measuring the contrast */
 };
 
 void cascade_window(const struct cascade *cascade, int *ret_width, int *ret_height)
@@ -90,7 +91,8 @@ struct cascade_plan *cascade_plan_free(struct cascade_plan *plan)
     return NULL;
 }
 
-/* Sums may wrap around, but their differences are right: no window has a sum above 2^32. */
+/* The integral image may wrap around, but the differences are correct, because no window has a sum
+ * of 2^32 or more. */
 static float weigh_feature(const struct planned *feature, const uint32_t *at)
 {
     float sum = 0;
@@ -101,8 +103,8 @@ static float weigh_feature(const struct planned *feature, const uint32_t *at)
     return sum;
 }
 
-/* Eight neighbours, clockwise from the upper left. A bit is set if the neighbour is not darker than
- * the centre. */
+/* Returns one bit per neighbour of the centre cell, clockwise from the upper left. A bit is set if
+ * the neighbour is not darker than the centre. */
 static unsigned feature_pattern(const struct planned *feature, const uint32_t *at)
 {
     static const uint8_t AROUND[8][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 2},
@@ -140,7 +142,8 @@ static float evaluate_tree(const struct cascade_plan *plan, const struct cascade
     return plan->cascade->leaves.items[tree->leaf + (uint32_t)-next];
 }
 
-/* 1 / (area · deviation) of the window, the unit of the sums. 0: too little contrast. */
+/* Returns 1 / (area × standard deviation) of the window, by which Haar features are scaled, or 0 if
+ * the window has too little contrast. */
 static float window_contrast(const struct cascade_plan *plan, const uint32_t *at,
                              const uint64_t *squares)
 {

@@ -13,16 +13,17 @@ struct cascade_rectangle {
 };
 
 struct cascade_feature {
-    int count; /* rectangles; a local binary pattern has one, its first cell */
+    int count; /* number of rectangles; a local binary pattern has one: its first cell */
     struct cascade_rectangle rectangles[CASCADE_RECTANGLES];
 };
 
-/* The successor of a node is a later node of its tree if positive, else the leaf -value. */
+/* The successors `left` and `right` are the index of a later node of the same tree if positive.
+ * Otherwise their negative is the index of a leaf of the tree. */
 struct cascade_node {
     int left, right;
     int feature;
-    float threshold;                 /* Haar: left if the feature is below it */
-    uint32_t subset[CASCADE_SUBSET]; /* local binary patterns: left if the pattern is in this set */
+    float threshold;                 /* Haar: go left if the feature is below it */
+    uint32_t subset[CASCADE_SUBSET]; /* local binary patterns: go left if the set has it */
 };
 
 struct cascade_tree {

@@ -1,6 +1,6 @@
-/* Reads a cascade; see cascade.h, and cascade_xml.h for the text. Unknown elements are skipped. The
- * others are checked such that evaluating the cascade needs no checks: every feature lies in the
- * window, and every path through a tree leads forward and ends at a leaf of the tree. */
+/* Reads a cascade from XML; see cascade.h. Unknown elements are skipped. The checks here make
+ * checks during evaluation unnecessary: every feature lies in the window, and every path through a
+ * tree leads forward and ends at a leaf of the tree. */
 #include "train/data/cascade_internal.h"
 #include "train/data/cascade_xml.h"
 
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Rows of left, right, feature, and a threshold or a subset. */
+/* Reads rows of left, right, feature, and a threshold or a subset. */
 static int read_nodes(struct cascade_xml *reader, struct cascade *cascade,
                       struct cascade_tree *tree)
 {
@@ -128,7 +128,8 @@ static int read_stage(struct cascade_xml *reader, struct cascade *cascade)
     return 0;
 }
 
-/* "x y width height [weight]"; checked against the window when everything is read. */
+/* Reads "x y width height [weight]". The rectangle is checked when the size of the window is
+ * known. */
 static int read_rectangle(struct cascade_xml *reader, struct cascade_feature *feature)
 {
     double n[5] = {0};

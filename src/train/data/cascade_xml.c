@@ -1,4 +1,4 @@
-/* Elements, text and comments of XML; see cascade_xml.h. */
+/* Parses a subset of XML; see cascade_xml.h. */
 #include "train/data/cascade_xml.h"
 
 #include <ctype.h>
@@ -48,7 +48,7 @@ static int pass_blank(struct cascade_xml *reader)
     }
 }
 
-/* Skips attributes. An element that closes itself is not supported. */
+/* Skips attributes. Empty-element tags (<a/>) are not supported. */
 int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_NAME_MAX])
 {
     int result = pass_blank(reader);
@@ -75,7 +75,6 @@ int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_N
     return result < 0 ? result : 1;
 }
 
-/* Skips the rest of an element. */
 int cascade_xml_pass_element(struct cascade_xml *reader, int depth)
 {
     char name[CASCADE_XML_NAME_MAX];

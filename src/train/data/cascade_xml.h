@@ -1,6 +1,6 @@
-/* The XML that cascade_read.c needs: elements, numbers and words, read from front to back.
- * Attributes are skipped; only names and words are copied. Every function returns a negative code
- * with a sentence if the text ends early or contains something else. */
+/* Parses the subset of XML that cascade_read.c needs: elements, numbers and words, in the order of
+ * the file. Attributes are skipped. Every function returns a negative code and sets reader->err if
+ * the text ends early or is not as expected. */
 #ifndef TRAINYARD_TRAIN_DATA_CASCADE_XML_H
 #define TRAINYARD_TRAIN_DATA_CASCADE_XML_H
 
@@ -19,12 +19,12 @@ int cascade_xml_refuse(struct cascade_xml *reader, const char *what);
 
 /* Returns 1 and the name if an element opens, or 0 if the enclosing element closes. */
 int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_NAME_MAX]);
-/* skips the rest of an element */
+/* Skips the rest of an element. */
 int cascade_xml_pass_element(struct cascade_xml *reader, int depth);
 
 /* Returns 1 and the number, or 0 if the element closes. */
 int cascade_xml_next_number(struct cascade_xml *reader, double *ret);
-/* Reads all numbers of an element, at most `max`. Returns how many. */
+/* Reads all numbers of an element, at most `max`. Returns how many it has read. */
 int cascade_xml_numbers(struct cascade_xml *reader, double *ret, int max);
 /* Reads one number from `min` to `max`. */
 int cascade_xml_number(struct cascade_xml *reader, double min, double max, double *ret);

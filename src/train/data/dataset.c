@@ -49,7 +49,7 @@ static int by_version(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Lists the entries of a directory that are folders, or files, as paths ordered by name. */
+/* Lists the subdirectories or the regular files of a directory, as paths ordered by name. */
 static int list_directory(const char *path, bool directories, size_t max, char ***ret_paths,
                           size_t *ret_count, struct err *err)
 {
@@ -254,7 +254,7 @@ int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t pict
 /* ---- Random draws
  * ------------------------------------------------------------------------------------ */
 
-/* Independent streams have different first keys. */
+/* Keys that make the streams of random numbers independent of each other. */
 enum { KEY_SPLIT = 0x73706c69, KEY_EPOCH = 0x65706f63, KEY_PICTURES = 0x70696374 };
 
 static void shuffle_order(struct rand *rand, size_t count, size_t *ret_order)
@@ -311,8 +311,8 @@ void dataset_split_release(struct dataset_split *split)
     *split = (struct dataset_split){0};
 }
 
-/* Draws pictures of one person: a new permutation for each round if more are needed than there are.
- */
+/* Draws `wanted` pictures of one person. No picture is drawn again before all others have been
+ * drawn. */
 static void draw_pictures(struct rand *rand, size_t available, size_t wanted, size_t person,
                           struct dataset_sample *ret_samples)
 {
@@ -333,8 +333,8 @@ int dataset_draw_batch(const struct dataset *dataset, const struct dataset_perso
             err, ERR_INVALID,
             "a batch of %zu persons with %zu pictures each cannot be drawn from %zu persons",
             batch_persons, batch_pictures, from->count);
-    /* An epoch has as many steps as complete batches fit. The persons who are left over differ from
-     * epoch to epoch. */
+    /* An epoch has only complete batches. The persons who are left over differ from epoch to
+     * epoch. */
     uint64_t steps = from->count / batch_persons, epoch = step / steps;
     _cleanup_free_ size_t *order = mem_calloc(from->count, sizeof(size_t));
     dataset_shuffle(seed, epoch, from->count, order);

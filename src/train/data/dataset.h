@@ -1,7 +1,8 @@
-/* Data sets of persons. Each person has a name and some pictures, from a folder with one subfolder
- * per person, or drawn on demand (faces_procedural.h). Pictures are addressed by position, and
- * nothing depends on time, threads or the order of calls, so N workers see what one would see. All
- * functions except open and free may be called from several threads at the same time. */
+/* Data sets of persons. Each person has a name and some pictures. They come from a folder with one
+ * subfolder per person, or are generated when they are loaded (faces_procedural.h). The results do
+ * not depend on time, threads or the order of calls, so they are the same with any number of
+ * workers. All functions except open and free may be called from several threads at the same
+ * time. */
 #ifndef TRAINYARD_TRAIN_DATA_DATASET_H
 #define TRAINYARD_TRAIN_DATA_DATASET_H
 
@@ -15,20 +16,21 @@ struct dataset;
 
 enum {
     DATASET_PERSONS_MAX = 100000,
-    DATASET_PICTURES_MAX = 100000, /* of one person */
+    DATASET_PICTURES_MAX = 100000, /* limit per person */
     DATASET_SIDE_MAX = 1024,       /* pixels per side of a loaded picture */
 };
 
-/* `path` holds one folder per person, each with PGM, PPM, PNG, JPEG or WebP files. Persons and
- * pictures are ordered by name (digits as numbers: s2 before s10). Hidden files, other files, and
- * persons without a picture are left out. Nothing is decoded here: see dataset_survey.h. */
+/* Opens a folder with one subfolder per person, each with PGM, PPM, PNG, JPEG or WebP files.
+ * Persons and pictures are ordered by name (digits as numbers: s2 before s10). Hidden files, other
+ * files, and persons without a picture are left out. The pictures are not decoded; see
+ * dataset_survey.h. */
 int dataset_open_folder(const char *path, struct dataset **ret, struct err *err);
 
-/* Opens the pictures that lie directly in a folder, as those of one person with the name of the
- * folder. */
+/* Opens the pictures that lie directly in a folder, as one person with the name of the folder. */
 int dataset_open_pictures(const char *path, struct dataset **ret, struct err *err);
 
-/* Drawn faces: `persons` persons with `pictures` pictures each, all derived from the seed. */
+/* Opens generated faces: `persons` persons with `pictures` pictures each, all derived from the
+ * seed. */
 int dataset_open_procedural(uint64_t seed, size_t persons, size_t pictures, struct dataset **ret,
                             struct err *err);
 
@@ -37,27 +39,27 @@ DEFINE_CLEANUP(dataset)
 
 size_t dataset_persons(const struct dataset *dataset);
 size_t dataset_pictures(const struct dataset *dataset, size_t person);
-size_t dataset_total(const struct dataset *dataset); /* pictures of all persons */
+size_t dataset_total(const struct dataset *dataset); /* number of pictures of all persons */
 const char *dataset_person_name(const struct dataset *dataset, size_t person);
 
-/* "40 people, 240 pictures, digest 1f2e3d4c": the digest covers the names of persons and files and
- * the current file sizes. The pictures are not read. */
+/* Writes "40 people, 240 pictures, digest 1f2e3d4c". The digest covers the names of persons and
+ * files and the current file sizes. The pictures are not read. */
 enum { DATASET_TEXT_MAX = 128 };
 void dataset_describe(const struct dataset *dataset, char *text, size_t size);
 
-/* Writes the path of the file, or "procedural:SEED/PERSON/PICTURE", for messages and pages. */
+/* Writes the path of the file, or "procedural:SEED/PERSON/PICTURE" for a generated picture. */
 void dataset_picture_name(const struct dataset *dataset, size_t person, size_t picture, char *text,
                           size_t size);
 
-/* Loads the face of the picture if a survey found it, else the centre square, scaled to side ×
- * side, as rows of pixels with interleaved channels: 1 is grey, 3 is RGB. Floats are in [0, 1]. */
+/* Loads the face of a picture if a survey has found it, else the centre square, scaled to side ×
+ * side pixels. `channels` is 1 for grey or 3 for interleaved RGB. Floats are in [0, 1]. */
 int dataset_load(const struct dataset *dataset, size_t person, size_t picture, size_t side,
                  size_t channels, float *ret_pixels, struct err *err);
 int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t picture, size_t side,
                        size_t channels, uint8_t *ret_pixels, struct err *err);
 
-/* A split that holds out whole persons. It depends only on the seed and the number of persons. Both
- * lists ascend. The caller releases the split. */
+/* Splits the persons into training and held-out persons. The split depends only on the seed and the
+ * number of persons. Both lists are in ascending order. The caller releases the split. */
 struct dataset_persons_list {
     size_t *items;
     size_t count;
@@ -75,14 +77,15 @@ struct dataset_sample {
 };
 
 /* Draws the global batch of a step for metric learning: `batch_persons` different persons out of
- * `from`, each with `batch_pictures` pictures (different ones if the person has enough), person by
- * person. The draw depends only on (seed, step), so a worker takes its share of the batch by
- * position. Within an epoch of steps every person comes once before any comes again. */
+ * `from`, each with `batch_pictures` pictures (different pictures if the person has enough),
+ * ordered by person. The batch depends only on (seed, step), so each worker can take its share by
+ * position. No person appears twice in an epoch. */
 int dataset_draw_batch(const struct dataset *dataset, const struct dataset_persons_list *from,
                        uint64_t seed, uint64_t step, size_t batch_persons, size_t batch_pictures,
                        struct dataset_sample *ret_samples, struct err *err);
 
-/* A permutation of 0 … count-1 for one epoch. It depends only on (seed, epoch). */
+/* Sets a permutation of 0 … count-1 for one epoch. The permutation depends only on (seed,
+ * epoch). */
 void dataset_shuffle(uint64_t seed, uint64_t epoch, size_t count, size_t *ret_order);
 
 #endif

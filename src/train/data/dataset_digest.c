@@ -19,7 +19,8 @@ static uint64_t add_number(uint64_t hash, uint64_t number)
     return add_text(hash, text);
 }
 
-/* The path of the folder does not count: a volume may be mounted elsewhere the next time. */
+/* The digest does not cover the path of the folder, because a volume may be mounted elsewhere the
+ * next time. */
 static uint64_t add_file(uint64_t hash, const char *path)
 {
     struct stat info = {0};

@@ -1,5 +1,4 @@
-/* The inside of a data set: dataset.c opens it and draws batches, dataset_survey.c looks at every
- * picture once. */
+/* The members of a data set, for dataset.c and dataset_survey.c. */
 #ifndef TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
 #define TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
 
@@ -8,9 +7,9 @@
 
 struct person {
     char *name;
-    char **files; /* NULL if the pictures are drawn */
+    char **files; /* paths of the pictures; NULL if they are generated */
     size_t count;
-    /* the part of each picture to cut out; NULL: its centre square */
+    /* the square to which each picture is cropped; NULL: the centre square */
     struct picture_square *squares;
 };
 

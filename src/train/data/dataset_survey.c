@@ -1,5 +1,5 @@
-/* Looks at every picture once; see dataset_survey.h. Threads take the pictures in turn and record
- * what they find. The consequences are decided afterwards, in the order of the data set. */
+/* Examines every picture once; see dataset_survey.h. Several threads examine the pictures and
+ * record the results. Unusable pictures are removed afterwards, in the order of the data set. */
 #include "train/data/dataset_survey.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ struct look {
     const char *path;
     struct picture_square square;
     size_t faces;
-    char *reason; /* why the picture cannot be used; NULL: it can */
+    char *reason; /* why the picture cannot be used; NULL: it is usable */
 };
 
 struct work {
@@ -48,7 +48,7 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* This thread works, too, so missing threads only cost time. */
+/* The calling thread works, too, so a thread that cannot be started is no error. */
 static void look_at_all(struct work *work)
 {
     pthread_t threads[DATASET_SURVEY_THREADS_MAX];
@@ -62,7 +62,7 @@ static void look_at_all(struct work *work)
         pthread_join(threads[i], NULL);
 }
 
-/* Keeps the usable pictures of a person, and counts the others. */
+/* Removes the unusable pictures of a person, and counts them. */
 static void sift_person(struct person *person, struct look *looks, bool cut,
                         struct dataset_survey *survey)
 {

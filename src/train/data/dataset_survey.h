@@ -1,7 +1,7 @@
-/* Looks at every picture of a data set once, before it is used. Pictures that cannot be decoded are
- * left out, counted and named, and the face of each picture is found. The result depends only on
- * the files, so every worker leaves out the same pictures. Training, evaluation and serving call it
- * from one thread, right after a folder was opened. */
+/* Decodes every picture of a data set once, before the data set is used, and finds the faces.
+ * Pictures that cannot be used are left out and reported. The result depends only on the files, so
+ * every worker leaves out the same pictures. Training, evaluation and serving call it from one
+ * thread, right after a folder was opened. */
 #ifndef TRAINYARD_TRAIN_DATA_DATASET_SURVEY_H
 #define TRAINYARD_TRAIN_DATA_DATASET_SURVEY_H
 
@@ -17,24 +17,24 @@ struct dataset_survey_options {
 };
 
 struct dataset_survey {
-    size_t pictures; /* pictures looked at */
-    size_t left_out; /* pictures that cannot be used */
-    size_t faces;    /* pictures on which a face was found */
+    size_t pictures; /* number of pictures examined */
+    size_t left_out; /* number of pictures that cannot be used */
+    size_t faces;    /* number of pictures on which a face was found */
     size_t persons_left_out;
-    /* name and reason of the first pictures that were left out */
+    /* for the first pictures that were left out: the path and the reason */
     char *reasons[DATASET_SURVEY_NAMED];
     size_t named;
 };
 
-/* Drawn pictures are skipped. Returns -ERR_INVALID if no picture is left. */
+/* Generated pictures are skipped. Returns -ERR_INVALID if no picture is left. */
 int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_options *options,
                        struct dataset_survey *ret, struct err *err);
 void dataset_survey_release(struct dataset_survey *survey); /* safe on zeroed memory */
 
-/* Discards the positions of the faces: every picture is cut to its centre square again. */
+/* Discards the positions of the faces. Every picture is cropped to its centre square again. */
 void dataset_survey_forget_faces(struct dataset *dataset);
 
-/* Writes "2 of 400 pictures are left out: …", or an empty text if none is. */
+/* Writes "2 of 400 pictures are left out: …", or an empty text if no picture is left out. */
 void dataset_survey_sentence(const struct dataset_survey *survey, char *text, size_t size);
 
 #endif

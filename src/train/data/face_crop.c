@@ -1,11 +1,11 @@
-/* The part of a picture that shows the face; see face_crop.h. */
+/* Chooses the part of a picture for a face model; see face_crop.h. */
 #include "train/data/face_crop.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Added around the square of the cascade, which ends at eyebrows and chin. */
-#define MARGIN 0.1 /* on each side, as a fraction of its side */
+/* Added around the square of the cascade, which extends only from the eyebrows to the chin. */
+#define MARGIN 0.1 /* on each edge, as a fraction of the square's side */
 
 static const char *const NAMES[] = {"off", "auto", "cascade", "whole"};
 

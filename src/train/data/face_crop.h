@@ -1,5 +1,6 @@
-/* The part of a picture that a face model sees. Training chooses it, and every later use of the
- * model must cut pictures the same way; therefore the model's configuration keeps the choice. */
+/* Chooses the square part of a picture that is the input of a face model. Every later use of a
+ * model must crop pictures in the same way as its training, so the choice is stored in the model's
+ * configuration. */
 #ifndef TRAINYARD_TRAIN_DATA_FACE_CROP_H
 #define TRAINYARD_TRAIN_DATA_FACE_CROP_H
 
@@ -9,23 +10,24 @@ enum face_crop {
     FACE_CROP_OFF,     /* the centre square */
     FACE_CROP_AUTO,    /* the face, or the centre square if no face is found */
     FACE_CROP_CASCADE, /* the face; a picture without a face is not used */
-    FACE_CROP_WHOLE,   /* the whole picture: the square around it */
+    FACE_CROP_WHOLE,   /* the whole picture, extended to a square */
 };
 
 const char *face_crop_name(enum face_crop crop);
 int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err);
 
-/* Opens the finder for this choice; NULL if no face has to be found. If the cascade is not
- * installed, FACE_CROP_CASCADE fails, and FACE_CROP_AUTO becomes FACE_CROP_OFF: then 0 is returned
- * and `err` has the reason. */
+/* Opens the finder for this choice, or leaves *ret unchanged if no face has to be found. If the
+ * cascade is not installed, FACE_CROP_CASCADE fails. FACE_CROP_AUTO becomes FACE_CROP_OFF in this
+ * case: then `err` has the reason and 0 is returned. The caller frees the finder. */
 int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *err);
 
 /* Sets the error for a picture without a face. Returns -ERR_INVALID. */
 int face_crop_no_face(struct err *err);
 
-/* Returns the square to cut out, with a margin around the face. Returns -ERR_INVALID if
- * FACE_CROP_CASCADE finds no face. *ret_faces, which may be NULL, is the number of faces found; the
- * square shows the most prominent. It is 0 if no face is looked for. It is set on failure, too. */
+/* Sets *ret to the square to which the picture is cropped, with a margin around the most prominent
+ * face. Returns -ERR_INVALID if FACE_CROP_CASCADE finds no face. Sets *ret_faces to the number of
+ * faces found, on failure, too. It is 0 if this choice does not search for faces. ret_faces may be
+ * NULL. */
 int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
                      const struct picture *picture, struct picture_square *ret, size_t *ret_faces,
                      struct err *err);

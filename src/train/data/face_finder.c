@@ -1,5 +1,5 @@
-/* Finds the face in a picture; see face_finder.h. The picture shrinks step by step, while the
- * window keeps the size that the cascade was trained with. */
+/* Finds the face in a picture; see face_finder.h. The picture is scaled down step by step, because
+ * the window has the fixed size with which the cascade was trained. */
 #include "train/data/face_finder.h"
 
 #include "base/mem.h"
@@ -11,11 +11,11 @@
 
 enum {
     SIDE_MAX = 400, /* longer side of the searched picture; larger pictures are scaled down first */
-    SUPPORT_MIN = 3,   /* windows that must agree on a face */
-    WINDOWS_MAX = 4096 /* limit per picture: a picture that passes everywhere shows no face */
+    SUPPORT_MIN = 3,   /* number of windows that must agree on a face */
+    WINDOWS_MAX = 4096 /* accepted windows per picture; more of them are ignored */
 };
 
-#define SHRINK   1.1 /* factor from one size to the next */
+#define SHRINK   1.1 /* scale factor from one size to the next */
 #define SMALLEST 0.2 /* smallest face, as a fraction of the shorter side */
 #define BORDER                                                                                     \
     0.1 /* border around the picture, as a fraction of the shorter side: a face may fill the       \
@@ -23,8 +23,8 @@ enum {
 #define AGREEMENT                                                                                  \
     0.2 /* how far apart the windows of one face may be, as a fraction of their side */
 /* The least score of another face, as a fraction of the best score. With this value one face is
- * found on each of the 400 portraits of ORL, and two on each of 100 pairs of them next to each
- * other. */
+ * found on each of the 400 portraits of the ORL data set, and two faces on each of 100 pictures
+ * that were made of two portraits. */
 #define FURTHER 0.2
 
 struct face_finder {
@@ -34,7 +34,7 @@ struct face_finder {
 
 struct grey {
     int width, height;
-    double border; /* in pixels; the pixels at the edge are repeated there */
+    double border; /* width of the border in pixels; it repeats the pixels at the edge */
     float *pixels;
 };
 
@@ -79,8 +79,8 @@ static float grey_at(const struct picture *picture, size_t x, size_t y)
                : 0.299f * (float)p[0] + 0.587f * (float)p[1] + 0.114f * (float)p[2];
 }
 
-/* The picture in grey, `factor` times smaller in each direction. A pixel is the mean of the area
- * that it covers. */
+/* Returns the picture in grey, `factor` times smaller in each direction. A pixel is the mean of the
+ * area that it covers. */
 static struct grey shrink_picture(const struct picture *picture, double factor)
 {
     struct grey grey = {(int)((double)picture->width / factor),
@@ -166,7 +166,7 @@ static size_t root_of(size_t *parents, size_t i)
     return i;
 }
 
-/* Windows that agree, directly or through others. */
+/* A group of windows that agree with each other directly or through other windows of the group. */
 struct group {
     struct picture_square sum;
     int support;
@@ -184,7 +184,8 @@ static int by_score(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* A nose or a collar that looks like a face lies inside a face or around it. */
+/* Two overlapping groups show only one face. The lower score is a false detection, such as a nose
+ * or a collar. */
 static bool boxes_overlap(const struct picture_square *a, const struct picture_square *b)
 {
     double apart = fmax(a->side, b->side) / 2;
@@ -192,8 +193,8 @@ static bool boxes_overlap(const struct picture_square *a, const struct picture_s
            fabs(a->y + a->side / 2 - b->y - b->side / 2) < apart;
 }
 
-/* Counts the faces among `groups`, which are sorted by score: those with a score near the best that
- * do not overlap a better one. */
+/* Counts the faces among `groups`, which are sorted by score. A face has a score of at least
+ * FURTHER of the best score, and does not overlap a face with a better score. */
 static size_t count_faces(const struct group *groups, size_t count)
 {
     struct picture_square faces[FACE_FINDER_FACES_MAX];
@@ -210,8 +211,8 @@ static size_t count_faces(const struct group *groups, size_t count)
     return found;
 }
 
-/* Replaces each group of agreeing windows by its mean. The best group has the most windows, where
- * large windows count more. Returns the number of faces. */
+/* Groups the windows that agree, and sets *ret to the mean window of the best group. The score of a
+ * group is the sum of the sides of its windows. Returns the number of faces. */
 static size_t choose_box(const struct boxes *boxes, struct picture_square *ret)
 {
     size_t count = boxes->list.count;

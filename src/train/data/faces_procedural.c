@@ -1,7 +1,7 @@
-/* Draws faces; see faces_procedural.h. Everything is painted pixel by pixel in face coordinates: x
- * to the right, y down, and the face about 1 high and wide around the origin. A shape is the
- * distance to its edge, negative inside. The distance in pixels decides how much of a pixel is
- * covered, so edges are smooth at any size. */
+/* Draws faces; see faces_procedural.h. The colour of each pixel is computed in face coordinates: x
+ * to the right, y down, and a face about 1 high and wide with its centre at the origin. A shape is
+ * a function that returns the distance of a point to the edge of the shape, negative inside. The
+ * distance in pixels gives the covered fraction of a pixel, so edges are smooth at any size. */
 #include "train/data/faces_procedural.h"
 
 #include "base/rand.h"
@@ -28,7 +28,7 @@ enum hair_style {
 /* The traits of a person. Lengths are in face coordinates. */
 struct traits {
     struct colour skin, hair, iris, lips;
-    float width, height, jaw; /* half axes of the head; jaw < 1 is pointed */
+    float width, height, jaw; /* half axes of the head; a jaw < 1 is pointed */
     enum hair_style style;
     float hair_line, hair_volume;
     float eye_gap, eye_height, eye_width, eye_open, eye_slant;
@@ -41,7 +41,7 @@ struct traits {
     float mole_x, mole_y;
 };
 
-/* The circumstances of one picture. */
+/* The pose, expression, light and background of one picture. */
 struct view {
     float angle, scale, shift_x, shift_y, turn, nod;
     float smile, mouth_open, eyes_open, brows_up, gaze;
@@ -175,7 +175,7 @@ static float box_distance(float x, float y, float a, float b)
     return dx > dy ? dx : dy;
 }
 
-/* An ellipse at the top that narrows towards the chin. */
+/* The head is an ellipse that narrows towards the chin. */
 static float head_distance(const struct traits *t, float x, float y)
 {
     float narrowing = y > 0 ? 1 - (1 - t->jaw) * (y / t->height) * (y / t->height) : 1;
@@ -322,12 +322,12 @@ static void paint_face(struct brush *brush, const struct traits *t, const struct
     static const struct colour BLACK = {0, 0, 0};
     float edge = head_distance(t, x, y);
     paint_shape(brush, edge, t->skin, 1);
-    /* The shadow side. */
+    /* Darken the side that is away from the light. */
     float lit = (x * v->light_x + (y - 0.1f) * v->light_y) / t->height;
     if (edge < 0)
         brush->colour =
             mix_colours(brush->colour, BLACK, lit > 0 ? smaller_of(0.55f * lit, 0.5f) : 0);
-    /* Features move with the turn of the head; the outline hardly does. */
+    /* When the head turns, the features move, but the outline hardly does. */
     float fx = x - v->turn * (1 - (x * x) / (t->width * t->width)), fy = y - v->nod;
     struct colour growth = mix_colours(t->hair, BLACK, 0.1f);
     if (t->beard)
@@ -386,7 +386,7 @@ void faces_draw(uint64_t seed, uint64_t person, uint64_t picture, size_t side, u
                                          view.hidden_size),
                             view.hidden_colour, 1);
             uint8_t *out = ret_rgb + (row * side + column) * 3;
-            double grain = rand_unit(&noise) * 3.4 - 1.7; /* uniform, deviation near 1 */
+            double grain = rand_unit(&noise) * 3.4 - 1.7; /* uniform, standard deviation near 1 */
             out[0] = finish_value(&view, brush.colour.r, view.light.r, grain);
             out[1] = finish_value(&view, brush.colour.g, view.light.g, grain);
             out[2] = finish_value(&view, brush.colour.b, view.light.b, grain);

@@ -1,6 +1,6 @@
-/* Data sets in the IDX format; see idx.h. A file has a magic number (two zero bytes, the type 0x08
- * for one byte per value, the number of dimensions), each dimension as a big-endian u32, and the
- * values. */
+/* Data sets in the IDX format; see idx.h. A file starts with a magic number: two zero bytes, the
+ * type 0x08 for one byte per value, and the number of dimensions. Each dimension follows as a
+ * big-endian u32, and then the values. */
 #include "train/data/idx.h"
 
 #include "base/buf.h"
@@ -18,7 +18,8 @@ enum {
     MAGIC_LABELS = 0x801,
     HEADER_IMAGES = 16,
     HEADER_LABELS = 8,
-    FILE_MAX = 1 << 30, /* bytes after unpacking: a small gzip file can contain a huge one */
+    /* bytes after unpacking, because a small gzip file can unpack to a huge file */
+    FILE_MAX = 1 << 30,
     LABELS_FILE_MAX = 64 << 10,
     PATH_SIZE = 4096,
 };
@@ -89,7 +90,7 @@ int idx_parse(const char *name, const void *images, size_t images_size, const vo
     return 0;
 }
 
-/* Also reads plain files: zlib recognises them. */
+/* Also reads plain files, which zlib passes through. */
 static int unpack_file(const char *path, struct buf *buf, struct err *err)
 {
     gzFile file = gzopen(path, "rbe");
@@ -120,7 +121,7 @@ static int unpack_file(const char *path, struct buf *buf, struct err *err)
     return result;
 }
 
-/* Finds "train-images-idx3-ubyte", the usual name, or the variant with a dot. */
+/* Finds a file such as "train-images-idx3-ubyte", or the variant of its name with a dot. */
 static bool find_file(const char *directory, const char *stem, const char *kind,
                       char path[PATH_SIZE])
 {
@@ -211,7 +212,7 @@ struct idx *idx_free(struct idx *idx)
     return NULL;
 }
 
-/* Reads line `label` of DIR/LABELS. */
+/* Reads line `label` of DIR/LABELS. Returns whether it exists. */
 static bool name_in_file(const char *directory, int label, char *text, size_t size)
 {
     char path[PATH_SIZE];

@@ -1,6 +1,6 @@
-/* Data sets in the IDX format of MNIST (one byte per pixel, one byte per label), plain or gzip:
- * "train-images-idx3-ubyte[.gz]" and its three companions in one directory. Read completely into
- * memory and immutable afterwards, so any number of threads may use it. */
+/* Reads data sets in the IDX format of MNIST: one byte per pixel and one byte per label, in plain
+ * or gzip files. A directory has "train-images-idx3-ubyte[.gz]" and three more files. A data set is
+ * read completely into memory and is immutable afterwards, so any number of threads may use it. */
 #ifndef TRAINYARD_TRAIN_DATA_IDX_H
 #define TRAINYARD_TRAIN_DATA_IDX_H
 
@@ -15,35 +15,35 @@ enum idx_part { IDX_TRAIN, IDX_TEST };
 
 enum { IDX_PICTURES_MAX = 10000000, IDX_SIDE_MAX = 1024 };
 
-#define IDX_DIRECTORY_DEFAULT "/usr/share/datasets/fashion-mnist" /* of Debian's package */
+#define IDX_DIRECTORY_DEFAULT "/usr/share/datasets/fashion-mnist" /* from Debian's package */
 
 struct idx {
     size_t count;
     int height, width;
-    uint8_t *pixels; /* count × height × width */
-    uint8_t *labels; /* count */
+    uint8_t *pixels; /* count × height × width bytes */
+    uint8_t *labels; /* one label per picture */
     int classes;     /* the highest label plus one */
 };
 
-/* Reads one part. The caller frees it. The error names the file that is missing, truncated, or does
- * not match its companion. */
+/* Reads the training or the test part. The caller frees it. The error names the file that is
+ * missing, truncated, or does not match the other file of the part. */
 int idx_open(const char *directory, enum idx_part part, struct idx **ret, struct err *err);
-/* Whether a directory holds such files: its training pictures, under any of their names. */
+/* Returns whether a directory has the training pictures of an IDX data set. */
 bool idx_is_directory(const char *directory);
 /* Writes one part as two plain files into an existing directory. */
 int idx_write(const struct idx *idx, const char *directory, enum idx_part part, struct err *err);
-/* Like idx_open(), but from memory: both files complete and unpacked. For tests and the fuzzer. */
+/* Like idx_open(), but reads two complete, unpacked files from memory. For tests and the fuzzer. */
 int idx_parse(const char *name, const void *images, size_t images_size, const void *labels,
               size_t labels_size, struct idx **ret, struct err *err);
 struct idx *idx_free(struct idx *idx);
 DEFINE_CLEANUP(idx)
 
-/* "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c": the digest covers every byte. */
+/* Writes "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c". The digest covers every byte. */
 enum { IDX_TEXT_MAX = 128 };
 void idx_describe(const struct idx *idx, char *text, size_t size);
 
-/* The meaning of a label: its name in a known data set ("Ankle boot" in Fashion-MNIST, recognised
- * by the LABELS file of its directory or by "fashion" in its path), else the number as text. */
+/* Returns the name of a label: from the LABELS file of the directory; else from Fashion-MNIST, for
+ * example "Ankle boot", if the path contains "fashion"; else the number as text. */
 const char *idx_label_name(const char *directory, int label, char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operations on pictures of all formats; see picture.h. */
+/* Decodes, crops and scales pictures; see picture.h. */
 #include "train/data/picture.h"
 
 #include "base/mem.h"
@@ -120,8 +120,8 @@ static size_t clamp_place(double place, size_t limit)
     return place < 0 ? 0 : place > (double)(limit - 1) ? limit - 1 : (size_t)place;
 }
 
-/* The mean of the source pixels in [x0, x1) × [y0, y1). Pixels at the edges are weighted by the
- * covered fraction. */
+/* Returns the mean of the source pixels in [x0, x1) × [y0, y1). Pixels at the edges are weighted by
+ * the covered fraction. */
 static double covered_mean(const struct picture *picture, size_t channel, double x0, double x1,
                            double y0, double y1)
 {
@@ -139,7 +139,7 @@ static double covered_mean(const struct picture *picture, size_t channel, double
     return weight > 0 ? sum / weight : 0;
 }
 
-/* Computes one target pixel: three means, or their grey value, depending on the channels. */
+/* Computes one target pixel: three means for RGB, or one grey value. */
 static void square_pixel(const struct picture *picture, double x0, double x1, double y0, double y1,
                          size_t channels, double *ret)
 {

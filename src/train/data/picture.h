@@ -1,6 +1,5 @@
-/* Pictures from untrusted bytes: decodes PGM, PPM, PNG, JPEG and WebP into 8-bit pixels, within
- * limits, and refuses everything else with a sentence. Also cuts squares, scales, and writes PNG.
- */
+/* Decodes untrusted pictures in PGM, PPM, PNG, JPEG and WebP into 8-bit pixels, within limits.
+ * Anything else is an error. Also crops and scales pictures, and writes PNG. */
 #ifndef TRAINYARD_TRAIN_DATA_PICTURE_H
 #define TRAINYARD_TRAIN_DATA_PICTURE_H
 
@@ -11,9 +10,9 @@
 #include <stdint.h>
 
 enum {
-    PICTURE_FILE_MAX = 16 * 1024 * 1024,   /* bytes of a file */
+    PICTURE_FILE_MAX = 16 * 1024 * 1024,   /* bytes per file */
     PICTURE_SIDE_MAX = 8192,               /* pixels per side */
-    PICTURE_PIXELS_MAX = 32 * 1024 * 1024, /* of a picture: limits the memory for decoding */
+    PICTURE_PIXELS_MAX = 32 * 1024 * 1024, /* pixels per picture, which limits the memory */
 };
 
 struct picture {
@@ -30,7 +29,7 @@ enum picture_format {
     PICTURE_PNG,
     PICTURE_JPEG,
     PICTURE_WEBP,
-    PICTURE_FORMATS /* how many there are */
+    PICTURE_FORMATS /* number of formats */
 };
 const char *picture_format_name(enum picture_format format);
 
@@ -39,22 +38,22 @@ enum picture_format picture_format(const void *data, size_t size);
 int picture_decode(const void *data, size_t size, struct picture *ret, struct err *err);
 int picture_read(const char *path, struct picture *ret, struct err *err);
 
-/* A part of a picture, in pixels. It may extend over the edges: the pixels at the edge are repeated
- * there. */
+/* A square part of a picture, in pixels. If it extends over the edges, the pixels at the edge are
+ * repeated. */
 struct picture_square {
     double x, y, side;
 };
 
-/* The largest square inside the picture, at its centre. */
+/* Returns the largest square inside the picture, at its centre. */
 struct picture_square picture_middle(const struct picture *picture);
-/* The smallest square around the whole picture. */
+/* Returns the smallest square around the whole picture. */
 struct picture_square picture_around(const struct picture *picture);
 
-/* Cuts out a square, scaled to side × side, in 1 or 3 channels. Each target pixel is the mean of
- * the area that it covers. */
+/* Crops a picture to a square, scaled to side × side pixels with 1 or 3 channels. Each target pixel
+ * is the mean of the area that it covers. */
 void picture_cut_bytes(const struct picture *picture, const struct picture_square *square,
                        size_t side, size_t channels, uint8_t *ret_pixels);
-/* Like picture_cut_bytes(), as floats in [0, 1]. */
+/* Like picture_cut_bytes(), but sets floats in [0, 1]. */
 void picture_cut(const struct picture *picture, const struct picture_square *square, size_t side,
                  size_t channels, float *ret_pixels);
 

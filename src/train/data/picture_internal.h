@@ -1,5 +1,4 @@
-/* The decoders, one file per format. Each gets bytes that start with the signature of its format.
- */
+/* The picture decoders, one file per format. `data` starts with the signature of the format. */
 #ifndef TRAINYARD_TRAIN_DATA_PICTURE_INTERNAL_H
 #define TRAINYARD_TRAIN_DATA_PICTURE_INTERNAL_H
 
@@ -10,8 +9,8 @@ int picture_decode_png(const uint8_t *data, size_t size, struct picture *ret, st
 int picture_decode_jpeg(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
 int picture_decode_webp(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
 
-/* Checks the size that a header claims and allocates the pixels. Decoders allocate nothing before
- * this has succeeded. */
+/* Checks the size that the header of a file claims, and allocates the pixels. Decoders must not
+ * allocate anything before this check has succeeded. */
 int picture_allocate(struct picture *picture, size_t width, size_t height, size_t channels,
                      struct err *err);
 

@@ -1,14 +1,14 @@
-/* JPEG through libjpeg-turbo. It reports errors with longjmp, so everything that must be freed
- * lives in the frame that catches it, and no variable that is read after the jump changes after
- * setjmp. */
+/* Decodes JPEG with libjpeg-turbo. The library reports errors with longjmp(). Everything that must
+ * be freed is therefore a variable of the function that calls setjmp(), and no variable that is
+ * read after the jump changes after setjmp(). */
 #include "train/data/picture_internal.h"
 
 #include <setjmp.h>
 #include <stdio.h>
 
-#include <jpeglib.h> /* needs stdio.h before it */
+#include <jpeglib.h> /* needs stdio.h first */
 
-enum { SCANS_MAX = 100 }; /* a progressive picture with more scans is made to waste time */
+enum { SCANS_MAX = 100 }; /* a picture with more scans is an attack on the CPU */
 
 struct catcher {
     struct jpeg_error_mgr manager;

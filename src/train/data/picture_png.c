@@ -1,4 +1,4 @@
-/* PNG through the simplified interface of libpng: reading and writing. */
+/* Decodes and encodes PNG with the simplified interface of libpng. */
 #include "train/data/picture_internal.h"
 
 #include <png.h>

@@ -1,9 +1,9 @@
-/* PGM and PPM in binary form (P5, P6), 8 bits per sample. */
+/* Decodes PGM and PPM in binary form (P5, P6) with 8 bits per sample. */
 #include "train/data/picture_internal.h"
 
 #include <ctype.h>
 
-/* The next number of the header, after white space and comments; -1: none. */
+/* Returns the next number of the header, after white space and comments, or -1 if there is none. */
 static long next_number(const uint8_t *data, size_t size, size_t *at)
 {
     while (*at < size && (isspace(data[*at]) || data[*at] == '#')) {

@@ -1,4 +1,4 @@
-/* WebP through libwebp. */
+/* Decodes WebP with libwebp. */
 #include "train/data/picture_internal.h"
 
 #include <webp/decode.h>

@@ -1,4 +1,4 @@
-/* Ratings from CSV files; see ratings.h. */
+/* Reads ratings from CSV files; see ratings.h. */
 #include "train/data/ratings.h"
 
 #include "base/hash.h"
@@ -17,7 +17,7 @@
 
 enum { FIELDS_MIN = 3, FIELDS_MAX = 4 };
 
-/* The columns, in the order of a file without headings. */
+/* The columns, in the order of a file without a header line. */
 enum column { USER, ITEM, VALUE, TIME };
 
 static const struct {
@@ -44,11 +44,12 @@ int64_t ratings_id(const char *text, size_t size)
         if (strlen(number) == size && str_to_int64(number, INT64_MIN, INT64_MAX, &id, NULL) == 0)
             return id;
     }
-    static const struct hash_key key = {{0}}; /* not secret: all workers must agree */
+    /* not secret, because the hash must be equal on all workers */
+    static const struct hash_key key = {{0}};
     return (int64_t)(hash_bytes(&key, text, size) >> 1);
 }
 
-/* Reads a number from text that is not terminated. */
+/* Reads a number from text that has no terminating zero byte. */
 static bool read_rating(const struct field *field, float *ret)
 {
     char text[32];
@@ -82,7 +83,8 @@ static int quoted_size(const struct field *field) /* bytes that a message may qu
     return (int)(field->size < 40 ? field->size : 40);
 }
 
-/* A heading has only names: every line of ratings has a number in it. */
+/* Returns whether this is a header line, which has no numbers. Every line of ratings has a
+ * number. */
 static bool is_heading(const struct field *fields, size_t count)
 {
     float number;
@@ -92,7 +94,7 @@ static bool is_heading(const struct field *fields, size_t count)
     return true;
 }
 
-/* Finds the column of each field. */
+/* Sets the position of each column in a line from the header line. */
 static int read_heading(const char *name, const struct field *fields, size_t count,
                         size_t places[FIELDS_MAX], struct err *err)
 {

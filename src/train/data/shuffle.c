@@ -1,4 +1,4 @@
-/* The order of samples; see shuffle.h. */
+/* Shuffles the samples of each epoch; see shuffle.h. */
 #include "train/data/shuffle.h"
 
 #include "base/mem.h"

@@ -1,7 +1,7 @@
-/* Batch norm: mean and deviation of each channel over the whole batch, which may be split into
- * parts and over many workers. Each part contributes its count, mean and sum of squared distances
- * from that mean. Merged in the order of the parts, they give those of the batch, without the
- * cancellation that the difference of two large sums would have. */
+/* Batch norm: normalises each channel by its mean and standard deviation over the whole batch. The
+ * batch may be split into parts and between workers. Each part gives its count, its mean, and the
+ * sum of squared distances from that mean. These are merged in the order of the parts into the
+ * numbers of the batch. The merge avoids the cancellation in a difference of two large sums. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ float batch_norm_deviation(float variance)
     return sqrtf(variance + NORM_EPSILON);
 }
 
-/* sums: count, mean[c], squares[c]. One sample after the other, so that no float accumulates too
- * many terms. */
+/* Sets ret_sums to count, mean[c], squares[c]. Each sample is summed separately, so that no float
+ * accumulates too many terms. */
 void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                      float *ret_sums)
 {
@@ -29,8 +29,8 @@ void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, 
         k->channel_square_sum(x + (size_t)n * sample, s->rows, s->c, mean, squares);
 }
 
-/* Two parts of a and b values whose means lie d apart have the squares of both and d²·a·b/(a + b).
- */
+/* If two parts have a and b values, and their means differ by d, then the squares of both together
+ * are the sum of their squares plus d²·a·b/(a + b). */
 void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total)
 {
     size_t stride = batch_norm_sum_count(channels);
@@ -44,7 +44,7 @@ void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_
             const float *part = sums + p * stride;
             double more = (double)part[0], apart = (double)part[1 + c] - mean;
             if (more == 0)
-                continue; /* a part of a worker with a smaller share */
+                continue; /* an empty part, of a worker with a smaller share */
             mean += apart * more / (seen + more);
             squares += (double)part[1 + channels + c] + apart * apart * seen * more / (seen + more);
             seen += more;
@@ -66,7 +66,7 @@ void batch_norm_forward(const struct kernels *k, const struct batch_norm_shape *
     k->channel_affine(x, (size_t)s->n * s->rows, s->c, factor, offset, s->relu, y);
 }
 
-/* sums: count, Σ dy, Σ dy·(x − mean). */
+/* Sets ret_sums to count, Σ dy and Σ dy·(x − mean) per channel. */
 void batch_norm_gradient_sums(const struct kernels *k, const struct batch_norm_shape *s,
                               const float *x, const float *y, const float *mean, const float *dy,
                               float *ret_sums)
@@ -91,8 +91,8 @@ void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, fl
 }
 
 /* With z = (x − mean)·inverse: dx = inverse·scale·(dy − mean(dy) − z·mean(dy·z)), where the means
- * are over the whole batch. That is dy·a + x·b + d with constants per channel. Without a total the
- * statistics come from outside and have no gradient. */
+ * are over the whole batch. That is dy·a + x·b + d with three constants per channel. If `total` is
+ * NULL, mean and variance are constants and have no gradient. */
 void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                          const float *y, const float *mean, const float *variance,
                          const float *scale, const float *total, const float *dy, float *dx,

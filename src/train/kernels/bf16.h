@@ -1,4 +1,5 @@
-/* bf16: the upper half of a float32. Rounds to nearest, ties to even. NaN stays NaN. */
+/* Converts between float32 and bf16, which is the upper half of a float32. Rounds to nearest, ties
+ * to even. NaN stays NaN. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BF16_H
 #define TRAINYARD_TRAIN_KERNELS_BF16_H
 

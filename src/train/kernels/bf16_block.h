@@ -1,12 +1,13 @@
-/* The inner product of bf16 convolution: a block of up to 32 × 32 sums in float32, from rows of a
- * and columns of b that are packed as the instructions need them. The product itself is in
+/* The matrix product c = a × b inside bf16 convolution: a block of up to 32 × 32 sums in float32.
+ * Rows of a and columns of b are packed as the instructions need them. The product itself is in
  * bf16_block_x86.h and bf16_block_arm.h. Included by conv_bf16.c, which is built once per
  * instruction set.
  *
- * a: rows of values, `row` apart; 32 values are a chunk of depth, and 16 rows are a tile.
+ * Depth is the dimension over which products are summed. a has rows of bf16 values: 32 values of
+ * depth are a chunk, and 16 rows are a tile.
  *
- * b: tiles of 32 depth × 16 columns, each stored as lines of 16 groups. The two or four values of a
- * group are neighbours in depth. */
+ * b has tiles of 32 values of depth × 16 columns. A tile is stored as lines of 16 groups, one group
+ * per column. A group has GROUP values that are neighbours in depth. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_H
 #define TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_H
 
@@ -16,9 +17,9 @@
 #include <string.h>
 
 enum {
-    TILE = 16,                /* rows or columns of sums */
-    CHUNK = 32,               /* values of depth */
-    TILE_VALUES = 16 * CHUNK, /* in one tile of a or b */
+    TILE = 16,                /* rows or columns of sums per tile */
+    CHUNK = 32,               /* values of depth per chunk */
+    TILE_VALUES = 16 * CHUNK, /* values in one tile of a or b */
     BLOCK = 2 * TILE,
 #ifdef __aarch64__
     GROUP = 4,
@@ -28,7 +29,8 @@ enum {
     LINE = TILE * GROUP, /* values in a line of b */
 };
 
-/* Distances in values. */
+/* The rows of a. `row`, `chunk` and `tile` are the distances, in values, from one row, chunk or
+ * tile to the next. */
 struct rows {
     const uint16_t *at;
     size_t row, chunk, tile;
@@ -36,7 +38,8 @@ struct rows {
 
 struct columns {
     const uint16_t *at;
-    size_t tile; /* distance of the tiles; the chunks of one tile are contiguous */
+    /* distance, in values, from one tile of columns to the next; its chunks are contiguous */
+    size_t tile;
 };
 
 #ifdef __aarch64__
@@ -45,7 +48,8 @@ struct columns {
 #include "train/kernels/bf16_block_x86.h"
 #endif
 
-/* Computes as many tiles as there are rows and columns left. */
+/* Computes a block of one or two tiles in each direction, depending on the rows and columns that
+ * are left. */
 static void block_any(size_t rows_left, size_t columns_left, struct rows a, struct columns b,
                       size_t chunks, float *c, size_t c_row, bool add)
 {

@@ -1,6 +1,6 @@
-/* The block product of bf16_block.h in two versions with the same meaning: AMX tiles (`tdpbf16ps`,
- * 16 × 16 sums of 32 products per instruction), and the pairs of AVX512-BF16 (`vdpbf16ps`) for
- * processors without AMX. */
+/* The block product of bf16_block.h in two versions. With AMX, one instruction (`tdpbf16ps`) adds
+ * 32 products to each of 16 × 16 sums. On processors without AMX, one instruction of AVX512-BF16
+ * (`vdpbf16ps`) adds a pair of products to each of 16 sums. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_X86_H
 #define TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_X86_H
 
@@ -10,17 +10,17 @@
 
 #ifdef __AMX_BF16__
 
-/* All eight tiles have 16 rows of 64 bytes: byte 0 is palette 1, from byte 16 on follow the bytes
- * per row, from byte 48 on the rows. A constant, since gcc 12 does not know that the instruction
- * reads more than its first bytes. */
+/* The tile configuration: all eight tiles have 16 rows of 64 bytes. Byte 0 is the palette, the
+ * bytes per row start at byte 16, and the numbers of rows start at byte 48. This is a constant,
+ * because gcc 12 does not know that the instruction reads all 64 bytes. */
 static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
     [0] = 1,   [16] = 64, [18] = 64, [20] = 64, [22] = 64, [24] = 64,
     [26] = 64, [28] = 64, [30] = 64, [48] = 16, [49] = 16, [50] = 16,
     [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16,
 };
 
-/* Tiles are released after each call: a thread that holds tiles makes every context switch slower.
- */
+/* The tiles are released after each call, because a thread with tiles in use makes every context
+ * switch slower. */
 static void block_begin(void)
 {
     _tile_loadconfig(TILE_SHAPES);
@@ -31,7 +31,8 @@ static void block_end(void)
     _tile_release();
 }
 
-/* c[16·row_tiles][16·column_tiles] = [c +] a × b; c's rows are c_row floats apart. */
+/* c[16·row_tiles][16·column_tiles] = a × b + (add ? c : 0). The rows of c are c_row floats
+ * apart. */
 ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct rows a,
                                       struct columns b, size_t chunks, float *c, size_t c_row,
                                       bool add)
@@ -39,7 +40,8 @@ ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct ro
     const bool wide = column_tiles > 1, high = row_tiles > 1;
     const size_t c_bytes = c_row * sizeof(*c), a_bytes = a.row * sizeof(*a.at);
     float *below = c + TILE * c_row;
-    /* Staged data must be in memory: gcc 12 does not know that loading a tile reads memory. */
+    /* Makes the compiler write staged data to memory: gcc 12 does not know that loading a tile
+     * reads memory. */
     __asm__ volatile("" ::: "memory");
     if (add) {
         _tile_loadd(0, c, c_bytes);

@@ -1,6 +1,5 @@
 /* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with the
- * instructions of FEAT_BF16. Included through conv_bf16.h. bf16_pack_x86.h has the same functions.
- */
+ * instructions of FEAT_BF16. Included by conv_bf16.h. bf16_pack_x86.h has the same functions. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BF16_PACK_ARM_H
 #define TRAINYARD_TRAIN_KERNELS_BF16_PACK_ARM_H
 
@@ -22,7 +21,7 @@ static inline void round_values(const float *from, size_t count, uint16_t *to)
                   vcombine_u16(bf16_pack_round_four(from + i), bf16_pack_round_four(from + i + 4)));
 }
 
-/* Four rows of 16 floats, `row` apart, into one line of b. */
+/* Packs four rows of 16 floats, `row` apart, into one line of b. */
 ALWAYS_INLINE void bf16_pack_line(const float *from, size_t row, uint16_t *to)
 {
     for (int i = 0; i < TILE; i += 4) {
@@ -33,7 +32,8 @@ ALWAYS_INLINE void bf16_pack_line(const float *from, size_t row, uint16_t *to)
     }
 }
 
-/* 16 rows of `depth` floats (16 or 32), which are columns of b, into depth / 4 lines. */
+/* Packs 16 rows of `depth` floats (16 or 32) into depth / 4 lines of b. Each row becomes a column
+ * of b. */
 ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth, uint16_t *to)
 {
     for (size_t i = 0; i < TILE; i++, from += row, to += GROUP)
@@ -41,8 +41,8 @@ ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth
             vst1_u16(to + k * TILE, bf16_pack_round_four(from + k));
 }
 
-/* Packs up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, padded
- * with zeros. */
+/* Transposes up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values,
+ * padded with zeros. */
 ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
 {
     uint16_t line[LINE]; /* four rows, transposed */
@@ -59,8 +59,8 @@ ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, 
     }
 }
 
-/* Stages the runs that a group of pixels sees: one line of every tile of b. Tiles are `tile` apart.
- */
+/* Stages the runs that GROUP pixels read (conv_walk.h) as one line of every tile of b. Tiles are
+ * `tile` values apart. */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {

@@ -1,5 +1,5 @@
 /* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with
- * AVX512-BF16. Included through conv_bf16.h. bf16_pack_arm.h has the same functions. */
+ * AVX512-BF16. Included by conv_bf16.h. bf16_pack_arm.h has the same functions. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BF16_PACK_X86_H
 #define TRAINYARD_TRAIN_KERNELS_BF16_PACK_X86_H
 
@@ -57,7 +57,7 @@ ALWAYS_INLINE void bf16_pack_transpose(__m512i m[TILE])
     }
 }
 
-/* Positions 0, 16, 1, 17, …: two rows of one vector become pairs. */
+/* Returns the permutation 0, 16, 1, 17, …, which interleaves the two rows of a vector as pairs. */
 static inline __m512i pair_order(void)
 {
     uint16_t order[CHUNK];
@@ -68,14 +68,15 @@ static inline __m512i pair_order(void)
     return _mm512_loadu_si512(order);
 }
 
-/* Two rows of 16 floats, `row` apart, into one line of b. */
+/* Packs two rows of 16 floats, `row` apart, into one line of b. */
 ALWAYS_INLINE void bf16_pack_line(const float *from, size_t row, uint16_t *to)
 {
     __m512i both = round_two(_mm512_loadu_ps(from), _mm512_loadu_ps(from + row));
     _mm512_storeu_si512(to, _mm512_permutexvar_epi16(pair_order(), both));
 }
 
-/* 16 rows of `depth` floats (16 or 32), which are columns of b, into depth / 2 lines. */
+/* Packs 16 rows of `depth` floats (16 or 32) into depth / 2 lines of b. Each row becomes a column
+ * of b. */
 ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth, uint16_t *to)
 {
     __m512i lines[TILE];
@@ -87,8 +88,8 @@ ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth
         _mm512_storeu_si512(to + i * LINE, lines[i]);
 }
 
-/* Packs up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, padded
- * with zeros. */
+/* Transposes up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values,
+ * padded with zeros. */
 ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
 {
     const __m512i order = pair_order();
@@ -103,8 +104,8 @@ ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, 
         _mm512_storeu_si512(to + i * CHUNK, lines[i]);
 }
 
-/* Stages the runs that a group of pixels sees: one line of every tile of b. Tiles are `tile` apart.
- */
+/* Stages the runs that GROUP pixels read (conv_walk.h) as one line of every tile of b. Tiles are
+ * `tile` values apart. */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {

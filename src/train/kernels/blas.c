@@ -1,7 +1,7 @@
-/* Loads OpenBLAS at run time; see blas.h. A process that links with it has as many threads as the
- * machine has cores before main() runs, and at its end waits for threads that could not be created
- * if memory is limited. Only the environment prevents that, and only before the library is loaded.
- */
+/* Loads OpenBLAS at run time; see blas.h. If the program were linked with OpenBLAS, the library
+ * would start one thread per core before main() runs. With limited memory some of these threads
+ * cannot be created, and the process would wait for them when it exits. Only an environment
+ * variable prevents this, and only before the library is loaded. */
 #include "train/kernels/blas.h"
 
 #include <cblas.h>
@@ -20,7 +20,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static typeof(cblas_sgemm) *sgemm;
 static char missing[256];
 
-/* In a constructor and not before dlopen(): no other thread reads the environment before main(). */
+/* A constructor runs before main(), when there are no other threads. setenv() is only safe while no
+ * other thread reads the environment. */
 __attribute__((constructor)) static void blas_limit_threads(void)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

@@ -1,13 +1,13 @@
-/* Matrix products by OpenBLAS, for conv_gemm.c. The library is loaded for the first product. Before
- * that it is told to start no threads: the threads of a team already share the work, and OpenBLAS
- * would start its own at once, even for `trainer --help`. */
+/* Matrix products by OpenBLAS, for conv_gemm.c. The library is loaded for the first product. An
+ * environment variable keeps it from starting threads, because the threads of a team already share
+ * the work. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BLAS_H
 #define TRAINYARD_TRAIN_KERNELS_BLAS_H
 
 #include <stdbool.h>
 
-/* c[m][n] = op(a)·op(b) + (add ? c : 0); all rows are contiguous. op(a) is m × k. A matrix that is
- * `turned` is stored transposed. Several threads may compute products at the same time. */
+/* c[m][n] = a[m][k] × b[k][n] + (add ? c : 0). All rows are contiguous. If a_turned or b_turned is
+ * set, that matrix is stored transposed. Several threads may compute products at the same time. */
 struct product {
     int m, n, k;
     bool a_turned, b_turned, add;

@@ -1,12 +1,12 @@
 /* Sums and affine maps over pixels × channels, ReLU, and rounded addition, for the norms, the
- * residual additions and the sums of gradients. Built once per instruction set. The compiler
- * vectorises the loops, which run along the channels and therefore need no reordering of sums.
- * Layers call them through the table at the end. */
+ * residual additions and the sums of gradients. Built once per instruction set. The loops run along
+ * the channels, so the compiler can vectorise them without reordering sums. Layers call these
+ * functions through the table at the end of this file. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/simd.h"
 
-/* Channels are computed in blocks that fit in registers, so that a sum is stored once and not once
- * per pixel. */
+/* Channels are computed in blocks that fit in registers, so that a sum is stored once instead of
+ * once per pixel. */
 enum { BLOCK = 4 * LANES };
 
 #define BLOCKS(width, c, ...)                                                                      \
@@ -182,7 +182,7 @@ static inline float add_one_rounded(float x, float push, float largest, float *t
 
 static float add_rounded(const float *x, float quantum, size_t count, float *total)
 {
-    /* Adding this pushes the digits below the quantum out of the mantissa, for |x| up to 2^22
+    /* Adding and subtracting this number rounds x to a multiple of the quantum, for |x| up to 2^22
      * quanta. */
     float push = quantum * 12582912.0f; /* 1.5 · 2^23 */
     float found[LANES] = {0}, largest = 0;

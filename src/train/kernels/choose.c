@@ -1,6 +1,6 @@
-/* Chooses the vector code for this machine: the build lists the instruction sets it has compiled,
- * the processor reports those it has, and the kernel whether tiles may be used. Each call decides
- * again from facts that never change; nothing is cached. */
+/* Chooses the vector code for this machine, from the instruction sets that were compiled, those
+ * that the processor has, and whether the Linux kernel permits AMX tiles. None of these can change,
+ * so each call makes the same choice and nothing is cached. */
 #include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
@@ -29,8 +29,9 @@ static bool have_avx512_bf16(void)
     return have_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 5 & 1;
 }
 
-/* The state of tiles is large, so Linux (5.16 and later) grants it only to a process that has
- * asked. The seccomp filter of a container may refuse the call. Asking again is harmless. */
+/* The register state of AMX tiles is large, so Linux (5.16 and later) permits them only to
+ * processes that request it. The seccomp filter of a container may reject the request. The request
+ * may be repeated. */
 static bool have_amx(void)
 {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
@@ -49,7 +50,7 @@ extern const struct conv_kernels conv_bfmmla;
 
 static bool have_bf16(void)
 {
-    enum { BF16 = 1 << 14 }; /* HWCAP2_BF16, which old headers lack */
+    enum { BF16 = 1 << 14 }; /* HWCAP2_BF16, which is missing in old headers */
     return getauxval(AT_HWCAP2) & BF16;
 }
 #endif
@@ -80,8 +81,8 @@ const struct conv_kernels *kernels_conv_bf16_at(size_t position)
     const struct conv_kernels *found[3];
     size_t count = 0;
 #ifdef __x86_64__
-    /* Intel's processors compute pairs at half the rate of float32 products, AMD's at twice the
-     * rate. */
+    /* Pairs are the instructions of AVX512-BF16. Compared to float32 products, Intel's processors
+     * compute them at half the rate, and AMD's at twice the rate. */
     bool pairs = have_avx512_bf16(), slow_pairs = pairs && __builtin_cpu_is("intel");
     if (have_amx())
         found[count++] = &conv_amx;
@@ -103,7 +104,8 @@ const struct conv_kernels *kernels_conv_bf16_at(size_t position)
 const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s, enum precision precision)
 {
     if (precision == PRECISION_BF16)
-        for (size_t i = 0;; i++) /* ends: the last implementation fits every shape */
+        /* the loop ends, because the last implementation fits every shape */
+        for (size_t i = 0;; i++)
             if (kernels_conv_bf16_at(i)->fits(s))
                 return kernels_conv_bf16_at(i);
     for (size_t i = 0; kernels_at(i); i++)

@@ -1,13 +1,13 @@
-/* Convolution in bf16: operands are rounded to 16 bits while they are packed; products are summed
- * in float32. The walk over pixels is that of conv_direct.c. Here the runs that 32 pixels see are
- * staged next to each other, for the tiles and groups of the instructions (bf16_block.h). Built for
- * AMX, AVX512-BF16 and BFMMLA; choose.c selects it. Input and output channels must be whole
- * vectors. conv_rounded.c computes the other shapes, with the same result except for the order of
- * sums. */
+/* Convolution in bf16: factors are rounded to 16 bits while they are packed, and products are
+ * summed in float32. It visits pixels in the same order as conv_direct.c (conv_walk.h). The runs
+ * that 32 pixels read are first copied next to each other (staged), as the instructions need them
+ * (bf16_block.h). Built for AMX, AVX512-BF16 and BFMMLA; choose.c selects it. The numbers of input
+ * and output channels must be multiples of 16. conv_rounded.c computes other shapes, with the same
+ * result except for the order of sums. */
 #include "train/kernels/conv_bf16.h"
 
-/* A staged row is one line longer than necessary: rows a power of two apart would compete for the
- * same cache sets. */
+/* A staged row is one chunk longer than necessary, because rows at distances of a power of two
+ * would compete for the same cache sets. */
 static size_t stage_row(size_t depth)
 {
     return padded(depth) + CHUNK;
@@ -33,29 +33,29 @@ static size_t bf16_packed_count(const struct conv_shape *s)
     return values / 2;
 }
 
-/* Packs matrix[depth][columns] of floats into tiles of columns, every `stride`-th tile from `first`
- * on. */
+/* Packs floats, matrix[depth][columns], into tiles of columns: every `stride`-th tile, beginning
+ * with tile `first`. */
 static void pack_straight(const float *matrix, size_t depth, size_t columns, size_t first,
                           size_t stride, uint16_t *packed)
 {
     for (size_t column = first * TILE; column < columns; column += stride * TILE) {
         uint16_t *to = packed + column * padded(depth);
         for (size_t k = 0; k < padded(depth); k += GROUP, to += LINE)
-            if (k < depth) /* a multiple of TILE */
+            if (k < depth) /* depth is a multiple of TILE */
                 bf16_pack_line(matrix + k * columns + column, columns, to);
             else
                 memset(to, 0, LINE * sizeof(*to));
     }
 }
 
-/* Packs one tap, tap[columns][rows], as the lines from `position` on of a matrix with `columns`
- * columns and `depth` lines, into the same tiles. */
+/* Packs the transposed weights of one tap, tap[columns][rows], into the same tiles as
+ * pack_straight(). They become the rows from `position` to position + rows - 1 of the matrix. */
 static void pack_turned(const float *tap, size_t rows, size_t columns, size_t depth,
                         size_t position, size_t first, size_t stride, uint16_t *packed)
 {
     for (size_t column = first * TILE; column < columns; column += stride * TILE) {
         uint16_t *to = packed + column * padded(depth) + position * TILE;
-        if (position == 0) /* the first tap clears the tile: lines that no tap fills stay zero */
+        if (position == 0) /* the first tap clears the whole tile, including its padding */
             memset(to, 0, padded(depth) * TILE * sizeof(*to));
         for (size_t row = 0; row < rows; row += CHUNK) {
             size_t now = rows - row < CHUNK ? TILE : CHUNK;
@@ -92,7 +92,7 @@ struct product {
     size_t columns;
     float *target;
     bool accumulate;
-    bool flat; /* the target pixels are contiguous */
+    bool flat; /* the target pixels are equally spaced */
     uint16_t *stage;
     float *sums; /* BLOCK × BLOCK */
 };
@@ -102,7 +102,7 @@ static size_t product_floats(size_t depth)
     return floats_of(BLOCK * stage_row(depth)) + BLOCK * BLOCK;
 }
 
-/* 32 and 16 values, for copies from memory to memory. */
+/* Vectors of 32 and 16 values, for copying memory. */
 typedef uint16_t wide_values __attribute__((vector_size(64), aligned(2), may_alias));
 typedef uint16_t half_values __attribute__((vector_size(32), aligned(2), may_alias));
 
@@ -117,7 +117,8 @@ static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint1
     }
 }
 
-/* Multiplies the staged rows with all columns, into target + to[row]. */
+/* Multiplies the staged rows with all columns. The result of a row is stored at target +
+ * to[row]. */
 static void product_rows(const struct product *p, const size_t *to, size_t rows)
 {
     size_t depth = conv_walk_depth(p->walk), row = stage_row(depth);
@@ -160,7 +161,7 @@ static void conv_product(const struct conv_walk *walk, const uint16_t *source,
         .sums = scratch + floats_of(BLOCK * row),
     };
     memset(p.stage, 0,
-           BLOCK * row * sizeof(*p.stage)); /* the values between depth and row stay 0 */
+           BLOCK * row * sizeof(*p.stage)); /* the padding from `depth` to `row` stays 0 */
     for (int n = 0; n < walk->n; n++)
         for (int y = 0; y < walk->h; y++)
             for (int x = 0; x < walk->w; x++) {
@@ -196,7 +197,7 @@ static void bf16_backward_data(const struct conv_shape *s, const float *d_out, c
     uint16_t *source = (void *)scratch;
     round_bordered(s->n, oh, ow, (size_t)s->out, d_out, border, border, conv_back_size(s, oh, s->h),
                    conv_back_size(s, ow, s->w), source);
-    if (s->kernel < s->stride && !accumulate) /* pixels that no window sees */
+    if (s->kernel < s->stride && !accumulate) /* some pixels are in no window */
         memset(d_in, 0, conv_in_count(s) * sizeof(*d_in));
     block_begin();
     for (int phase = 0; phase < s->stride * s->stride; phase++) {

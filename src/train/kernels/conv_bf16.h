@@ -1,4 +1,4 @@
-/* Sizes and rounding, for the two files of bf16 convolution. */
+/* Sizes and rounding, for conv_bf16.c and conv_bf16_weights.c. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_BF16_H
 #define TRAINYARD_TRAIN_KERNELS_CONV_BF16_H
 
@@ -24,7 +24,8 @@ static inline size_t padded(size_t depth)
     return chunks_of(depth) * CHUNK;
 }
 
-/* Floats that hold `values` bf16 values, in whole cache lines. */
+/* Returns the number of floats whose memory holds `values` bf16 values, rounded up to whole cache
+ * lines. */
 static inline size_t floats_of(size_t values)
 {
     return padded(values) / 2;

@@ -1,14 +1,15 @@
-/* The gradient of the weights in bf16 convolution. It is a sum over pixels, so the gradient of the
- * output is transposed and the input is staged in groups of pixels, as many as fit in the
- * second-level cache. The result is the transposed gradient of the weights, which is transposed
- * back at the end. Built and used like conv_bf16.c. */
+/* Computes the gradient of the weights in bf16 convolution. This gradient is a sum over pixels, so
+ * the pixels are the depth of the matrix product. The gradient of the output is therefore
+ * transposed, and the input is staged in groups of pixels, as many at a time as fit in the
+ * second-level cache. The product is the transposed gradient of the weights, which is transposed
+ * back at the end. Built and selected like conv_bf16.c. */
 #include "train/kernels/conv_bf16.h"
 
-enum { STAGE_VALUES = 128 * 1024 /* 256 KiB */ };
+enum { STAGE_VALUES = 128 * 1024 /* 256 KiB of staged input */ };
 
-/* The layout of the scratch memory, and how many pixels are staged at a time. */
+/* The layout of the scratch memory: `turned`, `staged`, `sums` and `end` are offsets in floats. */
 struct weights_plan {
-    size_t depth, pixels; /* all output pixels */
+    size_t depth, pixels; /* values per window, and number of output pixels */
     size_t at_once;       /* pixels staged at a time, a multiple of CHUNK */
     size_t turned, staged, sums, end;
 };
@@ -28,8 +29,8 @@ static struct weights_plan weights_plan(const struct conv_shape *s)
     return plan;
 }
 
-/* Packs d_out[pixels][out] into tiles of 16 channels × 32 pixels, with zeros behind the last pixel.
- */
+/* Transposes d_out[pixels][out] into tiles of 16 channels × 32 pixels, with zeros after the last
+ * pixel. */
 static void turn_gradient(const float *d_out, size_t pixels, size_t out, uint16_t *turned)
 {
     for (size_t channel = 0; channel < out; channel += TILE)
@@ -43,8 +44,8 @@ static size_t pixel_from(const struct conv_walk *walk, size_t pixel)
     return pixel / w / h * walk->from_n + pixel / w % h * walk->from_y + pixel % w * walk->from_x;
 }
 
-/* Stages `count` pixels from `first` on. `count` is a multiple of CHUNK; behind the end the last
- * pixel is repeated, since the gradient there is 0. */
+/* Stages `count` pixels, a multiple of CHUNK, starting with pixel `first`. After the end the last
+ * pixel is repeated, which has no effect because the gradient there is 0. */
 static void stage_pixels(const struct conv_walk *walk, const uint16_t *source, size_t first,
                          size_t count, size_t pixels, size_t tile, uint16_t *staged)
 {

@@ -1,12 +1,14 @@
-/* Convolution without gathering patches. In NHWC order, a row of the window of one output pixel is
- * one run of kernel·in floats, so no rows need to be built. The input is copied once with its
- * border of zeros, and the inner loop multiplies values from that copy with a panel of weights,
- * while a tile of pixels × channels stays in registers. The gradient of the input is the same
- * product with transposed weights. It is split by stride into classes of pixels that see the same
- * taps, so that no inserted zeros are multiplied. The gradient of the weights keeps a tile of taps
- * × channels in registers over all pixels. Both tiles are in conv_tile.h. Built once per
- * instruction set; reached through the table of channels.c. Output channels must be whole vectors;
- * for the gradient of the input, input channels too, otherwise OpenBLAS computes it. */
+/* Convolution in float32 without im2col. In NHWC order, a row of the window of one output pixel is
+ * one contiguous run of kernel × in floats. The input is copied once with a border of zeros. The
+ * inner loop multiplies values from that copy with a panel of weights, while the sums of a tile of
+ * pixels × channels stay in registers. The gradient of the input is the same product with
+ * transposed weights. It is computed separately for each phase of the stride (conv_walk.h), because
+ * all pixels of a phase use the same taps. The gradient of the weights keeps the sums of a tile of
+ * taps × channels in registers over all pixels. Both inner loops are in conv_tile.h.
+ *
+ * Built once per instruction set, and called through the table of channels.c. The number of output
+ * channels must be a multiple of the vector length. If the number of input channels is not,
+ * OpenBLAS computes the gradient of the input. */
 #ifdef KERNELS_NEON
 #include "train/kernels/conv_tile_neon.h"
 #else
@@ -15,10 +17,11 @@
 
 #include <string.h>
 
-/* A panel is two vectors of output columns wide; the last one may be one vector wide. */
+/* Weights are packed in panels of two vectors of columns. The last panel may have only one
+ * vector. */
 enum { PANEL = 2 * LANES };
 
-/* Multiplies all pixels of the grid with one panel. */
+/* Multiplies all pixels of the walk with one panel. */
 ALWAYS_INLINE void conv_panel_product(int vectors, const struct conv_walk *walk,
                                       const float *source, const float *panel, float *target,
                                       bool accumulate)
@@ -40,18 +43,19 @@ ALWAYS_INLINE void conv_panel_product(int vectors, const struct conv_walk *walk,
             }
         }
     if (rows) {
-        for (int m = rows; m < TILE_ROWS; m++) /* computed but not stored */
+        for (int m = rows; m < TILE_ROWS; m++) /* these rows are computed but not stored */
             from[m] = from[rows - 1], to[m] = to[rows - 1];
         conv_tile_product(vectors, from, to, rows, walk, panel, accumulate);
     }
 }
 
-/* target[pixel][columns] = the runs of the source that the pixel sees × packed panels */
+/* Sets target[pixel][columns] to the product of the runs that the pixel reads from the source and
+ * the packed panels. */
 static void conv_product(const struct conv_walk *walk, const float *source, const float *packed,
                          int columns, float *target, bool accumulate)
 {
     size_t depth = conv_walk_depth(walk);
-    if (depth == 0) /* no window sees these pixels */
+    if (depth == 0) /* these pixels are in no window */
         return;
     for (int column = 0; column < columns; column += PANEL) {
         const float *panel = packed + (size_t)column * depth;
@@ -102,8 +106,8 @@ static size_t direct_scratch_count(const struct conv_shape *s)
     return forward > back ? forward : back;
 }
 
-/* Packs rows of `columns` values into panels: packed[panel][row][PANEL]. Part `part` takes every
- * parts-th panel. */
+/* Packs one row of `columns` weights as row `position` of the panels packed[panel][depth][PANEL].
+ * Only panels part, part + parts, part + 2 × parts, … are written. */
 static void pack_row(const float *row, int columns, size_t depth, size_t position, int part,
                      int parts, float *packed)
 {
@@ -115,9 +119,9 @@ static void pack_row(const float *row, int columns, size_t depth, size_t positio
     }
 }
 
-/* Like pack_row(), for the transposed weights of one tap, whose columns become the rows
- * packed[position …][PANEL]. Works on a vector of rows at a time, so that a line of the weights is
- * read once. */
+/* Like pack_row(), but packs the transposed weights of one tap, tap[columns][rows], as `rows` rows
+ * from `position` on. Transposes a vector of rows at a time, so that each cache line of the weights
+ * is read once. */
 static void pack_turned(const float *tap, int rows, int columns, size_t depth, size_t position,
                         int part, int parts, float *packed)
 {
@@ -163,7 +167,7 @@ static void direct_pack(const struct conv_shape *s, const float *weights, int pa
         }
 }
 
-/* The input with its border, or the input itself if there is no border. */
+/* Returns the input with its border, or the input itself if there is no border. */
 static const float *border_input(const struct conv_shape *s, const float *in, float *scratch)
 {
     if (s->pad == 0)
@@ -191,7 +195,7 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
     int oh = conv_out_h(s), ow = conv_out_w(s), border = conv_back_border(s);
     copy_bordered(s->n, oh, ow, s->out, d_out, border, border, conv_back_size(s, oh, s->h),
                   conv_back_size(s, ow, s->w), scratch);
-    if (s->kernel < s->stride && !accumulate) /* pixels that no window sees */
+    if (s->kernel < s->stride && !accumulate) /* some pixels are in no window */
         memset(d_in, 0, conv_in_count(s) * sizeof(*d_in));
     for (int phase = 0; phase < s->stride * s->stride; phase++) {
         struct conv_walk walk = conv_walk_back(s, phase);
@@ -200,8 +204,8 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
     }
 }
 
-/* Computes some taps for all output channels: whole rows of the gradient of the weights are read
- * and written sequentially. */
+/* Computes the gradient of some taps for all output channels, so that the gradient is read and
+ * written sequentially. */
 ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, const float *from,
                                      const float *d_out, float *d_weights)
 {
@@ -212,8 +216,9 @@ ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, con
         conv_tile_weights(taps, 1, walk, from, d_out + column, d_weights + column);
 }
 
-/* How many pictures to process at a time: they should fit in the second-level cache with their
- * gradients, but be enough to make loading and storing the sums of a tile worthwhile. */
+/* Returns the number of pictures to process at a time. They should fit in the second-level cache
+ * together with their gradients. There should also be enough of them to make loading and storing
+ * the sums of a tile worthwhile. */
 static int weights_samples(const struct conv_shape *s)
 {
     enum { NEAR_FLOATS = 32 * 1024, PIXELS_MIN = 128 };

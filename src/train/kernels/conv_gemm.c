@@ -1,12 +1,12 @@
 /* Convolution with OpenBLAS: patches are gathered into rows (im2col) and multiplied. Used for
- * shapes that the direct kernels do not support, and as their reference for big shapes. A batch is
- * processed in parts, so that the gathered rows stay in the second-level cache. */
+ * shapes that the direct kernels do not support, and by tests as a reference for large shapes. A
+ * batch is processed in parts, so that the gathered rows stay in the second-level cache. */
 #include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
 #include <string.h>
 
-enum { GATHER_FLOATS = 256 * 1024 }; /* 1 MiB of rows at a time, and at least one sample */
+enum { GATHER_FLOATS = 256 * 1024 }; /* 1 MiB of gathered rows per part, but at least one sample */
 
 static bool gemm_fits(const struct conv_shape *s)
 {

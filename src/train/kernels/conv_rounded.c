@@ -1,7 +1,7 @@
-/* bf16 convolution for every machine and every shape: the operands are rounded to bf16 but stay
- * float32 in memory, and the float32 kernels multiply them. A product of two bf16 values is exact
- * in float32, so the result is that of the bf16 instructions except for the order of sums. It is no
- * faster than float32; it exists so that a run means the same on every machine. */
+/* bf16 convolution for every machine and every shape. The factors are rounded to bf16 but stored as
+ * float32, and the float32 kernels multiply them. A product of two bf16 values is exact in float32,
+ * so the result equals that of the bf16 instructions except for the order of sums. This is not
+ * faster than float32. It exists so that --precision bf16 has the same result on every machine. */
 #include "train/kernels/kernels.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ static bool rounded_fits(const struct conv_shape *s)
     return true;
 }
 
-/* The rounded weights are stored in front of the packed ones, since pack() has no scratch memory.
- */
+/* `packed` has the rounded weights first and then the packed weights, because pack() has no scratch
+ * memory. */
 static size_t rounded_packed_count(const struct conv_shape *s)
 {
     return conv_weights_count(s) + kernels_choose_conv(s, PRECISION_FP32)->packed_count(s);

@@ -1,14 +1,14 @@
-/* The inner loops of conv_direct.c for any vector width: a tile of pixels × channels, and a tile of
- * taps × channels. conv_tile_neon.h has the same two loops for processors that multiply a vector by
- * one element of another. */
+/* The two inner loops of conv_direct.c for any vector width. They compute the sums of a tile of
+ * pixels × channels, and of a tile of taps × channels. conv_tile_neon.h has the same loops for
+ * NEON, which can multiply a vector by one element of another vector. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
 #define TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
 
 #include "train/kernels/conv_walk.h"
 #include "train/kernels/simd.h"
 
-/* As many accumulators as registers remain beside the operands. The forward tile is also limited by
- * the general registers: each of its rows has its own pointer. */
+/* The tiles use all vector registers that are not needed for factors. TILE_ROWS is also limited by
+ * the general registers, because each row has its own pointer. */
 #if KERNELS_LANES == 16
 enum { TILE_ROWS = 8, TILE_TAPS = 12 };
 #elif KERNELS_LANES == 8 || defined(__x86_64__)
@@ -17,12 +17,14 @@ enum { TILE_ROWS = 6, TILE_TAPS = 6 };
 enum { TILE_ROWS = 8, TILE_TAPS = 8 };
 #endif
 
-/* Stores `rows` of TILE_ROWS rows. The panel is `vectors` vectors wide. */
+/* Computes TILE_ROWS rows and stores the first `rows` of them. The panel is `vectors` vectors
+ * wide. */
 ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, float *const *to,
                                      int rows, const struct conv_walk *walk, const float *panel,
                                      bool accumulate)
 {
-    /* One array per vector, and no loop over them: then compilers keep them in registers. */
+    /* There is one array per vector instead of a loop over vectors, so that compilers keep the
+     * arrays in registers. */
     vec low[TILE_ROWS], high[TILE_ROWS];
     const float *at[TILE_ROWS];
     UNROLL
@@ -54,7 +56,7 @@ ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, floa
         }
 }
 
-/* d_out and d_weights start at the column of the panel. */
+/* Adds to `taps` rows of d_weights. d_out and d_weights point to the first column of the panel. */
 ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
                                      const float *from, const float *d_out, float *d_weights)
 {

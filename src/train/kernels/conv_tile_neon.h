@@ -1,7 +1,7 @@
-/* The inner loops of conv_direct.c for NEON: the same tiles as in conv_tile.h, for a product that
- * takes one factor out of a vector (FMLA by element). Four values of depth, or of taps, are loaded
- * at once and used one after the other. A value therefore costs a quarter of a load, and no
- * instruction to broadcast it. */
+/* The two inner loops of conv_direct.c for NEON, with the same tiles as in conv_tile.h. The
+ * instruction FMLA (by element) multiplies a vector by one element of another vector. Four values
+ * of depth, or of taps, are therefore loaded at once and used one after another, without an
+ * instruction to broadcast each of them. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_TILE_NEON_H
 #define TRAINYARD_TRAIN_KERNELS_CONV_TILE_NEON_H
 
@@ -12,10 +12,11 @@
 
 _Static_assert(LANES == 4, "NEON has four floats in a vector");
 
-/* Of 32 registers the sums take 16 beside 8 with values, or 24 beside 3. */
+/* NEON has 32 registers. A tile of rows uses 16 for sums and 8 for values, and a tile of taps uses
+ * 24 for sums and 3 for values. */
 enum { TILE_ROWS = 8, TILE_TAPS = 12 };
 
-/* One step of depth: the lane is a constant of the instruction. */
+/* Computes one step of depth. This is a macro because the lane must be a constant. */
 #define PRODUCT_STEP(lane)                                                                         \
     do {                                                                                           \
         float32x4_t first = vld1q_f32(panel),                                                      \
@@ -71,7 +72,7 @@ ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, floa
         }
 }
 
-/* One tap of the four that `values` holds. */
+/* Computes one of the four taps in `values`. */
 #define WEIGHTS_STEP(lane)                                                                         \
     do {                                                                                           \
         low[m + lane] = vfmaq_laneq_f32(low[m + lane], first, values, lane);                       \
@@ -79,7 +80,8 @@ ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, floa
             high[m + lane] = vfmaq_laneq_f32(high[m + lane], second, values, lane);                \
     } while (0)
 
-/* d_out and d_weights start at the panel's column; taps are a multiple of 4, or 1. */
+/* Adds to `taps` rows of d_weights. d_out and d_weights point to the first column of the panel.
+ * `taps` is a multiple of 4, or 1. */
 ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
                                      const float *from, const float *d_out, float *d_weights)
 {

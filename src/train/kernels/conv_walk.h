@@ -1,19 +1,20 @@
-/* The positions of a convolution's pixels in memory. The forward pass and the backward pass are the
- * same product: every target pixel sees some runs of a source that has been copied with a border of
- * zeros, and multiplies them with a matrix of weights. A walk describes the target pixels and their
- * runs, for the forward pass and for each phase of the backward pass. The vector kernels follow it.
- * This header only computes offsets; it reads no memory. */
+/* Computes the positions of a convolution's pixels in memory. The forward pass and the backward
+ * pass are the same kind of product. Every target pixel reads some runs of contiguous values from a
+ * source, which is a copy with a border of zeros, and multiplies them with a matrix of weights. A
+ * walk describes the target pixels and their runs, for the forward pass or for one phase of the
+ * backward pass. The vector kernels loop over a walk. This header only computes offsets. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_WALK_H
 #define TRAINYARD_TRAIN_KERNELS_CONV_WALK_H
 
 #include "train/kernels/kernels.h"
 
-/* Offsets, in values, of the first pixel, and from one picture, line and pixel to the next. */
+/* `from…` are offsets in the source and `to…` in the target, in values: of the first pixel, and
+ * from one picture, line or pixel to the next. */
 struct conv_walk {
-    int n, h, w; /* target pixels */
+    int n, h, w; /* number of pictures, lines and pixels per line in the target */
     size_t from, from_n, from_y, from_x;
     size_t to, to_n, to_y, to_x;
-    int runs; /* runs of the source that one target pixel sees */
+    int runs; /* number of runs that one target pixel reads */
     size_t length, run_stride;
 };
 
@@ -32,7 +33,7 @@ static inline size_t conv_walk_depth(const struct conv_walk *walk)
     return (size_t)walk->runs * walk->length;
 }
 
-/* The source of the forward pass: the input with its border. */
+/* Returns the size, in values, of the source of the forward pass: the input with its border. */
 static inline size_t conv_bordered_count(const struct conv_shape *s)
 {
     return (size_t)s->n * (size_t)(s->h + 2 * s->pad) * (size_t)(s->w + 2 * s->pad) * (size_t)s->in;
@@ -58,11 +59,12 @@ static inline struct conv_walk conv_walk_forward(const struct conv_shape *s)
     };
 }
 
-/* The target pixels stride·i + phase of one axis. Each sees `taps` taps of the window. In order of
- * ascending output position, the last tap is `kernel_first`, and the first is at output position
- * i + offset. */
+/* The target pixels of one axis in the backward pass are divided into phases: pixel number stride·i
+ * + phase belongs to phase `phase`. All pixels of a phase use the same taps of the window:
+ * kernel_first, kernel_first + stride, and so on. A later tap belongs to an earlier output
+ * position, and the first position is i + offset. */
 struct conv_phase {
-    int count; /* pixels of the axis in this phase */
+    int count; /* number of pixels of the axis in this phase */
     int taps;
     int kernel_first;
     int offset;
@@ -80,8 +82,8 @@ static inline struct conv_phase conv_phase_of(const struct conv_shape *s, int si
     };
 }
 
-/* The source of the backward pass: the gradient of the output, with a border that covers every tap
- * of every phase. */
+/* Returns the border of the source of the backward pass, which is the gradient of the output. The
+ * border covers every tap of every phase. */
 static inline int conv_back_border(const struct conv_shape *s)
 {
     return (s->kernel - 1) / s->stride + 1;
@@ -99,7 +101,8 @@ static inline size_t conv_back_count(const struct conv_shape *s)
            (size_t)conv_back_size(s, conv_out_w(s), s->w) * (size_t)s->out;
 }
 
-/* Phases are counted row by row, stride² of them. Depth 0: no window sees these pixels. */
+/* Returns the walk of one of the stride² phases, which are counted row by row. Its depth is 0 if
+ * the pixels of the phase are in no window. */
 static inline struct conv_walk conv_walk_back(const struct conv_shape *s, int phase)
 {
     int py = phase / s->stride, px = phase % s->stride, border = conv_back_border(s);

@@ -1,14 +1,14 @@
 /* Depthwise convolution: each channel has its own window. The channels of a pixel are contiguous,
- * so every step is a vector product without a sum across lanes. The gain comes from keeping the
- * sums in registers over the whole window. Built once per instruction set; the layer calls it
- * through the table of kernels. */
+ * so every step is a vector product without a sum across lanes. The sums stay in registers over the
+ * whole window. Built once per instruction set; the layer calls these functions through the table
+ * of kernels. */
 #include "train/kernels/simd.h"
 
-/* Vectors of channels whose sums are in registers at the same time, and neighbouring pixels that
- * share the loads of the weights. */
+/* VECTORS vectors of channels are in registers at the same time. TILE neighbouring pixels share
+ * each load of the weights. */
 enum { VECTORS = 2, BLOCK = VECTORS * LANES, TILE = 4 };
 
-/* Loads the first `width` lanes; the compiler knows when that is all of them. */
+/* Loads the first `width` lanes and sets the others to 0. `width` is a constant after inlining. */
 ALWAYS_INLINE vec depthwise_load_some(int width, const float *from)
 {
     if (width == LANES)
@@ -33,7 +33,7 @@ static size_t pixel_offset(int w, int c, int y, int x)
     return ((size_t)y * (size_t)w + (size_t)x) * (size_t)c;
 }
 
-/* The taps of the window for output `o` that lie inside the picture. */
+/* Sets the range of taps of the window for output `o` that lie inside the picture. */
 ALWAYS_INLINE void depthwise_taps(int o, int stride, int pad, int kernel, int edge, int *ret_first,
                                   int *ret_last)
 {
@@ -85,7 +85,7 @@ ALWAYS_INLINE void depthwise_forward_block(const struct depthwise_shape *s, int 
                                            const float *weights, float *out)
 {
     int oh = depthwise_out_h(s), ow = depthwise_out_w(s);
-    /* Outputs whose window lies inside the row. */
+    /* The range of outputs whose whole window lies inside the row. */
     int inner = (s->pad + s->stride - 1) / s->stride,
         outer = s->w + s->pad < s->kernel ? 0 : (s->w + s->pad - s->kernel) / s->stride + 1;
     for (int oy = 0; oy < oh; oy++)
@@ -101,7 +101,8 @@ ALWAYS_INLINE void depthwise_forward_block(const struct depthwise_shape *s, int 
         }
 }
 
-/* Sums over every output that used this input, with its weight. */
+/* Computes the gradient of each input: the sum over all outputs that use the input, each times its
+ * weight. */
 ALWAYS_INLINE void depthwise_data_block(const struct depthwise_shape *s, int vectors, int width,
                                         const float *d_out, const float *weights, float *d_in,
                                         bool accumulate)
@@ -135,7 +136,7 @@ ALWAYS_INLINE void depthwise_data_block(const struct depthwise_shape *s, int vec
         }
 }
 
-/* The outputs whose tap `k` lies inside the picture. */
+/* Sets the range of outputs whose tap `k` lies inside the picture. */
 ALWAYS_INLINE void depthwise_outputs(int k, int stride, int pad, int edge, int count,
                                      int *ret_first, int *ret_last)
 {
@@ -152,7 +153,7 @@ ALWAYS_INLINE void depthwise_weights_block(const struct depthwise_shape *s, int 
     for (int ky = 0; ky < s->kernel; ky++)
         for (int kx = 0; kx < s->kernel; kx++) {
             vec sum[TILE][VECTORS] = {
-                0}; /* independent sums: no addition waits for the previous one */
+                0}; /* independent sums, so that no addition waits for another */
             int oy0, oy1, ox0, ox1;
             depthwise_outputs(ky, s->stride, s->pad, s->h, oh, &oy0, &oy1);
             depthwise_outputs(kx, s->stride, s->pad, s->w, ow, &ox0, &ox1);
@@ -187,7 +188,7 @@ ALWAYS_INLINE void depthwise_weights_block(const struct depthwise_shape *s, int 
         }
 }
 
-/* Calls it for every sample and every block of channels; the last blocks are narrower. */
+/* Runs `call` for every sample and every block of channels. The last blocks are narrower. */
 #define EACH_BLOCK(call)                                                                           \
     for (int n = 0; n < s->n; n++)                                                                 \
         for (int from = 0, left; (left = s->c - from) > 0;) {                                      \
@@ -224,7 +225,8 @@ static void backward_data_strided(const struct depthwise_shape *s, const float *
 #undef CALL
 }
 
-/* The forward pass from the outputs to the inputs. */
+/* With a stride of 1 this is the forward pass with reversed weights, from the outputs to the
+ * inputs. */
 static void backward_data_plain(const struct depthwise_shape *s, const float *d_out,
                                 const float *weights, float *d_in, bool accumulate)
 {

@@ -1,6 +1,6 @@
-/* Bags of ids to vectors: the reference and the fast version; see embedding_bag.h. The fast version
- * keeps a tile of the sum in registers while it walks through the ids, and prefetches later rows: a
- * table is larger than the caches, and its rows are scattered. */
+/* Converts bags of ids to vectors; see embedding_bag.h. There is a reference and a fast version.
+ * The fast version keeps a tile of the sum in registers while it adds the rows of all ids. It
+ * prefetches rows, because a table is larger than the caches and the ids are scattered. */
 #include "train/kernels/embedding_bag.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void add_rows(const struct embedding_bags *bags, size_t bag, size_t width
             __builtin_prefetch(table + (size_t)embedding_bag_id(bags, i + AHEAD) * width + first);
         const float *row = table + (size_t)embedding_bag_id(bags, i) * width + first;
         float weight = bag_factor(bags, bag, i);
-        if (lanes == TILE) /* a constant that the compiler knows */
+        if (lanes == TILE) /* a constant number of iterations, for the compiler */
             for (size_t w = 0; w < TILE; w++)
                 sum[w] += weight * row[w];
         else

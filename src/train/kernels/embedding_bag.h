@@ -1,6 +1,6 @@
-/* Bags of ids to vectors: each bag becomes the sum, or the mean, of the table rows that its ids
- * name. In the backward pass only those rows have a gradient, so the cost of a step depends on its
- * ids and not on the size of the table. Like kernels.h, nothing is allocated. */
+/* Converts bags of ids to vectors. The vector of a bag is the sum, or the mean, of the table rows
+ * with its ids. In the backward pass only these rows have a gradient, so the cost of a step depends
+ * on the number of ids and not on the size of the table. These functions allocate nothing. */
 #ifndef TRAINYARD_TRAIN_KERNELS_EMBEDDING_BAG_H
 #define TRAINYARD_TRAIN_KERNELS_EMBEDDING_BAG_H
 
@@ -10,14 +10,15 @@
 
 struct embedding_bags {
     size_t count;
-    const size_t *offsets; /* count + 1: bag b has the ids offsets[b] to offsets[b+1] - 1 */
-    const int64_t *ids;    /* rows of the table; NULL: ids32 has them */
-    const int32_t *ids32;  /* rows of the table in 32 bits; used if `ids` is NULL */
-    const float *weights;  /* one per id; NULL: every id has weight 1 */
-    bool mean;             /* the mean instead of the sum; an empty bag is zero either way */
+    /* count + 1 offsets; bag b has the ids from offsets[b] to offsets[b+1] - 1 */
+    const size_t *offsets;
+    const int64_t *ids;   /* rows of the table; NULL: ids32 has them */
+    const int32_t *ids32; /* rows of the table in 32 bits; used if `ids` is NULL */
+    const float *weights; /* one per id; NULL: every id has weight 1 */
+    bool mean;            /* the mean instead of the sum; the vector of an empty bag is zero */
 };
 
-/* An id and its position, for sorting. */
+/* An id, its position in the list of all ids, and its bag, for sorting. */
 struct embedding_bag_place {
     int64_t id;
     size_t place, bag;
@@ -28,24 +29,25 @@ static inline int64_t embedding_bag_id(const struct embedding_bags *bags, size_t
     return bags->ids ? bags->ids[place] : bags->ids32[place];
 }
 
-/* out[count][width] from table[…][width] */
+/* Sets out[count][width] from table[…][width]. */
 void embedding_bag_forward_ref(const struct embedding_bags *bags, int width, const float *table,
                                float *out);
 void embedding_bag_forward(const struct embedding_bags *bags, int width, const float *table,
                            float *out);
 
-/* d_table[…][width] += …, for the whole table */
+/* Adds the gradients to d_table[…][width], which has all rows of the table. */
 void embedding_bag_backward_ref(const struct embedding_bags *bags, int width, const float *d_out,
                                 float *d_table);
 
-/* Like embedding_bag_backward_ref(), but only for rows that are named. Returns their number and,
- * for each, its id (ascending) and its gradient. All three arrays must have room for all ids. The
- * terms of a row are added in the order of their positions, whatever else the bags contain. */
+/* Like embedding_bag_backward_ref(), but only for the rows whose ids are in the bags. Returns the
+ * number of these rows, and sets their ids, in ascending order, and their gradients. All three
+ * arrays must have room for all ids. The terms of a row are added in the order of their positions,
+ * independent of other ids. */
 size_t embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
                               struct embedding_bag_place *scratch, int64_t *ret_ids,
                               float *ret_rows);
 
-/* d_weights[id] = … */
+/* Sets one gradient per weight in d_weights. */
 void embedding_bag_backward_weights(const struct embedding_bags *bags, int width,
                                     const float *table, const float *d_out, float *d_weights);
 

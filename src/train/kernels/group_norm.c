@@ -1,6 +1,6 @@
-/* Group norm from sums over channels. It needs only one sample, so workers that share a batch
- * exchange nothing for it, and a batch may be computed in parts. A ReLU that follows the norm is
- * done in the same pass. */
+/* Group norm, computed from the sums of each channel. Each sample is normalised by itself, so
+ * workers that share a batch exchange nothing, and a batch may be computed in parts. A ReLU that
+ * follows the norm is done in the same pass. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ void group_norm_forward(const struct kernels *k, const struct group_norm_shape *
 }
 
 /* With z = (x − mean)·inverse over a group of `count` values and g = dy·scale: dx = inverse·(g −
- * mean(g) − z·mean(g·z)), which is dy·a + x·b + d with constants per channel. */
+ * mean(g) − z·mean(g·z)), which is dy·a + x·b + d with three constants per channel. */
 void group_norm_backward(const struct kernels *k, const struct group_norm_shape *s, const float *x,
                          const float *y, const float *scale, const float *saved, const float *dy,
                          float *dx, bool accumulate, float *d_scale, float *d_shift, float *scratch)

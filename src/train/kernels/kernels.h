@@ -1,22 +1,21 @@
-/* The arithmetic of training: one function per operation. The functions allocate nothing; the
- * caller passes inputs, outputs and scratch memory. Layers call them. Nothing here knows about
- * layers, parameters or peers.
+/* The arithmetic of training: one function per operation. Layers call these functions. They
+ * allocate nothing: the caller passes inputs, outputs and scratch memory.
  *
  * A convolution exists in three implementations. `ref` is plain C and the specification. `gemm`
- * gathers patches and multiplies with OpenBLAS. `direct` is our own vector code, built once per
- * instruction set and chosen at run time. For bf16 there are likewise `ref_bf16`, `rounded` for
- * every machine, and vector code. Tests compare them with each other. A dense layer is a
- * convolution of one pixel with a window of one. Gradients of parameters are always added to the
- * given memory, so that a batch can be computed in parts. */
+ * gathers patches (im2col) and multiplies them with OpenBLAS. `direct` is vector code, built once
+ * per instruction set and chosen at run time. For bf16 there are the specification `ref_bf16`,
+ * `rounded` for every machine, and vector code. Tests compare the implementations with each other.
+ * A dense layer is a convolution of one pixel with a window of one pixel. Gradients of parameters
+ * are always added to the given memory, so that a batch can be computed in parts. */
 #ifndef TRAINYARD_TRAIN_KERNELS_KERNELS_H
 #define TRAINYARD_TRAIN_KERNELS_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The precision of the products in convolutions and dense layers. bf16: both factors are rounded to
- * bf16 and the sum is float32. Parameters, activations and gradients are float32 in memory either
- * way. */
+/* The precision of the products in convolutions and dense layers. With PRECISION_BF16 both factors
+ * are rounded to bf16, and the sum is float32. Parameters, activations and gradients are always
+ * float32 in memory. */
 enum precision { PRECISION_FP32, PRECISION_BF16 };
 
 const char *kernels_precision_name(enum precision precision); /* "fp32", "bf16" */
@@ -26,9 +25,9 @@ const char *kernels_precision_name(enum precision precision); /* "fp32", "bf16" 
 struct conv_shape {
     int n, h, w;
     int in, out; /* channels */
-    int kernel;  /* edge of the square window */
+    int kernel;  /* pixels per side of the square window */
     int stride;
-    int pad; /* zeros on every side */
+    int pad; /* pixels of zeros added on every side */
 };
 
 static inline int conv_out_h(const struct conv_shape *s)
@@ -56,24 +55,25 @@ static inline size_t conv_out_count(const struct conv_shape *s)
     return (size_t)s->n * (size_t)conv_out_h(s) * (size_t)conv_out_w(s) * (size_t)s->out;
 }
 
-/* One implementation of convolution. `packed` holds the weights in the order that the
- * implementation needs; pack() makes it once per step, not once per call. `scratch` has
- * scratch_count() floats and holds nothing between calls. */
+/* One implementation of convolution. `packed` has the weights in the order that the implementation
+ * needs. pack() is called once per step, not once per pass. `scratch` has scratch_count() floats,
+ * whose contents are not kept between calls. */
 struct conv_kernels {
     const char *name;
     bool (*fits)(const struct conv_shape *s);
-    size_t (*packed_count)(const struct conv_shape *s);  /* floats */
-    size_t (*scratch_count)(const struct conv_shape *s); /* floats, for s->n samples */
-    /* Does part `part` of `parts` of the work, numbered from 0. Threads may do the parts at the
-     * same time: no two parts write to the same place. A part may have nothing to do. */
+    size_t (*packed_count)(const struct conv_shape *s);  /* number of floats */
+    size_t (*scratch_count)(const struct conv_shape *s); /* number of floats, for s->n samples */
+    /* Packs part `part` of `parts` parts, numbered from 0. Several threads may call it for
+     * different parts at the same time, because no two parts write to the same memory. A part may
+     * be empty. */
     void (*pack)(const struct conv_shape *s, const float *weights, int part, int parts,
                  float *packed);
     void (*forward)(const struct conv_shape *s, const float *in, const float *packed, float *out,
                     float *scratch);
-    /* d_in = (accumulate ? d_in : 0) + … */
+    /* Sets d_in to the gradient of the input, or adds the gradient if `accumulate` is set. */
     void (*backward_data)(const struct conv_shape *s, const float *d_out, const float *packed,
                           float *d_in, bool accumulate, float *scratch);
-    /* d_weights += … */
+    /* Adds the gradient of the weights to d_weights. */
     void (*backward_weights)(const struct conv_shape *s, const float *in, const float *d_out,
                              float *d_weights, float *scratch);
 };
@@ -106,19 +106,19 @@ struct depthwise_kernels {
     void (*backward_data)(const struct depthwise_shape *s, const float *d_out, const float *weights,
                           float *d_in, bool accumulate);
     void (*backward_weights)(const struct depthwise_shape *s, const float *in, const float *d_out,
-                             float *d_weights); /* added to */
+                             float *d_weights); /* adds to d_weights */
 };
 
 extern const struct depthwise_kernels ref_depthwise_kernels;
 
 /* ---- Vector code: one table per instruction set ---- */
 
-/* x[rows][c] is any tensor, seen as pixels × channels. The norms use these functions. */
+/* x[rows][c] is any tensor, with one row per pixel and one column per channel. */
 struct kernels {
     const char *name; /* "avx512" */
     const struct conv_kernels *conv;
     const struct depthwise_kernels *depthwise;
-    /* sum[c] += Σ x, and sum[c] += Σ (x − centre)² */
+    /* channel_sum: sum[c] += Σ x. channel_square_sum: sum[c] += Σ (x − centre)². */
     void (*channel_sum)(const float *x, size_t rows, int c, float *sum);
     void (*channel_square_sum)(const float *x, size_t rows, int c, const float *centre, float *sum);
     /* y = x·scale + shift; if `relu`, negative results become 0 */
@@ -127,33 +127,36 @@ struct kernels {
     /* sum_dy += Σ dy, sum_dy_x += Σ dy·(x − centre); if `y` is not NULL, only where y > 0 */
     void (*channel_gradient_sums)(const float *dy, const float *y, const float *x, size_t rows,
                                   int c, const float *centre, float *sum_dy, float *sum_dy_x);
-    /* dx = [dx +] dy·a + x·b + d; if `y` is not NULL, dy counts only where y > 0 */
+    /* dx = dy·a + x·b + d + (accumulate ? dx : 0). If `y` is not NULL, dy counts as 0 where y is
+     * not positive. */
     void (*channel_gradient)(const float *dy, const float *y, const float *x, size_t rows, int c,
                              const float *a, const float *b, const float *d, bool accumulate,
                              float *dx);
     void (*relu)(const float *in, size_t count, float *out);
     void (*add_relu)(const float *a, const float *b, size_t count, float *out);
-    /* d_in = [d_in +] (out > 0 ? d_out : 0) */
+    /* d_in = (out > 0 ? d_out : 0) + (accumulate ? d_in : 0) */
     void (*relu_gradient)(const float *d_out, const float *out, size_t count, bool accumulate,
                           float *d_in);
-    /* One pixel of the window of a maximum: where in == out, d_in += left and left becomes 0. */
+    /* The gradient of a maximum for one pixel of its window. For each channel with in == out, adds
+     * `left` to d_in and sets `left` to 0. */
     void (*max_gradient)(const float *in, const float *out, int c, float *left, float *d_in);
-    /* total += x, rounded to a multiple of the quantum, which is a power of 2 (0: not rounded).
-     * Returns the largest magnitude in x. */
+    /* Adds x to total, rounded to a multiple of `quantum`, which is a power of 2, or 0 for no
+     * rounding. Returns the largest magnitude in x. */
     float (*add_rounded)(const float *x, float quantum, size_t count, float *total);
-    void (*round_bf16)(const float *x, size_t count, float *out); /* to the nearest bf16 */
+    void (*round_bf16)(const float *x, size_t count, float *out); /* rounds to bf16 */
 };
 
-/* The tables that this build and this machine can run, fastest first. Returns NULL after the last
- * one, which runs everywhere. */
+/* Returns one of the tables that this build has and this machine can run, fastest first, or NULL
+ * after the last table. The last table runs on every machine. */
 const struct kernels *kernels_at(size_t position);
 const struct kernels *kernels_best(void);
 
-/* Likewise the implementations of convolution in bf16 that this machine can run. */
+/* Like kernels_at(), for the implementations of convolution in bf16. The last one fits every
+ * shape. */
 const struct conv_kernels *kernels_conv_bf16_at(size_t position);
 
-/* The fastest implementation for this shape and precision. In float32: `direct` where it fits, else
- * OpenBLAS. */
+/* Returns the fastest implementation for this shape and precision. In float32 this is `direct` if
+ * it fits the shape, else OpenBLAS. */
 const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s,
                                                enum precision precision);
 
@@ -164,7 +167,7 @@ void kernels_sentence(enum precision precision, char *text, size_t size);
 
 struct pool_shape {
     int n, h, w, c;
-    int window, stride; /* no padding; a last partial window is left out */
+    int window, stride; /* no padding; a partial window at the end is left out */
 };
 
 static inline int pool_out_h(const struct pool_shape *s)
@@ -177,7 +180,7 @@ static inline int pool_out_w(const struct pool_shape *s)
     return (s->w - s->window) / s->stride + 1;
 }
 
-/* The gradient of a maximum goes to the first position that holds it. */
+/* The gradient of a maximum is added to the first position that has the maximum. */
 void pool_max_forward(const struct pool_shape *s, const float *in, float *out);
 void pool_max_backward_ref(const struct pool_shape *s, const float *in, const float *out,
                            const float *d_out, float *d_in, bool accumulate);
@@ -191,7 +194,7 @@ void pool_average_backward(const struct pool_shape *s, const float *d_out, float
 
 /* ---- L2 normalisation: rows of length 1 ---- */
 
-/* out = in / |in|; ret_norm[n] keeps |in| for the backward pass. A zero row stays zero. */
+/* out = in / |in|. Sets ret_norm[n] to |in|, for the backward pass. A zero row stays zero. */
 void kernels_l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm);
 void kernels_l2_normalise_backward(int n, int c, const float *out, const float *norm,
                                    const float *d_out, float *d_in, bool accumulate);
@@ -205,7 +208,8 @@ struct group_norm_shape {
     bool relu; /* negative results become 0 in the same pass */
 };
 
-/* scale and shift are per channel; saved[n][groups][2] keeps mean and 1/deviation. */
+/* scale and shift have one value per channel. saved[n][groups][2] is mean and 1 / standard
+ * deviation, for the backward pass. */
 void ref_group_norm_forward(const struct group_norm_shape *s, const float *x, const float *scale,
                             const float *shift, float *y, float *saved);
 void ref_group_norm_backward(const struct group_norm_shape *s, const float *x, const float *y,
@@ -225,19 +229,20 @@ void group_norm_backward(const struct kernels *k, const struct group_norm_shape 
 /* ---- Batch norm: mean and deviation of each channel of the whole batch ---- */
 
 struct batch_norm_shape {
-    int n;       /* samples of a part */
+    int n;       /* samples per part */
     size_t rows; /* pixels in a sample */
     int c;
     bool relu; /* negative results become 0 in the same pass */
 };
 
-/* Floats of the sums of one part, forward and backward: a count, and two per channel. */
+/* The number of floats in the sums of one part, forward or backward: a count, and two sums per
+ * channel. */
 static inline size_t batch_norm_sum_count(int channels)
 {
     return 1 + 2 * (size_t)channels;
 }
 
-/* A whole batch at once. */
+/* The references compute a whole batch at once. */
 void ref_batch_norm_forward(const struct batch_norm_shape *s, const float *x, const float *scale,
                             const float *shift, float *y, float *ret_mean, float *ret_variance);
 void ref_batch_norm_backward(const struct batch_norm_shape *s, const float *x, const float *y,
@@ -245,7 +250,8 @@ void ref_batch_norm_backward(const struct batch_norm_shape *s, const float *x, c
                              const float *dy, float *dx, bool accumulate, float *d_scale,
                              float *d_shift);
 
-/* Forward: the sums of each part, [parts][count], are merged into count, mean and variance. */
+/* Forward pass: batch_norm_sums() computes the sums of each part, and batch_norm_merge() merges
+ * them into count, mean and variance. */
 void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                      float *ret_sums);
 void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total);
@@ -254,12 +260,12 @@ void batch_norm_forward(const struct kernels *k, const struct batch_norm_shape *
                         const float *mean, const float *variance, const float *scale,
                         const float *shift, float *y, float *scratch);
 
-/* Backward: count, Σ dy and Σ dy·(x − mean) of each part, and their total. */
+/* Backward pass: count, Σ dy and Σ dy·(x − mean) of each part, and the total of all parts. */
 void batch_norm_gradient_sums(const struct kernels *k, const struct batch_norm_shape *s,
                               const float *x, const float *y, const float *mean, const float *dy,
                               float *ret_sums);
 void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, float *ret_total);
-/* total NULL: the statistics are constants. scratch: 3·c floats */
+/* If `total` is NULL, mean and variance are constants. scratch: 3·c floats */
 void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                          const float *y, const float *mean, const float *variance,
                          const float *scale, const float *total, const float *dy, float *dx,

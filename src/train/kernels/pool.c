@@ -1,5 +1,5 @@
-/* Pooling and L2 normalisation: little work, in plain loops. The tests compare the gradients with
- * finite differences. Called by the layers. */
+/* Pooling and L2 normalisation in plain loops, because they take little time. Called by the
+ * layers. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>
@@ -21,7 +21,8 @@ static size_t window_size(const struct pool_shape *s)
     return (size_t)s->window * (size_t)s->window;
 }
 
-/* Where the channels of pixel `inside` of window `window` start, both counted row by row. */
+/* Returns the offset of the channels of pixel `inside` of window `window`, both counted row by
+ * row. */
 static size_t pixel_offset(const struct pool_shape *s, size_t window, size_t inside)
 {
     size_t w = (size_t)pool_out_w(s), h = (size_t)pool_out_h(s), edge = (size_t)s->window;

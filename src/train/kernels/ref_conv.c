@@ -1,5 +1,5 @@
-/* Convolution as in a textbook, summed in double: the specification that every fast kernel is
- * tested against, in float32 and with factors rounded to bf16. Never called in training. */
+/* The reference of convolution: simple loops with sums in double, in float32 and with factors
+ * rounded to bf16. Tests compare every fast kernel with it. Never called in training. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/kernels.h"
 

@@ -1,5 +1,5 @@
-/* Depthwise convolution as in a textbook, summed in double: the specification of the fast kernel.
- * Never called in training. */
+/* The reference of depthwise convolution: simple loops with sums in double. Tests compare the fast
+ * kernel with it. Never called in training. */
 #include "train/kernels/kernels.h"
 
 static size_t ref_pixel_offset(int h, int w, int c, int n, int y, int x, int i)

@@ -1,5 +1,5 @@
-/* Group norm and batch norm by definition, in double: the specification of group_norm.c and
- * batch_norm.c. Never called in training. */
+/* The reference of group norm and batch norm: simple loops in double. Tests compare group_norm.c
+ * and batch_norm.c with it. Never called in training. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

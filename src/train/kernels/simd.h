@@ -1,6 +1,6 @@
-/* Basics of the vector kernels. The files that include this header are built once per instruction
- * set, with KERNELS_NAME (a suffix for their symbols) and KERNELS_LANES (floats per vector) set by
- * the build. The code is portable C with the compiler's vector types. */
+/* Types and macros of the vector kernels. The files that include this header are built once per
+ * instruction set. The build sets KERNELS_NAME (a suffix of their symbols) and KERNELS_LANES
+ * (floats per vector). The code is portable C with the compiler's vector types. */
 #ifndef TRAINYARD_TRAIN_KERNELS_SIMD_H
 #define TRAINYARD_TRAIN_KERNELS_SIMD_H
 
@@ -20,9 +20,8 @@ extern const struct kernels SIMD(kernels);
 enum { LANES = KERNELS_LANES };
 
 typedef float vec __attribute__((vector_size(KERNELS_LANES * 4)));
-/* Memory needs no more alignment than a float: an unaligned load of an aligned address costs no
- * more.
- */
+/* A vector in memory needs only the alignment of a float. At an aligned address an unaligned load
+ * is as fast as an aligned load. */
 typedef float vec_memory __attribute__((vector_size(KERNELS_LANES * 4), aligned(4), may_alias));
 
 #ifdef __clang__

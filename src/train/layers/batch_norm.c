@@ -1,6 +1,6 @@
-/* Batch norm, optionally with a ReLU in the same pass. In training the statistics are those of the
- * whole batch of all workers, so that N workers give the result of one. Otherwise they are running
- * statistics, which are entries of the parameters without a gradient. */
+/* Batch norm, optionally with a ReLU in the same pass. In training, mean and variance are computed
+ * over the whole batch of all workers, so that N workers compute the same result as one worker.
+ * Otherwise the running mean and variance are used, which are parameters without a gradient. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static size_t norm_scratch_count(const struct layer *layer, int n)
     return batch_norm_sum_count(layer->in.c) + 3 * (size_t)layer->in.c;
 }
 
-/* The statistics of the batch in training, else the running ones. */
+/* Returns the mean of the batch in training, else the running mean. */
 static const float *mean_of(const struct layer *layer, const struct layer_pass *pass)
 {
     return pass->total ? pass->total + 1 : params_value(pass->params, layer->parameter[MEAN]);
@@ -78,7 +78,8 @@ static void norm_backward(const struct layer *layer, const struct layer_pass *pa
     const float *mean = mean_of(layer, pass), *variance = variance_of(layer, pass);
     float *d_scale = pass->gradients + entries[layer->parameter[SCALE]].offset,
           *d_shift = pass->gradients + entries[layer->parameter[SHIFT]].offset;
-    /* The sums of this part only: the reduction adds up the gradients of the parameters later. */
+    /* The sums cover this part only. The gradients of all parts are added later, like those of
+     * other parameters. */
     float *sums = pass->scratch;
     batch_norm_gradient_sums(pass->kernels, &s, in[0], out, mean, d_out, sums);
     for (int c = 0; c < s.c; c++) {
@@ -120,7 +121,8 @@ static void sums_merge_back(const struct layer *layer, const float *sums, size_t
     batch_norm_merge_gradient(layer->in.c, sums, parts, ret_total);
 }
 
-/* The unbiased variance is a little larger than that of the batch. */
+/* Updates the running mean and variance. The running variance is unbiased, so the variance of the
+ * batch is multiplied by count / (count − 1). */
 static void batch_norm_learn(const struct layer *layer, struct params *params, const float *total)
 {
     float *mean = params_value(params, layer->parameter[MEAN]),

@@ -1,5 +1,5 @@
-/* One bias per channel, optionally with a ReLU in the same pass, for a convolution that no norm
- * follows. */
+/* Adds one bias per channel, optionally with a ReLU in the same pass. Used after a convolution
+ * without a norm. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static size_t rows_of(const struct layer *layer, int n)
     return (size_t)n * (size_t)layer->in.h * (size_t)layer->in.w;
 }
 
-/* Forward: a scale of ones. Backward: the gradient before the ReLU. */
+/* The forward pass needs a scale of ones, and the backward pass the gradient before the ReLU. */
 static size_t bias_scratch_count(const struct layer *layer, int n)
 {
     return rows_of(layer, n) * (size_t)layer->in.c;
@@ -47,7 +47,7 @@ static void bias_backward(const struct layer *layer, const struct layer_pass *pa
     size_t rows = rows_of(layer, n), count = rows * (size_t)layer->in.c;
     const float *before = d_out;
     if (layer->bias.relu) {
-        /* Written directly if the gradient has not been set yet. */
+        /* Write to d_in directly, unless the gradient must be added to it. */
         float *to = accumulate[0] ? pass->scratch : d_in[0];
         pass->kernels->relu_gradient(d_out, out, count, false, to);
         before = to;

@@ -1,4 +1,4 @@
-/* Convolution without bias: a norm with a shift follows it. */
+/* The convolution layer. It has no bias, because a norm or a bias layer follows it. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

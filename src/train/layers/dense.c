@@ -1,5 +1,5 @@
-/* A dense layer with bias. The sample is treated as one pixel with all its values as channels, so
- * that the product is a convolution with a window of one. */
+/* A dense layer with bias. A sample is treated as one pixel with all its values as channels, so
+ * that the product is a convolution with a window of one pixel. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

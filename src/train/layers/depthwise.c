@@ -1,5 +1,5 @@
-/* Depthwise convolution without bias: each channel has its own window. Followed by a convolution of
- * one pixel, it replaces a full convolution for a fraction of the products. */
+/* Depthwise convolution without bias: each channel has its own window. Together with a 1 × 1
+ * convolution it replaces a full convolution and needs far fewer products. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

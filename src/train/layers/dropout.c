@@ -1,7 +1,7 @@
-/* Dropout: in training a fraction of the values, drawn again at every step, becomes zero, and the
- * others are scaled up to compensate. Otherwise all values pass unchanged. The draw depends on the
- * seed, the layer, the step and the position of the sample in the batch of all workers, so that N
- * workers drop the same values as one. */
+/* Dropout: in training, a random fraction of the values becomes zero at every step, and the other
+ * values are scaled up to compensate. Otherwise the values do not change. The random choice depends
+ * on the seed, the layer, the step and the position of the sample in the batch of all workers, so
+ * that N workers drop the same values as one worker. */
 #include "train/layers/layer.h"
 
 #include "base/hash.h"
@@ -23,7 +23,7 @@ static size_t dropout_saved_count(const struct layer *layer, int n)
     return (size_t)n * shape_sample(&layer->in);
 }
 
-/* The factor of each value of one sample. */
+/* Draws the factor of each value of one sample: 0, or the scale of the values that remain. */
 static void draw_factors(const struct layer *layer, const struct layer_draw *draw, int sample,
                          float *factors)
 {

@@ -1,6 +1,6 @@
-/* The interaction of a factorisation machine: the sum of the products of all pairs of fields, each
- * a vector of the same dimensions. Each field is multiplied with the sum of the fields before it,
- * which costs one step per value instead of one per pair. */
+/* The interaction term of a factorisation machine: the sum of the dot products of all pairs of
+ * fields. All fields are vectors with the same number of dimensions. Each field is multiplied with
+ * the sum of the fields before it, which needs one product per field instead of one per pair. */
 #include "train/layers/layer.h"
 
 static int dimensions_of(const struct layer *layer)
@@ -37,7 +37,8 @@ static void fm_forward(const struct layer *layer, const struct layer_pass *pass,
     }
 }
 
-/* The derivative with respect to one value is the sum of the other fields in its dimension. */
+/* The derivative with respect to a value of one field is the sum of the values of the other fields
+ * in the same dimension. */
 static void fm_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                         const float *const *in, const float *out, const float *d_out,
                         float *const *d_in, const bool *accumulate)

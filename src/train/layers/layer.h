@@ -1,6 +1,6 @@
-/* A layer as a table of operations. The network asks each layer in turn for its shapes, parameters
- * and memory sizes, then runs it forward and backward. A layer has no memory of its own, so that
- * one network can compute several parts of a batch, in several threads, at the same time. */
+/* A layer as a table of operations. The network calls them to get the shapes, parameters and memory
+ * sizes of each layer, and to run its forward and backward pass. A layer has no memory of its own,
+ * so that several threads can compute parts of a batch with one network at the same time. */
 #ifndef TRAINYARD_TRAIN_LAYERS_LAYER_H
 #define TRAINYARD_TRAIN_LAYERS_LAYER_H
 
@@ -12,16 +12,17 @@ enum { LAYER_NAME_MAX = 40, LAYER_INPUTS_MAX = 2 };
 
 struct layer {
     const struct layer_ops *ops;
-    char name[LAYER_NAME_MAX]; /* prefix of its parameters */
+    char name[LAYER_NAME_MAX]; /* prefix of the names of its parameters */
     int input[LAYER_INPUTS_MAX];
-    struct shape in, out; /* of one sample; two inputs have the same shape */
-    size_t parameter[4];  /* indices: weights and bias; or scale, shift and running statistics */
+    struct shape in, out; /* shapes of one sample; two inputs have the same shape */
+    /* indices in the parameters: weights and bias, or scale, shift and running statistics */
+    size_t parameter[4];
     enum precision precision;
     const struct conv_kernels *kernels; /* chosen by infer(); NULL: the layer does not convolve */
     union {
         struct {
             int channels, kernel, stride, pad;
-        } conv; /* a depthwise convolution has the channels of its input */
+        } conv; /* `channels` is unused in a depthwise convolution */
         struct {
             int channels;
         } dense;
@@ -48,27 +49,27 @@ struct layer {
  * workers. */
 struct layer_draw {
     uint64_t seed, step;
-    uint64_t position; /* of the first sample, in the batch of all workers */
+    uint64_t position; /* position of the first sample in the batch of all workers */
 };
 
 /* The memory that a layer may use during one pass. */
 struct layer_pass {
     const struct kernels *kernels;
-    const struct params *params; /* values */
-    float *gradients;    /* an arena laid out like params->gradients, to which the layer adds */
-    const float *packed; /* made by pack() since the values last changed */
-    float *saved;        /* kept from the forward to the backward pass */
-    float *scratch;      /* valid only during the call */
-    const struct layer_draw *draw; /* NULL: not training, nothing is random */
+    const struct params *params;   /* values of the parameters */
+    float *gradients;              /* the layer adds to it; has the layout of params->gradients */
+    const float *packed;           /* output of pack() for the current values */
+    float *saved;                  /* kept from the forward to the backward pass */
+    float *scratch;                /* valid only during the call */
+    const struct layer_draw *draw; /* NULL: not training, so nothing is random */
     bool need_input_gradient;      /* false for a layer that reads the input of the network */
     /* Merged sums over the whole batch, for a layer with `sums`; NULL: not training. */
     const float *total, *total_back;
 };
 
-/* The sums that a layer needs over the whole batch, over all parts and all workers, before it can
- * go on. Each part contributes the same number of floats. They are merged in the order of the parts
- * in the batch, so the result does not depend on which worker computed them. A part without samples
- * contributes zeros. */
+/* The operations of a layer that needs sums over the whole batch, of all parts and all workers,
+ * before it can run. Each part gives the same number of floats. The sums are merged in the order of
+ * the parts in the batch, so the result does not depend on the number of workers. A part without
+ * samples gives zeros. */
 struct layer_sums {
     size_t (*count)(const struct layer *layer);
     void (*forward)(const struct layer *layer, const struct layer_pass *pass, int n,
@@ -82,22 +83,22 @@ struct layer_sums {
     void (*learn)(const struct layer *layer, struct params *params, const float *total);
 };
 
-/* Operations that are NULL have nothing to do. */
+/* The operations of a layer. An operation is NULL if the layer does not need it. */
 struct layer_ops {
     const char *kind; /* "conv" */
     int inputs;
-    bool reads_pictures; /* may read the input of the network, which has no gradient */
-    int (*infer)(struct layer *layer, struct err *err); /* layer->in is set; sets layer->out */
+    bool reads_pictures; /* the layer may read the input of the network, which has no gradient */
+    int (*infer)(struct layer *layer, struct err *err); /* sets layer->out from layer->in */
     void (*declare)(struct layer *layer, struct params *params);
     size_t (*packed_count)(const struct layer *layer);
-    /* Does part `part` of `parts` of the work: see struct conv_kernels. */
+    /* Packs part `part` of `parts` parts; see struct conv_kernels. */
     void (*pack)(const struct layer *layer, const struct params *params, int part, int parts,
                  float *packed);
     size_t (*saved_count)(const struct layer *layer, int n);
     size_t (*scratch_count)(const struct layer *layer, int n);
     void (*forward)(const struct layer *layer, const struct layer_pass *pass, int n,
                     const float *const *in, float *out);
-    /* Sets d_in[i], or adds to it if accumulate[i]. */
+    /* Sets d_in[i], or adds to it if accumulate[i] is set. */
     void (*backward)(const struct layer *layer, const struct layer_pass *pass, int n,
                      const float *const *in, const float *out, const float *d_out,
                      float *const *d_in, const bool *accumulate);

@@ -1,5 +1,5 @@
-/* Group norm (optionally with a ReLU in the same pass), and L2 normalisation. Both need only one
- * sample, so N workers give the result of one without exchanging statistics. */
+/* Group norm (optionally with a ReLU in the same pass), and L2 normalisation. Each sample is
+ * normalised by itself, so workers need not exchange statistics. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

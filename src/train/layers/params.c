@@ -73,7 +73,7 @@ int params_allocate(struct params *params, struct err *err)
         return err_set_errno(err, errno, "cannot map %zu bytes for the parameters", params->mapped);
     params->values = values;
     (void)madvise(values, params->mapped,
-                  MADV_HUGEPAGE); /* only a hint: without huge pages it is slower */
+                  MADV_HUGEPAGE); /* without huge pages it works, but slower */
     if (shared_memory_new("gradients", whole_pages(params->floats + PARAMS_TAIL),
                           &params->gradients_memory, err) < 0)
         return err_wrap(err, "gradients");

@@ -1,9 +1,10 @@
 /* The parameters of a model: one arena for all values, one for all gradients, and a table of names
- * and shapes. With one arena a checkpoint is one write, and an all-reduce one buffer.
+ * and shapes. With one arena, a checkpoint needs one write, and an all-reduce needs one buffer.
  *
- * Layers declare their parameters; then the arenas are allocated once, and nothing moves
- * afterwards. Workers on the same machine can share the memory of the gradient arena. It has a few
- * floats behind the last gradient for numbers that are summed together with the gradients. */
+ * Layers first declare their parameters. Then the arenas are allocated once, and their addresses
+ * never change. The gradient arena is shared memory, so that workers on the same machine can sum in
+ * it. It has PARAMS_TAIL more floats after the last gradient, for numbers that are summed together
+ * with the gradients. */
 #ifndef TRAINYARD_TRAIN_LAYERS_PARAMS_H
 #define TRAINYARD_TRAIN_LAYERS_PARAMS_H
 
@@ -18,10 +19,10 @@
 enum param_start {
     PARAM_ZERO,
     PARAM_ONE,
-    PARAM_HE,     /* normal, variance 2 / fan-in: in front of a ReLU */
+    PARAM_HE,     /* normal, variance 2 / fan-in; used before a ReLU */
     PARAM_XAVIER, /* normal, variance 1 / fan-in */
-    /* Not trained: it has no gradient, and neither optimizer nor weight decay changes it. It is
-     * part of checkpoints and of the state that workers exchange. */
+    /* A parameter that is not trained: it has no gradient, and neither the optimizer nor weight
+     * decay changes it. It is part of checkpoints and of the state that workers exchange. */
     PARAM_KEPT_ZERO,
     PARAM_KEPT_ONE,
 };
@@ -29,10 +30,10 @@ enum param_start {
 enum {
     PARAM_NAME_MAX = 64,
     PARAM_DIMS = 4,
-    PARAMS_MAX = 1024,                 /* entries */
-    PARAMS_FLOATS_MAX = 256 * 1000000, /* values in all */
-    PARAMS_TAIL = 16,                  /* floats behind the gradients that are summed with them */
-    PARAMS_ALIGN = 16,                 /* an entry starts at a multiple of this many floats */
+    PARAMS_MAX = 1024,                 /* number of entries */
+    PARAMS_FLOATS_MAX = 256 * 1000000, /* floats of all entries together */
+    PARAMS_TAIL = 16,                  /* floats after the gradients, summed with them */
+    PARAMS_ALIGN = 16,                 /* each entry starts at a multiple of this, in floats */
 };
 
 struct param {
@@ -40,39 +41,39 @@ struct param {
     int dims[PARAM_DIMS];      /* 1 where not used */
     enum param_start start;
     int fan_in;
-    size_t offset, count; /* in floats, in both arenas */
+    size_t offset, count; /* in floats; the same in both arenas */
 };
 
 struct params {
     struct param *entries;
     size_t count;
-    size_t floats; /* length of the value arena, padding included */
+    size_t floats; /* length of the value arena, including padding */
     float *values;
-    float *gradients; /* floats + PARAMS_TAIL */
-    /* holds the gradients; workers of one machine sum there */
+    float *gradients; /* has floats + PARAMS_TAIL floats */
+    /* the memory of `gradients`, which workers on one machine share */
     struct shared_memory *gradients_memory;
-    size_t mapped; /* bytes mapped for the values */
+    size_t mapped; /* number of bytes mapped for `values` */
 };
 
 struct params *params_new(void);
 struct params *params_free(struct params *params); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(params)
 
-/* Must be called before params_allocate(). Returns the index. A duplicate name, or too many
- * parameters, is a defect of the model and ends the process. */
+/* Adds a parameter and returns its index. Must be called before params_allocate(). A duplicate
+ * name, or too many parameters, is a bug of the model and aborts the process. */
 size_t params_declare(struct params *params, const char *name, const int dims[PARAM_DIMS],
                       enum param_start start, int fan_in);
 int params_allocate(struct params *params, struct err *err);
 
 /* Sets the initial values. Each entry is drawn from a stream keyed by the seed and its name, so
- * that adding or removing a layer does not change the others. */
+ * that adding or removing a layer does not change the other entries. */
 void params_initialise(struct params *params, uint64_t seed);
 
-/* Equal for equal names and shapes in equal order. */
+/* Returns a hash of the names and shapes in their order. */
 uint64_t params_shape_hash(const struct params *params);
 
 void params_clear_gradients(struct params *params);
-size_t params_trainable(const struct params *params); /* values without padding */
+size_t params_trainable(const struct params *params); /* number of trained values */
 
 static inline bool param_is_trained(const struct param *param)
 {

@@ -1,4 +1,4 @@
-/* ReLU, addition, and the end of a residual block, which does both in one pass. */
+/* The layers ReLU, addition, and addition with ReLU in one pass, which ends a residual block. */
 #include "train/layers/layer.h"
 
 static int same_infer(struct layer *layer, struct err *err)

@@ -1,4 +1,4 @@
-/* Pooling: the maximum or the mean of a window. A window of 0 is the whole input. */
+/* Pooling layers: the maximum or the mean of each window. A window of 0 is the whole input. */
 #include "train/layers/layer.h"
 
 static struct pool_shape pool_shape_of(const struct layer *layer, int n)

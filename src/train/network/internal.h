@@ -1,4 +1,4 @@
-/* The inside of a network, for the files that build it and run its passes. */
+/* The members of a network, for network.c, which builds it, and pass.c, which runs its passes. */
 #ifndef TRAINYARD_TRAIN_NETWORK_INTERNAL_H
 #define TRAINYARD_TRAIN_NETWORK_INTERNAL_H
 
@@ -7,19 +7,19 @@
 struct network {
     struct params *params;
     struct shape input;
-    enum precision precision; /* of the layers added from now on */
+    enum precision precision; /* precision of the next layer that is added */
     struct layer layers[NETWORK_LAYERS_MAX];
     int count;
-    struct err error; /* the first mistake in building */
+    struct err error; /* the first error while the network is built */
     bool finished;
     float *packed;
     size_t packed_offset[NETWORK_LAYERS_MAX];
     /* index of the first parameter of each layer, ascending */
     size_t first_param[NETWORK_LAYERS_MAX + 1];
-    /* floats for sums over the whole batch, and where each layer has its own */
+    /* number of floats for the sums over the whole batch, and the offset of each layer in them */
     size_t totals, total_offset[NETWORK_LAYERS_MAX];
-    bool reached[NETWORK_LAYERS_MAX + 1]; /* whether a tensor has a gradient */
-    /* an earlier layer of the backward pass has set this gradient already */
+    bool reached[NETWORK_LAYERS_MAX + 1]; /* tensors that have a gradient */
+    /* the backward pass adds to this gradient, because another layer has already set it */
     bool accumulate[NETWORK_LAYERS_MAX][LAYER_INPUTS_MAX];
 };
 

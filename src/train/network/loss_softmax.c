@@ -11,8 +11,7 @@ static float largest_of(const float *logits, int classes)
     return largest;
 }
 
-/* The largest logit is subtracted first: then no exponential overflows, and the sum is at least 1.
- */
+/* Subtracts the largest logit first, so that no exponential overflows and the sum is at least 1. */
 static double exponential_sum(const float *logits, int classes, float largest)
 {
     double sum = 0;

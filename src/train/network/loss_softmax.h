@@ -1,4 +1,4 @@
-/* Probabilities from the outputs of a classifier, and their cross-entropy loss. Every sample is
+/* Computes probabilities from the outputs of a classifier, and the cross-entropy loss. Samples are
  * independent, so a worker needs only its share of the batch. Called once per step by the training
  * of a classifier, and by prediction. */
 #ifndef TRAINYARD_TRAIN_NETWORK_LOSS_SOFTMAX_H
@@ -11,17 +11,18 @@
 void loss_softmax_probabilities(const float *logits, size_t n, int classes, float *probabilities);
 
 struct softmax_result {
-    /* Sum of −log p(label) over the samples, in units of 2^-20. Whole numbers, so that the sum over
-     * workers does not depend on how the batch is shared. A loss that is not a number counts as
+    /* Sum of −log p(label) over the samples, in units of 2^-20. An integer, so that the sum over
+     * the workers does not depend on how the batch is shared. A loss that is NaN counts as
      * SOFTMAX_LOSS_MAX. */
     int64_t loss;
-    size_t right; /* samples whose label is the most probable */
+    size_t right; /* number of samples whose label is the most probable class */
 };
 
 enum { SOFTMAX_UNITS = 1 << 20, SOFTMAX_LOSS_MAX = 1000 };
 
-/* Sets d_logits to the gradient of `scale` times the sum of the losses. A scale of 1/batch gives
- * the mean over a batch of which these samples are a part. Labels must be below `classes`. */
+/* Sets d_logits to the gradient of `scale` times the sum of the losses. With a scale of 1/batch the
+ * sum over all parts of a batch is the gradient of the mean loss. Labels must be below
+ * `classes`. */
 struct softmax_result loss_softmax(const float *logits, const uint8_t *labels, size_t n,
                                    int classes, float scale, float *d_logits);
 

@@ -12,21 +12,20 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Added under the square root, so that two equal pictures have a finite slope. */
+/* Added under the square root, so that the derivative is finite for two equal embeddings. */
 #define TINY 1e-8f
 
 struct triplet {
     int anchor, positive, negative;
 };
 
-/* Functions that are built for several vector widths loop over pictures, not over the terms of a
- * sum, so the sum of an element does not depend on the width. The build disables fused
- * multiply-add. */
-enum { LANES = 16, VECTORS = 4, BLOCK = LANES * VECTORS /* pictures */ };
+/* The vector loops run over pictures, not over the terms of a sum, so a sum does not depend on the
+ * vector width of the processor. The build disables fused multiply-add for the same reason. */
+enum { LANES = 16, VECTORS = 4, BLOCK = LANES * VECTORS /* pictures per block */ };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float))));
 
-/* Squared distances from one picture to each picture of a block. The block holds the first
- * coordinates of BLOCK pictures, then the second ones, and so on. */
+/* Sets the squared distances from one picture to each picture of a block. The block has the first
+ * coordinates of BLOCK pictures, then the second coordinates, and so on. */
 WIDEST static void loss_triplet_fill_block(const float *restrict own, const float *restrict block,
                                            int dim, float *restrict ret)
 {
@@ -56,8 +55,8 @@ static void fill_distances(const float *embeddings, int n, int dim, float *dista
     }
 }
 
-/* Distances are not negative, so their bits have the same order, and a vector finds the smallest of
- * whole numbers. */
+/* Returns the bits of a distance as an integer. Distances are not negative, so the integers have
+ * the same order. The minimum of integers can be vectorised. */
 static int32_t bits_of(float distance)
 {
     int32_t bits;
@@ -95,8 +94,8 @@ WIDEST static int32_t loss_triplet_farthest(const int32_t *bits, int n)
     return farthest;
 }
 
-/* The nearest picture of another person beyond the positive, or the farthest if all are nearer; -1:
- * none. */
+/* Returns the nearest picture of another person that is farther away than the positive. If there is
+ * none, returns the farthest picture of another person, or -1 if there is no other person. */
 static int semi_hard_negative(const int32_t *strangers, int n, float positive)
 {
     int32_t bits = loss_triplet_nearest_beyond(strangers, n, bits_of(positive));
@@ -125,7 +124,7 @@ static bool batch_hard(const float *row, const int *labels, int n, int anchor, s
     return positive >= 0 && negative >= 0;
 }
 
-/* The three pictures must be different. */
+/* Adds the gradient of one triplet. The three pictures must be different. */
 WIDEST static void loss_triplet_add_gradient(const float *restrict anchor,
                                              const float *restrict positive,
                                              const float *restrict negative, float pull, float push,
@@ -141,9 +140,9 @@ WIDEST static void loss_triplet_add_gradient(const float *restrict anchor,
     }
 }
 
-/* Returns the loss of one triplet. Adds its gradient to d, not yet divided by the number of
- * triplets. The derivative of |a − b|² with respect to a is 2(a − b), that of |a − b| is (a − b) /
- * |a − b|. */
+/* Returns the loss of one triplet. Adds its gradient to d; the caller divides by the number of
+ * triplets. The derivative of |a − b|² with respect to a is 2(a − b). The derivative of |a − b| is
+ * (a − b) / |a − b|. */
 static double apply_triplet(const struct triplet_config *config, const struct triplet *t,
                             const float *distance, const float *embeddings, int n, int dim,
                             float *d)
@@ -179,7 +178,7 @@ struct triplet_result loss_triplet(const struct triplet_config *config, const fl
     for (int i = 0; i < n; i++) {
         const float *row = distance + (size_t)i * (size_t)n;
         loss_triplet_fill_strangers(row, labels, n, labels[i], strangers);
-        /* one triplet per anchor, or one per pair of one person */
+        /* batch-hard: one triplet per anchor; semi-hard: one per pair of one person */
         for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
             struct triplet t = {i, j, -1};
             if (config->mining == TRIPLET_BATCH_HARD) {

@@ -21,7 +21,7 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     if (m.same == 0 || m.different == 0)
         return m;
     qsort(pairs, count, sizeof(*pairs), by_distance);
-    double nearer = 0; /* pairs of (same, different) in the right order */
+    double nearer = 0; /* number of times that a same pair is nearer than a different pair */
     size_t same = 0, different = 0;
     for (size_t i = 0; i < count;) {
         size_t same_here = 0, different_here = 0, j = i;
@@ -35,7 +35,7 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
                           2;
         if (accuracy > m.accuracy) {
             m.accuracy = accuracy;
-            /* Between this distance and the next: in the middle. */
+            /* The threshold is in the middle between this distance and the next distance. */
             m.threshold = j < count ? ((double)pairs[i].distance + (double)pairs[j].distance) / 2
                                     : (double)pairs[i].distance;
         }
@@ -45,8 +45,8 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     return m;
 }
 
-/* The points are spread evenly along the curve, and never lie between pairs of the same distance.
- */
+/* Distributes the points evenly along the curve. Pairs with the same distance belong to the same
+ * point. */
 size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
                    size_t max)
 {
@@ -69,7 +69,7 @@ size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metri
     return points;
 }
 
-/* A high score counts like a small distance. */
+/* Treats a high score like a small distance. */
 double metrics_auc(const float *scores, const bool *positive, size_t count)
 {
     _cleanup_free_ struct metrics_pair *pairs = mem_calloc(count + 1, sizeof(*pairs));

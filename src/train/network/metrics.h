@@ -1,6 +1,7 @@
-/* The quality of a model. For embeddings: pairs of pictures of one person should be nearer than
- * pairs of two persons. For scores: positive samples should score higher. Exact, including ties.
- * Called at the end of training, by `trainer predict` and by the recommender's evaluation. */
+/* Measures the quality of a model. For embeddings, pairs of pictures of one person should be nearer
+ * than pairs of two persons. For scores, positive samples should have higher scores. The results
+ * are exact, including ties. Called at the end of training, by `trainer predict` and by the
+ * recommender's evaluation. */
 #ifndef TRAINYARD_TRAIN_NETWORK_METRICS_H
 #define TRAINYARD_TRAIN_NETWORK_METRICS_H
 
@@ -13,8 +14,9 @@ struct metrics_pair {
 };
 
 struct metrics {
-    size_t same, different; /* pairs of one person, and of two */
-    double auc; /* how often a pair of one person is nearer than a pair of two; ties count half */
+    size_t same, different; /* number of pairs of one person, and of two persons */
+    /* probability that a pair of one person is nearer than a pair of two; ties count half */
+    double auc;
     double accuracy;  /* at the best threshold; both kinds of pairs have the same weight */
     double threshold; /* pairs below it are predicted to be of one person */
     double nearest;   /* fraction of pictures whose nearest other picture is of the same person */
@@ -22,7 +24,8 @@ struct metrics {
 
 enum { METRICS_PICTURES_MAX = 4096 };
 
-/* Sorts the pairs. `auc` and `accuracy` are 0.5 if one kind is missing. `nearest` is not set. */
+/* Sorts the pairs. `auc` and `accuracy` are 0.5 if all pairs are of the same kind. `nearest` is not
+ * set. */
 struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count);
 
 /* A point of the ROC curve: the fractions of the pairs of one person, and of two persons, whose
@@ -30,18 +33,18 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count);
 struct metrics_point {
     double threshold, same, different;
 };
-/* Writes the curve of sorted pairs, from (0, 0) to (1, 1), in at most `max` (3 or more) points.
- * Returns how many: 0 if one kind is missing. */
+/* Sets the curve of sorted pairs, from (0, 0) to (1, 1), in at most `max` (3 or more) points.
+ * Returns the number of points, or 0 if all pairs are of the same kind. */
 size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
                    size_t max);
 
-/* How often a positive sample has a higher score than a negative one; ties count half. 0.5 if one
- * kind is missing. */
+/* Returns the probability that a positive sample has a higher score than a negative sample, where
+ * ties count half. Returns 0.5 if all samples are of the same kind. */
 double metrics_auc(const float *scores, const bool *positive, size_t count);
 
 /* Compares all pairs of n ≤ METRICS_PICTURES_MAX vectors by Euclidean distance. */
 struct metrics metrics_of_vectors(const float *vectors, const int *labels, size_t n, size_t dim);
 
-float metrics_distance(const float *a, const float *b, size_t dim); /* Euclidean */
+float metrics_distance(const float *a, const float *b, size_t dim); /* the Euclidean distance */
 
 #endif

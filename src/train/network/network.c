@@ -166,8 +166,9 @@ int network_l2_normalise(struct network *network, const char *name, int input)
     return add_layer(network, name, (struct layer){.ops = &layers_l2_normalise, .input = {input}});
 }
 
-/* In the backward pass the first layer that reaches a tensor sets its gradient, and the others add
- * to it. A tensor that no layer reaches has no gradient. */
+/* Plans the gradients of the backward pass. If several layers read a tensor, the first of them in
+ * the backward pass sets the gradient of the tensor, and the others add to it. A tensor that does
+ * not influence the output has no gradient. */
 static void plan_way_back(struct network *network)
 {
     bool *reached = network->reached;
@@ -196,7 +197,7 @@ int network_finish(struct network *network, struct err *err)
         if (layer->ops->packed_count)
             packed += network_aligned(layer->ops->packed_count(layer));
         network->total_offset[i] = network->totals;
-        if (layer->ops->sums) /* forward and back */
+        if (layer->ops->sums) /* for the forward and the backward pass */
             network->totals += 2 * network_aligned(layer->ops->sums->count(layer));
     }
     network->first_param[network->count] = network->params->count;

@@ -1,5 +1,4 @@
-/* Writes ONNX models: the graph and the file; see onnx.h. The field numbers are those of
- * onnx.proto. */
+/* Writes ONNX models; see onnx.h. The field numbers are those of onnx.proto. */
 #include "train/network/onnx.h"
 
 #include "base/mem.h"
@@ -12,7 +11,7 @@
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "floats are written as they lie in memory");
 
-enum { IR_VERSION = 7, MODEL_MAX = INT32_MAX /* bytes of a protobuf message */ };
+enum { IR_VERSION = 7, MODEL_MAX = INT32_MAX /* largest protobuf message, in bytes */ };
 
 enum {
     MODEL_IR_VERSION = 1,

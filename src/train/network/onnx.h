@@ -1,6 +1,6 @@
 /* Writes ONNX models for other runtimes: a graph of nodes and constants, built in memory and saved
- * at once. onnx_network() adds one of our networks. The model adds what comes before and after it:
- * the preparation of the picture and the meaning of the output. There is no reader. */
+ * at once. onnx_network() adds the layers of a network. The model's own code adds the preparation
+ * of the input and the labels of the output. ONNX files cannot be read. */
 #ifndef TRAINYARD_TRAIN_NETWORK_ONNX_H
 #define TRAINYARD_TRAIN_NETWORK_ONNX_H
 
@@ -10,27 +10,27 @@
 
 enum {
     ONNX_NAME_MAX = 96,
-    ONNX_OPSET = 13, /* of 2020: old enough for every runtime in use */
-    ONNX_BATCH = -1, /* a dimension of any size: the number of samples */
+    ONNX_OPSET = 13, /* version of 2020, which every runtime in use supports */
+    ONNX_BATCH = -1, /* a dimension of variable size: the number of samples */
 };
 
 struct onnx;
 
-struct onnx *onnx_new(const char *name);   /* of the graph */
+struct onnx *onnx_new(const char *name);   /* name of the graph */
 struct onnx *onnx_free(struct onnx *onnx); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(onnx)
 
-/* Inputs and outputs of the graph, as floats. */
+/* Declares an input or an output of the graph with floats of this shape. */
 void onnx_input(struct onnx *onnx, const char *name, const int64_t *dims, size_t count);
 void onnx_output(struct onnx *onnx, const char *name, const int64_t *dims, size_t count);
 
-/* Constants. */
+/* Adds a constant. */
 void onnx_floats(struct onnx *onnx, const char *name, const int64_t *dims, size_t count,
                  const float *values);
 void onnx_float(struct onnx *onnx, const char *name, float value);
 void onnx_ints(struct onnx *onnx, const char *name, const int64_t *values, size_t count);
 
-/* Attributes of the next node. */
+/* Adds an attribute to the next node. */
 void onnx_attribute_int(struct onnx *onnx, const char *name, int64_t value);
 void onnx_attribute_ints(struct onnx *onnx, const char *name, const int64_t *values, size_t count);
 void onnx_attribute_float(struct onnx *onnx, const char *name, float value);
@@ -40,9 +40,10 @@ void onnx_node(struct onnx *onnx, const char *op, const char *output, const char
 /* Adds a key and a text to the metadata of the model. */
 void onnx_note(struct onnx *onnx, const char *key, const char *text);
 
-/* Adds the layers of a trained network, which read `input`: pictures as [batch, channels, height,
- * width]. Our networks have the channels last; the weights are transposed accordingly. Returns
- * -ERR_UNSUPPORTED for a layer without an ONNX equivalent. */
+/* Adds the layers of a trained network. `input` is the name of a tensor [batch, channels, height,
+ * width]. The channels are last in our networks, so the weights are transposed. Sets ret_output to
+ * the name of the output tensor. Returns -ERR_UNSUPPORTED for a layer without an ONNX
+ * equivalent. */
 int onnx_network(struct onnx *onnx, const struct network *network, const struct params *params,
                  const char *input, char ret_output[ONNX_NAME_MAX], struct err *err);
 

@@ -1,5 +1,5 @@
-/* The layers of a network as ONNX nodes; see onnx.h. A tensor has the name of the layer that makes
- * it, a constant that of its parameter. */
+/* Converts the layers of a network to ONNX nodes; see onnx.h. A tensor has the name of the layer
+ * that computes it, and a constant has the name of its parameter. */
 #include "train/network/onnx.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ struct writer {
     const struct network *network;
     const struct params *params;
     char names[NETWORK_LAYERS_MAX + 1][ONNX_NAME_MAX]; /* names of the tensors */
-    bool flat[NETWORK_LAYERS_MAX + 1];                 /* [batch, values], not a picture */
+    bool flat[NETWORK_LAYERS_MAX + 1]; /* the tensor is [batch, values], not a picture */
 };
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -36,7 +36,8 @@ static const char *layer_part_name(const struct layer *layer, const char *what,
     return text;
 }
 
-/* One value per channel, in the shape in which it is added to a picture or to a vector. */
+/* Adds a parameter with one value per channel, in the shape that ONNX can add to a picture or to a
+ * vector. */
 static const char *put_channels(struct writer *writer, const struct layer *layer, int i, bool flat)
 {
     const struct param *entry = parameter_of(writer, layer, i);
@@ -53,8 +54,8 @@ static void put_window(struct writer *writer, int window, int stride, int pad)
     onnx_attribute_ints(writer->onnx, "pads", (int64_t[]){pad, pad, pad, pad}, 4);
 }
 
-/* [window, window, in, out] becomes [out, in, window, window]; a depthwise convolution has no
- * `out`. */
+/* Transposes the weights from [window, window, in, out] to [out, in, window, window]. A depthwise
+ * convolution has no `out`. */
 static void put_conv(struct writer *writer, const struct layer *layer, const char *out)
 {
     const struct param *entry = parameter_of(writer, layer, 0);
@@ -75,7 +76,8 @@ static void put_conv(struct writer *writer, const struct layer *layer, const cha
     onnx_node(writer->onnx, "Conv", out, INPUTS(input_of(writer, layer, 0), entry->name));
 }
 
-/* A picture is [height, width, channels] here and [channels, height, width] in ONNX. */
+/* If the input is a picture, the weights are reordered: it is [height, width, channels] here, and
+ * [channels, height, width] in ONNX. */
 static void put_dense(struct writer *writer, const struct layer *layer, const char *out)
 {
     const struct param *weights = parameter_of(writer, layer, 0);
@@ -100,7 +102,8 @@ static void put_dense(struct writer *writer, const struct layer *layer, const ch
               INPUTS(in, weights->name, put_channels(writer, layer, 1, true)));
 }
 
-/* Opsets before 18 have no group norm: the groups become the channels of an instance norm. */
+/* Opsets before 18 have no group norm, so this uses an instance norm with the groups as its
+ * channels. */
 static void put_group_norm(struct writer *writer, const struct layer *layer, const char *out)
 {
     struct onnx *onnx = writer->onnx;
@@ -138,7 +141,8 @@ static void put_batch_norm(struct writer *writer, const struct layer *layer, con
               INPUTS(input_of(writer, layer, 0), names[0], names[1], names[2], names[3]));
 }
 
-/* A row of zeros stays zero: its length is replaced by a very small number. */
+/* Divides each row by its length. The length is at least a very small number, so that a row of
+ * zeros stays zero. */
 static void put_length_one(struct writer *writer, const struct layer *layer, const char *out)
 {
     char length[ONNX_NAME_MAX], least[ONNX_NAME_MAX], divisor[ONNX_NAME_MAX];
@@ -164,7 +168,7 @@ static void put_pool(struct writer *writer, const struct layer *layer, const cha
               INPUTS(input_of(writer, layer, 0)));
 }
 
-/* Whether the layer ends with a ReLU that its name does not mention. */
+/* Returns whether the layer ends with a ReLU that is not a layer of its own. */
 static bool is_rectified(const struct layer *layer)
 {
     if (layer->ops == &layers_bias)
@@ -202,7 +206,7 @@ static int put_layer(struct writer *writer, int i, struct err *err)
         onnx_node(writer->onnx, "Relu", out, INPUTS(in));
     else if (layer->ops == &layers_dropout)
         onnx_node(writer->onnx, "Identity", out,
-                  INPUTS(in)); /* dropout acts only during training */
+                  INPUTS(in)); /* dropout has an effect only in training */
     else if (layer->ops == &layers_l2_normalise)
         put_length_one(writer, layer, out);
     else

@@ -102,7 +102,8 @@ void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t
     optimizer_step_slice(optimizer, params, step, rate, 0, params->floats);
 }
 
-/* Eight independent sums, always over the same elements. */
+/* Uses eight independent sums in a fixed order, so that the result is the same on every
+ * processor. */
 static double square_sum(const float *x, size_t count)
 {
     double sum[8] = {0}, total = 0;

@@ -1,6 +1,6 @@
 /* Optimizers: SGD with momentum, Adagrad, and Adam with decoupled weight decay. The state consists
- * of slots laid out like the parameter arena, so a checkpoint writes them as they are. Every worker
- * runs the same step on the same reduced gradient. */
+ * of slots, each with the layout of the parameter arena, so a checkpoint can write them unchanged.
+ * Every worker runs the same step on the same reduced gradient. */
 #ifndef TRAINYARD_TRAIN_NETWORK_OPTIMIZER_H
 #define TRAINYARD_TRAIN_NETWORK_OPTIMIZER_H
 
@@ -11,17 +11,17 @@
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAGRAD };
 
-/* The initial sums of squares: small compared to the square of any relevant gradient. */
+/* The initial sums of squares, which are small compared to the square of any relevant gradient. */
 #define OPTIMIZER_ADAGRAD_START 1e-6f
 
 struct optimizer {
     enum optimizer_kind kind;
-    float momentum;     /* SGD: of the velocity; Adam: of the mean (beta 1) */
-    float decay_square; /* Adam: of the mean square (beta 2) */
-    float epsilon;      /* Adam */
-    float weight_decay; /* of weights, not of biases, scales and shifts */
-    int slot_count;     /* SGD and Adagrad 1, Adam 2 */
-    float *slots;       /* slot_count · params->floats */
+    float momentum;     /* SGD: momentum; Adam: beta 1 */
+    float decay_square; /* Adam: beta 2 */
+    float epsilon;      /* Adam: added to the divisor */
+    float weight_decay; /* applied to weights, but not to biases, scales and shifts */
+    int slot_count;     /* 1 for SGD and Adagrad, 2 for Adam */
+    float *slots;       /* slot_count × floats values */
     size_t floats;
 };
 
@@ -32,9 +32,9 @@ DEFINE_CLEANUP(optimizer)
 
 const char *optimizer_name(enum optimizer_kind kind); /* "sgd", "adam", "adagrad" */
 
-/* Scales the gradient of all parameters down to the length `longest` if it is longer; 0: never.
- * Returns its length before. Workers that call it with the same reduced gradient get the same bits
- * on any processor. */
+/* Scales the gradient of all parameters down to the norm `longest` if its norm is larger. 0: no
+ * limit. Returns the norm before scaling. The same gradient gives the same bits on every
+ * processor. */
 double optimizer_clip(struct params *params, float longest);
 int optimizer_clip_check(float longest, struct err *err); /* checks the value of --clip */
 
@@ -42,12 +42,12 @@ int optimizer_clip_check(float longest, struct err *err); /* checks the value of
 void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t step, float rate);
 
 /* Like optimizer_step(), but only for the floats `first` to `last` - 1 of the arena. Every float is
- * updated independently, so threads may work on any slices. */
+ * updated independently, so several threads may update different slices at the same time. */
 void optimizer_step_slice(struct optimizer *optimizer, struct params *params, uint64_t step,
                           float rate, size_t first, size_t last);
 
-/* The learning rate over a run: it rises linearly during the first `warm_up` steps. Then it stays
- * constant, or falls along half a cosine to a hundredth at the end. */
+/* The schedule of the learning rate. The rate rises linearly during the first `warm_up` steps. Then
+ * it stays constant, or falls along half a cosine to `rate` / 100 at the last step. */
 enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_COSINE };
 
 struct schedule {
@@ -56,6 +56,7 @@ struct schedule {
     uint64_t warm_up, steps;
 };
 
-float optimizer_schedule_rate(const struct schedule *schedule, uint64_t step); /* counts from 1 */
+/* `step` counts from 1. */
+float optimizer_schedule_rate(const struct schedule *schedule, uint64_t step);
 
 #endif

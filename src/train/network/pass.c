@@ -1,4 +1,4 @@
-/* The passes of a network and their memory; see network.h. */
+/* Runs the passes of a network; see network.h. */
 #include "train/network/internal.h"
 
 #include "base/mem.h"
@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* One mapping for all activations, with one offset per tensor. Tensor i + 1 is the output of layer
- * i. */
+/* The activations of a part, in one memory mapping with one offset per layer. Tensor i + 1 is the
+ * output of layer i. */
 struct network_tape {
     int capacity, n;
     const float *input;
     bool training;
     struct layer_draw draw;
     float *arena;
-    float *own_totals, *totals; /* own_totals is used if no team shares its totals */
+    float *own_totals, *totals; /* `totals` is own_totals unless a team has set it */
     size_t output_offset[NETWORK_LAYERS_MAX], saved_offset[NETWORK_LAYERS_MAX];
 };
 
@@ -32,7 +32,7 @@ float *network_floats_new(size_t count)
     size_t size = count * sizeof(float), align = size >= 2 << 20 ? 2 << 20 : 64;
     if (posix_memalign(&memory, align, size ? size : align) != 0)
         mem_panic("out of memory: %zu bytes for activations", size);
-    (void)madvise(memory, size, MADV_HUGEPAGE); /* only a hint: without huge pages it is slower */
+    (void)madvise(memory, size, MADV_HUGEPAGE); /* without huge pages it works, but slower */
     memset(memory, 0, size);
     return memory;
 }
@@ -203,7 +203,7 @@ const float *network_output(const struct network *network, const struct network_
     return tensor_data(tape, network->count);
 }
 
-/* Computes the sums of a batch that has only this part. */
+/* Computes the sums of a wide layer for a batch that has only this part. */
 static void pass_look_around(const struct network *network, struct network_tape *tape,
                              struct network_workspace *workspace, int layer, bool back,
                              const float *d_output)

@@ -1,6 +1,6 @@
-/* Checkpoints and model files; see checkpoint.h. The layout, all little-endian:
+/* Reads and writes checkpoints and model files; see checkpoint.h. The layout, all little-endian:
  * magic (8), version (u32), size of the header (u32), header, zeros up to a multiple of 64, floats,
- * CRC-32 of everything before it (u32). */
+ * CRC-32 of all bytes before the CRC (u32). */
 #include "train/run/checkpoint.h"
 
 #include "base/mem.h"
@@ -181,8 +181,8 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
 
 int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
 {
-    _cleanup_fd_ int fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a FIFO would block */
+    /* Without O_NONBLOCK, opening a FIFO would block. */
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     if (fd < 0 || fstat(fd, &info) < 0)
         return err_set_errno(err, errno, "cannot read '%s'", path);
@@ -192,14 +192,14 @@ int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
     _cleanup_free_ char *data = malloc(size);
     if (!data)
         return err_set_errno(err, errno, "cannot read '%s'", path);
-    while (done < size) { /* read, not mapped: a failing disk would raise a signal */
+    while (done < size) { /* not mmap(): a failing disk would raise SIGBUS */
         ssize_t got = read(fd, data + done, size - done);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return err_set_errno(err, errno, "cannot read '%s'", path);
         if (got == 0)
-            break; /* the file was truncated meanwhile */
+            break; /* the file was truncated after fstat() */
         done += (size_t)got;
     }
     return checkpoint_parse(path, data, done, ret, err);

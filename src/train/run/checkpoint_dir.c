@@ -1,4 +1,4 @@
-/* The checkpoints of a directory; see checkpoint.h. */
+/* Lists, prunes and renames the checkpoints of a directory; see checkpoint.h. */
 #include "train/run/checkpoint.h"
 
 #include "base/mem.h"
@@ -20,7 +20,8 @@ static int newest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Whether the entry is a checkpoint, "step-00000120.ckpt": a file, or a link to one. */
+/* Returns whether the entry is a checkpoint, "step-00000120.ckpt". It may be a file or a symbolic
+ * link. */
 static bool is_checkpoint(const struct dirent *entry, uint64_t *ret_step)
 {
     unsigned long long step;
@@ -66,8 +67,7 @@ int checkpoint_prune(const char *directory, size_t keep, struct err *err)
     return result;
 }
 
-/* Whether the name is that of a temporary file, "step-00000120.ckpt.a1B2c3", of a killed process.
- */
+/* Returns whether this is the name of a temporary file, "step-00000120.ckpt.a1B2c3". */
 static bool is_left_over(const char *name)
 {
     unsigned long long step;

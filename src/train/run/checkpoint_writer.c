@@ -7,17 +7,18 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The training thread owns a snapshot that is free or being filled. The writer thread owns a
- * snapshot that is being written. No thread may touch a snapshot that waits. */
+/* The training thread owns snapshots that are FREE or FILLING. The writer thread owns a snapshot
+ * that is WRITING. No thread may access a WAITING snapshot without taking it first, under the
+ * lock. */
 enum snapshot_state { SNAPSHOT_FREE, SNAPSHOT_FILLING, SNAPSHOT_WAITING, SNAPSHOT_WRITING };
 
 struct snapshot {
     enum snapshot_state state;
-    struct params params;       /* its values are the copy; its table of names is the original */
-    struct optimizer optimizer; /* its slots are the copy */
+    struct params params;       /* values: a copy; entries: not a copy, owned by the caller */
+    struct optimizer optimizer; /* slots: a copy */
     struct checkpoint_info info;
-    struct arena *arena; /* holds the checkpoint_info */
-    float *memory;       /* holds values and slots */
+    struct arena *arena; /* memory of `info` */
+    float *memory;       /* memory of the copied values and slots */
     size_t floats;
 };
 
@@ -53,7 +54,7 @@ static void write_one(const struct checkpoint_writer *writer, const struct snaps
         (void)checkpoint_prune(writer->directory, writer->keep, ret_unpruned);
 }
 
-/* The lock must be held. */
+/* Records the result of a write. The lock must be held. */
 static void note_outcome(struct checkpoint_writer *writer, uint64_t step,
                          const struct err *unwritten, const struct err *unpruned)
 {
@@ -167,8 +168,8 @@ void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params
     if (snapshot)
         writer->news.replaced++;
     else
-        snapshot = find_snapshot(
-            writer, SNAPSHOT_FREE); /* there always is one: at most one is being written */
+        /* One of the two is free, because at most one is being written. */
+        snapshot = find_snapshot(writer, SNAPSHOT_FREE);
     snapshot->state = SNAPSHOT_FILLING;
     pthread_mutex_unlock(&writer->lock);
     fill_snapshot(snapshot, params, optimizer, info);

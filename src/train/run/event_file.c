@@ -1,6 +1,7 @@
-/* TensorBoard's event files; see event_file.h. A file is a sequence of TFRecords (size, masked
- * CRC-32C of the size, data, masked CRC-32C of the data). Each record holds a protobuf Event. The
- * field numbers are those of tensorflow/core/util/event.proto and framework/summary.proto. */
+/* Writes TensorBoard's event files; see event_file.h. A file is a sequence of TFRecords (size,
+ * masked CRC-32C of the size, data, masked CRC-32C of the data). The data of a record is a protobuf
+ * Event. The field numbers are those of tensorflow/core/util/event.proto and
+ * framework/summary.proto. */
 #include "train/run/event_file.h"
 
 #include "base/mem.h"
@@ -36,7 +37,8 @@ struct event_file {
     struct buf event, record;
 };
 
-/* CRC-32C (Castagnoli), bit by bit: records are small and rare. */
+/* Computes CRC-32C (Castagnoli) bit by bit, which is fast enough because records are small and
+ * rare. */
 static uint32_t event_crc32c(const void *data, size_t size)
 {
     const unsigned char *bytes = data;
@@ -49,8 +51,8 @@ static uint32_t event_crc32c(const void *data, size_t size)
     return ~crc;
 }
 
-/* The format masks its checksums, so that a record that contains records does not match its own
- * checksum. */
+/* Masks a checksum as the format requires. Masking avoids problems with the CRC of data that
+ * contains CRCs. */
 static uint32_t masked_crc(uint32_t crc)
 {
     return (crc >> 15 | crc << 17) + 0xa282ead8U;
@@ -62,8 +64,8 @@ static void put_little_endian(struct buf *buf, uint64_t value, size_t size)
         buf_append_char(buf, (char)(value >> 8 * i));
 }
 
-/* Writes the record at once: a reader sees all of it or nothing. If a full disk cuts it off, the
- * file is truncated to its old size, since no record behind a broken one can be read. */
+/* Appends the record with one write(). If only a part was written, for example to a full disk, the
+ * file is truncated to its old size, because no record after an incomplete record can be read. */
 static int write_record(struct event_file *file, struct err *err)
 {
     struct buf *record = &file->record;
@@ -91,7 +93,8 @@ static void begin_event(struct event_file *file, int64_t now_ms)
     protobuf_put_double(&file->event, EVENT_WALL_TIME, (double)now_ms / 1000);
 }
 
-/* The first record names the format. The second tells where a resumed run begins. */
+/* Writes the first records. The first has the version of the format. If the run was resumed, the
+ * second has the step at which it begins. */
 static int write_start(struct event_file *file, int64_t now_ms, uint64_t first_step,
                        struct err *err)
 {

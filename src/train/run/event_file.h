@@ -1,6 +1,6 @@
-/* A file of events for TensorBoard: each event is the value of one quantity at one step. The worker
- * that speaks for the run writes it during the training. A reader follows the file while it grows,
- * so every record is appended with one write. */
+/* Writes a file of events for TensorBoard. An event has the values of some metrics at one step. The
+ * worker that reports for the run writes the file during the training. TensorBoard reads the file
+ * while it grows, so every record is appended with one write(). */
 #ifndef TRAINYARD_TRAIN_RUN_EVENT_FILE_H
 #define TRAINYARD_TRAIN_RUN_EVENT_FILE_H
 
@@ -12,9 +12,9 @@
 
 struct event_file;
 
-/* Creates the file "events.out.tfevents.SECONDS.HOST.PID" in `directory`, and the directory itself.
- * If `first_step` is not 0 the run was resumed after that step: the file tells TensorBoard to
- * discard the values that an earlier file has for later steps. */
+/* Creates the file "events.out.tfevents.SECONDS.HOST.PID" in `directory`, and the directory if it
+ * is missing. If `first_step` is not 0, the run was resumed after that step. TensorBoard then
+ * discards the values of later steps in earlier files. */
 int event_file_open(const char *directory, int64_t now_ms, uint64_t first_step,
                     struct event_file **ret, struct err *err);
 struct event_file *event_file_close(struct event_file *file); /* NULL-safe; returns NULL */

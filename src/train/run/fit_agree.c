@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-enum { HALF = 20 }; /* bits of a step per float; a float holds 24 bits exactly */
+enum { HALF = 20 }; /* bits of a step number per float; a float can represent 24 bits exactly */
 
-/* The floats that each worker contributes. */
+/* The floats that each worker sends to all others. */
 enum { STATE_SETTLED, STATE_FAILED, STATE_HIGH, STATE_LOW, STATE_FLOATS };
 
 struct group_state {
     bool any_settled, any_failed;
-    bool equal; /* all workers are settled, at the same step */
-    int source; /* rank whose state all workers take */
+    bool equal; /* all workers have the state of the run, at the same step */
+    int source; /* rank from which all workers copy the state */
     uint64_t latest_step;
 };
 
@@ -49,8 +49,8 @@ static int compare_states(struct fit_loop *loop, bool failed, uint64_t step,
     return 0;
 }
 
-/* Copies the state of the source to all workers. It goes through separate memory, so that a broken
- * transfer leaves the old state intact. */
+/* Copies the state of the source to all workers. The transfer uses separate memory, so that the old
+ * state stays intact if the transfer fails. */
 static int take_over_state(struct fit_loop *loop, int source, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
@@ -83,8 +83,8 @@ static int take_over_state(struct fit_loop *loop, int source, struct err *err)
     return 0;
 }
 
-/* No worker has a state: rank 0 reads the newest checkpoint or sets the first values of a new run.
- * All workers learn whether that failed. */
+/* Starts the run if no worker has its state. Rank 0 reads the newest checkpoint or sets the first
+ * values of a new run. If this fails, it fails on all workers. */
 static int begin_run(struct fit_loop *loop, uint64_t *step, struct group_state *group,
                      struct err *err)
 {

@@ -10,7 +10,7 @@ bool fit_leave_is_asked(const struct fit_loop *loop)
     return loop->options->stop && *loop->options->stop;
 }
 
-/* Writes the names of all workers that were told to stop. */
+/* Writes the names of the workers that were asked to stop. */
 static void name_all(struct reducer *reducer, const float *told, struct buf *text)
 {
     enum { NAMED_MAX = 4 };
@@ -27,8 +27,8 @@ static void name_all(struct reducer *reducer, const float *told, struct buf *tex
     buf_append_str(text, named > 1 ? " were told to stop" : " was told to stop");
 }
 
-/* Compares again which workers were told to stop: a signal may have reached others since the step.
- */
+/* The workers exchange again which of them were asked to stop, because more of them may have
+ * received a signal since the step. */
 int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
@@ -49,7 +49,7 @@ int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
     for (int rank = 0; *ret == FIT_LEAVE_OTHERS && rank < reducer->size; rank++)
         if (told[rank] > 0)
             reducer->dismiss(reducer, rank);
-    if (*ret != FIT_LEAVE_OTHERS) /* the log of every leaving worker says why it ends */
+    if (*ret != FIT_LEAVE_OTHERS) /* every leaving worker logs why it ends */
         run_log_set_role(loop->log, true, reducer->rank == 0);
     run_log_note(loop->log, "told", "%s; %s", who.data, all ? "all end" : "the others go on");
     return 0;

@@ -12,14 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUP_MAX = 512 }; /* bytes of a text that lists the members */
+enum { GROUP_MAX = 512 }; /* size of the text that describes the group */
 
 static bool is_writer(const struct fit_loop *loop)
 {
     return loop->reducer->rank == 0 && loop->options->model_dir;
 }
 
-/* The worker that is rank 0 now shows progress and writes files. */
+/* Sets the role in the log: only rank 0 shows progress and writes files. */
 static void take_role(struct fit_loop *loop)
 {
     run_log_set_role(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
@@ -47,8 +47,8 @@ static void log_group(struct fit_loop *loop, uint64_t step)
                  (unsigned long long)step, who);
 }
 
-/* Logs, on a worker that does not speak for the run, which group it belongs to and which worker
- * speaks. `how` is "begins", for example. */
+/* Logs, on workers other than rank 0, the group and the worker that reports for the run. `how` is
+ * "begins" or "goes on", for example. */
 static void log_membership(struct fit_loop *loop, const char *how, uint64_t step)
 {
     struct reducer *reducer = loop->reducer;
@@ -75,15 +75,16 @@ static void log_member_end(struct fit_loop *loop, const struct fit_loop_result *
                          (unsigned long long)loop->steps);
 }
 
-/* Whether a worker was lost or does not answer; see comm_group_broken(). */
+/* Returns whether the result means that a worker was lost or does not answer; see
+ * comm_group_broken(). */
 static bool is_loss(int result)
 {
     return result == -ERR_UNAVAILABLE || result == -ERR_TIMEOUT;
 }
 
-/* Forms the group again, repeatedly if necessary, and continues after the last step of the worker
- * that is ahead. Does not wait for other workers once this worker was told to stop; then
- * outcome->stopped is set. */
+/* Forms the group again, repeatedly if necessary, and brings all workers to the state of the worker
+ * with the most steps. If this worker is asked to stop, does not wait any longer and sets
+ * outcome->stopped. */
 static int form_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
                       struct err *err)
 {
@@ -97,11 +98,11 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
             log_lost_worker(loop, &loss);
         result = reducer->reform(reducer, err);
         if (result == -ERR_TIMEOUT && !fit_leave_is_asked(loop))
-            return result; /* too few workers came within the timeout */
+            return result; /* too few workers joined within the timeout */
         if (result == 0 && loop->model->steps->regroup)
             result = loop->model->steps->regroup(loop->context, err);
         if (result == 0 &&
-            !is_writer(loop)) /* the new writer can lock the directory once all workers agree */
+            !is_writer(loop)) /* unlocks the directory for the new writer before fit_agree() */
             fit_save_hand_over(loop);
         if (result == 0)
             result = fit_agree(loop, &outcome->last, err);
@@ -113,7 +114,7 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
     take_role(loop);
     if (is_writer(loop))
         fit_save_take_over(loop);
-    if (loss.code && !spoke) /* the lost worker may have been the one that spoke */
+    if (loss.code && !spoke) /* not logged yet, because this worker was not rank 0 */
         log_lost_worker(loop, &loss);
     if (!loop->joined) {
         log_group(loop, outcome->last);
@@ -122,14 +123,13 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
     return 0;
 }
 
-/* A failed step has changed nothing on this worker, though it may have succeeded on others. Saves
- * the steps done so far, in case no worker comes back. An elastic group continues at once, so it
- * saves in the background. */
+/* Handles a failed step. The step has changed nothing on this worker, but may have succeeded on
+ * others. Saves a checkpoint first, in case the lost workers do not come back. An elastic group
+ * continues at once, so it saves in the background. */
 static int recover_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
                          struct err *err)
 {
-    if (result ==
-        -ERR_INVALID) /* diverged: older checkpoints are worth more than the current state */
+    if (result == -ERR_INVALID) /* diverged: the current state is useless, so it is not saved */
         return fit_save_advise(loop, err);
     if (is_loss(result) && fit_leave_is_asked(loop))
         return fit_leave_alone(loop, is_writer(loop), outcome, err);
@@ -144,8 +144,8 @@ static int recover_group(struct fit_loop *loop, int result, struct fit_loop_resu
     return form_group(loop, result, outcome, err);
 }
 
-/* Saves after a step: on disk before the function returns if it is the last step, else in the
- * background at every checkpoint_every steps. */
+/* Saves a checkpoint after a step. After the last step, waits until it is on disk. Otherwise saves
+ * in the background after every checkpoint_every steps. */
 static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err *err)
 {
     fit_save_tell(loop);
@@ -156,7 +156,7 @@ static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err
     return 0;
 }
 
-/* Decides after a step whether all workers go on, some leave, or the run ends. */
+/* Decides after a step whether all workers continue, some leave, or the run ends. */
 static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
                     struct fit_loop_result *outcome, struct err *err)
 {
@@ -213,8 +213,8 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *outcome, str
     return 0;
 }
 
-/* The group has formed for the first time. If it breaks before all workers have the same state, it
- * forms again. */
+/* Starts the run after the group has formed for the first time. If the group breaks before all
+ * workers have the same state, it forms again. */
 static int fit_loop_begin(struct fit_loop *loop, struct fit_loop_result *outcome, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
@@ -222,7 +222,7 @@ static int fit_loop_begin(struct fit_loop *loop, struct fit_loop_result *outcome
     int result = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
     if (result == 0)
         result = fit_agree(loop, &outcome->last, err);
-    if (result == 0 && is_writer(loop)) /* other workers may have trained before this one joined */
+    if (result == 0 && is_writer(loop)) /* this worker may be new in a run that has begun */
         fit_save_take_over(loop);
     if (is_loss(result) && reducer->elastic)
         result = form_group(loop, result, outcome, err);

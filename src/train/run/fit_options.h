@@ -1,5 +1,5 @@
-/* The options that every model's `trainer fit` has, as one table in which the table of a model goes
- * on, so that they mean the same for all; and those of them that training reads, converted. */
+/* The options of `trainer fit` that are the same for every model. The option table of a model
+ * continues a table from here. struct fit_options has the converted values that training needs. */
 #ifndef TRAINYARD_TRAIN_RUN_FIT_OPTIONS_H
 #define TRAINYARD_TRAIN_RUN_FIT_OPTIONS_H
 
@@ -16,19 +16,20 @@ struct fit_cluster_values {
     bool encrypt;
 };
 
-/* Where the run can be watched. */
+/* The options for watching a run. */
 struct fit_watch_values {
     const char *monitor, *events;
 };
 
-/* The values of these tables. The struct of a model's own options begins with it. */
+/* The values of the shared options. The struct with the values of a model's options begins with
+ * this struct. */
 struct fit_values {
     struct option_config config;
     struct fit_cluster_values cluster;
     struct fit_watch_values watch;
     const char *model_dir;
     int64_t seed;
-    /* Of FIT_NETWORK_OPTIONS; 0 or NULL for models without that table. */
+    /* The options of FIT_NETWORK_OPTIONS; 0 or NULL for models without that table. */
     const char *precision;
     int64_t threads, loaders, checkpoint_every, keep;
     double clip;
@@ -37,34 +38,35 @@ struct fit_values {
 #define FIT_VALUES_FIRST(values)                                                                   \
     _Static_assert(offsetof(values, shared) == 0, "shared tables count from the beginning")
 
-/* Marks of a row. A row without a mark must be equal in all workers that train synchronously, and
- * may change when a run is resumed. */
+/* Marks of an option in the table. An option without a mark must be equal on all synchronous
+ * workers, and may change when a run is resumed. */
 enum {
     FIT_FREE = 1, /* may differ between workers */
-    FIT_KEPT = 2, /* must not change when a run is resumed: the evaluation depends on it */
+    FIT_KEPT = 2, /* must not change when a run is resumed, because the evaluation depends on it */
 };
 
-extern const struct option FIT_OPTIONS[];         /* of every model */
-extern const struct option FIT_NETWORK_OPTIONS[]; /* of a model that trains synchronously; includes
-                                                     FIT_OPTIONS */
+extern const struct option FIT_OPTIONS[]; /* the options of every model */
+/* FIT_OPTIONS, and the options of synchronous training. */
+extern const struct option FIT_NETWORK_OPTIONS[];
 
-/* What the training of every model reads. */
+/* The options that the training of every model needs. */
 struct fit_options {
     uint64_t seed;
-    int threads;               /* of this worker */
-    int loaders;               /* threads that make batches ahead; 0: none */
-    float clip;                /* the longest gradient that is not shortened; 0: any */
+    int threads;               /* number of threads of this worker */
+    int loaders;               /* number of threads that prepare batches in advance; 0: none */
+    float clip;                /* largest norm of the gradient; 0: no limit */
     const char *model_dir;     /* NULL: nothing is written or resumed */
     uint64_t checkpoint_every; /* steps between checkpoints; 0: only at the end */
-    size_t keep;               /* how many checkpoints to keep */
-    /* Options, by name, that a checkpoint is bound to: each checkpoint holds them, and a run whose
-     * options differ is not resumed from it. NULL: none. */
+    size_t keep;               /* number of checkpoints to keep */
+    /* The options that must not change when a run is resumed, by name. They are stored in each
+     * checkpoint and compared on resume. NULL: none. */
     const struct json *kept;
     struct run_log_options log;
-    const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
+    /* if set to 1 by a signal handler, save and end after this step; may be NULL */
+    const volatile sig_atomic_t *stop;
 };
 
-/* Defaults of a model that trains a network on one thread. */
+/* The default options, with one thread. */
 #define FIT_OPTIONS_DEFAULT                                                                        \
     {                                                                                              \
         .seed = 1, .threads = 1, .loaders = 1, .checkpoint_every = 100, .keep = 3                  \
@@ -73,11 +75,11 @@ struct fit_options {
 /* Converts the shared values. The caller sets `kept`, `stop` and the streams of `log`. */
 struct fit_options fit_options_read(const struct fit_values *values);
 
-/* The style that the value of --log means: "auto", "plain" or "json". */
+/* Returns the style for a value of --log: "auto", "plain" or "json". */
 enum progress_style fit_options_style(const char *log);
 
-/* Marks an error of values that each fit their row but not each other as wrong usage, which is the
- * exit code of a wrong option. Returns -ERR_USAGE. */
+/* Changes the code of `err` to ERR_USAGE, so that the process exits like after an invalid option.
+ * Used if several options contradict each other. Returns -ERR_USAGE. */
 int fit_options_refuse(struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The checkpoints of a synchronous run; see fit_save.h. */
+/* Reads and writes the checkpoints of a synchronous run; see fit_save.h. */
 #include "train/run/fit_save.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ static bool is_finite(const float *values, size_t count)
     return finite;
 }
 
-/* Reads a checkpoint. One with values that are not finite, left by a run that diverged, counts as
+/* Reads a checkpoint. A checkpoint of a diverged run, with values that are not finite, counts as
  * damaged. */
 static int read_whole(const char *path, struct checkpoint **ret, struct err *err)
 {
@@ -30,8 +30,8 @@ static int read_whole(const char *path, struct checkpoint **ret, struct err *err
     return err_set(err, ERR_BAD_REQUEST, "'%s' holds values that are not numbers", path);
 }
 
-/* Reads the newest usable checkpoint. A damaged one is logged, renamed and skipped. Any other
- * failure is an error, since progress must not be lost silently. */
+/* Reads the newest usable checkpoint. A damaged checkpoint is logged, renamed and skipped. Any
+ * other failure is an error, because progress must not be lost silently. */
 static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t count,
                        struct checkpoint **ret, char path[CHECKPOINT_PATH_MAX], struct err *err)
 {
@@ -58,8 +58,8 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     return 0;
 }
 
-/* The notes of a checkpoint. They include the learned floats: without those, the steps after a
- * resume would differ in their last bits from those of an uninterrupted run. */
+/* Returns the notes of a checkpoint. They include the learned floats, without which the last bits
+ * of the results after a resume would differ from an uninterrupted run. */
 static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
 {
     size_t count = 0;
@@ -75,7 +75,8 @@ static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
     return notes;
 }
 
-/* Older checkpoints have no notes, and other models have other notes. */
+/* Restores the learned floats from the notes. Older checkpoints have no notes, and other models
+ * have other notes. */
 static void restore_notes(struct fit_loop *loop, const struct json *notes)
 {
     size_t count = 0;
@@ -93,8 +94,9 @@ static const char *plain_value(struct arena *arena, const struct json *value)
     return text ? text : json_to_string(arena, value);
 }
 
-/* Refuses a checkpoint with other fixed options: the evaluation would be wrong for people or
- * pictures that the model was trained on before. Older checkpoints do not have the options. */
+/* Returns an error if an option that must not change differs from the checkpoint. With a different
+ * value the evaluation could use pictures that the model was trained on. Older checkpoints do not
+ * have the options. */
 static int check_kept(const struct fit_loop *loop, const struct checkpoint *checkpoint,
                       const char *path, struct err *err)
 {
@@ -132,9 +134,9 @@ static int claim_directory(struct fit_loop *loop, struct err *err)
     return result < 0 ? result : 0;
 }
 
-/* Locks the directory for a running training, which no conflict may end. If the previous writer
- * belongs to this run and has only stopped, or is about to exit, it still holds the lock but does
- * not need it: both write the same checkpoints. */
+/* Locks the directory during the training. It is no error if another worker of this run still has
+ * the lock, because it is suspended or about to exit. That worker does not need the lock any more,
+ * and would write the same checkpoints. */
 static int claim_later(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
@@ -170,8 +172,7 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     char path[CHECKPOINT_PATH_MAX];
     size_t count = 0;
     int result = claim_directory(loop, err);
-    if (result == 0) /* before the first step, so that a machine without room for the writer is
-                        noticed early */
+    if (result == 0) /* started before the first step, so that a failure is noticed early */
         result = start_writer(loop, err);
     if (result == 0)
         result = checkpoint_list(loop->options->model_dir, &steps, &count, err);
@@ -254,7 +255,7 @@ int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-/* Logs the results of earlier saves. `last`: no other save will follow. */
+/* Logs the results of earlier saves. `last` is set if no other save follows. */
 static void log_saves(struct fit_loop *loop, bool last)
 {
     struct checkpoint_writer_report news;
@@ -278,7 +279,7 @@ static void log_saves(struct fit_loop *loop, bool last)
 
 void fit_save_take_over(struct fit_loop *loop)
 {
-    (void)claim_later(loop, NULL); /* a conflict is logged when there is something to write */
+    (void)claim_later(loop, NULL); /* a conflict is logged when a checkpoint is written */
 }
 
 void fit_save_hand_over(struct fit_loop *loop)

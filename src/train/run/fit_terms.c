@@ -1,4 +1,4 @@
-/* The options that a run is bound to; see fit_terms.h. */
+/* The options that must not differ between workers or on resume; see fit_terms.h. */
 #include "train/run/fit_terms.h"
 
 #include "base/hash.h"

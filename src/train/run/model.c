@@ -16,7 +16,7 @@ struct model_run *model_run_new(const struct model *model, const void *values,
         .values = values,
         .cluster = cluster,
         .fit = fit_options_read(values),
-        /* A model that cannot train synchronously has its variables behind a client even in a
+        /* A model that cannot train synchronously accesses its variables through a client even in a
          * single process. */
         .servers = (servers && model->modes & MODEL_TRAINS_WITH_SERVERS) ||
                    !(model->modes & MODEL_TRAINS_SYNCHRONOUSLY),
@@ -49,7 +49,7 @@ uint64_t model_hash(const uint64_t *numbers, size_t count)
 {
     uint64_t hash = HASH_FNV_START;
     for (size_t i = 0; i < count; i++) {
-        unsigned char bytes[8]; /* the same on every machine */
+        unsigned char bytes[8]; /* little-endian on every machine */
         for (int j = 0; j < 8; j++)
             bytes[j] = (unsigned char)(numbers[i] >> 8 * j);
         hash = hash_fnv1a(hash, bytes, sizeof(bytes));

@@ -1,4 +1,4 @@
-/* The directory that a run writes to; see model_dir.h. */
+/* Creates and locks the directory of a run; see model_dir.h. */
 #include "train/run/model_dir.h"
 
 #include "base/mem.h"
@@ -64,7 +64,7 @@ int model_dir_claim(const char *directory, uint64_t run, int *ret_fd, struct err
     char self[HOLDER_MAX];
     describe_self(run, self);
     size_t size = strlen(self);
-    /* Only used in the messages of other processes: a full disk is no reason to fail. */
+    /* Only the messages of other processes use this text, so a full disk is no error. */
     if (ftruncate(fd, 0) == 0)
         (void)!pwrite(fd, self, size, 0);
     *ret_fd = TAKE_FD(fd);

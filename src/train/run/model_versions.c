@@ -1,4 +1,4 @@
-/* The versions of an exported model; see model_versions.h. */
+/* Writes and finds the versions of an exported model; see model_versions.h. */
 #include "train/run/model_versions.h"
 
 #include "base/mem.h"
@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 
 enum {
-    ENTRIES_MAX = 100000, /* entries of a directory that are looked at */
+    ENTRIES_MAX = 100000, /* limit of the entries that are read from a directory */
     TRIES_MAX = 100,      /* attempts to find a free number while other processes publish */
-    STALE_S = 3600, /* age of a temporary directory after which its publisher counts as dead */
+    STALE_S = 3600,       /* temporary directories that are older than this are removed */
 };
 
 #define ASIDE ".publishing-"
@@ -25,7 +25,7 @@ static int next_version(const struct dirent *entry, int64_t *ret)
     return str_to_int64(entry->d_name, 1, INT64_MAX - 1, ret, NULL);
 }
 
-/* Sets *ret to the highest version below `below`; 0: none. */
+/* Sets *ret to the highest version below `below`, or to 0 if there is none. */
 static int highest_below(const char *directory, int64_t below, int64_t *ret, struct err *err)
 {
     DIR *stream = opendir(directory);
@@ -41,7 +41,7 @@ static int highest_below(const char *directory, int64_t below, int64_t *ret, str
     return 0;
 }
 
-/* Removes temporary directories of killed publishers. */
+/* Removes the temporary directories of processes that were killed. */
 static void remove_stale(const char *directory, int64_t now_s)
 {
     DIR *stream = opendir(directory);
@@ -66,7 +66,7 @@ static int sync_directory(const char *path, struct err *err)
     return 0;
 }
 
-/* Renames the temporary directory to the next free number. */
+/* Renames the temporary directory to the next free version. */
 static int name_it(const char *directory, const char *aside, int64_t now_s, int64_t *ret_version,
                    struct err *err)
 {
@@ -77,7 +77,7 @@ static int name_it(const char *directory, const char *aside, int64_t now_s, int6
             return result;
         int64_t version = highest + 1 > now_s ? highest + 1 : now_s;
         _cleanup_free_ char *path = mem_printf("%s/%lld", directory, (long long)version);
-        /* rename() replaces an empty directory, never one with a model in it. */
+        /* rename() may replace an empty directory, but never a directory with a model in it. */
         if (rename(aside, path) == 0) {
             *ret_version = version;
             return sync_directory(directory, err);

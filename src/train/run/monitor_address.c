@@ -1,4 +1,4 @@
-/* The value of --monitor; see monitor_address.h. */
+/* Parses the value of --monitor; see monitor_address.h. */
 #include "train/run/monitor_address.h"
 
 #include "base/str.h"

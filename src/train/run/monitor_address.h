@@ -1,5 +1,5 @@
-/* The value of --monitor: the address and port at which a run answers requests about its progress.
- */
+/* Parses the value of --monitor: the address and port at which a run answers requests about its
+ * progress. */
 #ifndef TRAINYARD_TRAIN_RUN_MONITOR_ADDRESS_H
 #define TRAINYARD_TRAIN_RUN_MONITOR_ADDRESS_H
 
@@ -8,11 +8,11 @@
 enum { MONITOR_ADDRESS_MAX = 64 };
 
 /* Reads "9100", ":9100", "127.0.0.1:9100", "[::1]:9100" or "off". For "off" the port is -1. An
- * empty address stands for all addresses, IPv4 and IPv6. Returns -ERR_USAGE for any other text. */
+ * empty address means all addresses, IPv4 and IPv6. Returns -ERR_USAGE for any other text. */
 int monitor_address_parse(const char *text, char address[MONITOR_ADDRESS_MAX], int *ret_port,
                           struct err *err);
 
-/* The `check` function of an option with such a value. */
+/* The `check` function of the option --monitor. */
 int monitor_address_check(const char *text, struct err *err);
 
 #endif

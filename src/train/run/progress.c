@@ -11,7 +11,7 @@
 static const int64_t SECOND = 1000000000;
 enum {
     BAR_CELLS = 24,
-    BAR_CELLS_SHORT = 10 /* cells beside an accuracy: everything fits in 80 columns */
+    BAR_CELLS_SHORT = 10 /* used if an accuracy is shown, so that the line fits in 80 columns */
 };
 
 void progress_init(struct progress *progress, FILE *stream, enum progress_style style,
@@ -41,7 +41,7 @@ static void format_time(double seconds, char *text, size_t size)
         snprintf(text, size, "%lds", whole);
 }
 
-/* Empty if the accuracy is not known. */
+/* Writes an empty text if the accuracy is not known. */
 static void format_accuracy(double accuracy, const char *gap, char *text, size_t size)
 {
     text[0] = '\0';

@@ -1,6 +1,7 @@
-/* Shows the progress of training to a person: a bar on a terminal, redrawn in place; elsewhere one
- * line per second; or one line per step, as text or JSON, on request. Only the worker that speaks
- * for the run has one. The caller passes the time, so that tests need no clock. */
+/* Shows the progress of training. On a terminal this is a bar that is redrawn in place. Otherwise
+ * it is one line per second, or, if the user asks for it, one line per step as text or JSON. Only
+ * the worker that reports for the run shows progress. The caller passes the time, so that tests
+ * need no clock. */
 #ifndef TRAINYARD_TRAIN_RUN_PROGRESS_H
 #define TRAINYARD_TRAIN_RUN_PROGRESS_H
 
@@ -19,21 +20,21 @@ enum progress_style {
 struct progress {
     FILE *stream;
     enum progress_style style;
-    uint64_t first, steps; /* steps done before the run began, and in all */
+    uint64_t first, steps; /* number of steps done before this run, and total number */
     int64_t started_ns, shown_ns;
-    uint64_t pictures; /* samples trained on since the start */
+    uint64_t pictures; /* number of samples since the start of this run */
     double loss;       /* smoothed over the last steps, for the bar */
     double accuracy;   /* smoothed over the last steps, for the bar; NAN: not known */
     bool drawn;        /* the bar is on the current line of the terminal */
-    const char *unit;  /* what `pictures` counts: "images"; may be set after init */
+    const char *unit;  /* name of the samples: "images"; may be set after progress_init() */
 };
 
 struct progress_step {
-    uint64_t step; /* just finished, from 1 */
+    uint64_t step; /* the finished step, counted from 1 */
     double loss;
-    uint64_t pictures; /* samples of this step, of all workers */
+    uint64_t pictures; /* number of samples in this step, of all workers */
     double rate;       /* learning rate */
-    double accuracy;   /* of the samples of this step; NAN: not known */
+    double accuracy;   /* accuracy on the samples of this step; NAN: not known */
 };
 
 void progress_init(struct progress *progress, FILE *stream, enum progress_style style,
@@ -43,7 +44,8 @@ void progress_init(struct progress *progress, FILE *stream, enum progress_style 
  * shown. */
 void progress_show(struct progress *progress, const struct progress_step *step, int64_t now_ns);
 
-/* Shows a sentence between the steps: "saved …". In JSON an object with the event and the text. */
+/* Shows a sentence between the steps: "saved …". With PROGRESS_JSON this is an object with the
+ * event and the text. */
 void progress_note(struct progress *progress, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

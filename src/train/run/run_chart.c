@@ -1,12 +1,12 @@
-/* A curve as SVG; see run_chart.h. */
+/* Draws a curve as SVG; see run_chart.h. */
 #include "train/run/run_chart.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Size in SVG units. The drawing is stretched to the width of the screen. Text would be stretched
- * with it, so text stands beside the drawing, positioned in fractions of its sides. */
+/* The size of the drawing in SVG units. The drawing is stretched to the width of the page. Text
+ * would be stretched, too, so text is HTML beside the drawing, positioned in percent. */
 static const double WIDTH = 1000, HEIGHT = 200;
 
 enum { TICKS_MAX = 12 };
@@ -32,14 +32,15 @@ void run_chart_number(double value, double step, char *text, size_t size)
 {
     int digits = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
     if (fabs(value) < step / 1e6)
-        value = 0; /* instead of -0.00 */
+        value = 0; /* avoids "-0.00" */
     if (fabs(value) >= 1e6 || digits > 6)
         snprintf(text, size, "%.3g", value);
     else
         snprintf(text, size, "%.*f", digits, value);
 }
 
-/* Fractions from 0 to 1, from the left and from the top. */
+/* Converts a value to a fraction of the drawing, from 0 to 1: from the left for x, from the top for
+ * y. */
 static double part_x(const struct frame *frame, double x)
 {
     return (x - frame->x_low) / (frame->x_high - frame->x_low);
@@ -50,7 +51,8 @@ static double part_y(const struct frame *frame, double y)
     return 1 - (y - frame->y_low) / (frame->y_high - frame->y_low);
 }
 
-/* The y axis ends at round numbers, and begins at zero if that costs little space. */
+/* Sets the ranges of the axes. Returns the number of points, or 0 if no curve can be drawn. The y
+ * axis ends at round numbers, and begins at zero if that takes little space. */
 static size_t find_frame(const struct run_chart *chart, struct frame *ret)
 {
     size_t shown = 0;
@@ -78,7 +80,8 @@ static size_t find_frame(const struct run_chart *chart, struct frame *ret)
     return drawable ? shown : 0;
 }
 
-/* A narrow screen hides every other number of the x axis. */
+/* Writes the numbers of the axes. The style sheet hides every other number of the x axis on a
+ * narrow screen. */
 static void write_numbers(const struct frame *frame, struct buf *html)
 {
     char text[32];

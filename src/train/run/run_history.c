@@ -1,4 +1,4 @@
-/* The history of a run; see run_history.h. */
+/* Reads and writes the history of a run; see run_history.h. */
 #include "train/run/run_history.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ static char *path_in(const char *directory)
     return mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
 }
 
-/* Terminates a line that a crash cut off, so that readers skip only that line. */
+/* Terminates the last line if a crash cut it off, so that the next line stays readable. */
 static int end_last_line(int fd)
 {
     char last = '\n';
@@ -69,7 +69,7 @@ int run_history_add(struct run_history *history, const struct json *line, struct
     if (written == (ssize_t)text.size)
         return 0;
     int problem = written < 0 ? errno : ENOSPC;
-    if (written > 0) /* removes half a line, which would spoil the next one */
+    if (written > 0) /* removes the incomplete line */
         (void)ftruncate(history->fd, lseek(history->fd, 0, SEEK_END) - written);
     return err_set_errno(err, problem, "cannot write '%s'", history->path);
 }

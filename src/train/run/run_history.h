@@ -1,6 +1,6 @@
-/* The history of a run: an append-only file with one JSON object per line. The report is made from
- * it, also after the run was resumed many times. A last line that a crash cut off is skipped. The
- * worker that speaks for the run writes it. */
+/* Reads and writes the history of a run, an append-only file with one JSON object per line. A
+ * resumed run appends to the same file. The report is made from the history. Readers skip a line
+ * that a crash cut off. The worker that reports for the run writes the file. */
 #ifndef TRAINYARD_TRAIN_RUN_RUN_HISTORY_H
 #define TRAINYARD_TRAIN_RUN_RUN_HISTORY_H
 
@@ -11,16 +11,16 @@
 
 struct run_history;
 
-/* Opens the history in `directory` for appending, and makes the directory. */
+/* Opens the history in `directory` for appending. Creates the directory if it is missing. */
 int run_history_open(const char *directory, struct run_history **ret, struct err *err);
 struct run_history *run_history_close(struct run_history *history); /* NULL-safe; returns NULL */
 
 int run_history_add(struct run_history *history, const struct json *line, struct err *err);
 
-enum { RUN_HISTORY_MAX = 64 << 20 }; /* bytes */
+enum { RUN_HISTORY_MAX = 64 << 20 }; /* bytes of the file */
 
-/* Reads all complete lines as an array, allocated in the arena. A file that does not exist has
- * none. Lines that are not objects are left out and counted in ret_unread. */
+/* Reads all complete lines as an array, allocated in the arena. The array is empty if the file does
+ * not exist. Lines that are not JSON objects are left out, and *ret_unread is their number. */
 int run_history_read(struct arena *arena, const char *directory, struct json **ret_lines,
                      size_t *ret_unread, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Reports what happens in a run; see run_log.h. */
+/* Reports the events of a run; see run_log.h. */
 #include "train/run/run_log.h"
 
 #include "base/arena.h"
@@ -12,23 +12,22 @@
 
 #include <math.h>
 
-enum { POINTS = 1000 }; /* points of a curve, roughly: more than a screen can show */
+enum { POINTS = 1000 }; /* approximate number of points per curve */
 
 struct run_log {
     struct run_log_options options;
     struct run_log_subject subject;
-    struct run_state *own; /* used if the options have no state */
+    struct run_state *own; /* the state, if the options have none */
     struct progress progress;
     bool speaks, keeps;
     uint64_t first, steps;
-    uint64_t last; /* last step */
-    uint64_t kept; /* step after which this process writes files: the first of the run, or where it
-                      took over */
+    uint64_t last; /* last finished step */
+    uint64_t kept; /* the step after which this process began to write files */
     struct event_file *events;
     struct run_history *history;
-    bool events_failed, history_failed; /* a warning about it was shown */
+    bool events_failed, history_failed; /* the warning about a failed write was shown */
     uint64_t saved;                     /* step of the last checkpoint in the history */
-    double loss_sum;                    /* over the steps since the last point */
+    double loss_sum;                    /* sum of the losses since the last point */
     uint64_t loss_count;
     bool begun;
     struct straggler late;
@@ -76,8 +75,8 @@ static void tell_once(struct run_log *log, bool *told, const struct err *err)
     *told = true;
 }
 
-/* Appends a line to the history. The first line of this process is marked: the time before it was a
- * pause. */
+/* Appends a line to the history. Marks the first line of this process, because the run was paused
+ * before it. */
 static void put_line(struct run_log *log, struct arena *arena, struct json *line)
 {
     struct err err = ERR_INIT;
@@ -139,7 +138,7 @@ static void put_events(struct run_log *log, uint64_t step, const struct event_sc
         log->events_failed = false;
 }
 
-/* Appends a point of the curves: the mean loss since the last point. */
+/* Appends a point of the curves, with the mean loss since the last point. */
 static void put_point(struct run_log *log, const struct progress_step *step)
 {
     struct run_state_view view;
@@ -169,7 +168,7 @@ static void put_point(struct run_log *log, const struct progress_step *step)
     log->loss_count = 0;
 }
 
-/* Writes the report, unless no step was ever begun. */
+/* Writes the report, unless the run has not begun. */
 static void write_report(struct run_log *log)
 {
     struct err err = ERR_INIT;
@@ -177,7 +176,8 @@ static void write_report(struct run_log *log)
         progress_note(&log->progress, "warning", "no report of this run: %s", err.message);
 }
 
-/* Logs the worker that delayed this one most, since the last check or in the whole run. */
+/* Logs the worker that delayed this worker most. If `all` is set, in the whole run, else since the
+ * last check. */
 static void log_straggler(struct run_log *log, bool all, int64_t now_ns)
 {
     struct run_state_view view;
@@ -297,7 +297,7 @@ void run_log_saved(struct run_log *log, uint64_t step)
         return;
     run_state_saved(log->options.state, step);
     if (log->saved && step - log->saved < log->steps / POINTS)
-        return; /* at the rate of the points */
+        return; /* at most one event per point of the curves */
     log->saved = step;
     put_event(log, "saved", step, "checkpoint written");
 }

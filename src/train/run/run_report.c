@@ -1,4 +1,5 @@
-/* The report of a run as a document; see run_report.h. run_report_page.c makes the page from it. */
+/* Makes the report of a run from its history; see run_report.h. run_report_page.c writes the HTML
+ * page. */
 #include "train/run/run_report.h"
 
 #include "base/mem.h"
@@ -32,10 +33,9 @@ static double step_of(const struct json *line)
     return json_number(json_get(line, "step"), 0);
 }
 
-/* Collects the points of the curves. A run that is resumed after some step discards the later
- * points of earlier runs, since their steps were lost: a point stays if no later run began before
- * it. If there are more points than a screen can show, they are thinned out, but the last one
- * stays. */
+/* Collects the points of the curves. When a run is resumed after step N, the steps after N of
+ * earlier processes were lost, so their points are left out. If there are more than POINTS_MAX
+ * points, only every n-th point is kept, including the last. */
 static struct json *collect_points(struct arena *arena, const struct json *lines)
 {
     VEC(const struct json *) kept = {0}, all = {0};
@@ -51,7 +51,7 @@ static struct json *collect_points(struct arena *arena, const struct json *lines
             vec_push(&kept, line);
     }
     size_t every = kept.count / POINTS_MAX + 1;
-    for (size_t i = kept.count; i-- > 0;) { /* the last point was pushed first */
+    for (size_t i = kept.count; i-- > 0;) { /* `kept` is in reverse order */
         if (i % every != 0)
             continue;
         struct json *point = json_clone(arena, kept.items[i]);
@@ -63,7 +63,7 @@ static struct json *collect_points(struct arena *arena, const struct json *lines
     return points;
 }
 
-/* Collects the last events. A checkpoint is included only if no other follows it. */
+/* Collects the last events. Includes only the last of several consecutive checkpoints. */
 static struct json *collect_events(struct arena *arena, const struct json *lines)
 {
     struct json *events = json_array(arena);
@@ -86,7 +86,7 @@ static struct json *collect_events(struct arena *arena, const struct json *lines
     return events;
 }
 
-/* The time during which a process trained, without the pauses between runs. */
+/* Returns the time during which a process was training, without the pauses before a resume. */
 static double seconds_at_work(const struct json *lines)
 {
     int64_t sum = 0, before = 0;

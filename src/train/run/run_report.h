@@ -1,6 +1,7 @@
-/* The report of a run: the model, its data, its options, the course of the training and the
- * evaluation, as a self-contained page (report.html) and as JSON (report.json). It is made from the
- * run's history each time the run ends, also by SIGTERM. A resumed run is one run in it. */
+/* Writes the report of a run: the model, its data and options, the curves of the training, and the
+ * evaluation, as a self-contained page (report.html) and as JSON (report.json). The report is made
+ * from the run's history each time the run ends, including by SIGTERM. A resumed run has one report
+ * for all its processes. */
 #ifndef TRAINYARD_TRAIN_RUN_RUN_REPORT_H
 #define TRAINYARD_TRAIN_RUN_RUN_REPORT_H
 

@@ -1,5 +1,5 @@
-/* The page of a run's report; see run_report.h. One file without scripts and without external
- * resources. All text from outside is escaped. */
+/* Writes the page of a run's report; see run_report.h. The page has no scripts and no external
+ * resources. All text of the document is escaped. */
 #include "train/run/run_report.h"
 
 #include "base/mem.h"
@@ -120,7 +120,8 @@ static void write_keys(struct buf *html, const struct json *document)
     buf_append_str(html, "</dl>\n");
 }
 
-/* Lost workers and resumes, as vertical lines across the curves. */
+/* Returns the marks for lost workers and resumes, which are vertical lines across the curves. The
+ * caller frees them. */
 static struct run_chart_mark *find_marks(const struct json *document, size_t *ret_count)
 {
     const struct json *events = json_get(document, "events");

@@ -14,7 +14,7 @@ struct run_state {
     struct run_state_view view;
     double steps_per_epoch;
     int64_t last_ns;    /* end of the last step; 0: none yet */
-    int64_t waiting_ns; /* start of the wait; 0: not waiting */
+    int64_t waiting_ns; /* start of the current wait; 0: not waiting */
 };
 
 static const struct run_state_view NOTHING_KNOWN = {
@@ -56,7 +56,7 @@ void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, dou
     pthread_mutex_unlock(&state->lock);
 }
 
-/* The missing workers have come. The lock must be held. */
+/* Called when the wait for missing workers is over. The lock must be held. */
 static void end_wait(struct run_state *state, int64_t now_ns)
 {
     if (state->waiting_ns)
@@ -65,7 +65,7 @@ static void end_wait(struct run_state *state, int64_t now_ns)
     state->view.waiting_for[0] = '\0';
 }
 
-/* The rate of the last steps, smoothed so that one slow step does not make it jump. */
+/* Returns the smoothed rate of the last steps. */
 static double smooth_rate(double before, double now)
 {
     return isnan(before) ? now : 0.9 * before + 0.1 * now;
@@ -111,7 +111,7 @@ void run_state_wait(struct run_state *state, const char *peers, int64_t now_ns)
         if (!state->waiting_ns)
             state->waiting_ns = now_ns;
     }
-    state->last_ns = 0; /* the time until the next step says nothing about the speed */
+    state->last_ns = 0; /* the time until the next step must not count as its duration */
     pthread_mutex_unlock(&state->lock);
 }
 

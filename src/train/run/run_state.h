@@ -1,6 +1,6 @@
-/* The current state of a run, for requests during the training: the training thread writes it, the
- * monitor's thread reads it. All functions accept a NULL state and then do nothing, so that a run
- * without a monitor needs no special case. */
+/* The current state of a run, which the monitor serves during the training. The training thread
+ * writes it, and the monitor's thread reads it. All functions accept a NULL state and then do
+ * nothing, so that a run without a monitor needs no special case. */
 #ifndef TRAINYARD_TRAIN_RUN_RUN_STATE_H
 #define TRAINYARD_TRAIN_RUN_RUN_STATE_H
 
@@ -12,31 +12,31 @@
 
 enum {
     RUN_STATE_WAITING_MAX = 256,
-    RUN_STATE_TASKS_MAX = 64, /* workers listed one by one; the rest counts as one, "others" */
+    RUN_STATE_TASKS_MAX = 64, /* workers that are listed by name; the rest is "others" */
     RUN_STATE_TASK_MAX = 32,
 };
 
 struct run_state;
 
-/* How long this worker has waited for one other worker at collectives. */
+/* The time that this worker has waited for one other worker in collectives. */
 struct run_state_straggler {
     char task[RUN_STATE_TASK_MAX]; /* "worker 1" */
     double seconds;
 };
 
 struct run_state_view {
-    uint64_t step, total;  /* steps done, and in all */
-    double epoch;          /* passes over the data; 0: not counted */
+    uint64_t step, total;  /* number of steps done, and total number */
+    double epoch;          /* number of passes over the data; 0: not counted */
     double loss, accuracy; /* of the last step; NAN: not known */
     double rate;           /* samples per second; NAN: not known */
-    uint64_t examples;     /* samples trained on since the start of the process */
-    uint64_t losses;       /* lost workers since the start of the process */
-    /* checkpoints written and not written since the start of the process */
+    uint64_t examples;     /* number of samples since the start of the process */
+    uint64_t losses;       /* number of lost workers since the start of the process */
+    /* number of checkpoints written, and of failed writes, since the start of the process */
     uint64_t saves, failed_saves;
     uint64_t saved; /* step of the last checkpoint; 0: none */
     double waited;  /* seconds that this process has waited for missing workers */
-    char waiting_for[RUN_STATE_WAITING_MAX]; /* the missing workers; "": none */
-    /* In the order of their first delay. */
+    char waiting_for[RUN_STATE_WAITING_MAX]; /* names of the missing workers; "": none */
+    /* The delays per worker, in the order of their first delay. */
     struct run_state_straggler late[RUN_STATE_TASKS_MAX];
     size_t late_count;
 };
@@ -52,19 +52,18 @@ void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
 void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_t examples,
                     int64_t now_ns);
 void run_state_accuracy(struct run_state *state, double accuracy);
-/* The process waits for `peers`, a list of names. NULL: it waits no longer, which a step implies,
- * too. */
+/* Begins a wait for `peers`, a list of names. NULL ends the wait. A step ends the wait, too. */
 void run_state_wait(struct run_state *state, const char *peers, int64_t now_ns);
 /* Adds a delay at a collective, caused by a worker that is present but late. */
 void run_state_waited(struct run_state *state, const char *task, int64_t ns);
-void run_state_lost(struct run_state *state); /* a worker was lost */
+void run_state_lost(struct run_state *state); /* counts a lost worker */
 void run_state_saved(struct run_state *state, uint64_t step);
 void run_state_save_failed(struct run_state *state);
 
 void run_state_read(struct run_state *state, int64_t now_ns, struct run_state_view *ret);
 
-/* The document at /progress: step, total, epoch, loss, accuracy, rate, waiting-for, as far as they
- * are known. Allocated in the arena. */
+/* Returns the document at /progress, allocated in the arena. Its members are step, total, epoch,
+ * loss, accuracy, rate and waiting-for, if they are known. */
 struct json *run_state_document(struct arena *arena, const struct run_state_view *view);
 
 #endif

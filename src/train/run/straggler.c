@@ -1,4 +1,4 @@
-/* Names the worker that delays a run; see straggler.h. */
+/* Finds the worker that delays a run; see straggler.h. */
 #include "train/run/straggler.h"
 
 #include "base/str.h"
@@ -13,7 +13,8 @@ static void remember_waits(const struct run_state_view *view, double seconds[RUN
         seconds[i] = view->late[i].seconds;
 }
 
-/* The worker that this process has waited longest for since then; NULL: none. */
+/* Returns the worker for which this process has waited longest since `seconds` was recorded, or
+ * NULL if there is none. */
 static const char *worst_since(const struct run_state_view *view, const double *seconds,
                                double *ret_waited)
 {

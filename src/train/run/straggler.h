@@ -1,6 +1,6 @@
-/* Names the worker that delays a run: the worker for which this one has waited longest, reported
- * after each minute in which the delay was large, and once for the whole run. A run_log owns it and
- * shows its sentences. */
+/* Finds the worker that delays a run: the worker for which this worker has waited longest. It is
+ * reported after each minute in which the delay was large, and once for the whole run. A run_log
+ * shows the sentences. */
 #ifndef TRAINYARD_TRAIN_RUN_STRAGGLER_H
 #define TRAINYARD_TRAIN_RUN_STRAGGLER_H
 
@@ -10,23 +10,25 @@ enum { STRAGGLER_TEXT_MAX = 128 };
 
 struct straggler {
     int64_t began_ns, checked_ns;
-    /* seconds waited for each worker by then, in the order of the view */
+    /* seconds waited for each worker until began_ns and checked_ns, in the order of the view */
     double at_begin[RUN_STATE_TASKS_MAX], at_check[RUN_STATE_TASKS_MAX];
-    char told[RUN_STATE_TASK_MAX]; /* the worker reported for the last minute; "": none */
+    char told[RUN_STATE_TASK_MAX]; /* the worker that the last check reported; "": none */
 };
 
 void straggler_begin(struct straggler *watch, const struct run_state_view *view, int64_t now_ns);
 
-/* Whether a minute has passed and straggler_check() should be called. Cheap. */
+/* Returns whether a minute has passed and straggler_check() should be called. May be called after
+ * every step, because it is cheap. */
 bool straggler_is_due(const struct straggler *watch, int64_t now_ns);
 
-/* Returns true with a sentence if this process has waited for one worker for more than a fifth of
- * the time since the last check, and that worker was not reported the last time. */
+/* Checks the time since the last check. Returns true and sets ret_text if this process has waited
+ * for one worker for more than a fifth of that time, and the last check did not report the same
+ * worker. */
 bool straggler_check(struct straggler *watch, const struct run_state_view *view, int64_t now_ns,
                      char ret_text[STRAGGLER_TEXT_MAX]);
 
-/* Returns true with a sentence if this process has waited for one worker for more than a twentieth
- * of the time since the beginning, and for at least a second. */
+/* Checks the whole run. Returns true and sets ret_text if this process has waited for one worker
+ * for more than a twentieth of that time, and for at least a second. */
 bool straggler_summarize(const struct straggler *watch, const struct run_state_view *view,
                          int64_t now_ns, char ret_text[STRAGGLER_TEXT_MAX]);
 

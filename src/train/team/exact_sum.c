@@ -6,10 +6,10 @@
 #include <math.h>
 
 enum {
-    MANTISSA = 24,   /* bits of a float32: sums up to 2^24 quanta are exact */
-    ROUNDING = 2,    /* bits by which a part must be smaller than that to be rounded well */
-    HEADROOM = 4,    /* spare bits for parts that grow */
-    SMALLEST = -100, /* smallest exponent of a quantum: avoids denormal numbers */
+    MANTISSA = 24,   /* bits of a float32, so sums up to 2^24 quanta are exact */
+    ROUNDING = 2,    /* a part must be below 2^(24 - 2) quanta to be rounded correctly */
+    HEADROOM = 4,    /* spare bits for larger parts in the next step */
+    SMALLEST = -100, /* smallest exponent of a quantum, to avoid denormal numbers */
 };
 
 void exact_sum_init(struct exact_sum *sum, const struct params *params)
@@ -35,7 +35,7 @@ void exact_sum_add(const struct exact_sum *sum, const struct params *params, siz
     }
 }
 
-/* The exponent of the smallest quantum for which `parts` parts fit. */
+/* Returns the exponent of the smallest quantum for which the sum of `parts` parts is exact. */
 static int least_exponent(float largest, size_t parts)
 {
     int exponent, room = 0;

@@ -1,5 +1,5 @@
-/* Runs the passes of a team; see team.h. The threads wait for each other between two stretches of a
- * pass, and the first thread communicates with the other workers. */
+/* Runs the passes of a team; see team.h. After each stretch of a pass the threads wait for each
+ * other. Only the first thread communicates with other workers. */
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
@@ -63,7 +63,7 @@ static void part_backward(struct team_member *member, const struct team_stretch 
                               sums_of(team, stretch, part));
 }
 
-/* Gathers the sums of all parts of all workers, in the order of the batch. */
+/* Gathers the sums of all parts of all workers, and merges them in the order of the batch. */
 static int team_exchange_sums(struct team *team, const struct team_stretch *stretch,
                               struct err *err)
 {
@@ -82,7 +82,7 @@ static int team_exchange_sums(struct team *team, const struct team_stretch *stre
     return result;
 }
 
-/* Adds up the gradients of all threads for the layers of a finished stretch. Each thread adds one
+/* Sums the gradients of all threads for the layers of a finished stretch. Each thread sums one
  * slice. */
 static void add_up(struct team_member *member, const struct team_stretch *stretch)
 {
@@ -116,7 +116,8 @@ static void team_barrier(struct team *team)
         pthread_barrier_wait(&team->barrier);
 }
 
-/* Runs on the first thread while the others wait. */
+/* Communicates with other workers after a stretch. Called on the first thread while the other
+ * threads wait. */
 static void begin_sum(struct team *team, const struct team_stretch *stretch)
 {
     if (stretch->wide >= 0)
@@ -130,12 +131,13 @@ static void clear_gradients(struct team_member *member)
     struct params *params = member->team->options.params;
     memset(member->largest, 0, params->count * sizeof(float));
     if (member->index == 0)
-        params_clear_gradients(params); /* including the floats behind the gradients */
+        params_clear_gradients(params); /* also clears the PARAMS_TAIL floats after the gradients */
     else
         memset(member->gradients, 0, params->floats * sizeof(float));
 }
 
-/* Each thread takes the parts whose number modulo the number of threads is its own index. */
+/* Runs the pass on one thread. A thread computes the parts whose number modulo the number of
+ * threads is its index. */
 static void run_member(struct team_member *member)
 {
     struct team *team = member->team;
@@ -161,7 +163,7 @@ static void *member_thread(void *argument)
     struct team_member *member = argument;
     pthread_mutex_lock(&member->team->start);
     pthread_mutex_unlock(&member->team->start);
-    run_member(member); /* does nothing if a thread could not be started */
+    run_member(member); /* does nothing if another thread could not be started */
     return NULL;
 }
 
@@ -194,7 +196,7 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
     return run_plan(team, &team->forward, false, err);
 }
 
-/* Merges what the threads have recorded about their parts. */
+/* Sets team->survey from the records of all threads about their parts. */
 static void survey_gradients(struct team *team)
 {
     size_t entries = team->options.params->count;

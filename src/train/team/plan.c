@@ -1,4 +1,4 @@
-/* The passes of a team, cut into stretches; see private.h. */
+/* Divides the passes of a team into stretches; see private.h. */
 #include "base/mem.h"
 #include "train/team/private.h"
 #include "train/team/reducer_queue.h"
@@ -13,7 +13,8 @@ static void add_stretch(struct team_plan *plan, struct team_stretch stretch)
     plan->stretches[plan->count++] = stretch;
 }
 
-/* Forward, a wide layer is the first of its stretch; backward, the last. */
+/* Divides the passes at wide layers, which need sums over the whole batch. In both passes the wide
+ * layer is the first layer that runs in its stretch. */
 static void plan_wide(struct team *team)
 {
     const struct network *network = team->options.network;
@@ -42,8 +43,8 @@ size_t team_plan_offset(const struct team *team, int layer)
                                                : team->options.params->floats;
 }
 
-/* Cuts the backward pass wherever enough gradients are complete to be worth sending. The last piece
- * is sent when nothing is left to compute. */
+/* Divides the backward pass wherever at least `bucket` gradients are complete, so that they can be
+ * sent. The gradients of the last stretch are sent after the pass. */
 static void plan_sending(struct team *team)
 {
     size_t bucket = team->options.bucket, from = team->options.params->floats;
@@ -83,9 +84,9 @@ void team_plan_make(struct team *team)
     team->totals = mem_calloc(network_total_count(network) + 1, sizeof(float));
 }
 
-/* Every worker decides the same, since all see the same group. Gathering sums during the backward
- * pass would have to wait for the gradients that are being sent, so a network does one or the
- * other. */
+/* Returns the backward pass to use. The choice is the same on all workers, because it depends only
+ * on the group and the network. A network with wide layers does not send gradients during the pass,
+ * because gathering the sums would have to wait for the gradients. */
 const struct team_plan *team_plan_back(const struct team *team)
 {
     const struct reducer *reducer = team->options.reducer;

@@ -1,5 +1,5 @@
-/* The inside of a team: its parts, its threads and the passes it makes. Only the files of team/
- * include it. */
+/* The members of a team: its parts, its threads and its passes. Only the files of team/ include
+ * this header. */
 #ifndef TRAINYARD_TRAIN_TEAM_PRIVATE_H
 #define TRAINYARD_TRAIN_TEAM_PRIVATE_H
 
@@ -9,12 +9,12 @@
 #include <pthread.h>
 
 /* A pass is a list of stretches of layers. All parts of the batch finish one stretch before any
- * part begins the next. A stretch ends where a layer needs sums over the whole batch, or where
- * gradients can be sent while the rest is computed. */
+ * part begins the next. A stretch ends where a wide layer needs sums over the whole batch, or where
+ * gradients can be sent while the remaining layers are computed. */
 struct team_stretch {
     int first, last; /* layers first … last - 1 */
-    int wide;        /* the layer behind the stretch whose sums are needed next; -1: none */
-    bool whole;      /* the gradients of the stretch can be summed over the workers after it */
+    int wide;        /* the wide layer that needs its sums after the stretch; -1: none */
+    bool whole;      /* after the stretch, its gradients are sent to the other workers */
 };
 
 struct team_plan {
@@ -27,30 +27,31 @@ struct team_member {
     int index;
     struct network_workspace *workspace;
     float *part;      /* gradients of one part of the batch */
-    float *gradients; /* of all parts of this member; member 0 uses the arena of the parameters */
-    float *largest;   /* largest gradient of any part of this member, per entry of the parameters */
+    float *gradients; /* sum over the parts of this member; member 0 uses params->gradients */
+    float *largest;   /* per parameter entry: the largest gradient of any part of this member */
     pthread_t thread;
 };
 
 struct team {
     struct team_options options;
     struct exact_sum sum;
-    /* About the last backward pass: the number of parts, then the largest gradient of any part, per
-     * entry of the parameters. After team_reduce() it covers the whole batch. */
+    /* A record of the last backward pass: the number of parts, then the largest gradient of any
+     * part for each parameter entry. After team_reduce() it covers the whole batch. */
     float *survey;
-    float *all_surveys;   /* the surveys of all workers, one row each */
-    float *quanta_before; /* the quanta before the step is added again */
+    float *all_surveys;   /* the surveys of all workers, one row per worker */
+    float *quanta_before; /* the quanta before the backward pass was repeated */
     int parts;
-    struct network_tape **tapes; /* one per part: activations live until the backward pass */
-    /* one per part if the backward pass has several stretches */
+    struct network_tape **tapes; /* one per part; keeps its activations until the backward pass */
+    /* one per part if the backward pass has several stretches; otherwise unused */
     struct network_workspace **workspaces;
     int threads;
     struct team_member *members;
-    /* sending: the backward pass that sends gradients while it computes */
+    /* the passes; `sending` is a backward pass that sends gradients while it computes */
     struct team_plan forward, back, sending;
-    size_t begun;           /* gradients from this offset on are being summed over the workers */
-    size_t rows;            /* parts of the largest share of any worker */
-    float *sums, *all_sums; /* the sums of one layer: a row per part; the rows of all workers */
+    size_t begun; /* the sum over the workers has begun for the gradients from this offset on */
+    size_t rows;  /* number of parts in the largest share of any worker */
+    /* the sums of one wide layer: one row per part; the rows of all workers */
+    float *sums, *all_sums;
     float *totals;
     /* The current pass. */
     const struct team_plan *plan;
@@ -60,19 +61,21 @@ struct team {
     float *outputs;
     int result;
     struct err *err;
-    pthread_mutex_t start; /* held until all threads have started */
+    pthread_mutex_t start; /* locked until all threads have started */
     pthread_barrier_t barrier;
 };
 
-/* How many parts `samples` samples make. */
+/* Returns the number of parts into which `samples` samples are divided. */
 int team_plan_parts(const struct team_options *options, int samples);
-/* Where the parameters of a layer begin. For the number of layers: where all parameters end. */
+/* Returns the offset of the first parameter of a layer. If `layer` is the number of layers, returns
+ * the end of all parameters. */
 size_t team_plan_offset(const struct team *team, int layer);
-/* Makes the passes, and the memory that lives between their stretches. */
+/* Plans the passes, and allocates the memory for sums over the whole batch. */
 void team_plan_make(struct team *team);
 const struct team_plan *team_plan_back(const struct team *team); /* the backward pass to use now */
 
-/* Where slice `index` of `count` slices of `floats` floats begins: at a cache line. */
+/* Returns the offset at which slice `index` of `count` slices of `floats` floats begins, aligned to
+ * a cache line. */
 static inline size_t team_slice(size_t floats, int index, int count)
 {
     return index == count ? floats : floats / (size_t)count * (size_t)index / 16 * 16;

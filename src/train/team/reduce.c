@@ -1,5 +1,5 @@
-/* Sums the gradients of a team over all workers, with the same bits however the batch is shared;
- * see team.h. */
+/* Sums the gradients of a team over all workers; see team.h. The result has the same bits for any
+ * number of workers. */
 #include "train/team/private.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@ static int sum_gradients(struct team *team, struct err *err)
 {
     struct params *params = team->options.params;
     struct reducer *reducer = team->options.reducer;
-    float *tail =
-        params->gradients + params->floats; /* a separate sum: these numbers must be exact */
+    /* The floats after the gradients are summed separately, because they must not be rounded. */
+    float *tail = params->gradients + params->floats;
     if (team->begun == params->floats && reducer->rounds) {
         int result = reducer->allreduce(reducer, params->gradients, params->floats, err);
         return result < 0 ? result : reducer->allreduce(reducer, tail, PARAMS_TAIL, err);
@@ -24,8 +24,8 @@ static int sum_gradients(struct team *team, struct err *err)
     return result < 0 ? result : finished;
 }
 
-/* Gathers the surveys of all workers. The result does not depend on which worker computed which
- * part. */
+/* Merges the surveys of all workers. The result does not depend on how the parts are shared between
+ * the workers. */
 static int gather_surveys(struct team *team, struct err *err)
 {
     struct reducer *reducer = team->options.reducer;
@@ -57,8 +57,8 @@ static void learn_quanta(struct team *team)
                     (size_t)team->survey[0]);
 }
 
-/* Repeats the backward pass with quanta that fit. If a collective fails, restores the quanta that
- * the other workers still have. */
+/* Repeats the backward pass with quanta that fit. If a collective fails, restores the old quanta,
+ * which other workers may still have. */
 static int add_once_more(struct team *team, const float *tail, struct err *err)
 {
     struct params *params = team->options.params;

@@ -53,7 +53,8 @@ static int reducer_comm_broadcast(struct reducer *reducer, int root, float *data
 
 static int reducer_comm_form(struct reducer_comm *self, struct err *err)
 {
-    bool first = !self->group && self->joining; /* after the first join there are steps to save */
+    /* later joins do not set it, because there may be steps to save */
+    bool first = !self->group && self->joining;
     if (first)
         *self->joining = 1;
     int result = self->group ? comm_group_reform(self->group, err)
@@ -65,7 +66,7 @@ static int reducer_comm_form(struct reducer_comm *self, struct err *err)
     self->reducer.elastic = comm_group_is_elastic(self->group);
     self->reducer.rank = comm_group_rank(self->group);
     self->reducer.size = comm_group_size(self->group);
-    /* All members see the same choice; otherwise they could not sum. */
+    /* All workers must have the same value, otherwise they could not sum. */
     self->reducer.far = !comm_group_shares_memory(self->group);
     if (self->memory)
         result = comm_group_share(self->group, self->memory, err);
@@ -110,7 +111,8 @@ static void reducer_comm_describe(struct reducer *reducer, char *text, size_t si
     comm_group_describe(reducer_comm_of(reducer)->group, text, size);
 }
 
-/* The hash of the addresses of all tasks: no two running runs have the same. */
+/* Returns the hash of the addresses of all tasks, which is different for any two runs at the same
+ * time. */
 static uint64_t run_of(const struct ty_tf_config *config)
 {
     uint64_t hash = HASH_FNV_START;

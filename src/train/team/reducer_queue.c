@@ -1,4 +1,4 @@
-/* Sums in the background; see reducer_queue.h. */
+/* Sums over the workers in the background; see reducer_queue.h. */
 #include "train/team/reducer_queue.h"
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ struct reducer_queue {
     struct job jobs[REDUCER_QUEUE_MAX];
     int put, done;
     bool end;
-    int result; /* of the first sum that failed since the last wait */
+    int result; /* result of the first sum that failed since the last wait */
     struct err error;
 };
 

@@ -1,7 +1,7 @@
-/* Sums over the workers in the background: one thread makes them in the order of the requests while
- * the caller computes. All workers request the same sums in the same order. Between the first
- * request and the end of reducer_queue_wait() no other code may use the links that the sums are
- * made with. A reducer owns the queue. */
+/* Sums over the workers in the background: a thread runs the sums in the order of the requests
+ * while the caller computes. All workers request the same sums in the same order. Between the first
+ * request and the end of reducer_queue_wait() no other code may use the connections that the sums
+ * use. A reducer owns the queue. */
 #ifndef TRAINYARD_TRAIN_TEAM_REDUCER_QUEUE_H
 #define TRAINYARD_TRAIN_TEAM_REDUCER_QUEUE_H
 
@@ -10,21 +10,23 @@
 
 #include <stddef.h>
 
-enum { REDUCER_QUEUE_MAX = 64 }; /* sums between two waits */
+enum { REDUCER_QUEUE_MAX = 64 }; /* number of requests between two waits */
 
 struct reducer_queue;
 
-/* Starts the thread, on which `sum` is called. */
+/* Starts the thread, which calls `sum` for each request. The caller frees the queue. */
 int reducer_queue_new(int (*sum)(void *context, float *data, size_t count, struct err *err),
                       void *context, struct reducer_queue **ret, struct err *err);
-struct reducer_queue *reducer_queue_free(struct reducer_queue *queue); /* after a wait; NULL-safe */
+/* Must be called after reducer_queue_wait(). NULL-safe. */
+struct reducer_queue *reducer_queue_free(struct reducer_queue *queue);
 DEFINE_CLEANUP(reducer_queue)
 
-/* Requests a sum. The data must not be touched until reducer_queue_wait() returns. More than
- * REDUCER_QUEUE_MAX requests are a defect and end the process. */
+/* Requests a sum. The caller must not access the data until reducer_queue_wait() returns. More than
+ * REDUCER_QUEUE_MAX requests are a bug and abort the process. */
 void reducer_queue_put(struct reducer_queue *queue, float *data, size_t count);
 
-/* Waits until all sums are made. If one fails, returns its error and skips the rest. */
+/* Waits until all sums are complete. If a sum fails, skips the remaining sums and returns its
+ * error. */
 int reducer_queue_wait(struct reducer_queue *queue, struct err *err);
 
 #endif

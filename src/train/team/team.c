@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* A part whose backward pass is interrupted needs its own memory for gradients of activations. */
+/* Creates one workspace per part if the backward pass has several stretches: the gradients of
+ * activations must be kept from one stretch to the next. */
 void team_need_workspaces(struct team *team, const struct team_plan *plan)
 {
     for (int i = 0; plan->count > 1 && i < team->parts && !team->workspaces[i]; i++)
@@ -91,7 +92,7 @@ float *team_learned(struct team *team, size_t *ret_count)
     return team->sum.quantum;
 }
 
-/* Nearly everything in a team depends on its share, so the team is created again. */
+/* Creates the team again, because nearly everything in a team depends on its share. */
 int team_share(struct team **team, int samples, int share_max, struct err *err)
 {
     struct team_options options = (*team)->options;

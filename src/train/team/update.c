@@ -1,10 +1,9 @@
-/* Updates the parameters after a step; see team.h. Each parameter is updated, and each weight
- * packed, independently, so that splitting the work between threads changes only the time it takes.
- */
+/* Updates the parameters after a step; see team.h. Each parameter is updated independently, and
+ * each weight is packed independently, so the result does not depend on the number of threads. */
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
-/* Floats below which starting a thread costs more than it saves. */
+/* With fewer floats per thread, starting a thread costs more time than it saves. */
 enum { WORTH_A_THREAD = 1 << 15 };
 
 struct update {
@@ -13,7 +12,7 @@ struct update {
     uint64_t step;
     float rate;
     int threads;
-    void (*work)(const struct update *update, int index); /* the current work of each thread */
+    void (*work)(const struct update *update, int index); /* called on each thread with its index */
 };
 
 struct update_thread {
@@ -43,8 +42,8 @@ static void *update_thread(void *argument)
     return NULL;
 }
 
-/* Runs the work on all threads. Slices whose thread cannot be started run on this thread: a step
- * that got this far must be completed. */
+/* Runs the work on all threads. The slices of threads that cannot be started run on the calling
+ * thread, because the step must be completed. */
 static void run_update(const struct update *update)
 {
     struct update_thread threads[TEAM_THREADS_MAX];

@@ -1,4 +1,4 @@
-/* jansson at run time; see jansson_peer.h. */
+/* Loads jansson at run time; see jansson_peer.h. */
 #include "jansson_peer.h"
 
 #include <dlfcn.h>

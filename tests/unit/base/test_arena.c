@@ -1,4 +1,4 @@
-/* Arenas: alignment, large requests, reset; and the growing array. */
+/* Tests arenas: alignment, large requests, reset; and the growing array. */
 #include "base/arena.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static void test_large_requests(void **state)
     struct arena *arena = arena_new();
     char *small = arena_strdup(arena, "small");
     char *large = arena_zalloc(arena, 5 << 20);
-    /* The room beside the first is not lost. */
+    /* The rest of the first chunk is still used. */
     assert_ptr_equal(arena_strdup(arena, "next"), small + sizeof("small"));
     assert_int_equal(large[(5 << 20) - 1], 0);
     memset(large, 'x', 5 << 20);
@@ -46,7 +46,7 @@ static void test_large_requests(void **state)
     arena_free(arena);
 }
 
-/* What was used elsewhere says how large an arena must be to hold it all side by side. */
+/* The used size of one arena is the size of a chunk that takes the same allocations. */
 static void test_exact_size(void **state)
 {
     struct arena *draft = arena_new(), *exact = NULL;
@@ -82,7 +82,7 @@ static void test_text(void **state)
     arena_free(arena);
 }
 
-/* Texts that just fit into what is left of a chunk, and those that do not. */
+/* Texts that just fit into the rest of a chunk, and texts that do not. */
 static void test_text_at_the_end(void **state)
 {
     for (int size = 0; size < 20; size++) {
@@ -131,7 +131,7 @@ static void test_mem(void **state)
     int *numbers = mem_calloc(10, sizeof(*numbers));
     assert_int_equal(numbers[9], 0);
     free(numbers);
-    free(mem_alloc(0)); /* not NULL, whatever the size */
+    free(mem_alloc(0)); /* not NULL, even for size 0 */
     struct pair {
         int a, b;
     } pair;
@@ -140,7 +140,7 @@ static void test_mem(void **state)
 
 struct visit {
     int *count;
-    int order; /* when it was ended, from 1; 0: not yet */
+    int order; /* position at which it was called, from 1; 0: not called yet */
 };
 
 static void visit_end(void *context)
@@ -149,7 +149,7 @@ static void visit_end(void *context)
     visit->order = ++*visit->count;
 }
 
-/* The last one asked for first, each once, and a reset ends them as freeing does. */
+/* Deferred calls run once each, the last one first, when the arena is reset or freed. */
 static void test_deferred(void **state)
 {
     struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* Base64: the test vectors of RFC 4648, and input that must be refused. */
+/* Tests Base64: the test vectors of RFC 4648, and input that must be rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

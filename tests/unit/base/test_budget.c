@@ -1,4 +1,4 @@
-/* Nested budgets: charges and refunds at each level, refused charges, the largest child. */
+/* Tests nested budgets: charges and refunds at each level, rejected charges, the largest child. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,8 @@ static void a_charge_counts_at_every_level(void **state)
     budget_release(&total);
 }
 
-/* At the limit all is well; one byte more is refused by the level that is full, and by it alone. */
+/* A charge up to the limit succeeds. One byte more is rejected, and only the level that is full
+ * counts the rejection. */
 static void the_level_that_is_full_refuses(void **state)
 {
     struct budget total, a, b;
@@ -46,7 +47,7 @@ static void the_level_that_is_full_refuses(void **state)
     assert_int_equal(b.used, 40);
     assert_int_equal(total.used, 100);
     assert_int_equal(a.refused + b.refused + total.refused, 3);
-    budget_force(&b, 50); /* past both limits: nothing more fits, and giving back works */
+    budget_force(&b, 50); /* past both limits: nothing more fits, but refunds work */
     assert_ptr_equal(budget_charge(&b, 0), &b);
     assert_ptr_equal(budget_charge(&a, 0), &total);
     budget_give_back(&b, 90);
@@ -64,7 +65,7 @@ static void the_largest_child_is_known(void **state)
     assert_null(budget_largest(&total));
     for (int i = 0; i < 3; i++)
         budget_init(&children[i], &total, SIZE_MAX);
-    assert_null(budget_largest(&total)); /* none has anything */
+    assert_null(budget_largest(&total)); /* no child has a charge */
     budget_charge(&children[0], 5);
     budget_charge(&children[1], 9);
     budget_charge(&children[2], 7);
@@ -97,7 +98,7 @@ static void a_payer_lives_as_long_as_its_references(void **state)
     budget_group_release(&group);
 }
 
-/* Whatever is charged and given back: a level has the sum of its children, and no charge passes a
+/* After random charges and refunds each level has the sum of its children, and no charge exceeds a
  * limit. */
 static void sums_hold_under_random_use(void **state)
 {

@@ -1,4 +1,4 @@
-/* Buffers: growth and the maximum; an append that does not fit changes nothing. */
+/* Tests buffers: growth and the maximum. An append that does not fit changes nothing. */
 #include "base/buf.h"
 
 #include "base/mem.h"
@@ -42,7 +42,7 @@ static void test_maximum(void **state)
     buf_clear(&buf);
     assert_false(buf.overflowed);
     buf_append_str(&buf, "123");
-    buf_append_str(&buf, "456"); /* not in part either */
+    buf_append_str(&buf, "456"); /* not even a part is appended */
     buf_printf(&buf, "%d", 456);
     assert_string_equal(buf.data, "123");
     buf_append_str(&buf, "45");
@@ -55,14 +55,14 @@ static void test_maximum(void **state)
     buf_release(&none);
 }
 
-/* The end of an empty file, say: room was asked for and nothing came. */
+/* Room was reserved, but nothing was read, as at the end of an empty file. */
 static void test_reserve_for_nothing(void **state)
 {
     struct buf buf;
     buf_init(&buf, 1000);
     for (int i = 0; i < 60; i++)
         buf_append_char(&buf, 'x');
-    buf_release(&buf); /* the memory that likely comes next */
+    buf_release(&buf); /* fills the memory that malloc() likely returns next */
     buf_init(&buf, 1000);
     assert_non_null(buf_reserve(&buf, 40));
     assert_string_equal(buf.data, "");

@@ -1,4 +1,5 @@
-/* The error object: messages, wrapping, cutting, and the HTTP status and exit code of each code. */
+/* Tests the error object: messages, wrapping, truncation, and the HTTP status and exit code of each
+ * code. */
 #include "base/err.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Lists through a member of their items: the order, removal at every place, and visiting. */
+/* Tests intrusive lists: the order, removal at every position, and iteration. */
 #include "base/list.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@ struct letter {
     struct list_link link;
 };
 
-/* The names from the first item on; checks every link on the way. */
+/* Returns the names in order, and checks every link. */
 static const char *names_of(const struct list_head *list)
 {
     static char names[8];

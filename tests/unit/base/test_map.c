@@ -1,4 +1,4 @@
-/* The hash map compared with a plain array; all keys stay reachable after removals. */
+/* Tests the hash map against a plain array; all keys stay reachable after removals. */
 #include "base/map.h"
 
 #include "base/mem.h"
@@ -49,7 +49,7 @@ static void test_put_get_replace_remove(void **state)
     map_release(&map);
 }
 
-/* Random puts and removes over few keys, so that probe chains form, wrap and are closed again. */
+/* Random puts and removes with few keys, so that probe chains form, wrap around and close. */
 static void test_against_array(void **state)
 {
     enum { KEYS = 500, MOVES = 50000 };
@@ -87,7 +87,7 @@ static void test_against_array(void **state)
         size_t k;
         assert_int_equal(sscanf(key, "key-%zu", &k), 1);
         assert_ptr_equal(value, expected[k]);
-        expected[k] = NULL; /* so that a second visit is seen */
+        expected[k] = NULL; /* so that a second visit fails */
         seen++;
     }
     assert_int_equal(seen, count);
@@ -114,7 +114,7 @@ static void test_grows(void **state)
     map_release(&map);
 }
 
-/* Every byte, the size and the key matter. */
+/* The hash depends on every byte, the size and the hash key. */
 static void test_hash_depends_on_all(void **state)
 {
     struct hash_key key = {{1, 2}}, other = {{1, 3}};

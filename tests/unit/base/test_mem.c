@@ -1,4 +1,4 @@
-/* Freed memory returns to the system. */
+/* Tests that freed memory returns to the system. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,11 +25,11 @@ static long resident_bytes(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Large blocks that are free between small ones that are not: malloc() keeps them all. */
+/* Large free blocks between small blocks in use: malloc() alone keeps all of them. */
 static void what_is_free_between_blocks_in_use_is_given_back(void **state)
 {
 #ifdef SANITIZED
-    skip(); /* they have an allocator of their own */
+    skip(); /* sanitizers have their own allocator */
 #endif
     static char *large[BLOCKS], *small[BLOCKS];
     for (size_t i = 0; i < BLOCKS; i++) {

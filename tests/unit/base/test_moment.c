@@ -1,4 +1,4 @@
-/* Times and durations as Kubernetes writes them. */
+/* Tests times and durations as Kubernetes writes them. */
 #include "base/moment.h"
 
 #include "base/mem.h"
@@ -118,7 +118,7 @@ static void test_duration(void **state)
         assert_int_equal(moment_parse_duration(BAD[i], &(int64_t){0}, NULL), -ERR_BAD_REQUEST);
 }
 
-/* Times whose year has fewer digits, or more. */
+/* Years with fewer or more than four digits. */
 static void test_far_years(void **state)
 {
     int64_t ms;
@@ -130,7 +130,7 @@ static void test_far_years(void **state)
         moment_format(ms, text);
         assert_string_equal(text, FAR[i]);
     }
-    /* In UTC these lie in years that cannot be written. */
+    /* In UTC these times lie in years that cannot be written. */
     assert_int_equal(moment_parse("9999-12-31T23:59:59-00:01", &ms, NULL), -ERR_BAD_REQUEST);
     assert_int_equal(moment_parse("0000-01-01T00:00:00+00:01", &ms, NULL), -ERR_BAD_REQUEST);
     moment_format_micro(-62135596800000000 + 5, text);
@@ -139,7 +139,7 @@ static void test_far_years(void **state)
 
 static void test_after(void **state)
 {
-    static const int64_t end_ms = 253402300799999; /* of the year 9999 */
+    static const int64_t end_ms = 253402300799999; /* the end of year 9999 */
     char text[MOMENT_TEXT_MAX];
     assert_int_equal(moment_after(1500, 0), 1500);
     assert_int_equal(moment_after(1500, 90), 91500);

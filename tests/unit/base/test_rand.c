@@ -1,4 +1,4 @@
-/* Random numbers: the same draws for a seed on every machine, unbiased draws, and names that
+/* Tests random numbers: the same draws for a seed on every machine, unbiased draws, and names that
  * Kubernetes accepts. */
 #include "base/rand.h"
 
@@ -14,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A training run must draw the same on every machine and after every change: pinned. */
+/* A training run must draw the same numbers on every machine and in every version, so they are
+ * fixed here. */
 static void test_same_everywhere(void **state)
 {
     struct rand rand;
@@ -56,7 +57,7 @@ static void test_below(void **state)
         counts[value]++;
     }
     for (int i = 0; i < LIMIT; i++)
-        assert_in_range(counts[i], 9600, 10400); /* 10000 ± 4 deviations */
+        assert_in_range(counts[i], 9600, 10400); /* 10000 ± 4 standard deviations */
     assert_true(rand_below(&rand, 1) == 0);
     assert_true(rand_below(&rand, UINT64_MAX) < UINT64_MAX);
 }

@@ -1,4 +1,5 @@
-/* Error messages with a place: the line and the mark below it, for any content of the line. */
+/* Tests error messages with a position: the line and the mark below it, for any content of the
+ * line. */
 #include "base/source.h"
 
 #include "base/json/yaml.h"
@@ -16,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* What is shown below the sentence, or NULL. */
+/* Returns the excerpt below the message, or NULL. */
 static const char *shown(const char *text, size_t line, size_t column, bool secret)
 {
     static struct err err;
@@ -42,15 +43,15 @@ static void test_lines(void **state)
         {"one\ntwo\nthree", 1, 1, "    one\n    ^"},
         {"one\ntwo\nthree", 2, 3, "    two\n      ^"},
         {"one\ntwo\nthree", 3, 5, "    three\n        ^"},
-        {"one\ntwo\n", 2, 9, "    two\n       ^"}, /* behind its end */
+        {"one\ntwo\n", 2, 9, "    two\n       ^"}, /* past the end of the line */
         {"one\r\ntwo\rthree", 2, 1, "    two\n    ^"},
         {"one\r\ntwo\rthree", 3, 1, "    three\n    ^"},
         {"one\xc2\x85two\xe2\x80\xa8three", 3, 1, "    three\n    ^"},
         {"\xef\xbb\xbfone", 1, 2, "    one\n     ^"},
-        {"one\n \t \ntwo", 2, 1, NULL}, /* nothing to see */
+        {"one\n \t \ntwo", 2, 1, NULL}, /* a blank line is not shown */
         {"one\n", 2, 1, NULL},
         {"one\n", 3, 1, NULL},
-        {"one\n", 0, 0, NULL}, /* nobody knows */
+        {"one\n", 0, 0, NULL}, /* the position is unknown */
         {"", 1, 1, NULL},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
@@ -65,11 +66,11 @@ static void test_characters(void **state)
     assert_string_equal(shown("a:\tb", 1, 4, false), "    a: b\n       ^");
     assert_string_equal(shown("\xc3\xa4\xc3\xb6: x", 1, 5, false),
                         "    \xc3\xa4\xc3\xb6: x\n        ^");
-    /* Two columns each, and one that takes none. */
+    /* Characters of two columns each, and a character of none. */
     assert_string_equal(shown("\xe6\xbc\xa2\xe5\xad\x97: x", 1, 5, false),
                         "    \xe6\xbc\xa2\xe5\xad\x97: x\n          ^");
     assert_string_equal(shown("e\xcc\x81: x", 1, 5, false), "    e\xcc\x81: x\n       ^");
-    /* Nothing that a terminal would obey. */
+    /* Control characters are replaced. */
     assert_string_equal(shown("a\x1b[2J\x7f\xc2\x9b\xff z", 1, 9, false),
                         "    a?[2J??? z\n            ^");
 }
@@ -79,27 +80,27 @@ static void test_long_lines(void **state)
     char line[1001] = "", expected[512];
     for (size_t i = 0; i < 1000; i++)
         line[i] = (char)('0' + i % 10);
-    /* At the limit all of it is shown, wherever the mark is. */
+    /* A line of the maximum length is shown whole, wherever the mark is. */
     char whole[101];
     memcpy(whole, line, 100);
     whole[100] = 0;
     snprintf(expected, sizeof(expected), "    %s\n%*s^", whole, 4 + 99, "");
     assert_string_equal(shown(whole, 1, 100, false), expected);
-    /* One past it the end is cut … */
+    /* If the line is one longer, the end is cut. */
     line[101] = '\0';
     snprintf(expected, sizeof(expected), "    %.100s\xe2\x80\xa6\n    ^", line);
     assert_string_equal(shown(line, 1, 1, false), expected);
-    /* … or the begin … */
+    /* For a mark near the end, the beginning is cut. */
     snprintf(expected, sizeof(expected), "    \xe2\x80\xa6%.51s\n%*s^", line + 50, 4 + 1 + 40, "");
     assert_string_equal(shown(line, 1, 91, false), expected);
-    /* … or both. */
+    /* For a mark in the middle of a long line, both are cut. */
     line[101] = '1';
     snprintf(expected, sizeof(expected), "    \xe2\x80\xa6%.100s\xe2\x80\xa6\n%*s^", line + 459,
              4 + 1 + 40, "");
     assert_string_equal(shown(line, 1, 500, false), expected);
 }
 
-/* No half of it where there is no room. */
+/* If there is no room for the whole excerpt, none is added. */
 static void test_no_room(void **state)
 {
     char sentence[ERR_MESSAGE_MAX];
@@ -139,7 +140,7 @@ static void test_places(void **state)
     name = source_name_place(&source, json_get(a, "steps"));
     assert_int_equal(name.column, 14);
     assert_int_equal(source_value_place(json_get(a, "steps")).column, 21);
-    /* The value stands below its name: there it points. */
+    /* The value stands on the line below its name, and the position is that of the value. */
     name = source_name_place(&source, json_get(documents->first, "b"));
     assert_int_equal(name.line, 3);
     assert_int_equal(name.column, 3);

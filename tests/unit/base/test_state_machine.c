@@ -1,4 +1,4 @@
-/* Transitions that the table allows succeed; any other aborts. */
+/* Tests that transitions in the table succeed, and that any other aborts. */
 #include "base/state_machine.h"
 
 #include "base/mem.h"
@@ -75,7 +75,7 @@ static void test_invariant_holds(void **state)
     state_machine_init(&gate.machine, "gate", ROWS, STATES, OPENING);
     state_machine_set_invariant(&gate.machine, check_gate);
     state_machine_move(&gate.machine, OPEN);
-    gate.has_key = false; /* only moves are checked */
+    gate.has_key = false; /* the invariant is checked only on a move */
     state_machine_move(&gate.machine, CLOSED);
 }
 

@@ -1,4 +1,4 @@
-/* Tests and conversions of strings, with Kubernetes' rules for names; and UTF-8. */
+/* Tests checks and conversions of strings, with Kubernetes' rules for names; and UTF-8. */
 #include "base/str.h"
 
 #include "base/arena.h"
@@ -73,7 +73,8 @@ static void test_nearest(void **state)
     assert_string_equal(str_nearest("tempalte", WORDS, 4), "template");
     assert_string_equal(str_nearest("restartpolicy", WORDS, 4), "restartPolicy");
     assert_null(str_nearest("metadata", WORDS, 4));
-    assert_null(str_nearest("xy", WORDS, 4)); /* not everything short is near to everything short */
+    /* Two short words are not near just because they are short. */
+    assert_null(str_nearest("xy", WORDS, 4));
     assert_null(str_nearest("x", WORDS, 0));
     char huge[1000];
     memset(huge, 'x', sizeof(huge));
@@ -104,7 +105,7 @@ static void test_dns(void **state)
         text[i] = i % 50 == 49 ? '.' : 'a';
     text[253] = '\0';
     assert_true(str_is_dns_subdomain(text));
-    /* Only the whole has a limit: names of pods have no dots and more than 63 letters. */
+    /* Only the whole name has a limit: a pod's name may have more than 63 letters without a dot. */
     memset(text, 'a', 253);
     assert_true(str_is_dns_subdomain(text));
     text[253] = 'a';
@@ -137,7 +138,7 @@ static void test_shell_word(void **state)
         assert_string_equal(str_shell_word(arena, CASES[i][0]), CASES[i][1]);
 }
 
-/* Every character there is, through both directions. */
+/* Every Unicode character, encoded and decoded. */
 static void test_utf8(void **state)
 {
     for (uint32_t c = 1; c <= 0x10ffff; c++) {

@@ -1,4 +1,5 @@
-/* Worker processes of a benchmark: how they end each other, and whose error is reported. */
+/* Tests the worker processes of a benchmark: how one ends the others, and which error is
+ * reported. */
 #include "base/mem.h"
 #include "cli/trainer/bench_workers.h"
 
@@ -15,8 +16,8 @@
 
 enum { WORKERS = 4 };
 
-/* Starts workers of which each ends with its error, if it has one; those that have none wait for
- * the end if the first one fails. Returns only in the first. */
+/* Starts the workers. Each worker ends with its error, if it has one. A worker without an error
+ * waits if worker 0 has one. Returns only in worker 0. */
 static int run(const struct err *ends, struct err *err)
 {
     struct bench_workers workers = {0};
@@ -30,14 +31,15 @@ static int run(const struct err *ends, struct err *err)
     *err = *own;
     if (workers.index > 0)
         return bench_workers_end(&workers, -(int)own->code, err);
-    /* Those that fail have done so: the first one learns of it by losing them. */
+    /* Waits until the workers with an error have ended, since worker 0 notices a failure by their
+     * loss. */
     for (int i = 1; i < WORKERS; i++) {
         siginfo_t info;
         if (ends[i].code != ERR_NONE)
             assert_int_equal(waitid(P_PID, (id_t)workers.children[i], &info, WEXITED | WNOWAIT), 0);
     }
     int result = bench_workers_end(&workers, -(int)own->code, err);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
     return result;
 }
 
@@ -76,7 +78,7 @@ static void what_all_say_is_said_once(void **state)
     assert_string_equal(err.message, "cannot be used here");
 }
 
-/* As a user of whom there is no other process, who may have one more. */
+/* Runs as a user that has no other process and may have one more. */
 static void try_with_too_few_processes(void)
 {
     const struct rlimit limit = {2, 2};
@@ -107,7 +109,7 @@ static void a_worker_that_cannot_start_is_told_and_ends_the_others(void **state)
         try_with_too_few_processes();
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
-        skip(); /* limits do not count here */
+        skip(); /* the limit has no effect on this machine */
     assert_int_equal(status, 0);
 }
 

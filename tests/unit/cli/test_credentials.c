@@ -1,4 +1,4 @@
-/* Credentials: made once, kept, and made again if an older program left out names. */
+/* Tests credentials: created once, kept, and created again if an older program left out names. */
 #include "cli/trainyard/credentials.h"
 
 #include "base/mem.h"
@@ -73,7 +73,7 @@ static void an_old_one_is_made_anew(void **state_)
     assert_string_not_equal(second.cert_pem, old.cert_pem);
     assert_string_not_equal(second.ca_pem, ca.cert_pem);
     assert_string_equal(second.token, first.token);
-    /* What cannot be read is left for its user to complain about. */
+    /* A damaged file is returned as it is. Its user reports the error. */
     write_text(arena, state.pki, "server.crt", "damaged");
     assert_int_equal(credentials_load(arena, &state, &third, &err), 0);
     assert_string_equal(third.cert_pem, "damaged");

@@ -1,4 +1,4 @@
-/* The termination message that a finished run leaves for the operator. */
+/* Tests the termination message that a finished run leaves for the operator. */
 #include "base/mem.h"
 #include "cli/trainer/fit_watch.h"
 
@@ -11,7 +11,7 @@
 
 #include "scratch_directory.h"
 
-/* What is left behind for the operator, in a file that must be there. */
+/* The file of the termination message must exist already. */
 static void the_last_progress_is_left_behind(void **state)
 {
     _cleanup_free_ char *path = mem_printf("%s/termination-log", directory);

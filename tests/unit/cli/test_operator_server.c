@@ -1,4 +1,4 @@
-/* The paths and addresses of the operator's HTTP server. */
+/* Tests the paths and addresses of the operator's HTTP server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void addresses_are_read_as_go_writes_them(void **state)
 {
     static const struct {
         const char *text, *host;
-        int port; /* -2: refused */
+        int port; /* -2: rejected */
     } rows[] = {
         {":8080", "", 8080},
         {"8080", "", 8080},
@@ -107,7 +107,7 @@ static void three_paths_are_answered(void **state)
 {
     struct world world = {.metrics = prometheus_new()};
     struct err err = ERR_INIT;
-    struct members members; /* of which there is one, for its port */
+    struct members members; /* one member, to get a free port */
     char address[64], url[96];
     assert_int_equal(loop_new(&world.loop, &err), 0);
     members_init(&members, 1);
@@ -134,7 +134,7 @@ static void three_paths_are_answered(void **state)
     assert_int_equal(ask(&world, "GET", "/"), 404);
     assert_int_equal(ask(&world, "POST", "/metrics"), 405);
 
-    /* A second one finds the address taken, and says for what it was. */
+    /* A second server finds the address in use, and its error names the option. */
     struct operator_server *second = NULL;
     assert_true(operator_server_new(world.loop, &options, &second, &err) < 0);
     assert_non_null(strstr(err.message, "--metrics-bind-address: cannot listen on 127.0.0.1"));

@@ -1,4 +1,4 @@
-/* Decisions about restarting a server that has ended. */
+/* Tests the decisions about restarting a server that has ended. */
 #include "cli/trainyard/server_restart.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The state directory: its place, its permissions, and the server that runs in it. */
+/* Tests the state directory: its path, its permissions, and the server that runs in it. */
 #include "cli/trainyard/state_dir.h"
 
 #include "base/cleanup.h"
@@ -59,7 +59,7 @@ static void one_server_at_a_time(void **state)
 
     assert_int_equal(state_dir_lock(&dir, &lock, &err), 0);
     assert_int_equal(state_dir_lock(&dir, &second, &err), -ERR_EXISTS);
-    /* It runs, but has not said yet where. */
+    /* The server runs, but has not written its address yet. */
     dir.patience_ms = 0;
     assert_int_equal(state_dir_server(arena, &dir, &server, &err), -ERR_UNAVAILABLE);
     server =
@@ -72,7 +72,7 @@ static void one_server_at_a_time(void **state)
     assert_int_equal(server.port, 6443);
     assert_string_equal(server.kubeconfig, "/k");
 
-    /* It died without a word: the file is still there, the lock is not. */
+    /* The server died: its file still exists, but its lock does not. */
     close(lock);
     assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
     assert_false(server.running);
@@ -82,7 +82,7 @@ static void one_server_at_a_time(void **state)
     assert_int_equal(file_remove_tree(root, &err), 0);
 }
 
-/* The lock is held by the process that starts the server again, while no server runs. */
+/* While no server runs, the process that restarts it holds the lock. */
 static void a_restart_is_told_of(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -106,11 +106,11 @@ static void a_restart_is_told_of(void **state)
     assert_int_equal(server.restarts.count, 2);
     assert_string_equal(server.restarts.time, restarts.time);
     assert_string_equal(server.restarts.cause, restarts.cause);
-    /* A command that needs the server waits for it, and says why it does not come. */
+    /* A command that needs the server waits for it, and reports why it does not start. */
     assert_int_equal(state_dir_await_server(arena, &dir, &server, &err), -ERR_UNAVAILABLE);
     assert_non_null(strstr(err.message, "crashed with signal 11 (SIGSEGV) and waits"));
 
-    /* The process that would have started it again is gone: nothing waits any more. */
+    /* The process that would have restarted the server is gone, so no restart is pending. */
     close(lock);
     assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
     assert_false(server.restarts.waiting);

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Tests run in parallel, and a port must stay free between the choice and the listening. An
- * abstract socket name, held until this process and its children end, reserves it. */
+/* Tests run in parallel, and a port must stay free until a member listens on it. An abstract socket
+ * name reserves the port until this process and its children end. */
 static bool reserve(int port)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -37,7 +37,7 @@ static bool is_free(int port)
     return bound;
 }
 
-/* Below the ephemeral range, so that no outgoing connection takes it meanwhile. */
+/* Returns a port below the ephemeral range, so that no outgoing connection can take it. */
 static int free_port(void)
 {
     enum { LOWEST = 10000, BEYOND = 28000 };

@@ -41,18 +41,19 @@ struct members {
     pid_t children[MEMBERS_MAX];
 };
 
-/* Chooses free ports that no other test chooses while this one runs. */
+/* Chooses free ports that no other test chooses while this process runs. */
 void members_init(struct members *members, int size);
 
-/* The cluster description of one rank: a chief (if with_chief) and workers on 127.0.0.1. */
+/* Returns the cluster description for one rank: a chief (if with_chief) and workers on 127.0.0.1.
+ * The caller frees it. */
 struct ty_tf_config *members_config(const struct members *members, bool with_chief, int rank);
 
-/* Defaults for a test: a secret, reports after a moment, and timeouts that are long enough for a
- * busy machine; encrypted connections if TRAINYARD_TEST_ENCRYPT is set. */
+/* Returns defaults for a test: a secret, early reports of waits, and timeouts that are long enough
+ * for a busy machine. Connections are encrypted if TRAINYARD_TEST_ENCRYPT is set. */
 struct comm_options members_options(const struct ty_tf_config *config);
 
-/* Runs `member` in a child for every rank; members_wait() returns the number of those that
- * failed. */
+/* Runs `member` in a child process for one rank, or for all ranks. members_wait() returns the
+ * number of children that failed. */
 void members_start(struct members *members, int rank,
                    void (*member)(const struct members *members, int rank));
 void members_start_all(struct members *members,

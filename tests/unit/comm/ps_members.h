@@ -1,6 +1,5 @@
 /* Parameter servers and their workers as real processes on the loopback, for tests. Workers have
- * the first ranks, then the servers. The functions ps_members_check…() and the like run in a
- * member. */
+ * the first ranks, then the servers. All functions that take a client run in a member. */
 #ifndef TRAINYARD_TESTS_UNIT_COMM_PS_MEMBERS_H
 #define TRAINYARD_TESTS_UNIT_COMM_PS_MEMBERS_H
 
@@ -23,18 +22,20 @@ struct ps_run {
 extern struct ps_run ps_run;
 
 struct ty_tf_config *ps_members_config_of(const struct members *members, int rank);
-void ps_members_note(void *context, const char *line); /* into ps_run.lines */
+void ps_members_note(void *context, const char *line); /* appends to ps_run.lines */
 void ps_members_serve(const struct members *members, int rank);
 
-/* Returns NULL and the reason if it is refused; ps_members_join_well() must succeed. */
+/* Returns the client. ps_members_join() returns NULL and the reason if it is rejected;
+ * ps_members_join_well() must succeed. */
 struct ps_client *ps_members_join(const struct members *members, int rank, uint64_t shape,
                                   const char *secret, struct err *err);
 struct ps_client *ps_members_join_well(const struct members *members, int rank);
-void ps_members_open_all(struct ps_client *client); /* a dense vector and two tables */
+void ps_members_open_all(struct ps_client *client); /* opens a dense vector and two tables */
 
 /* Adds 1 to every dense value and i + 1 to row i: exact in floats, in any order. */
 void ps_members_step(struct ps_client *client);
-/* Check how many steps the values stand for: in the rows, in the dense vector, in both. */
+/* Check that the values stand for `least` to `most` steps: in the rows, in the dense vector, or in
+ * both. */
 void ps_members_check_rows(struct ps_client *client, float least, float most);
 void ps_members_check_dense(struct ps_client *client, float least, float most);
 void ps_members_check_values(struct ps_client *client, float least, float most);

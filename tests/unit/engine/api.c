@@ -1,4 +1,4 @@
-/* See api.h. */
+/* An API server for a test; see api.h. */
 #include "api.h"
 
 #include "base/hash.h"
@@ -252,7 +252,7 @@ struct answer api_merge(struct api *api, const char *path, const char *body)
 /* ---- A stream -------------------------------------------------------------------------------- */
 
 struct stream {
-    struct pending pending; /* first: the listener's context is both */
+    struct pending pending; /* must be first: it is the context of the callbacks */
     struct http_call *call;
 };
 

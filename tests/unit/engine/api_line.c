@@ -1,4 +1,4 @@
-/* Requests on a line in memory; see api_line.h. */
+/* Sends requests over a connection in memory; see api_line.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RUN_MS = 100 }; /* of virtual time: whatever follows at once has happened then */
+enum { RUN_MS = 100 }; /* in virtual time: enough for all immediate effects */
 
 static void on_connection_closed(struct http_service *service)
 {

@@ -1,6 +1,6 @@
-/* An API server in virtual time and a client's line to it as a stream in memory: requests go in as
- * bytes, answers are read from it. For tests of what becomes of a connection after its request
- * (exec, port-forward, proxy). */
+/* An API server in virtual time and a client's connection to it as a stream in memory: requests go
+ * in as bytes, and responses are read from it. For tests of connections that stay open after their
+ * request (exec, port-forward, proxy). */
 #ifndef TRAINYARD_TESTS_UNIT_ENGINE_API_LINE_H
 #define TRAINYARD_TESTS_UNIT_ENGINE_API_LINE_H
 
@@ -14,26 +14,26 @@ struct api_line {
     struct store *store;
     struct engine *engine;
     struct http_service service;
-    struct memory_stream *peer; /* the client's line */
+    struct memory_stream *peer; /* the client's end of the connection */
     bool peer_closed;
 };
 
-/* Start a server whose pods are `backend`, and connect a client from this address to it. The line
- * must stay where it is. */
+/* Starts a server whose pods are `backend`, and connects a client from this address to it. The
+ * struct must not move until it is closed. */
 void api_line_open(struct api_line *line, const struct engine_pod_backend *backend,
                    const char *address);
-/* End all connections and the server. */
+/* Closes all connections and the server. */
 void api_line_close(struct api_line *line);
 
-/* Let everything happen that follows at once. */
+/* Runs the loop until all immediate effects have happened. */
 void api_line_run(struct api_line *line);
 
-/* Forget what the client was sent. */
+/* Discards the bytes that the client has received. */
 void api_line_clear(struct api_line *line);
 
-/* One request without a body; its status. */
+/* Sends one request without a body. Returns the status of its response. */
 int api_line_ask(struct api_line *line, const char *method, const char *path, const char *headers);
-/* One with a body, JSON or a merge patch, which must succeed. */
+/* Sends one request with a body, JSON or a merge patch. It must succeed. */
 void api_line_put(struct api_line *line, const char *method, const char *path, const char *body);
 
 #endif

@@ -1,4 +1,4 @@
-/* The API behind connections in memory; see api_server.h. */
+/* Serves the API over connections in memory; see api_server.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

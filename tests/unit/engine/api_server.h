@@ -1,5 +1,6 @@
-/* The API behind connections of a server in memory and in virtual time: request bytes go in, answer
- * bytes come out. For tests of what api.h, which calls the engine directly, cannot see. */
+/* The API behind a server's connections, in memory and in virtual time: request bytes go in,
+ * response bytes come out. For tests of effects that api.h cannot show, because it calls the engine
+ * directly. */
 #ifndef TRAINYARD_TESTS_UNIT_ENGINE_API_SERVER_H
 #define TRAINYARD_TESTS_UNIT_ENGINE_API_SERVER_H
 
@@ -17,7 +18,7 @@ struct api_server {
     struct http_service service;
 };
 
-/* A connection whose peer reads no answer until it is told to. */
+/* A connection whose client reads nothing until the test lets it. */
 struct api_peer {
     struct memory_stream *stream;
     bool closed;
@@ -27,11 +28,11 @@ struct api_server *api_server_new(size_t watch_events_max);
 void api_server_free(struct api_server *server);
 void api_server_run(struct api_server *server);
 
-/* Connect and say this; what is answered. */
+/* Connects and sends this text. Returns the bytes of the response so far. */
 const char *api_peer_open(struct api_peer *peer, struct api_server *server, const char *text);
 void api_peer_close(struct api_peer *peer, struct api_server *server);
 
-/* A whole request of the owner's, or only its header where there is no body (NULL). */
+/* Returns a whole request of the administrator, or only its header if `body` is NULL. */
 char *api_peer_request(struct api_server *server, const char *method, const char *path,
                        const char *body);
 

@@ -1,4 +1,4 @@
-/* For tests over all kinds: which there are, their paths, and one custom kind that keeps every
+/* For tests over all kinds: the list of kinds, their paths, and one custom kind that keeps every
  * field. */
 #ifndef TRAINYARD_TESTS_UNIT_ENGINE_EVERY_KIND_H
 #define TRAINYARD_TESTS_UNIT_ENGINE_EVERY_KIND_H
@@ -18,7 +18,7 @@ static const char DEEP_DEFINITION[] =
     "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
     "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}";
 
-/* The kinds that are no custom resources; position from 0, NULL at the end. */
+/* Returns the built-in kind at this position, from 0, or NULL after the last. */
 static inline const struct kube_kind *every_built_in_at(size_t position)
 {
     const struct kube_kind *kind;
@@ -34,7 +34,7 @@ static inline const struct kube_kind *every_built_in_at(size_t position)
     return NULL;
 }
 
-/* The kinds built in that are stored; position from 0, NULL at the end. */
+/* Returns the built-in kind that is stored at this position, from 0, or NULL after the last. */
 static inline const struct kube_kind *every_kind_at(size_t position)
 {
     const struct kube_kind *resource;
@@ -44,7 +44,7 @@ static inline const struct kube_kind *every_kind_at(size_t position)
     return NULL;
 }
 
-/* "/api/v1/namespaces/default/pods" */
+/* Returns the path of the collection, such as "/api/v1/namespaces/default/pods". */
 static inline const char *kind_path(struct arena *arena, const struct kube_kind *resource)
 {
     const struct kube_resource *id = &resource->id;

@@ -1,4 +1,4 @@
-/* The world of the tests of port forwarding; see forward_world.h. */
+/* The fixture of the tests of port forwarding; see forward_world.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The world of the tests of port forwarding: an API server with the running pod "x", kubectl's line
- * to the server and the pod's own, all in memory and in virtual time. */
+/* The fixture of the tests of port forwarding: an API server with the running pod "x", kubectl's
+ * connection to the server and the pod's own connection, all in memory and in virtual time. */
 #ifndef TRAINYARD_TESTS_UNIT_ENGINE_FORWARD_WORLD_H
 #define TRAINYARD_TESTS_UNIT_ENGINE_FORWARD_WORLD_H
 
@@ -26,33 +26,33 @@ struct connect {
 
 struct world {
     struct api_line line;
-    bool tunnels; /* it is WebSocket's, with SPDY within */
+    bool tunnels; /* the connection is a WebSocket that carries SPDY */
     struct websocket_reader tunnel;
     struct spdy_writer writer;
     struct spdy_reader reader;
     struct connect connects[CONNECTS_MAX];
     int connect_count;
-    struct memory_stream *pod; /* the pod's line, once there */
+    struct memory_stream *pod; /* the pod's connection; NULL: not connected yet */
     bool pod_closed;
 };
 
-/* For cmocka. */
+/* The setup and teardown for cmocka. */
 int forward_world_setup(void **state);
 int forward_world_teardown(void **state);
 #define TEST(test)                                                                                 \
     cmocka_unit_test_setup_teardown(test, forward_world_setup, forward_world_teardown)
 
-/* Let everything happen that follows at once. */
+/* Runs the loop until all immediate effects have happened. */
 void run(struct world *world);
-/* One request of kubectl's; its status. */
+/* Sends one request of kubectl. Returns the status of its response. */
 int ask(struct world *world, const char *method, const char *path, const char *headers);
 void set_phase(struct world *world, const char *phase);
-/* Another client writes that the pod has failed. */
+/* Sets the pod's phase to Failed, as another client. */
 void end_pod(struct world *world);
-/* The connection to the pod that was asked for with this number is there. */
+/* Completes the requested connection to the pod with this number. */
 void connected(struct world *world, int number);
 
-/* kubectl's mask of WebSocket's frames. */
+/* The mask that kubectl uses in WebSocket frames. */
 extern const unsigned char MASK[4];
 
 #endif

@@ -45,7 +45,7 @@ static void reply_forget(struct fake_reply *reply)
 
 void fake_api_release(struct fake_api *api)
 {
-    /* Cancels every exchange, which takes it out of our lists. */
+    /* Cancels every exchange, which removes it from our lists. */
     http_transport_free(api->transport);
     for (size_t i = 0; i < api->names.count; i++) {
         free(map_get(&api->objects, api->names.items[i]));
@@ -172,7 +172,7 @@ static void on_reply_cancel(struct http_exchange *exchange)
     reply_forget(exchange->context);
 }
 
-/* Takes the body. */
+/* Takes ownership of the body. */
 static void answer(struct fake_api *api, struct http_exchange *exchange, int status, char *body)
 {
     if (api->delay_ms == 0 && !api->silent) {
@@ -201,7 +201,7 @@ static char *status_text(int status)
                       status);
 }
 
-/* The token to go on with is the number of objects told so far. */
+/* The continue token is the number of objects listed so far. */
 static char *list_text(struct fake_api *api, struct http_exchange *exchange)
 {
     const char *query = exchange->request->query;

@@ -1,4 +1,4 @@
-/* Setting a condition under each rule. */
+/* Tests setting a condition under each rule. */
 #include "kube/condition.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ static void test_set(void **state)
         const char *label, *before;
         struct kube_condition wanted;
         unsigned rules;
-        const char *after; /* NULL: the list stays as it is */
+        const char *after; /* NULL: the list does not change */
     } rows[] = {
         {"a new condition is appended",
          "[]",

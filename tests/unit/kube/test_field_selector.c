@@ -1,4 +1,4 @@
-/* Field selectors. */
+/* Tests field selectors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void refuses(void **state)
     }
 }
 
-/* At the limit, and one past it. */
+/* The limit and one past it. */
 static void text_has_a_limit(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

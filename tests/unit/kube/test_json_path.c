@@ -1,4 +1,4 @@
-/* Paths and what is found at them. */
+/* Tests JSON paths and the values that they find. */
 #include "kube/json_path.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ static const char OBJECT[] =
 static void test_found(void **state)
 {
     static const struct {
-        const char *path, *found; /* as JSON, with a space between */
+        const char *path, *found; /* as JSON, separated by a space */
     } rows[] = {
         {".spec.replicas", "3"},
         {"$.spec.replicas", "3"},
@@ -64,7 +64,7 @@ static void test_found(void **state)
 static void test_one_value(void **state)
 {
     static const struct {
-        const char *path, *found; /* NULL: refused */
+        const char *path, *found; /* NULL: rejected */
     } rows[] = {
         {"{.spec.image}", "a"},
         {".spec.image", "a"},
@@ -111,7 +111,7 @@ static void test_one_value(void **state)
 static void test_dotted(void **state)
 {
     static const struct {
-        const char *path, *found; /* NULL: nothing */
+        const char *path, *found; /* NULL: no value is found */
     } rows[] = {
         {"status.conditions.0.type", "Ready"},
         {".spec.replicas", "3"},

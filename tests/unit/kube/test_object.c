@@ -1,4 +1,5 @@
-/* Metadata of objects: asked where it is missing, edited without touching the rest. */
+/* Tests the metadata of objects: reading where it is missing, and changing it without other
+ * effects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Quantities: cases from upstream's own documentation and behaviour. */
+/* Tests quantities: cases from the documentation and the behaviour of Kubernetes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,7 @@ static void reads_json_numbers(void **state)
                      -ERR_INVALID);
 }
 
-/* At the limit, and one past it. */
+/* The limit and one past it. */
 static void text_has_a_limit(void **state)
 {
     enum { LONGEST = 128 };

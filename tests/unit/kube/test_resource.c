@@ -1,4 +1,4 @@
-/* Paths and names made from a resource. */
+/* Tests the paths and names made from a resource. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Label selectors: the grammar, the matching, and the objects they are made from. */
+/* Tests label selectors: the grammar, the matching, and the objects they are made from. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void refuses(void **state)
     }
 }
 
-/* At each limit, and one past it: the text, its terms, the values of one, parts of a name. */
+/* Each limit and one past it: the text, its terms, the values of one term, the parts of a name. */
 static void limits_hold_at_the_last_one(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* Errors to Status and back. */
+/* Tests the conversion of errors to Status and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void every_code_comes_back(void **state)
         err_set(&err, (enum err_code)code, "pods \"p\": %d", code);
         struct json *status = kube_status_from_err(arena, &err, NULL);
         assert_true(kube_status_to_err(status, &back) < 0);
-        /* One without a reason is told by its status alone. */
+        /* A code without a reason is recognized only by its HTTP status. */
         if (err_info(err.code)->reason[0])
             assert_string_equal(err_info(back.code)->reason, err_info(err.code)->reason);
         else

@@ -1,4 +1,4 @@
-/* Templates: what is filled in, what is refused, and values that are drawn. */
+/* Tests templates: what is filled in, what is rejected, and generated values. */
 #include "base/str.h"
 #include "kube/template.h"
 #include "read_json.h"
@@ -16,7 +16,7 @@
 #define TEMPLATE(objects, more)                                                                    \
     "{'kind':'Template','apiVersion':'v1'," PARAMETERS ",'objects':" objects more "}"
 
-/* The objects, written with ' for ", or the refusal. */
+/* Returns the objects, written with ' for ", or the error. */
 static const char *process(struct arena *arena, const char *template_, const char *values,
                            struct err *err)
 {
@@ -41,13 +41,13 @@ static void test_filled_in(void **state)
         {"{'a':'s3://${BUCKET}/${NAME}/x'}", "[{'a':'s3://b/job/x'}]"},
         {"{'a':'${WORKERS}','b':'${{WORKERS}}'}", "[{'a':'2','b':2}]"},
         {"{'a':[{'b':['${NAME}']}]}", "[{'a':[{'b':['job']}]}]"},
-        {"{'a':'${{NAME}}'}", "[{'a':'job'}]"}, /* no JSON: a string */
+        {"{'a':'${{NAME}}'}", "[{'a':'job'}]"}, /* the value is no JSON, so it stays a string */
         {"{'a':'x${{WORKERS}}'}", "[{'a':'x${{WORKERS}}'}]"},
         {"{'a':'<${EMPTY}>'}", "[{'a':'<>'}]"},
         {"{'a':'${UNKNOWN} ${NAME'}", "[{'a':'${UNKNOWN} ${NAME'}]"},
         {"{'a':'${${NAME}}'}", "[{'a':'${job}'}]"},
         {"{'a':'$NAME','b':3,'c':null}", "[{'a':'$NAME','b':3,'c':null}]"},
-        {"{'${NAME}':1}", "[{'${NAME}':1}]"}, /* names of members are not touched */
+        {"{'${NAME}':1}", "[{'${NAME}':1}]"}, /* names of members are not replaced */
     };
     struct arena *arena = arena_new();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -96,12 +96,12 @@ static void test_refused(void **state)
     arena_free(arena);
 }
 
-/* Whoever has the text can say where. */
+/* The error gives the rejected value, so that a caller with the text can find its position. */
 static void test_what_is_refused_is_given(void **state)
 {
     static const struct {
         const char *template_;
-        uint32_t line; /* 0: it is about the values */
+        uint32_t line; /* 0: the error is about the values */
     } rows[] = {
         {"{'kind':'List',\n'apiVersion':'v1'}", 1},
         {"{'kind':'Template',\n'apiVersion':'v1',\n'objects':3}", 3},
@@ -123,7 +123,7 @@ static void test_what_is_refused_is_given(void **state)
     arena_free(arena);
 }
 
-/* At the limit and past it: parameters, and the length of a string that is filled in. */
+/* Each limit and one past it: parameters, and the length of a string that is filled in. */
 static void test_limits(void **state)
 {
     struct arena *arena = arena_new();

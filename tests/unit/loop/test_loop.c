@@ -1,4 +1,4 @@
-/* The contract of loop.h for both implementations; and threads, which only libuv has. */
+/* Tests the contract of loop.h for both implementations, and threads, which only libuv has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 struct fixture {
     struct loop *loop;
-    char log[256]; /* what happened, a letter each */
+    char log[256]; /* one letter per event */
     size_t length;
 };
 
@@ -29,7 +29,7 @@ struct named_timer {
     struct loop_timer timer;
     struct fixture *fixture;
     char name;
-    int again; /* starts itself so many times more */
+    int again; /* how often it starts itself again */
     struct loop_timer *stops;
 };
 
@@ -115,8 +115,8 @@ static void timers_fire_in_order_of_due(void **state)
     struct fixture *fixture = *state;
     struct named_timer a = make_timer(fixture, 'a'), b = make_timer(fixture, 'b'),
                        c = make_timer(fixture, 'c');
-    /* Far enough apart that a machine which stalls between two of these lines does not turn the
-     * order. */
+    /* The times are far enough apart that a machine that stalls between two of these lines does not
+     * change the order. */
     loop_timer_start(&c.timer, 600);
     loop_timer_start(&a.timer, 1);
     loop_timer_start(&b.timer, 300);
@@ -252,7 +252,7 @@ struct poster {
 
 struct posts {
     struct loop *loop;
-    struct loop_timer guard; /* keeps the loop running until all have come */
+    struct loop_timer guard; /* keeps the loop running until all results have arrived */
     struct poster posters[POSTERS];
     size_t got;
 };
@@ -364,7 +364,7 @@ static void tasks_that_do_not_fit_wait_in_order_for_the_next_turn(void **state)
     loop_defer(fixture->loop, &cancelled.task);
     loop_run(fixture->loop);
     assert_string_equal(fixture->log, "abcd");
-    /* One turn per busy task; the turns that wait for nothing are counted, too. */
+    /* There is one turn per busy task. Turns that wait for nothing are counted, too. */
     const struct loop_turns *turns = loop_turns(fixture->loop);
     assert_true(count_turns(&turns->wall, 0) >= 3);
     assert_int_equal(count_turns(&turns->cpu, 0), count_turns(&turns->wall, 0));

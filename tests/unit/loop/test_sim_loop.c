@@ -1,5 +1,5 @@
-/* Virtual time: the same seed gives the same run, another seed gives another order, and hours take
- * no time. */
+/* Tests virtual time: the same seed gives the same run, another seed gives another order, and hours
+ * take no real time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The heap of timers compared with a linear search. */
+/* Tests the heap of timers against a linear search. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

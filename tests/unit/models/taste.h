@@ -1,5 +1,5 @@
 /* Ratings that follow preferences: users and items are points on a circle, and a user likes items
- * nearby. Only the pair decides a rating: every user and every item is liked equally often. */
+ * nearby. All users and all items have the same mean rating, so only the pair predicts a rating. */
 #ifndef TRAINYARD_TESTS_UNIT_MODELS_TASTE_H
 #define TRAINYARD_TESTS_UNIT_MODELS_TASTE_H
 

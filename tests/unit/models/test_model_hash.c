@@ -1,5 +1,6 @@
-/* The numbers that workers and parameter servers compare before they train together. They are
- * pinned: snapshots of parameter servers and peers of an earlier version have the same. */
+/* Tests the hashes that workers and parameter servers compare before they train together. They must
+ * never change, because snapshots of parameter servers and peers of an earlier version have the
+ * same. */
 #include "models/classifier/fit.h"
 #include "models/face/fit.h"
 #include "models/recommender/fit.h"
@@ -60,7 +61,7 @@ static void the_hash_of_a_recommender_run_stays(void **state)
                 0x47d7d7e080a66e40);
 }
 
-/* The terms of workers that train synchronously are added to the number of the model. */
+/* The settings of workers that train synchronously are added to the hash of the model. */
 static void the_hash_of_terms_stays(void **state)
 {
     static const struct option OPTIONS[] = {

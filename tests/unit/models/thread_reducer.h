@@ -21,7 +21,7 @@ struct thread_group {
 struct thread_reducer {
     struct reducer reducer;
     struct thread_group *group;
-    struct reducer_queue *queue; /* after send_in_background() */
+    struct reducer_queue *queue; /* NULL before send_in_background() */
 };
 
 static inline struct thread_group *thread_enter(struct reducer *reducer, const void *data)
@@ -85,7 +85,8 @@ static inline int thread_finish(struct reducer *reducer, struct err *err)
     return reducer_queue_wait(CONTAINER_OF(reducer, struct thread_reducer, reducer)->queue, err);
 }
 
-/* Sums like workers on several machines. The caller frees the queue at the end. */
+/* Lets the reducer sum in the background, like workers on several machines. The caller frees the
+ * queue. */
 static inline void send_in_background(struct thread_reducer *reducer)
 {
     reducer->reducer.far = true;

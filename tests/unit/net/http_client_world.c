@@ -1,4 +1,4 @@
-/* The client and its server; see http_client_world.h. */
+/* The fixture of an https client and its server; see http_client_world.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ int world_setup(void **state)
     static const char *const hosts[] = {"127.0.0.1", NULL};
     struct world *world = mem_zalloc(sizeof(*world));
     struct err err = ERR_INIT;
-    enum { PATIENCE_MS = 10 * 60 * 1000 }; /* also of a machine that stops this process */
+    enum { PATIENCE_MS = 10 * 60 * 1000 }; /* long enough even if the machine stops this process */
     struct http_server_options options = {.handshake_timeout_ms = PATIENCE_MS,
                                           .header_timeout_ms = PATIENCE_MS,
                                           .body_timeout_ms = PATIENCE_MS,

@@ -1,4 +1,4 @@
-/* An https client and its server on one loop: shared by the tests of the transport. */
+/* The fixture of the tests of the https transport: a client and its server on one loop. */
 #ifndef TRAINYARD_TESTS_UNIT_NET_HTTP_CLIENT_WORLD_H
 #define TRAINYARD_TESTS_UNIT_NET_HTTP_CLIENT_WORLD_H
 
@@ -12,7 +12,7 @@ enum { PEERS_MAX = 64 };
 
 struct world {
     struct loop *loop;
-    struct loop_timer guard; /* a test that hangs says so */
+    struct loop_timer guard; /* fails a test that hangs */
     struct tls_pair ca, other_ca, pair;
     struct tls_server *tls;
     struct http_server *server;
@@ -21,24 +21,24 @@ struct world {
     bool server_closed;
     int cancelled;
     struct http_exchange *held;
-    char peers[PEERS_MAX][32]; /* each connection the server saw */
+    char peers[PEERS_MAX][32]; /* the address of each connection that the server saw */
     size_t peer_count;
-    char path[64]; /* of the last request */
+    char path[64]; /* path of the last request */
 };
 
-/* As cmocka calls them; *state is the world. */
+/* The setup and teardown for cmocka. *state is the world. */
 int world_setup(void **state);
 int world_teardown(void **state);
 
-/* Another client in the place of the one there was. */
+/* Replaces the client by another one. */
 void world_use_client(struct world *world, const struct http_client_options *options);
 
-/* The server: /describe tells what came, /names who was asked for, /hold never answers, /stream
- * begins to, /refuse is 401; anything else is given back. */
+/* Handles a request: /describe responds with the request, /names with the host names, /hold never
+ * responds, /stream begins a response, /refuse responds 401. Any other path returns the body. */
 void world_handle(struct http_exchange *exchange, void *context);
 void world_server_closed(void *context);
 
-/* What became of a call. */
+/* The result of a call. */
 struct answer {
     struct world *world;
     struct http_call *call;
@@ -46,7 +46,8 @@ struct answer {
     char type[32];
     struct buf body;
     struct err err;
-    bool stop_on_data, cancel_on_data, free_on_data, free_on_end, go_on; /* on_end stops the loop */
+    /* What the callbacks do; go_on: on_end does not stop the loop. */
+    bool stop_on_data, cancel_on_data, free_on_data, free_on_end, go_on;
     struct answer *start_on_end;
 };
 

@@ -30,7 +30,7 @@ static void on_drain(struct http_exchange *exchange)
 
 enum { PIECES_SIZE = 100000, PIECE = 20000 };
 
-/* The rest of an answer in pieces. */
+/* Sends the rest of a response in pieces. */
 static void on_piece_drain(struct http_exchange *exchange)
 {
     static const char rest[PIECES_SIZE - PIECE];
@@ -61,7 +61,7 @@ static void handler(struct http_exchange *exchange, void *context)
             return;
         }
         http_respond(exchange, 200, "text/plain", request->body, request->body_size);
-        assert_string_equal(request->path, "/echo"); /* still there */
+        assert_string_equal(request->path, "/echo"); /* the request is still valid */
     } else if (strcmp(request->path, "/stream") == 0 || strcmp(request->path, "/hold") == 0) {
         world->held = exchange;
         exchange->on_cancel = request->path[1] == 's' ? on_cancel : NULL;

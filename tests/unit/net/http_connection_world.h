@@ -18,22 +18,22 @@ struct world {
     struct budget_group memory;
     struct memory_stream *peers[PEERS]; /* further connections */
     bool peers_closed[PEERS];
-    char log[256]; /* the paths asked for */
+    char log[256]; /* the requested paths */
     bool end_in_later_turn;
     struct loop_task task;
 };
 
-/* For cmocka. */
+/* The setup and teardown for cmocka. */
 int connection_world_setup(void **state);
 int connection_world_teardown(void **state);
 #define TEST(test)                                                                                 \
     cmocka_unit_test_setup_teardown(test, connection_world_setup, connection_world_teardown)
 
-/* Let everything happen that follows at once. */
+/* Runs the loop until all immediate effects have happened. */
 void run(struct world *world);
-/* Send this as the peer. */
+/* Sends this text as the peer. */
 void say(struct world *world, const char *text);
-/* All that was answered, without the Date lines. The peer forgets it. */
+/* Returns all responses since the last call, without the Date lines. */
 const char *heard(struct world *world);
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"

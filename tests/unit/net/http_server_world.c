@@ -1,4 +1,4 @@
-/* A server and its clients for tests; see http_server_world.h. */
+/* The fixture of a server and its clients; see http_server_world.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,8 @@ static void *client_main(void *argument)
     return NULL;
 }
 
-/* Where a test sets no limit a client may be stopped for as long as the machine wants to. */
+/* Sets a long timeout where the test sets none, because the machine may stop a client for a
+ * while. */
 static void be_patient(int64_t *timeout_ms)
 {
     *timeout_ms = *timeout_ms ? *timeout_ms : 10 * 60 * 1000;

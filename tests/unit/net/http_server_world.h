@@ -1,5 +1,5 @@
-/* A server on real sockets, plain or TLS, on the main thread's loop, and blocking clients in a
- * thread of their own: shared by the tests of the server. */
+/* The fixture of the tests of the server: a server on real sockets, plain or TLS, on the main
+ * thread's loop, and blocking clients in another thread. */
 #ifndef TRAINYARD_TESTS_UNIT_NET_HTTP_SERVER_WORLD_H
 #define TRAINYARD_TESTS_UNIT_NET_HTTP_SERVER_WORLD_H
 
@@ -27,7 +27,7 @@ struct world {
     bool closed;
 };
 
-/* Run the client against a server, to its end. Limits that are not given are patient. */
+/* Runs the client against a server, to its end. Timeouts that are not given are long. */
 void serve_client(bool with_tls, const struct http_server_options *limits,
                   void (*client)(struct world *world));
 
@@ -42,9 +42,9 @@ void client_open(struct client *client, struct world *world);
 void client_close(struct client *client);
 void client_send(struct client *client, const void *data, size_t size);
 void client_say(struct client *client, const char *text);
-/* 0 at the end, in order or not. */
+/* Returns the number of bytes, or 0 at the end of the connection or after an error. */
 size_t client_read(struct client *client, void *data, size_t size);
-/* Read until the text stands in what was read, or the end. */
+/* Reads until the received bytes contain the text, or the connection ends. */
 void client_read_until(struct client *client, struct buf *buf, const char *text);
 void expect_end(struct client *client);
 

@@ -47,7 +47,8 @@ static void give(struct memory_stream *self)
 {
     while (self->in.size && !self->paused && is_open(self) && !self->end_told) {
         size_t size = self->piece && self->piece < self->in.size ? self->piece : self->in.size;
-        char *copy = mem_alloc(size); /* exactly as large, for the sanitizers */
+        /* A copy of the exact size, so that a sanitizer sees a read past the end. */
+        char *copy = mem_alloc(size);
         for (size_t i = 0; i < size; i++)
             copy[i] = self->in.data[i];
         buf_consume(&self->in, size);

@@ -1,4 +1,4 @@
-/* The responses that a client accepts. */
+/* Tests the Accept header: the responses that a client accepts. */
 #include "net/accept.h"
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@
 
 static struct arena *arena;
 
-/* "type as/group/version, …", in the order of preference. */
+/* Returns "type as/group/version, …", in the order of preference. */
 static const char *told(const char *header)
 {
     struct accept accept;
@@ -64,7 +64,7 @@ static void what_cannot_be_read_does_not_count(void **state)
         strcat(many, "a/b,");
     for (size_t count = ACCEPT_CLAUSES_MAX; count <= ACCEPT_CLAUSES_MAX + 1; count++) {
         accept_parse(arena, many + 4 * (2 * ACCEPT_CLAUSES_MAX - count), &accept);
-        assert_int_equal(accept.count, ACCEPT_CLAUSES_MAX); /* the rest is not read */
+        assert_int_equal(accept.count, ACCEPT_CLAUSES_MAX); /* the other clauses are not parsed */
     }
 }
 

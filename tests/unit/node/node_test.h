@@ -1,4 +1,5 @@
-/* What the tests of this module share: cmocka in its order, and JSON from single-quoted text. */
+/* Shared by the tests of this module: cmocka's headers in the required order, and JSON from
+ * single-quoted text. */
 #ifndef TRAINYARD_TESTS_UNIT_NODE_NODE_TEST_H
 #define TRAINYARD_TESTS_UNIT_NODE_NODE_TEST_H
 

@@ -32,7 +32,7 @@ struct pod pod_make(const char *name, const char *address, const char *script)
 {
     struct pod pod = {.arena = arena_new()};
     pod.directory = arena_printf(pod.arena, "%s/pods/%s", state_dir, name);
-    /* A test that failed has left its pod. */
+    /* Removes the pod of a test that failed. */
     node_pod_end(pod.directory, false, 0, NULL);
     file_remove_tree(pod.directory, NULL);
     file_make_dirs(pod.directory, 0700, NULL);
@@ -126,7 +126,7 @@ struct pod_state *pod_state_now(const struct pod *pod)
     return &state;
 }
 
-/* Wait for the supervisor's end and give the pod's last word. */
+/* Waits for the end of the supervisor. Returns how the main container ended. */
 struct container_end *pod_finish(const struct pod *pod)
 {
     int pidfd = pod_find_supervisor(pod);
@@ -153,7 +153,7 @@ char *pod_log(const struct pod *pod, int64_t run)
     return arena_strdup(pod->arena, text.data);
 }
 
-/* Until the pod has written the word; the deadline is reached by a defect only. */
+/* Waits until the pod has written the word. The deadline is reached only by a defect. */
 void pod_wait_for_run(const struct pod *pod, int64_t run, const char *word)
 {
     int64_t deadline = moment_wall_ms() + DEADLINE_MS;

@@ -1,5 +1,6 @@
-/* Pods as processes of this machine for tests: made from a script, started, waited for, read. They
- * live in one cluster space below a scratch directory, as root's or as an ordinary user's. */
+/* Pods as processes of this machine, for tests: made from a script, started, waited for, read. They
+ * are in the namespaces of one cluster below a scratch directory, and belong to root or to an
+ * ordinary user. */
 #ifndef TRAINYARD_TESTS_UNIT_NODE_SANDBOX_POD_H
 #define TRAINYARD_TESTS_UNIT_NODE_SANDBOX_POD_H
 
@@ -24,41 +25,43 @@ struct pod {
 };
 
 struct pod pod_make(const char *name, const char *address, const char *script);
-/* Another container, like the main one, before the pod is started. */
+/* Adds another container like the main one. Must be called before the pod starts. */
 struct pod_container *pod_add_container(struct pod *pod, const char *name, const char *script);
 void pod_write_spec(const struct pod *pod);
-/* The exit status of the supervisor's starter. */
+/* Returns the exit status of the process that starts the supervisor. */
 int pod_try_supervisor(const struct pod *pod);
 void pod_start_supervisor(const struct pod *pod);
 void pod_start(const struct pod *pod);
-/* A pidfd, or -1. */
+/* Returns a pidfd, or -1 if there is no supervisor. */
 int pod_find_supervisor(const struct pod *pod);
-/* Without waiting for its end. */
+/* Sends the stop request, and does not wait for the end. */
 void pod_tell_to_stop(const struct pod *pod, const struct pod_stop *stop);
 struct pod_state *pod_state_now(const struct pod *pod);
-/* Wait for the supervisor's end and give the pod's last word. */
+/* Waits for the end of the supervisor. Returns how the last container ended, in the pod's
+ * memory. */
 struct container_end *pod_finish(const struct pod *pod);
 char *pod_log(const struct pod *pod, int64_t run);
-/* Until the pod has written the word; the deadline is reached by a defect only. */
+/* Waits until the pod has written the word. The deadline is reached only by a defect. */
 void pod_wait_for_word(const struct pod *pod, const char *word);
-void pod_wait_for_run(const struct pod *pod, int64_t run, const char *word); /* its own log */
+/* in the log of this run */
+void pod_wait_for_run(const struct pod *pod, int64_t run, const char *word);
 void pod_expect_log(const struct pod *pod, const char *expected);
-/* Until the pod's state is so. */
+/* Waits until `is_so` returns true for the pod. */
 void pod_await(const struct pod *pod, bool (*is_so)(const struct pod *pod));
 /* Starts a pod whose script fails and prints a word if it finds files of the run before. Waits for
  * two restarts, expects that the second run has printed nothing, and drops the pod. */
 void pod_expect_silent_restarts(struct pod *pod);
-/* How often it was told, of what is remembered; `message` NULL: with whatever words. */
+/* Returns how often this event is in the pod's state. `message` NULL: with any message. */
 int pod_count_news(const struct pod *pod, const char *reason, const char *message);
-/* A directory at /v of the main container, and of those that are made like it later: it outlives
- * their runs. */
+/* Adds a directory at /v of the main container, and of containers added later. It outlives their
+ * runs. */
 void pod_add_kept(struct pod *pod);
 char *pod_kept_path(const struct pod *pod, const char *name);
-/* Make an empty file there; its path. */
+/* Creates an empty file in the directory at /v. Returns its path. */
 char *pod_keep(const struct pod *pod, const char *name);
-/* What is in a file there; "nothing" if it is not there. */
+/* Returns the content of a file in the directory at /v, or "nothing" if the file does not exist. */
 const char *pod_kept(const struct pod *pod, const char *name);
-/* Until the file begins so. */
+/* Waits until the file begins with this text. */
 void pod_await_kept(const struct pod *pod, const char *name, const char *start);
 void pod_drop(struct pod *pod);
 

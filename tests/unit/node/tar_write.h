@@ -1,4 +1,4 @@
-/* A tar archive in memory, written entry by entry, also what no honest program writes. */
+/* Writes tar archives in memory entry by entry for tests, including malformed ones. */
 #ifndef TRAINYARD_TESTS_UNIT_NODE_TAR_WRITE_H
 #define TRAINYARD_TESTS_UNIT_NODE_TAR_WRITE_H
 
@@ -10,7 +10,7 @@
 
 struct tar_memory {
     struct buf buf;
-    size_t at, chunk; /* how much a read gives at most; 0: all */
+    size_t at, chunk; /* `chunk`: the most bytes that one read returns; 0: all */
 };
 
 static inline void tar_number(char *field, size_t size, unsigned long long value)
@@ -19,7 +19,7 @@ static inline void tar_number(char *field, size_t size, unsigned long long value
         field[i - 1] = (char)('0' + (value & 7));
 }
 
-/* A header with its checksum, and the data in whole blocks. */
+/* Appends a header with its checksum, and the data in whole blocks. */
 static inline void tar_put_data(struct buf *tar, char type, const char *name, const char *link,
                                 unsigned mode, const void *data, size_t size)
 {

@@ -1,4 +1,4 @@
-/* When the machine is short of something, and what its nodes say then. */
+/* Tests when the machine is short of a resource, and the conditions that its nodes report then. */
 #include "node_test.h"
 
 #include "node/node_pressure.h"
@@ -21,7 +21,7 @@ static void test_pressure(void **state)
     node_pressure_update(&pressure, &room, 7);
     node_pressure_update(&pressure, &room, 8);
     assert_string_equal(status(&pressure, PRESSURE_MEMORY), "True");
-    assert_int_equal(pressure.since_ms[PRESSURE_MEMORY], 7); /* since it changed */
+    assert_int_equal(pressure.since_ms[PRESSURE_MEMORY], 7); /* the time of the change */
     assert_string_equal(status(&pressure, PRESSURE_DISK), "False");
     assert_string_equal(status(&pressure, PRESSURE_PIDS), "False");
 

@@ -1,4 +1,4 @@
-/* What a node says that the cluster was started without. */
+/* Tests the status of a node that the cluster was started without. */
 #include "node_test.h"
 
 #include "node/node_retired.h"
@@ -43,7 +43,7 @@ static void it_is_not_ready(void **state)
                "remove it with 'kubectl drain node-3' and 'kubectl delete node node-3'"));
     assert_string_equal(json_get_string(kube_condition_get(patch, "DiskPressure"), "status", ""),
                         "Unknown");
-    /* It is said once. */
+    /* The status is written once. */
     json_set(arena, json_get(node, "status"), "conditions",
              json_clone(arena, json_at(patch, "status", "conditions", NULL)));
     assert_null(node_retired_patch(arena, node, NAMES, 2000));

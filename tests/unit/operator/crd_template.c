@@ -1,5 +1,6 @@
-/* Prints manifests/base/crd/pod-template.schema: the schema of a pod template, from the tables, as
- * YAML with one field of the pod per line. test_manifests.c says when it must be made again. */
+/* Prints manifests/base/crd/pod-template.schema: the schema of a pod template, made from the
+ * tables, as YAML with one field of the pod per line. test_manifests.c fails if it must be made
+ * again. */
 #include "kube/schema/structural.h"
 #include "kube/types/types.h"
 
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text that YAML reads as the same text without quotes. */
+/* Whether YAML reads the text as the same text without quotes. */
 static bool is_plain(const char *text)
 {
     static const char *const others[] = {"true", "false", "null", "yes", "no",
@@ -25,7 +26,7 @@ static void print_text(const char *text)
     if (is_plain(text))
         printf("%s", text);
     else
-        printf("'%s'", text); /* the tables have no quotes in their texts */
+        printf("'%s'", text); /* no text of the tables has quotes */
 }
 
 static void print_flow(struct arena *arena, const struct json *json)
@@ -53,7 +54,8 @@ static void print_flow(struct arena *arena, const struct json *json)
     printf("%c", object ? '}' : ']');
 }
 
-/* The members of an object one below the other; those of its properties, too, for `levels`. */
+/* Prints the members of an object, one per line. For `levels` levels, the members of its
+ * properties, too. */
 static void print_block(struct arena *arena, const struct json *object, int indent, int levels)
 {
     JSON_EACH (member, object) {

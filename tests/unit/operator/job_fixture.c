@@ -303,7 +303,7 @@ void fixture_reconcile(struct job_fixture *fixture)
         fail_msg("reconcile: %s", err.message);
 }
 
-/* As the server does it, with the uid as the condition. */
+/* Patches like the server, with the uid as a precondition. */
 static void patch_in(struct job_fixture *fixture, struct json **list, size_t count,
                      const struct training_action *action, const struct schema_object *type)
 {

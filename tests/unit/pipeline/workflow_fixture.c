@@ -77,7 +77,7 @@ static void delete_pod(struct workflow_fixture *fixture, const char *name)
     fixture->pods[position] = fixture->pods[--fixture->pod_count];
 }
 
-/* True if something was done that another pass must see. */
+/* Returns true if another pass must see the effect. */
 static bool act(struct workflow_fixture *fixture, const struct workflow_action *action)
 {
     switch (action->type) {

@@ -1,5 +1,5 @@
-/* One workflow in a test: written as YAML, reconciled, its pods moved by hand, and read back as
- * short texts, so that a rule is a row of a table. */
+/* One workflow in a test. It is written as YAML and reconciled, the test sets the phases of its
+ * pods, and the result is read back as short texts, so that a rule is one row of a table. */
 #ifndef TRAINYARD_TESTS_UNIT_PIPELINE_WORKFLOW_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_PIPELINE_WORKFLOW_FIXTURE_H
 
@@ -15,28 +15,29 @@ struct workflow_fixture {
     size_t pod_count, gone_count;
     struct workflow_result results[FIXTURE_RESULTS_MAX];
     size_t result_count;
-    int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
+    int64_t now_ms; /* starts at 2026-11-15T02:00:00Z */
     struct workflow_plan plan;
-    size_t created; /* pods so far */
+    size_t created; /* number of pods created so far */
 };
 
-/* A Workflow named "wf" whose spec is that YAML. */
+/* Returns a Workflow named "wf" with this spec in YAML. */
 struct json *fixture_workflow(struct arena *arena, const char *spec);
 
 void fixture_init(struct workflow_fixture *fixture, const char *spec);
 void fixture_release(struct workflow_fixture *fixture);
 
-/* Reconcile, write down the status and do what the plan says, until nothing changes: pods that are
- * made wait, resources are answered with the object that was sent. */
+/* Reconciles, stores the status and does what the plan says, until nothing changes. New pods stay
+ * Pending. A created resource is answered with the object that was sent. */
 void fixture_settle(struct workflow_fixture *fixture);
-/* The pod of the node ends: phase "Running", "Succeeded" or "Failed"; the message is what its main
- * container left, or NULL. Then settle. */
+/* Sets the phase of the node's pod: "Running", "Succeeded" or "Failed". `message` is the
+ * termination message of its main container, or NULL. Then settles. */
 void fixture_pod(struct workflow_fixture *fixture, const char *node, const char *phase,
                  int exit_code, const char *message);
-/* The pod vanishes as it is. Then settle. */
+/* Removes the pod in its present phase. Then settles. */
 void fixture_vanish(struct workflow_fixture *fixture, const char *node);
 
-/* "a=Succeeded b(0)=Running": the nodes below "wf.", by name; "" the root's. */
+/* Returns the phases of the nodes below "wf.", sorted by name: "a=Succeeded b(0)=Running". The
+ * root's name is "". */
 char *fixture_nodes(struct workflow_fixture *fixture);
 const char *fixture_phase(struct workflow_fixture *fixture);
 const struct json *fixture_node(struct workflow_fixture *fixture, const char *name);

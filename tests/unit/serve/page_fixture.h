@@ -1,4 +1,5 @@
-/* An untrained model that still tells pictures apart, and drawn people: enough to test the page. */
+/* For tests of the page: an untrained model that still gives different embeddings, and drawn
+ * people. */
 #ifndef TRAINYARD_TESTS_UNIT_SERVE_PAGE_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_SERVE_PAGE_FIXTURE_H
 

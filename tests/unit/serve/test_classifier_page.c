@@ -1,6 +1,6 @@
-/* The page of a classifier over the in-process transport, on a directory whose versions appear
- * while it is served: none yet, the first, a newer one while the older still answers, a damaged
- * one. */
+/* Tests the page of a classifier over the in-process transport. Model versions appear in its
+ * directory while it is served: none yet, the first, a newer one while the older still answers, a
+ * damaged one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct site {
     struct classifier_source *source;
     struct classifier_page *page;
     struct http_transport *transport;
-    int64_t told; /* the last version `changed` named */
+    int64_t told; /* the last version that `changed` named */
     char complaint[ERR_MESSAGE_MAX];
 };
 
@@ -63,7 +63,7 @@ static int write_model(void *context, const char *path, struct err *err)
     return classifier_model_save(context, path, 1, 1, err);
 }
 
-/* A model that answers by its `seed`. */
+/* Publishes a model whose answers depend on `seed`. */
 static int64_t publish(struct site *site, uint64_t seed)
 {
     struct classifier_config config = {
@@ -126,7 +126,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Long enough for a look at the directory. */
+/* Waits until the server has polled the directory. */
 static void pass_time(struct site *site)
 {
     sim_loop_run_for(site->loop, 2 * CLASSIFIER_SOURCE_POLL_MS);

@@ -1,5 +1,5 @@
-/* The gallery: nearest person first, by the mean distance to the person's pictures, and the
- * accuracy on its own pictures. */
+/* Tests the gallery: the nearest person comes first, by the mean distance to the person's pictures.
+ * Also tests the accuracy on its own pictures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void one_picture_each_is_found_at_distance_zero(void **state)
         assert_int_equal(face_gallery_nearest(gallery, embedding, matches, 2), 2);
         assert_int_equal(matches[0].person, person);
     }
-    assert_true(face_gallery_accuracy(gallery) == -1); /* nobody has two pictures */
+    assert_true(face_gallery_accuracy(gallery) == -1); /* no person has two pictures */
 }
 
 static void the_distance_is_the_mean_and_the_picture_the_nearest(void **state)

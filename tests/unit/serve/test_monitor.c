@@ -1,4 +1,4 @@
-/* Requests about a run, over real connections, while another thread trains. */
+/* Tests requests about a run over real connections, while another thread trains. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "serve/monitor.h"
@@ -26,7 +26,7 @@ static int connect_to(int port)
     return fd;
 }
 
-/* The whole answer, head and body. */
+/* Returns the whole response, header and body. The caller frees it. */
 static char *ask(int port, const char *method, const char *path)
 {
     _cleanup_fd_ int fd = connect_to(port);
@@ -119,7 +119,7 @@ static void metrics_are_what_prometheus_reads(void **unused)
     for (size_t i = 0; i < ARRAY_SIZE(PARTS); i++)
         if (!strstr(text.data, PARTS[i]))
             fail_msg("'%s' is not in:\n%s", PARTS[i], text.data);
-    assert_null(strstr(text.data, "trainer_accuracy")); /* not known */
+    assert_null(strstr(text.data, "trainer_accuracy")); /* the accuracy is not known */
     assert_null(strstr(text.data, "trainer_epoch"));
 }
 

@@ -1,4 +1,5 @@
-/* Forms with files: requests of browsers and curl, and input that breaks a careless parser. */
+/* Tests forms with files: requests of browsers and curl, and input that breaks a careless
+ * parser. */
 #include "serve/multipart.h"
 
 #include <setjmp.h>
@@ -103,7 +104,7 @@ static void too_many_parts_are_refused(void **state)
     assert_non_null(strstr(err.message, "too many parts"));
 }
 
-/* At the limit, and one past it. */
+/* The limit and one past it. */
 static void a_boundary_has_a_limit(void **state)
 {
     enum { LONGEST = 70 };

@@ -1,5 +1,5 @@
-/* Bodies of TensorFlow Serving's predict request: pictures in any nesting, and bodies that are
- * refused. */
+/* Tests the bodies of TensorFlow Serving's predict requests: pictures in any nesting, and rejected
+ * bodies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

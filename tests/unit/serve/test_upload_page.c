@@ -1,5 +1,5 @@
-/* The upload page over the in-process transport: every address, uploads one after another and at
- * the same time, refused uploads, and a client that disconnects while its picture is processed. */
+/* Tests the upload page over the in-process transport: every path, uploads one after another and at
+ * the same time, rejected uploads, and a client that disconnects while its picture is processed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static int set_up(void **state)
     return set_up_on(loop, state);
 }
 
-/* In virtual time, work on the pool takes time: all requests arrive before the first is done. */
+/* In virtual time the pool takes time: all requests arrive before the first is done. */
 static int set_up_simulated(void **state)
 {
     return set_up_on(sim_loop_new(1, 0), state);
@@ -168,7 +168,7 @@ static void a_report_is_served(void **state)
     expect(site, "GET", "/report", 404, "no report of this model");
 }
 
-/* A picture of the gallery, as a file. */
+/* Writes a picture of the gallery as a file. */
 static void picture_file(struct site *site, size_t person, struct buf *file)
 {
     enum { SIDE = 32 };
@@ -191,7 +191,7 @@ static void expect_person(struct site *site, struct reply *reply, size_t person)
     assert_int_equal(json_count(nearest), UPLOAD_NEAREST);
     assert_string_equal(json_get_string(json_element(nearest, 0), "name", ""),
                         dataset_person_name(site->people, person));
-    /* A picture of the gallery itself: nobody is nearer. */
+    /* The picture is in the gallery itself, so no other person is nearer. */
     assert_int_equal(json_get_int(answer, "found", -1), 1);
     assert_true(json_get_bool(answer, "known", false));
     assert_string_equal(json_get_string(answer, "confidence", ""), "very likely");
@@ -244,7 +244,7 @@ static void expect_no_face(struct reply *reply)
     buf_release(&reply->body);
 }
 
-/* Also if faces are not looked for. */
+/* Also without a search for faces. */
 static void a_picture_of_one_colour_shows_nobody(void **state)
 {
     struct site *site = *state;
@@ -260,7 +260,7 @@ static void a_picture_of_one_colour_shows_nobody(void **state)
     expect_no_face(&reply);
 }
 
-/* A model that was trained on faces only sees no other pictures, and neither does a gallery of
+/* A model that was trained on faces accepts no other pictures, and neither does a gallery of
  * photographs. */
 static void a_picture_without_a_face_gets_a_sentence(void **state)
 {

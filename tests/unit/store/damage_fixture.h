@@ -1,5 +1,5 @@
-/* Shared by the tests of damage: a store on one file, changes written to it, and what is reported
- * and served afterwards. */
+/* For tests of damage: a store on one file, changes written to it, and what is reported and served
+ * afterwards. */
 #ifndef TRAINYARD_TESTS_UNIT_STORE_DAMAGE_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_STORE_DAMAGE_FIXTURE_H
 
@@ -21,7 +21,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Writes one change per row of the list: "/a 1" puts, "/a" deletes. The store is closed then. */
+/* Writes one change per row of the list: "/a 1" puts, "/a" deletes. Then closes the store. */
 static inline void write_changes(const char *const *changes)
 {
     fixture_open(&fixture);
@@ -47,7 +47,7 @@ static inline void expect_row(size_t i, int64_t revision, const char *key,
     assert_int_equal(damage->rows[i].counts, counts);
 }
 
-/* The revision that is served; 0: none. */
+/* Returns the revision that is served, or 0 if there is none. */
 static inline int64_t served(const char *key)
 {
     struct store_object *object = store_get(fixture.store, key);

@@ -1,6 +1,6 @@
-/* A disk whose power can be cut; see power_disk.h. It promises SQLite what a real one does: sectors
- * of 512 bytes are written as a whole or not at all, in any order, and bytes beside those written
- * are left alone. */
+/* A disk whose power can be cut; see power_disk.h. It gives SQLite the guarantees of a real disk:
+ * sectors of 512 bytes are written as a whole or not at all, in any order, and other bytes do not
+ * change. */
 #include "power_disk.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ struct image {
 /* A change that no sync has covered yet. */
 struct unsynced {
     struct unsynced *next;
-    bool truncates; /* to `offset` bytes */
+    bool truncates; /* truncates the file to `offset` bytes */
     size_t offset, size;
     unsigned char bytes[];
 };
@@ -31,10 +31,10 @@ struct power_inode {
 };
 
 struct power_file {
-    sqlite3_file base; /* SQLite's handle: first */
+    sqlite3_file base; /* SQLite's handle; must be first */
     struct power_disk *disk;
     struct power_inode *inode;
-    bool names_new; /* its name may not be durable: a sync covers the directory, too */
+    bool names_new; /* its name may not be durable, so a sync also syncs the directory */
 };
 
 static void image_resize(struct image *image, size_t size)
@@ -118,7 +118,7 @@ static void inode_sync(struct power_inode *inode)
     inode_forget_unsynced(inode);
 }
 
-/* Each sector of the write by itself. */
+/* Writes a random selection of the sectors. */
 static void write_torn(struct image *image, const struct unsynced *change, struct rand *rand)
 {
     for (size_t at = 0, size; at < change->size; at += size) {
@@ -130,8 +130,8 @@ static void write_torn(struct image *image, const struct unsynced *change, struc
     }
 }
 
-/* What a cut leaves: a beginning of what was not synced, perhaps nothing, and of the rest, in half
- * of all cuts, sectors here and there. */
+/* A power cut keeps the first unsynced changes, perhaps none. In half of all cuts it also keeps
+ * single sectors of the rest. */
 static void inode_cut(struct power_inode *inode, struct rand *rand)
 {
     size_t count = 0;
@@ -196,7 +196,7 @@ static void free_nameless(struct power_disk *disk)
     }
 }
 
-/* Whether the power is gone by the end of this operation: then nobody is told that it was done. */
+/* Whether the power is gone by the end of this operation. If so, its caller gets an error. */
 static bool is_last(struct power_disk *disk)
 {
     if (!disk->off && disk->operations_left-- <= 0)
@@ -319,8 +319,8 @@ static struct power_disk *disk_of(sqlite3_vfs *vfs)
     return CONTAINER_OF(vfs, struct power_disk, vfs);
 }
 
-/* The directory is synced along with the first sync of a log or journal that is made, as SQLite's
- * own VFS on Unix does it; for a database it does not. */
+/* The first sync of a new log or journal also syncs the directory, like SQLite's own Unix VFS. For
+ * a database it does not. */
 static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
                      int *ret_flags)
 {
@@ -405,7 +405,7 @@ void power_disk_cycle(struct power_disk *disk, int64_t operations)
 {
     for (size_t i = 0; i < ARRAY_SIZE(disk->names); i++) {
         struct power_name *name = &disk->names[i];
-        if (rand_below(&disk->rand, 2)) /* the directory's own blocks may have been written */
+        if (rand_below(&disk->rand, 2)) /* the kernel may have written the directory's blocks */
             name->durable = name->now;
         name->now = name->durable;
     }

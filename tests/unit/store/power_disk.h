@@ -18,27 +18,28 @@ struct power_inode;
 struct power_name {
     char *path;
     struct power_inode *now;     /* NULL: no such file */
-    struct power_inode *durable; /* what the name means after a cut */
+    struct power_inode *durable; /* the file of this name after a power cut */
 };
 
 struct power_disk {
     sqlite3_vfs vfs;
     struct power_inode *inodes;
-    struct power_name names[4]; /* a database, its log and its journal */
+    struct power_name names[4]; /* a database, its log, its journal, and one more */
     struct rand rand;
     int64_t operations_left; /* writes, syncs, truncations and deletions until the cut */
     bool off;
 };
 
-/* From now on the default of every database that is opened. */
+/* Registers the disk as SQLite's default VFS, so that all databases opened later use it. */
 void power_disk_init(struct power_disk *disk, uint64_t seed);
 void power_disk_release(struct power_disk *disk);
 
-/* Cut the power now, if it is not off yet, and bring it back; it goes again in the middle of the
- * operation after so many. All files must be closed. */
+/* Cuts the power now, if it is not off yet, and restores it. The power is cut again after
+ * `operations` further operations, in the middle of one. All files must be closed. */
 void power_disk_cycle(struct power_disk *disk, int64_t operations);
 
-/* The bytes of a file as they are now, valid until it is written; size 0 if there is none. */
+/* Returns the present bytes of a file, valid until it is written. The size is 0 if there is no
+ * file. */
 const unsigned char *power_disk_read(const struct power_disk *disk, const char *path,
                                      size_t *ret_size);
 

@@ -1,5 +1,5 @@
 /* A store for tests: in memory on a loop in virtual time, or on disk on the real loop, with the
- * same calls. */
+ * same functions. */
 #ifndef TRAINYARD_TESTS_UNIT_STORE_STORE_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_STORE_STORE_FIXTURE_H
 
@@ -23,7 +23,7 @@
 struct fixture {
     struct loop *loop;
     struct store *store;
-    struct arena *arena; /* for what is read */
+    struct arena *arena; /* for objects that are read */
     char directory[64];  /* empty: in memory */
     char path[96];
     int64_t history_max, history_bytes_max;
@@ -54,9 +54,9 @@ static inline void fixture_close(struct fixture *fixture)
     fixture->store = NULL;
 }
 
-/* In memory where the machine has a place for that: these tests flush some hundred times, and a
- * disk may take seconds for one. A killed process loses nothing there either, and for the power
- * there is power_disk.h. */
+/* Uses a memory file system if the machine has one. These tests sync some hundred times, and a disk
+ * may take seconds for one sync. A killed process loses nothing there either. Power cuts are tested
+ * with power_disk.h. */
 static inline void fixture_make_directory(char directory[64])
 {
     snprintf(directory, 64, "%s/store.XXXXXX",
@@ -93,7 +93,7 @@ static inline void fixture_reopen(struct fixture *fixture)
     fixture_open(fixture);
 }
 
-/* Write and wait until it is committed; returns its revision. `text` NULL deletes. */
+/* Writes, and waits until the change is committed. Returns its revision. `text` NULL deletes. */
 static inline int64_t fixture_write(struct fixture *fixture, const char *key, const char *text)
 {
     struct err err = ERR_INIT;
@@ -109,8 +109,8 @@ static inline int64_t fixture_write(struct fixture *fixture, const char *key, co
     return revision;
 }
 
-/* Runs SQL on the file of a closed store: to look into it, or to damage it. Returns the number in
- * the first row, -1 if there is no row. */
+/* Runs SQL on the file of a closed store, to inspect or damage it. Returns the number in the first
+ * row, or -1 if there is no row. */
 static inline int64_t fixture_query(const struct fixture *fixture, const char *sql)
 {
     sqlite3 *db;

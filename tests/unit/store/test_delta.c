@@ -1,4 +1,5 @@
-/* A difference restores the same bytes for any input, and is short if the inputs are similar. */
+/* Tests deltas: a delta restores the same bytes for any input, and is short if the inputs are
+ * similar. */
 #include "store/delta.h"
 
 #include "base/mem.h"
@@ -14,7 +15,8 @@
 
 #include <cmocka.h>
 
-/* Returns the size of the delta. All memory has exactly its size, for the sanitizer. */
+/* Returns the size of the delta. All memory has its exact size, so that a sanitizer sees a read
+ * past the end. */
 static size_t check(const char *base, size_t base_size, const char *text, size_t size)
 {
     struct buf delta;
@@ -42,11 +44,13 @@ static void test_small(void **state)
     assert_int_equal(check_texts("", ""), 0);
     assert_int_equal(check_texts("abcdefgh", ""), 0);
     assert_int_equal(check_texts("", "abc"), 4);
-    assert_int_equal(check_texts("abcdefg", "abcdefg"), 8); /* below a window nothing is found */
+    /* Matches shorter than a window are not found. */
+    assert_int_equal(check_texts("abcdefg", "abcdefg"), 8);
     assert_int_equal(check_texts("abcdefgh", "abcdefgh"), 3);
     assert_int_equal(check_texts("abcdefgh", "12abcdefgh"), 5);
     assert_int_equal(check_texts("abcdefgh", "abcdefgh12"), 6);
-    assert_int_equal(check_texts("0abcdefghijk", "1abcdefghijk"), 4); /* it grows to the left */
+    /* The match grows to the left. */
+    assert_int_equal(check_texts("0abcdefghijk", "1abcdefghijk"), 4);
 }
 
 static void test_pods(void **state)
@@ -64,7 +68,8 @@ static void test_pods(void **state)
     assert_in_range(check_texts(base, text), 10, strlen(text) / 6);
 }
 
-/* A text made of pieces of its base and of others, over few and over many different bytes. */
+/* The text consists of pieces of its base and of other bytes, with few and with many different
+ * bytes. */
 static void test_random(void **state)
 {
     enum { ROUNDS = 3000, SIZE_MAX_ = 2000 };
@@ -99,7 +104,7 @@ static void test_large(void **state)
     rand_init(&rand, 9);
     for (size_t i = 0; i < SIZE; i++)
         base[i] = text[i] = (char)rand_next(&rand);
-    size_t size = check(base, SIZE, text, SIZE); /* only its first part is looked at */
+    size_t size = check(base, SIZE, text, SIZE); /* only its first part is searched */
     assert_in_range(size, SIZE - DELTA_BASE_MAX, SIZE - DELTA_BASE_MAX + 20);
     memset(base, 'a', SIZE);
     memset(text, 'a', SIZE);

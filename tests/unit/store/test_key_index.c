@@ -1,4 +1,4 @@
-/* The sorted map compared with a sorted array. */
+/* Tests the sorted map against a sorted array. */
 #include "store/key_index.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* The contract of the store, in memory and on disk: expected revisions, order, visibility, watches.
- */
+/* Tests the contract of the store, in memory and on disk: expected revisions, order, visibility,
+ * watches. */
 #include "store_fixture.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct buf told; /* what callbacks said, one line each */
+static struct buf told; /* one line per callback */
 
 static void on_done(void *context, const struct store_object *object, const struct err *err)
 {
@@ -66,7 +66,8 @@ static void test_lock(void **state)
     assert_int_equal(put("/a", "1", 0, &err), 0);
     assert_int_equal(store_next_revision(store), 2);
 
-    /* Not committed: reads do not see it, the next write is checked against it. */
+    /* The change is not committed yet: reads do not see it, but the next write is checked against
+     * it. */
     assert_null(store_get(store, "/a"));
     struct store_object *object = store_get_pending(store, "/a");
     assert_int_equal(object->revision, 1);
@@ -99,11 +100,12 @@ static void test_delete_and_create_again(void **state)
     assert_int_equal(store_delete(store, "/a", "x", 1, 9, NULL, NULL, &err), -ERR_CONFLICT);
     assert_int_equal(store_delete(store, "/a", "x", 1, 1, on_done, (void *)"del", &err), 0);
     assert_null(store_get_pending(store, "/a"));
-    struct store_object *object = store_get(store, "/a"); /* still there until committed */
+    /* Visible until the deletion is committed. */
+    struct store_object *object = store_get(store, "/a");
     assert_non_null(object);
     store_object_unref(object);
     assert_int_equal(store_delete(store, "/a", "x", 1, 1, NULL, NULL, &err), -ERR_NOT_FOUND);
-    assert_int_equal(put("/a", "2", 0, &err), 0); /* while the deletion is under way */
+    assert_int_equal(put("/a", "2", 0, &err), 0); /* while the deletion is not committed yet */
     loop_run(fixture.loop);
     expect_told("del /a 2 ok\ndone /a 3 ok\n");
     object = store_get(store, "/a");
@@ -152,7 +154,7 @@ static void test_limits(void **state)
     store_object_unref(object);
 }
 
-/* An object outlives its place in the store as long as somebody holds it. */
+/* An object outlives its place in the store until its last reference is dropped. */
 static void test_references(void **state)
 {
     fixture_write(&fixture, "/a", "1");
@@ -187,8 +189,8 @@ static void expect_pod(const char *key, int number, bool is_whole)
     store_object_unref(object);
 }
 
-/* Of objects that are much alike one is whole, also when it is itself gone; an object that became
- * another is whole again. */
+/* One of several similar objects is stored whole, and the others as deltas to it, even after it is
+ * deleted. An object that has become very different is stored whole again. */
 static void test_alike(void **state)
 {
     fixture_write(&fixture, "/nodes/a", "a node is nothing like a pod, which has containers");
@@ -227,7 +229,8 @@ static void test_watch_live(void **state)
         store_delete(fixture.store, "/pods/a", "3", 1, 2, on_done, (void *)"done", NULL), 0);
     expect_told("");
     loop_run(fixture.loop);
-    /* However they were batched: each writer before the watchers, each watcher in order. */
+    /* For any batching, each writer is called before the watches, and each watch gets events in
+     * order. */
     const char *done = strstr(told.data, "done /pods/a 2 ok\n");
     const char *seen = strstr(told.data, "pods: modified /pods/a@2=1 was 0\n");
     assert_true(done && seen && done < seen);
@@ -243,7 +246,7 @@ static void test_watch_live(void **state)
     store_watch_stop(NULL);
 }
 
-/* All who watch a change get it before the next is given to anybody. */
+/* All watches get a change before any watch gets the next change. */
 static void test_watch_change_by_change(void **state)
 {
     struct store_watch *first, *late, *third;
@@ -272,7 +275,7 @@ static void test_watch_from_history(void **state)
     fixture_write(&fixture, "/a", NULL);
     struct store_watch *watch, *future;
     assert_int_equal(store_watch(fixture.store, "/a", 1, on_event, (void *)"w", &watch, NULL), 0);
-    expect_told(""); /* never from within the call */
+    expect_told(""); /* the callback never runs from within the call */
     assert_int_equal(store_watch(fixture.store, "/", 5, on_event, (void *)"f", &future, NULL), 0);
     loop_run(fixture.loop);
     expect_told("w: modified /a@2=2 was 1\nw: deleted /a@4=gone was 2\n");
@@ -282,7 +285,7 @@ static void test_watch_from_history(void **state)
     expect_told("f: added /c@6=6 was -\n");
     store_watch_stop(watch);
     store_watch_stop(future);
-    /* A watch that is stopped before its first turn is told nothing. */
+    /* A watch that is stopped before its first turn gets no event. */
     assert_int_equal(store_watch(fixture.store, "/", 0, on_event, (void *)"x", &watch, NULL), 0);
     store_watch_stop(watch);
     loop_run(fixture.loop);
@@ -304,7 +307,7 @@ static void test_expired(void **state)
     assert_int_equal(store_watch(fixture.store, "/", -2, on_event, NULL, &watch, &err),
                      -ERR_BAD_REQUEST);
     assert_int_equal(store_watch(fixture.store, "/", 2, on_event, (void *)"w", &watch, &err), 0);
-    /* More changes than history holds come before the watch's first turn. */
+    /* Before the watch's first turn come more changes than history keeps. */
     for (int i = 5; i < 12; i++)
         assert_int_equal(put("/a", "y", i, &err), 0);
     loop_run(fixture.loop);
@@ -326,7 +329,8 @@ static void expect_floor(int64_t revision)
     store_watch_stop(watch);
 }
 
-/* What history alone keeps counts, also when it is few changes; what lives costs it nothing. */
+/* Only superseded versions count against the limit of history, even if they are few. Live objects
+ * do not count. */
 static void test_history_is_bounded_in_bytes(void **state)
 {
     fixture.history_bytes_max = 10;
@@ -339,23 +343,23 @@ static void test_history_is_bounded_in_bytes(void **state)
         snprintf(key, sizeof(key), "/b%d", i);
         fixture_write(&fixture, key, "more than ten bytes");
     }
-    fixture_write(&fixture, "/a", "2345"); /* 6: four bytes superseded */
+    fixture_write(&fixture, "/a", "2345"); /* 6: four superseded bytes */
     fixture_write(&fixture, "/a", "3456"); /* 7: eight */
     struct store_watch *watch;
     assert_int_equal(store_watch(fixture.store, "/", 0, on_event, NULL, &watch, NULL), 0);
     store_watch_stop(watch);
-    fixture_write(&fixture, "/a", "4567"); /* 8: twelve, so that 6 has to go */
+    fixture_write(&fixture, "/a", "4567"); /* 8: twelve, so 6 must be dropped */
     expect_floor(6);
-    fixture_write(&fixture, "/a", NULL); /* 9: its last state, and that it is deleted */
+    fixture_write(&fixture, "/a", NULL); /* 9: the last state and the deletion count */
     expect_floor(8);
     buf_clear(&told);
-    fixture_write(&fixture, "/b2", "and more"); /* 10: more than there is room for at all */
+    fixture_write(&fixture, "/b2", "and more"); /* 10: more than the limit */
     expect_told("w: modified /b2@10=and more was more than ten bytes\n");
     expect_floor(10);
     store_watch_stop(all);
 }
 
-/* A callback that stops itself and another, and starts a third. */
+/* A callback that stops its own watch and another one, and starts a third. */
 struct chain {
     struct store_watch *self, *other, *third;
 };
@@ -391,7 +395,8 @@ static void on_done_write_again(void *context, const struct store_object *object
     int *left = context;
     assert_null(err);
     struct store_object *visible = store_get(fixture.store, object->key);
-    assert_int_equal(visible->revision, object->revision); /* committed is visible at once */
+    /* A committed change is visible at once. */
+    assert_int_equal(visible->revision, object->revision);
     store_object_unref(visible);
     if (--*left)
         assert_int_equal(store_put(fixture.store, object->key, "n", 1, object->revision,
@@ -430,10 +435,11 @@ static void test_close(void **state)
     assert_non_null(strstr(told.data, "w: added /k2@3=v was -\n"));
     assert_null(strstr(told.data, "/late"));
     buf_clear(&told);
-    store_watch_stop(watch); /* after the store: still fine */
+    store_watch_stop(watch); /* allowed after the store is closed */
 }
 
-/* Random writes against a plain model; two watches rebuild the same state from events alone. */
+/* Random writes compared with a plain model. Two watches rebuild the same state from events
+ * alone. */
 enum { KEYS = 20 };
 
 static void on_model_event(void *context, const struct store_event *event)

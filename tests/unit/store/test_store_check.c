@@ -1,4 +1,4 @@
-/* Inspecting and repairing a damaged database: store_check.h. */
+/* Tests inspecting and repairing a damaged database; see store_check.h. */
 #include "damage_fixture.h"
 
 #include "base/buf.h"
@@ -93,7 +93,7 @@ static void damaged_rows_are_removed(void **state)
     assert_int_equal(fixture_write(&fixture, "/c", "6"), 6);
 }
 
-/* Revisions that no change ever has. */
+/* Revisions that no change can have. */
 static void rows_with_impossible_revisions_are_removed(void **state)
 {
     WRITE("/a 1", "/b 2", "/c 3", "/d 4");
@@ -130,7 +130,7 @@ static void lost_changes_are_reported_once(void **state)
 enum { ROWS = 200, PAGE = 4096 };
 static char value[1000];
 
-/* Objects /k001 to /k200, one per revision. */
+/* Writes the objects /k001 to /k200, one per revision. */
 static void write_rows(void)
 {
     char key[16];
@@ -145,7 +145,7 @@ static void write_rows(void)
     fixture_close(&fixture);
 }
 
-/* The file must be refused. Rebuilds it and opens it. */
+/* Rebuilds the file, which opening must reject, and opens it. */
 static struct store_rebuilt rebuild(void)
 {
     struct err err = ERR_INIT;
@@ -162,7 +162,8 @@ static struct store_rebuilt rebuild(void)
     return rebuilt;
 }
 
-/* So many objects are served, as they were written, and a new one gets a new revision. */
+/* Checks that `expected` objects are served as they were written, and that a new object gets a new
+ * revision. */
 static void expect_objects(size_t expected)
 {
     struct store_object **objects;
@@ -176,7 +177,7 @@ static void expect_objects(size_t expected)
     assert_int_equal(fixture_write(&fixture, "/new", "x"), ROWS + 1);
 }
 
-/* Pages in the middle and at the end are zeroed: the rows on all others are kept. */
+/* Pages in the middle and at the end are zeroed. The rows on all other pages are kept. */
 static void a_damaged_file_is_rebuilt(void **state)
 {
     struct err err = ERR_INIT;
@@ -202,7 +203,7 @@ static void a_damaged_file_is_rebuilt(void **state)
     expect_objects(rebuilt.rows - 1);
 }
 
-/* The end of the file is gone: the rows before it are kept. */
+/* The end of the file is missing. The rows before it are kept. */
 static void a_cut_file_is_rebuilt(void **state)
 {
     write_rows();

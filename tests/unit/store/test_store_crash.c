@@ -1,9 +1,9 @@
-/* kill -9 at any moment: acknowledged changes exist afterwards, deleted objects stay deleted, and
- * revisions have no gap and no duplicate; with the whole history kept, and with so little that
- * compaction runs all the time.
+/* Tests kill -9 at any moment: acknowledged changes exist afterwards, deleted objects stay deleted,
+ * and revisions have no gap and no duplicate. It runs with the whole history, and with so little
+ * that compaction runs all the time.
  *
- * A child writes and reports each acknowledged change; it is killed after a random number of
- * reports. TRAINYARD_TEST_KILLS sets the number of kills (default 10). */
+ * A child writes and reports each acknowledged change. It is killed after a random number of
+ * reports. TRAINYARD_TEST_KILLS is the number of kills (default 10). */
 #include "store_fixture.h"
 
 #include "base/rand.h"
@@ -29,7 +29,7 @@ struct writer {
     struct rand rand;
 };
 
-/* One write under way. */
+/* One write in flight. */
 struct flight {
     struct writer *writer;
     struct report report;
@@ -88,7 +88,7 @@ static void child(const char *path, int64_t history_max, int report_fd, uint64_t
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
-/* The revision each key has, 0 where it is absent, as of revision `last`. */
+/* The revision of each key as of revision `last`; 0: the key does not exist. */
 struct model {
     int64_t revisions[KEYS];
     int64_t last;
@@ -112,7 +112,7 @@ static void on_event(void *context, const struct store_event *event)
     model_apply(model, key, event->object->revision, event->type == STORE_DELETED);
 }
 
-/* Bring the model up to the newest change by the store's own events; then both must agree. */
+/* Updates the model to the newest change by the store's events. Then both must agree. */
 static void verify_from(struct fixture *fixture, struct model *model)
 {
     struct store_watch *watch;
@@ -181,7 +181,7 @@ static void kill_often(int64_t history_max, uint64_t seed)
             if (!read_report(ends[0], &model))
                 fail_msg("the writer ended by itself");
         kill(pid, SIGKILL);
-        while (read_report(ends[0], &model)) /* what it reported before the signal reached it */
+        while (read_report(ends[0], &model)) /* reports from before the signal */
             ;
         close(ends[0]);
         int status;

@@ -1,13 +1,13 @@
-/* Damaged rows: what is served instead, what is reported, and the effect of a later write;
- * databases of format 1, as an earlier version of this program wrote them; and lost acknowledged
- * changes. */
+/* Tests damaged rows: what is served instead, what is reported, and the effect of a later write.
+ * Also tests databases of format 1, which an earlier version of this program wrote, and lost
+ * acknowledged changes. */
 #include "damage_fixture.h"
 
 #include "base/buf.h"
 #include "base/str.h"
 #include "store/store_checksum.h"
 
-/* With neither a database nor its mark. */
+/* Starts without a database and without its mark. */
 static void start_again(void)
 {
     _cleanup_free_ char *mark = mem_printf("%s-acknowledged", fixture.path);
@@ -25,7 +25,7 @@ static void an_older_version_is_served(void **state)
     expect_row(0, 3, "/a", STORE_DAMAGE_OLDER, 1);
     struct store_watch *watch;
     assert_int_equal(store_watch(fixture.store, "/", 2, NULL, NULL, &watch, NULL), -ERR_EXPIRED);
-    assert_int_equal(fixture_write(&fixture, "/a", "5"), 4); /* revision 3 is not given again */
+    assert_int_equal(fixture_write(&fixture, "/a", "5"), 4); /* revision 3 is not assigned again */
     fixture_reopen(&fixture);
     assert_int_equal(served("/a"), 4);
     expect_row(0, 3, "/a", STORE_DAMAGE_SUPERSEDED, 4);
@@ -54,7 +54,8 @@ static void the_newest_revision_is_not_reused(void **state)
     assert_int_equal(fixture_write(&fixture, "/c", "3"), 3);
 }
 
-/* Each column of a deletion's row in turn, and its data: the object never comes back. */
+/* Damages each column of a deletion's row, one after the other, and its data. The object must never
+ * reappear. */
 static void a_deleted_object_stays_deleted(void **state)
 {
     static const char *const DAMAGE[] = {"data = 'x'", "deleted = 0", "created = 2",
@@ -67,7 +68,7 @@ static void a_deleted_object_stays_deleted(void **state)
         fixture_open(&fixture);
         assert_int_equal(served("/a"), 0);
         expect_row(0, 3, "/a", STORE_DAMAGE_DELETED, 0);
-        fixture_write(&fixture, "/c", "4"); /* the version that was deleted goes with it */
+        fixture_write(&fixture, "/c", "4"); /* also removes the deleted version */
         fixture_close(&fixture);
         assert_int_equal(fixture_query(&fixture, "SELECT count(*) FROM changes WHERE revision = 1"),
                          0);
@@ -90,7 +91,7 @@ static void a_later_deletion_counts(void **state)
     expect_row(0, 2, "/a", STORE_DAMAGE_SUPERSEDED, 3);
     fixture_close(&fixture);
 
-    /* Also when history has long forgotten the deletion. */
+    /* Also after the deletion has left the history. */
     fixture.history_max = 2;
     for (int i = 0; i < 3; i++) {
         fixture_open(&fixture);
@@ -101,7 +102,7 @@ static void a_later_deletion_counts(void **state)
     }
 }
 
-/* Too much of the row is gone to tell whose it is. It is reported, and its key is printable. */
+/* Too much of the row is lost to find its object. It is reported, and its key is printable. */
 static void an_unknown_owner(void **state)
 {
     WRITE("/a 1", "/b 2", "/a 3");
@@ -154,7 +155,7 @@ static void the_report_is_bounded(void **state)
     assert_int_equal(store_next_revision(fixture.store), 41);
 }
 
-/* The values are part of the format: a file of today is read by every later version. */
+/* The checksums are part of the format: every later version must read a present file. */
 static void seals_never_change(void **state)
 {
     uint64_t head = store_checksum_head(7, "/a", 2, 3, false);
@@ -177,7 +178,7 @@ static void format_1_is_upgraded(void **state)
 {
     take_format_1();
     assert_int_equal(fixture_query(&fixture, "PRAGMA user_version"), 1);
-    for (int i = 0; i < 2; i++) { /* when it is upgraded, and when it has been */
+    for (int i = 0; i < 2; i++) { /* during the upgrade, and after it */
         fixture_open(&fixture);
         assert_false(store_is_damaged(fixture.store));
         assert_int_equal(store_revision(fixture.store), 58);
@@ -211,7 +212,7 @@ static void format_1_keeps_its_counter(void **state)
     assert_int_equal(fixture_write(&fixture, "/new", "{}"), 59);
 }
 
-/* Without a checksum only what is no JSON is known to be damaged. */
+/* Format 1 has no checksums, so only invalid JSON is known to be damaged. */
 static void damage_in_format_1(void **state)
 {
     take_format_1();
@@ -254,7 +255,7 @@ static void lost_changes_are_reported(void **state)
     assert_false(store_is_damaged(fixture.store));
 }
 
-/* A damaged mark, or none, says nothing. */
+/* A damaged or missing mark has no effect. */
 static void a_damaged_mark_is_ignored(void **state)
 {
     _cleanup_free_ char *mark = mem_printf("%s-acknowledged", fixture.path);

@@ -1,5 +1,5 @@
-/* Behaviour that only a disk shows: state and history after reopening, compaction, refused files,
- * and a full disk. */
+/* Tests effects that only a disk has: state and history after reopening, compaction, rejected
+ * files, and a full disk. */
 #include "store_fixture.h"
 
 #include "store/store_disk.h"
@@ -77,7 +77,7 @@ static void test_reopen(void **state)
     assert_int_equal(seen.previous[3], 2);
 }
 
-/* AUTOINCREMENT: a revision is not given again, even if the newest rows are gone. */
+/* AUTOINCREMENT: a revision is not assigned again, even if the newest rows are gone. */
 static void test_revisions_are_not_reused(void **state)
 {
     fixture_open(&fixture);
@@ -90,7 +90,8 @@ static void test_revisions_are_not_reused(void **state)
     assert_int_equal(store_revision(fixture.store), 3);
     assert_int_equal(store_next_revision(fixture.store), 4);
     struct seen seen;
-    assert_int_equal(watch_all(2, &seen), -ERR_EXPIRED); /* what is missing is not pretended */
+    /* Missing history is reported as expired. */
+    assert_int_equal(watch_all(2, &seen), -ERR_EXPIRED);
     assert_int_equal(watch_all(3, &seen), 0);
     assert_int_equal(fixture_write(&fixture, "/b", "4"), 4);
 }
@@ -107,7 +108,8 @@ static void test_compaction(void **state)
     for (int i = 0; i < 50; i++)
         fixture_write(&fixture, "/often", "x");
     fixture_close(&fixture);
-    /* Ten of history, the version of /often before those, /once; a little may still wait. */
+    /* Ten rows of history, the version of /often before those, and /once. A few more may not be
+     * compacted yet. */
     int64_t rows = fixture_query(&fixture, "SELECT count(*) FROM changes");
     assert_in_range(rows, 12, 14);
     assert_int_equal(fixture_query(&fixture, "SELECT count(*) FROM changes WHERE key = '/dead'"),
@@ -123,10 +125,10 @@ static void test_compaction(void **state)
     assert_int_equal(watch_all(92, &seen), -ERR_EXPIRED);
     assert_int_equal(watch_all(93, &seen), 0);
     assert_int_equal(seen.count, 10);
-    assert_int_equal(seen.previous[0], 93); /* exact also for the first one */
+    assert_int_equal(seen.previous[0], 93); /* correct also for the first event */
     assert_int_equal(seen.types[0], STORE_MODIFIED);
 
-    /* A larger limit later does not bring back what is gone. */
+    /* A larger limit later does not restore dropped history. */
     fixture.history_max = 1000;
     fixture_reopen(&fixture);
     assert_int_equal(watch_all(50, &seen), -ERR_EXPIRED);
@@ -135,7 +137,7 @@ static void test_compaction(void **state)
     assert_int_equal(seen.count, 11);
 }
 
-/* A deletion whose earlier versions went first must stay a deletion. */
+/* A deletion stays a deletion, even if its earlier versions were compacted first. */
 static void test_half_compacted_deletion(void **state)
 {
     fixture_open(&fixture);
@@ -181,7 +183,7 @@ static void test_refused_files(void **state)
     refuse("was written by a newer version of this program (format 3, this one reads 2)",
            ERR_UNSUPPORTED);
     fixture_query(&fixture,
-                  "PRAGMA user_version = 0"); /* its table is ours: one of the two is wrong */
+                  "PRAGMA user_version = 0"); /* the table is ours, but the version is not */
     refuse("is damaged (its table is not the one of its format)", ERR_INVALID);
     fixture_query(&fixture, "PRAGMA user_version = 1");
     refuse("run 'trainyard check --repair' to keep what can be read", ERR_INVALID);
@@ -227,7 +229,7 @@ static void on_lost(void *context, const struct store_object *object, const stru
         assert_int_equal(err->code, ERR_IO);
 }
 
-/* The file may not grow: every write from some point on is lost, and nobody is told otherwise. */
+/* The file may not grow: every write from some point on fails, and each failure is reported. */
 static void test_disk_full(void **state)
 {
     fixture_open(&fixture);
@@ -256,7 +258,7 @@ static void test_disk_full(void **state)
                      -ERR_UNAVAILABLE);
     assert_non_null(strstr(err.message, "the store cannot write any more: "));
 
-    /* Reads go on, and what was lost is not there. */
+    /* Reads still work, and the lost changes do not exist. */
     struct store_object **objects, *object = store_get_pending(fixture.store, "/k499");
     assert_null(object);
     size_t count = store_list(fixture.store, "/k", &objects);
@@ -267,7 +269,7 @@ static void test_disk_full(void **state)
     fixture_close(&fixture);
     setrlimit(RLIMIT_FSIZE, &before);
 
-    fixture_open(&fixture); /* what was acknowledged is there, and it works again */
+    fixture_open(&fixture); /* acknowledged changes exist, and writes work again */
     count = store_list(fixture.store, "/k", &objects);
     assert_int_equal(count, counts[0]);
     for (size_t i = 0; i < count; i++)
@@ -276,7 +278,7 @@ static void test_disk_full(void **state)
     fixture_write(&fixture, "/a", "after");
 }
 
-/* SQLite's own word for a full disk becomes a sentence with the way out. */
+/* SQLite's error for a full disk becomes a message that says what to do. */
 static void test_full_message(void **state)
 {
     struct store_disk *disk;
@@ -304,8 +306,8 @@ static void limit_pages(int count)
     sqlite3_exec(fixture.store->disk->db, text, NULL, NULL, NULL);
 }
 
-/* A disk that was full and has room again: what was acknowledged is there, in one line of
- * revisions, and nothing that was deleted comes back. */
+/* The disk was full and has room again: acknowledged changes exist, with consecutive revisions, and
+ * no deleted object reappears. */
 static void test_room_again(void **state)
 {
     struct store_options few = {.path = fixture.path, .history_max = 4};

@@ -1,7 +1,7 @@
-/* One byte of the files on disk is changed, anywhere: afterwards the store serves exactly the
- * acknowledged state, or reports the damage, or refuses to open with a reason. It never serves a
- * value that was never written, and a store that opened accepts writes and keeps them. The bytes
- * are drawn at random; a soak run changes every byte of the database, and TRAINYARD_TEST_SCALE
+/* Tests changing one byte of the files on disk, at any position. Afterwards the store serves
+ * exactly the acknowledged state, or reports the damage, or fails to open with a reason. It never
+ * serves a value that was never written. A store that opened accepts writes and keeps them. The
+ * positions are random. A soak run changes every byte of the database, and TRAINYARD_TEST_SCALE
  * times as many of the log. */
 #include "store_fixture.h"
 #include "test_scale.h"
@@ -41,7 +41,7 @@ static size_t make_value(struct rand *rand, int64_t revision, char value[VALUE_M
     return size;
 }
 
-/* The same changes every time: creations, updates and deletions. */
+/* Writes the same changes every time: creations, updates and deletions. */
 static void write_changes(struct fixture *fixture)
 {
     struct rand rand;
@@ -107,7 +107,7 @@ struct tally {
     int right, reported, refused;
 };
 
-/* The revision each key has after all changes; 0: it does not exist. */
+/* Returns the revision of the key after all changes, or 0 if it does not exist. */
 static int64_t expected_revision(int key)
 {
     int64_t newest = 0;
@@ -127,7 +127,8 @@ static bool is_version(const struct store_object *object, int key)
            memcmp(version->data, store_object_data(object, arena), object->size) == 0;
 }
 
-/* Returns whether all is as it was acknowledged; a foreign value fails the test. */
+/* Returns whether the state is the acknowledged one. A value that was never written fails the
+ * test. */
 static bool judge_objects(const struct fixture *fixture, size_t at)
 {
     struct store_object **objects;
@@ -166,7 +167,7 @@ static void on_written(void *context, const struct store_object *object, const s
     *(bool *)context = !err;
 }
 
-/* A write that is acknowledged stays, and nothing else changes with it. */
+/* Checks that an acknowledged write is kept, and that nothing else changes with it. */
 static void judge_write(struct fixture *fixture, size_t at)
 {
     bool is_written = false;
@@ -177,7 +178,7 @@ static void judge_write(struct fixture *fixture, size_t at)
     loop_run(fixture->loop);
     fixture_close(fixture);
     if (open_flipped(fixture, NULL) < 0)
-        return; /* it says so */
+        return; /* the damage is reported */
     bool was_right = judge_objects(fixture, at);
     struct store_object *added = store_get(fixture->store, "/new");
     bool is_silent = !store_is_damaged(fixture->store);
@@ -209,7 +210,8 @@ static void judge(struct fixture *fixture, size_t at, struct tally *tally)
 
 /* ---- flipping -------------------------------------------------------------------------------- */
 
-/* Every byte of the first hundred and of each page's beginning, and of the others so many. */
+/* Chooses every byte of the first hundred and of the beginning of each page, and some of the
+ * others. */
 static bool is_chosen(size_t file, size_t at, size_t size, struct rand *rand)
 {
     if (at < 100 || (file == DATABASE && test_is_soak()))
@@ -239,8 +241,8 @@ static void flip_file(struct fixture *fixture, struct buf files[FILES], size_t f
                   "was reported, %d times the file was refused\n",
                   what, files[file].size, tally.right, tally.reported, tally.refused);
     assert_true(tally.reported > 0);
-    if (file ==
-        DATABASE) /* free space and fields that nobody reads; the log has checksums all over */
+    /* The database has free space and unused fields. The log has checksums over all its bytes. */
+    if (file == DATABASE)
         assert_true(tally.right > 0 && tally.refused > 0);
     else
         assert_int_equal(tally.right, 0);
@@ -268,7 +270,7 @@ static void test_database(void **state)
     forget_changes();
 }
 
-/* As kill -9 leaves the files: all changes are in the log, and the mark is exact. */
+/* The files as after kill -9: all changes are in the log, and the mark is exact. */
 static void test_log(void **state)
 {
     struct fixture fixture;

@@ -1,5 +1,6 @@
-/* A full disk: a small one in memory that another file fills to the last byte. Objects can be read
- * and deleted, other writes are refused, and with free space again all writes are accepted. */
+/* Tests a full disk: a small memory file system that another file fills completely. Objects can be
+ * read and deleted, and other writes are rejected. With free space again all writes are
+ * accepted. */
 #include "store_fixture.h"
 
 #include "base/str.h"
@@ -14,7 +15,7 @@ enum { OBJECTS = 200, OBJECT_SIZE = 20 * 1024 };
 
 static struct fixture fixture;
 static char filler[128];
-static int news[2]; /* calls of on_full: with room again, full */
+static int news[2]; /* number of calls of on_full: with room again, full */
 
 static void on_full(void *context, const struct err *err)
 {
@@ -39,7 +40,7 @@ static void open_store(void)
         fail_msg("%s", err.message);
 }
 
-/* The loop may have been stopped before it ran. */
+/* The loop may have been stopped before the store was closed. */
 static void close_store(void)
 {
     bool closed = false;
@@ -49,7 +50,7 @@ static void close_store(void)
     fixture.store = NULL;
 }
 
-/* A mount of one's own needs root or a user namespace. */
+/* Mounting needs root or a user namespace. */
 static bool make_disk(void)
 {
     char uid_map[64], gid_map[64];
@@ -80,7 +81,7 @@ static void fill_disk(void)
     close(fd);
 }
 
-/* The loop stops at each answer and each piece of news. */
+/* Runs the loop, which stops at each answer and each call of on_full. */
 static void wait_for_news(bool full, int count)
 {
     while (news[full] < count)
@@ -120,7 +121,7 @@ static void test_full(void **state)
     assert_int_equal(made[0], OBJECTS);
     assert_int_equal(store_check(fixture.store, &err), 0);
 
-    /* It is found out before any write fails. */
+    /* The full disk is noticed before any write fails. */
     fill_disk();
     int more = OBJECTS;
     while (put(more, made, &err) == 0)
@@ -132,9 +133,9 @@ static void test_full(void **state)
     assert_int_equal(store_check(fixture.store, &err), -ERR_IO);
     wait_for_news(true, 1);
     assert_true(store_reserve_is_spent(fixture.arena, fixture.path));
-    fill_disk(); /* what SQLite gave back */
+    fill_disk(); /* the space that SQLite has freed */
 
-    /* Every object can be read, marked and deleted. */
+    /* Every object can be read, marked for deletion and deleted. */
     for (int i = 0; i < more; i++) {
         char key[32];
         snprintf(key, sizeof(key), "/k/%05d", i);
@@ -155,7 +156,7 @@ static void test_full(void **state)
     assert_int_equal(news[true], 1);
     assert_int_equal(news[false], 0);
 
-    /* With room again it goes on by itself. */
+    /* With room again the store continues by itself. */
     assert_int_equal(unlink(filler), 0);
     wait_for_news(false, 1);
     assert_false(store_reserve_is_spent(fixture.arena, fixture.path));
@@ -166,7 +167,7 @@ static void test_full(void **state)
     assert_int_equal(made[0], OBJECTS);
     close_store();
 
-    /* All of it is on the disk, and a full disk is known at the start, too. */
+    /* All changes are on disk, and a full disk is also noticed at the start. */
     fill_disk();
     news[true] = 0;
     open_store();

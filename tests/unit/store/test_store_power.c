@@ -1,7 +1,7 @@
-/* A power cut at any moment, also while the store opens, recovers or closes: afterwards every
+/* Tests a power cut at any moment, also while the store opens, recovers or closes. Afterwards every
  * acknowledged write exists, deleted objects stay deleted, no revision is assigned twice, and the
- * database is whole. The test must detect a store that does not wait for the disk.
- * TRAINYARD_TEST_KILLS sets the number of power cuts (default 20). */
+ * database is intact. The test must detect a store that does not wait for the disk.
+ * TRAINYARD_TEST_KILLS is the number of power cuts (default 20). */
 #include "store_fixture.h"
 
 #include "base/rand.h"
@@ -22,11 +22,11 @@ struct run {
     struct power_disk disk;
     struct fixture fixture;
     struct rand rand;
-    VEC(struct change) changes; /* by revision: all that were tried and may be on the disk */
-    int64_t acknowledged;       /* the newest revision somebody was told of */
+    VEC(struct change) changes; /* by revision: all attempted changes that may be on the disk */
+    int64_t acknowledged;       /* the newest revision that was acknowledged */
     int writes_left;            /* in this round */
     int cuts_while_opening, cuts_while_writing, cuts_after;
-    int logs_torn; /* at their ends */
+    int logs_torn; /* logs with a torn end */
     char verdict[ERR_MESSAGE_MAX];
 };
 
@@ -44,7 +44,7 @@ static void on_done(void *context, const struct store_object *object, const stru
     write_one(run);
 }
 
-/* A value says its revision at its beginning and its end. */
+/* Makes a value with its revision at the beginning and at the end. */
 static size_t make_value(char value[VALUE_MAX], int64_t revision, size_t size)
 {
     memset(value, '.', size);
@@ -89,8 +89,8 @@ static bool is_whole(const struct store_object *object)
            memcmp(data + object->size - length, digits, length) == 0;
 }
 
-/* All must be as it was when the change of some revision had been made: that of the newest on the
- * disk, which is not before the newest acknowledged one. */
+/* Checks that the state is that after some revision: the newest one on the disk, which is not older
+ * than the newest acknowledged one. */
 static bool judge_state(struct run *run, int64_t newest)
 {
     int64_t revisions[KEYS] = {0};
@@ -113,7 +113,7 @@ static bool judge_state(struct run *run, int64_t newest)
     return run->verdict[0] == '\0';
 }
 
-/* The writer's thread does nothing yet: the database is ours. */
+/* The writer's thread does nothing yet, so the test can use the database. */
 static bool judge_database(struct run *run)
 {
     sqlite3_stmt *statement;
@@ -136,12 +136,12 @@ static bool judge(struct run *run)
         return false;
     }
     assert_int_equal(store_next_revision(run->fixture.store), newest + 1);
-    run->changes.count = (size_t)newest; /* what is not there now must never come back */
+    run->changes.count = (size_t)newest; /* changes that are not there now must never reappear */
     run->acknowledged = newest;
     return judge_state(run, newest) && judge_database(run);
 }
 
-/* What a power cut leaves of the log is never taken for damage. */
+/* Checks that a log that a power cut has torn is never reported as damaged. */
 static bool judge_log(struct run *run)
 {
     size_t size;
@@ -163,8 +163,9 @@ static bool judge_log(struct run *run)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* Power on for so many operations of the disk, look at what is there, write until the power goes or
- * enough is written, close. False and a verdict if something is not as promised. */
+/* Runs one round: restores the power for `operations` operations, checks the state, and writes
+ * until the power is cut or enough is written. Then closes. Returns false and a verdict if a
+ * guarantee is broken. */
 static bool go_round(struct run *run, int64_t operations, const char *synchronous)
 {
     struct err err = ERR_INIT;
@@ -200,8 +201,8 @@ static bool go_round(struct run *run, int64_t operations, const char *synchronou
     return is_good;
 }
 
-/* A commit is some twenty operations, and some two thousand come before SQLite moves what is in its
- * log to the database: meet both. */
+/* A commit takes about twenty operations, and SQLite moves its log to the database after about two
+ * thousand. The draw must hit both. */
 static int64_t draw_operations(struct run *run)
 {
     return (int64_t)rand_below(&run->rand, rand_below(&run->rand, 2) ? 300 : 8000);
@@ -224,7 +225,7 @@ static void run_release(struct run *run)
     *run = (struct run){0};
 }
 
-static struct run run; /* of the test under way: SQLite knows its disk, so it outlives a failure */
+static struct run run; /* static, because SQLite refers to its disk even after a failed test */
 
 static int teardown(void **state)
 {
@@ -243,7 +244,7 @@ static void cut_often(int64_t history_max, uint64_t seed)
 {
     run_init(&run, history_max, seed);
     for (int i = 0; i < cuts(); i++) {
-        /* Sometimes not before all is written, into however many commits the writer divides it. */
+        /* Sometimes the power is cut only after all writes, in however many commits. */
         int64_t operations = i % 5 == 4 ? INT64_MAX : draw_operations(&run);
         if (!go_round(&run, operations, NULL))
             fail_msg("cut %d: %s", i, run.verdict);
@@ -267,7 +268,7 @@ static void test_cut_while_compacting(void **state)
     cut_often(HISTORY_SHORT, 22);
 }
 
-/* The first moments of a database: its file, its table, its log. */
+/* The creation of a database: its file, its table, its log. */
 static void test_cut_while_made(void **state)
 {
     int cuts_while_opening = 0;
@@ -282,7 +283,7 @@ static void test_cut_while_made(void **state)
     assert_true(cuts_while_opening > 0);
 }
 
-/* How often a store that is told to wait less is found out. */
+/* Returns how often the loss is detected in a store that waits less for the disk. */
 static int losses(const char *synchronous, uint64_t seed)
 {
     int found = 0;
@@ -299,14 +300,14 @@ static int losses(const char *synchronous, uint64_t seed)
     return found;
 }
 
-/* The judge is awake: without waiting for the disk, writes are lost, and it says so. */
+/* The checks work: without waiting for the disk, writes are lost, and the test detects it. */
 static void test_loss_is_found(void **state)
 {
     int off = losses("PRAGMA synchronous = OFF", 100);
     int normal = losses("PRAGMA synchronous = NORMAL", 200);
     print_message("of 20 stores lost something: %d with synchronous=OFF, %d with NORMAL\n", off,
                   normal);
-    assert_true(off >= 10 && normal >= 5); /* not every cut meets a write that was not synced */
+    assert_true(off >= 10 && normal >= 5); /* not every cut hits an unsynced write */
     assert_int_equal(losses("PRAGMA synchronous = FULL", 300), 0);
 }
 

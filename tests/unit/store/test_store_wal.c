@@ -1,5 +1,5 @@
-/* Logs that SQLite wrote, whole, torn and damaged, as store_wal.h classifies them. A log is cut and
- * changed at some places; in a soak run at every byte. */
+/* Tests how store_wal.h classifies logs that SQLite wrote: whole, torn and damaged. A log is
+ * truncated and changed at some positions, and in a soak run at every byte. */
 #include "store/store_wal.h"
 #include "store_fixture.h"
 
@@ -21,7 +21,7 @@
 enum { LOG_MAX = 4 * 1024 * 1024, PAGE = 4096, FRAME = STORE_WAL_FRAME_HEADER + PAGE, ROWS = 6 };
 
 static char directory[64], path[96];
-static struct buf log_bytes; /* of ROWS transactions */
+static struct buf log_bytes; /* a log of ROWS transactions */
 static size_t frames;
 
 static void execute(sqlite3 *db, const char *sql)
@@ -123,7 +123,8 @@ static void a_whole_log(void **state)
     assert_int_equal(store_wal_state(&wal), STORE_WAL_WHOLE);
 }
 
-/* Cut anywhere, as a power cut leaves it: never damaged, and whole up to the cut. */
+/* A log that is truncated anywhere, as after a power cut, is never damaged, and is valid up to the
+ * cut. */
 static void a_cut_log(void **state)
 {
     for (size_t size = 0; size < log_bytes.size; size += test_is_soak() ? 1 : 777) {
@@ -132,17 +133,18 @@ static void a_cut_log(void **state)
     }
 }
 
-/* Any byte of any frame: damaged if a later transaction ends behind it, else suspect. */
+/* A changed byte in any frame: damaged if a later transaction ends after it, otherwise suspect. */
 static void a_changed_byte(void **state)
 {
     size_t step = test_is_soak() ? 1 : 199;
     for (size_t frame = 1; frame <= frames; frame++) {
         for (size_t at = 0; at < FRAME; at += at < STORE_WAL_FRAME_HEADER ? 1 : step) {
             size_t commits = commits_from(frame);
-            /* A frame with another salt is not counted: it could be left from earlier. */
+            /* A frame with another salt is not counted, because it could be left from an earlier
+             * log. */
             if (is_commit(frame) && at >= 8 && at < 16)
                 commits--;
-            /* This one now looks like the end of a transaction. */
+            /* This frame now looks like the end of a transaction. */
             if (!is_commit(frame) && at >= 4 && at < 8)
                 commits++;
             frame_at(frame)[at] ^= 0x41;
@@ -152,7 +154,7 @@ static void a_changed_byte(void **state)
     }
 }
 
-/* The last transaction with only some of its sectors: at most suspect. */
+/* If only some sectors of the last transaction are there, it is at most suspect. */
 static void a_torn_end(void **state)
 {
     size_t last = frames;
@@ -162,7 +164,7 @@ static void a_torn_end(void **state)
     for (size_t frame = last; frame <= frames; frame++) {
         _cleanup_free_ char *kept = mem_alloc(FRAME);
         memcpy(kept, frame_at(frame), FRAME);
-        memset(frame_at(frame) + 512, 0x5a, 1024); /* what was there before */
+        memset(frame_at(frame) + 512, 0x5a, 1024); /* the bytes from before */
         expect(STORE_WAL_SUSPECT, frame);
         memset(frame_at(frame), 0, FRAME);
         expect(STORE_WAL_SUSPECT, frame);
@@ -182,7 +184,7 @@ static void a_changed_header(void **state)
     expect(STORE_WAL_WHOLE, 0);
 }
 
-/* SQLite starts the log again from its beginning: old frames lie behind the new ones. */
+/* SQLite restarts the log from its beginning: old frames follow the new ones. */
 static void a_log_used_again(void **state)
 {
     sqlite3 *db = open_database(PAGE);

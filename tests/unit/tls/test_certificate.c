@@ -1,4 +1,4 @@
-/* Certificates as OpenSSL's own verification sees them. */
+/* Tests certificates with OpenSSL's own verification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static X509 *read_cert(const char *pem)
     return cert;
 }
 
-/* X509_V_OK or the reason why not, for a purpose and a name. */
+/* Verifies for a purpose and a name. Returns X509_V_OK or the error. */
 static int verify(const char *ca_pem, const char *cert_pem, int purpose, const char *host,
                   const char *ip)
 {

@@ -1,4 +1,4 @@
-/* HMAC-SHA256 against the published vectors of RFC 4231. */
+/* Tests HMAC-SHA256 against the published vectors of RFC 4231. */
 #include "tls/tls.h"
 
 #include "base/mem.h"

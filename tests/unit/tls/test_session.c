@@ -1,4 +1,4 @@
-/* A server's session against OpenSSL as a client, all in memory. */
+/* Tests a server's session against OpenSSL as the client, in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Carry what each side has for the other, in pieces of `piece` bytes; true if anything moved. */
+/* Passes on the bytes of each side in pieces of `piece` bytes. Returns true if there were any. */
 static bool carry(struct link *link, size_t piece)
 {
     struct err err = ERR_INIT;
@@ -84,7 +84,7 @@ static bool carry(struct link *link, size_t piece)
     return moved;
 }
 
-/* Handshake; the result of the server's last read: 0, or the error. */
+/* Runs the handshake. Returns the result of the server's last read: 0, or the error. */
 static long shake_hands(struct link *link, size_t piece, struct err *err)
 {
     long result = 0;

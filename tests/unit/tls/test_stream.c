@@ -1,5 +1,5 @@
-/* Encrypted streams between two descriptors of this process, through functions that inspect the
- * bytes, change them, or pass only a few. */
+/* Tests encrypted streams between two descriptors of this process. The test's send and receive
+ * functions inspect the bytes, change them, or pass only a few. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,10 +19,10 @@
 enum { PLENTY = 3 << 20 };
 
 static struct {
-    size_t passed;    /* bytes that were sent */
-    size_t spoil;     /* the byte of them that is changed; 0: none */
-    size_t most;      /* of one call; 0: as many as go */
-    const char *word; /* what must not be seen; NULL: anything may */
+    size_t passed;    /* number of sent bytes */
+    size_t spoil;     /* position of the byte to change; 0: none */
+    size_t most;      /* the most bytes per call; 0: no limit */
+    const char *word; /* plain text that must not be seen; NULL: no check */
     bool seen;
 } wire;
 
@@ -89,7 +89,7 @@ static void open_with(struct ends *ends, const char *client_key, const char *ser
 static const char KEY[] = "a key of thirty-two bytes, or so",
                   OTHER[] = "a key of thirty-two bytes, of no";
 
-/* Turn by turn until both have an answer. */
+/* Runs both handshakes alternately until both have a result. */
 static void shake(struct ends *ends, int ret[2])
 {
     ret[0] = ret[1] = -EAGAIN;
@@ -107,7 +107,7 @@ static void connect_both(struct ends *ends)
     assert_int_equal(results[1], 0);
 }
 
-/* All of `data` from one end to the other, or the first errno of either. */
+/* Sends all of `data` from one end to the other. Returns 0, or the first error of either end. */
 static int carry(struct ends *ends, int from, const char *data, char *ret, size_t size)
 {
     for (size_t sent = 0, got = 0; got < size;) {
@@ -186,7 +186,7 @@ static void nobody_reads_along(void **state)
     assert_memory_equal(ret, wire.word, strlen(wire.word));
     assert_false(wire.seen);
     assert_int_equal(wire_send(ends->fds[0], wire.word, strlen(wire.word)), strlen(wire.word));
-    assert_true(wire.seen); /* it would be noticed */
+    assert_true(wire.seen); /* the check works */
 }
 
 static void another_key_is_refused(void **state)
@@ -208,7 +208,7 @@ static void one_changed_bit_is_noticed(void **state)
     char *data = some_bytes(PLENTY), *copy = mem_zalloc(PLENTY);
     wire.spoil = wire.passed + PLENTY / 2;
     assert_int_equal(carry(ends, 0, data, copy, PLENTY), -EBADMSG);
-    /* And the other side hears that it was. */
+    /* The other side gets an error, too. */
     char byte;
     assert_int_equal(tls_stream_recv(ends->streams[0], &byte, 1), -EBADMSG);
     free(data);
@@ -237,7 +237,7 @@ static void what_is_no_tls_is_refused(void **state)
     assert_int_equal(tls_stream_handshake(ends->streams[1]), -EBADMSG);
 }
 
-/* RFC 5869, test case 1, whose first 32 bytes these are. */
+/* The first 32 bytes of test case 1 in RFC 5869. */
 static void hkdf_is_that_of_the_standard(void **state)
 {
     static const unsigned char OKM[TLS_KEY_SIZE] = {0x3c, 0xb2, 0x5f, 0x25, 0xfa, 0xac, 0xd5, 0x7a,

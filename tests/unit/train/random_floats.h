@@ -1,4 +1,4 @@
-/* Random tensors for the tests, the same in each run, and the difference of two of them. */
+/* Random tensors for tests, the same in each run, and the difference of two of them. */
 #ifndef TRAINYARD_TESTS_UNIT_TRAIN_RANDOM_FLOATS_H
 #define TRAINYARD_TESTS_UNIT_TRAIN_RANDOM_FLOATS_H
 
@@ -22,7 +22,7 @@ static inline float *zero_floats(size_t count)
     return mem_calloc(count ? count : 1, sizeof(float));
 }
 
-/* The largest difference, relative to the largest value. */
+/* Returns the largest difference, relative to the largest value. */
 static inline double apart(const float *a, const float *b, size_t count)
 {
     double worst = 0, largest = 1e-6;

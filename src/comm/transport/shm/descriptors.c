@@ -33,9 +33,8 @@ static int descriptors_wait(int link, int64_t deadline, struct err *err)
     for (;;) {
         int64_t left = deadline - moment_monotonic_ms();
         int result =
-            poll(&ready, 1,
-                 left > 0 ? (int)left
-                          : 0); /* polls also after the deadline: the message may have arrived */
+            poll(&ready, 1, left > 0 ? (int)left : 0); /* poll() also runs after the deadline,
+                                                        * because the message may have arrived */
         if (result > 0)
             return 0;
         if (result == 0)

@@ -23,12 +23,13 @@ _Static_assert((int)TRANSPORT_HOST_MAX <= (int)DESCRIPTORS_MAX,
 
 static const char PEERS_DIR[] = "/run/trainyard/peers";
 
-/* What a member sends to all others about itself. It consists of bytes only, so that byte order
- * does not matter. */
+/* The card that each member sends to all others. It consists of bytes only, so that byte order does
+ * not matter. */
 struct host_card {
-    char host[HOST_NAME_SIZE]; /* boot id and pretended host name; "": shares with none */
-    uint8_t token[TOKEN_SIZE]; /* that members must send when they connect */
-    char name[40];             /* of its Unix socket; abstract if it begins with '@' */
+    char host[HOST_NAME_SIZE]; /* boot id and pretended host name; "": shares memory with no
+                                * member */
+    uint8_t token[TOKEN_SIZE]; /* token that members must send when they connect */
+    char name[40];             /* name of the Unix socket; '@' at the start: an abstract socket */
 };
 
 /* The first message of a member on the connection to its leader. */
@@ -90,7 +91,8 @@ static int host_listen_at(const char *name, int *ret_fd)
     return 0;
 }
 
-/* Listens in the directory of peers or, if that fails, in the network namespace. */
+/* Listens on a socket in the directory of peers or, if that fails, on an abstract socket of the
+ * network namespace. */
 static int host_listen(struct host_card *card, int *ret_fd, struct err *err)
 {
     uint8_t draw[12];
@@ -167,8 +169,8 @@ static int host_connect_leader(struct host_links *links, const struct host_card 
     return 0;
 }
 
-/* All members have connected and sent their hello before this is called, so a connection without
- * one is refused. */
+/* All members have connected and sent their hello before this call, so a connection without a hello
+ * is rejected. */
 static int host_accept_members(struct host_links *links, int listener, const struct host_card *self,
                                struct err *err)
 {
@@ -225,8 +227,8 @@ int host_links_agree(struct host_links *links, struct control *control, bool yes
     return 0;
 }
 
-/* Exchanges the cards of all members, connects each one to its leader, and tells all members
- * which hosts failed. */
+/* Exchanges the cards of all members, connects each member to its leader, and informs all members
+ * of the group about hosts that failed. */
 static int host_find_members(struct host_links *links, struct control *control,
                              const struct host_card *self, int listener, struct err *err)
 {
@@ -248,7 +250,7 @@ static int host_find_members(struct host_links *links, struct control *control,
     result = host_links_agree(links, control, connected == 0, err);
     if (result == 0 && links->count > 1 && is_leader &&
         host_accept_members(links, listener, self, &links->failure) < 0)
-        host_close_links(links); /* the members detect it at once */
+        host_close_links(links); /* the members of the host detect this at once */
     return result;
 }
 

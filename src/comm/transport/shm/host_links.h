@@ -1,11 +1,11 @@
 /* Finds out which members of a group share a machine, and connects them with Unix sockets, over
- * which they pass descriptors to each other. Each member of a host has one connection to the lowest
- * rank of the host, its leader. Members share a machine if they have the same boot id and can reach
- * each other by a Unix socket: in the directory TRAINYARD_PEERS_DIR, or else /run/trainyard/peers,
- * if it is writable (pods of one job on one node have it), or else in the network namespace. A
- * random token, sent over the authenticated control connections, proves who connects. Called by
- * shm. If anything fails, the members of that host use TCP, and all members of the group know it.
- */
+ * which they pass descriptors to each other. Each member of a host has one connection to the
+ * leader, which is the lowest rank of the host. Members share a machine if they have the same boot
+ * id and can reach each other by a Unix socket. The socket is in the directory TRAINYARD_PEERS_DIR
+ * or /run/trainyard/peers, which pods of one job on one node share. If that is not writable, an
+ * abstract socket in the network namespace is used. A random token, sent over the authenticated
+ * control connections, authenticates a member that connects. Called by shm. If a step fails, the
+ * members of that host use TCP, and all members of the group are informed. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
 #define TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
 
@@ -18,33 +18,38 @@
 enum { HOST_NAME_SIZE = 128 };
 
 struct host_links {
-    int *leaders;                  /* by rank of the group: the lowest rank of the same host */
-    int ranks[TRANSPORT_HOST_MAX]; /* the members of this host, in ascending order */
-    int count, index; /* the number of members of this host, and the place of this one */
-    /* leader: by index, to each member; others: [0] to the leader; -1: none. */
+    int *leaders;                  /* by rank: the lowest rank of the same host */
+    int ranks[TRANSPORT_HOST_MAX]; /* ranks of the members of this host, in ascending order */
+    int count, index;              /* number of members of this host, and position of this member */
+    /* On the leader: by index, the socket to each member. On other members: [0] is the socket to
+     * the leader. -1: no socket. */
     int links[TRANSPORT_HOST_MAX];
-    int wanted;         /* the number of members of this host if nothing had failed */
-    struct err failure; /* why this member cannot share memory; code 0: it can */
+    int wanted;         /* number of members on this machine, including those that failed to
+                         * connect */
+    struct err failure; /* why this member cannot share memory; code 0: no failure */
 };
 
-/* A collective call. `pretend` names the host, so that a test can split one machine into several
- * hosts; NULL: the machine is one host. Fails only if the group breaks. */
+/* A collective call. Tests set `pretend` to a host name, to split one machine into several hosts;
+ * NULL: the machine is one host. Fails only if the group breaks. The caller frees *ret with
+ * host_links_free(). */
 int host_links_open(struct control *control, const char *pretend, struct host_links **ret,
                     struct err *err);
 struct host_links *host_links_free(struct host_links *links);
 DEFINE_CLEANUP(host_links)
 
 /* Fills all fields of `links` except the connections from the host names of all members, by rank. A
- * member with the name "" shares with none. Called by host_links_open(); exported for tests. */
+ * member with the name "" shares memory with no other member. Called by host_links_open(); exported
+ * for tests. */
 void host_links_find(struct host_links *links, const char *const *hosts, int size, int rank);
 
-/* Exchanges one descriptor per member between the members of this host. ret_fds is by index; that
- * of this member is -1; the caller closes the others. Fails after some seconds; other members may
- * have received their descriptors then. */
+/* Exchanges one descriptor per member between the members of this host. ret_fds is indexed like
+ * `ranks`. The entry of this member is -1; the caller closes the others. Fails after a timeout of
+ * some seconds; other members may have received their descriptors by then. */
 int host_links_swap(struct host_links *links, int fd, int *ret_fds, struct err *err);
 
-/* A collective call: asks all members for a yes. The members of a host where one says no are
- * separated: each becomes its own leader, on every member of the group. */
+/* A collective call, in which each member votes with `yes`. If a member of a host votes no, the
+ * members of this host are separated: every member of the group records each of them as its own
+ * leader. */
 int host_links_agree(struct host_links *links, struct control *control, bool yes, struct err *err);
 
 #endif

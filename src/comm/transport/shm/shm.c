@@ -1,5 +1,4 @@
-/* The shared memory transport: opening it, and sharing memory; see transport.h and shm_private.h.
- */
+/* Opens the shared memory transport and shares memory; see transport.h and shm_private.h. */
 #include "comm/transport/shm/shm_private.h"
 
 #include "base/mem.h"
@@ -9,7 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SPIN_NS = 20 * 1000 }; /* other processes use the cores too: after this a wait sleeps */
+enum {
+    SPIN_NS = 20 * 1000
+}; /* a wait spins this long, then sleeps, because other processes need
+    * the cores */
 
 static const size_t SEGMENT_SIZE = SHM_PROGRESS_SIZE + (size_t)SHM_SLOTS * TRANSPORT_SLOT_SIZE;
 
@@ -35,7 +37,7 @@ static void *shm_peer_memory(const struct transport *transport, size_t memory, i
     return NULL;
 }
 
-/* Hands `own` to the other members of the host and maps what they hand over. */
+/* Passes the descriptor of `own` to the other members of the host, and maps their memory. */
 static int shm_map_peers(struct shm *shm, struct shared_memory *own, void **ret_at, struct err *err)
 {
     struct host_links *host = shm->host;
@@ -61,7 +63,7 @@ static void shm_unmap_peers(void **at, const struct shared_memory *own)
             munmap(at[i], own->size);
 }
 
-/* A wait spins only where every member of the host has a core. */
+/* Returns how long a wait spins: 0 unless every member of the host has a core. */
 static int64_t shm_spin_time(int members)
 {
     cpu_set_t cores;
@@ -77,10 +79,10 @@ static int shm_create_segment(struct shm *shm, struct err *err)
     return result == 0 ? shared_memory_populate(shm->segment, err) : result;
 }
 
-/* Members hand memory to each other only after all of a host have agreed that theirs exists: that
- * call waits for late members as every call does. The handing over has a short deadline, because
- * this member does not answer the others meanwhile. A second agreement tells all members whether it
- * worked. */
+/* Members exchange descriptors only after all members of the host have agreed that their memory
+ * exists: this call waits for late members like every call. The exchange has a short deadline,
+ * because this member does not answer pings meanwhile. A second agreement tells all members whether
+ * the exchange worked. */
 static int shm_share_segments(struct shm *shm, struct err *err)
 {
     struct host_links *host = shm->host;
@@ -145,8 +147,8 @@ static int shm_open_host(const struct transport_config *config, struct transport
     return 0;
 }
 
-/* Sets *ret_all to whether every member of this host says yes. All members of the group take part,
- * so that they number their calls alike. */
+/* Sets *ret_all to whether every member of this host voted yes. All members of the group take part,
+ * so that all count the same calls. */
 static int shm_ask_host(struct shm *shm, bool yes, bool *ret_all, struct err *err)
 {
     int size = control_size(shm->control);
@@ -169,7 +171,7 @@ static int shm_prepare_share(struct shm *shm, struct shared_memory *memory, stru
     return shm->host->count > 1 ? shared_memory_populate(memory, err) : -ERR_UNSUPPORTED;
 }
 
-/* In the same steps as shm_share_segments(). */
+/* Shares `memory` in the same steps as shm_share_segments(). */
 static int shm_share(struct transport *transport, struct shared_memory *memory, struct err *err)
 {
     struct shm *shm = (struct shm *)transport;

@@ -1,4 +1,4 @@
-/* Barriers between the members of one host; see shm_private.h. */
+/* Implements the barriers between the members of one host; see shm_private.h. */
 #include "comm/transport/shm/shm_private.h"
 
 #include "base/moment.h"
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 enum {
-    SLEEP_MS = 10,         /* between two looks at the control connections */
-    SURE_NS = 1000 * 1000, /* a difference of two clocks is either 0 or more than this */
+    SLEEP_MS = 10,         /* interval between two checks of the control connections */
+    SURE_NS = 1000 * 1000, /* clocks of two time namespaces differ by 0 or by more than this */
 };
 
 static long shm_futex(_Atomic uint32_t *word, int operation, uint32_t value,
@@ -49,7 +49,7 @@ static bool shm_spin(const struct shm *shm, struct shm_progress *progress)
     return false;
 }
 
-/* Members that have reached the barrier are not late. */
+/* Records which members have reached the barrier, so that they do not count as late. */
 static void shm_note_arrivals(struct shm *shm)
 {
     for (int i = 0; i < shm->host->count; i++)
@@ -117,9 +117,9 @@ static struct shm_call shm_describe_call(const struct shm *shm, const void *data
     return call;
 }
 
-/* Counts how long this member waited for the last one to arrive. The clocks of two members differ
- * if they run in different time namespaces; so the count is at most the time that this member spent
- * here. */
+/* Counts how long this member waited for the last member to arrive. The clocks of two members
+ * differ if they run in different time namespaces, so the wait is limited to the time that this
+ * member spent in the call. */
 static void shm_count_wait(struct shm *shm, size_t which)
 {
     const int64_t own = shm_progress_of(shm, shm->host->index)->calls[which].came_ns;
@@ -157,7 +157,8 @@ int shm_begin(struct transport *transport, const void *data, struct err *err)
         shm->in_place &= other.memory == own.memory && other.offset == own.offset;
         control_note_arrival(shm->control, shm->host->ranks[i]);
     }
-    /* A call may begin here twice; the second time members wait for work, not for a late member. */
+    /* A call of the group may call shm_begin() twice. The second time members wait for computed
+     * data, not for a late member. */
     if (shm->blamed_call != own.note.sequence)
         shm_count_wait(shm, which);
     shm->blamed_call = own.note.sequence;

@@ -1,4 +1,4 @@
-/* The share of one connection in a stream; see lane.h. */
+/* Sends and receives the part of a stream that one connection carries; see lane.h. */
 #include "comm/transport/tcp/lane.h"
 
 #include "comm/transport/reduce.h"
@@ -7,9 +7,10 @@
 #include <string.h>
 
 enum {
-    /* Bytes per turn of sending or receiving, so that neither blocks the other. */
+    /* Limit of bytes per call of tcp_lane_send() or tcp_lane_receive(), so that neither delays the
+     * other. */
     TURN_MAX = 1024 * 1024,
-    /* A smaller part of a piece is held back until more of the piece is ready. */
+    /* A smaller part of a piece is not sent until more of the piece is ready. */
     SEND_MIN = 64 * 1024,
 };
 
@@ -18,7 +19,7 @@ bool tcp_lane_is_done(const struct tcp_lane *lane)
     return lane->filled == lane->first && transfer_cursor_run(&lane->cursor) == 0;
 }
 
-/* The number of bytes that may be sent now. */
+/* Returns the number of bytes that may be sent now. */
 static size_t lane_sendable(const struct tcp_lane *lane, size_t limit)
 {
     const struct transfer_cursor *cursor = &lane->cursor;
@@ -36,7 +37,7 @@ bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit)
     return lane->filled > lane->first || lane_sendable(lane, limit);
 }
 
-/* Rounds the next floats into the scratch. */
+/* Converts the next floats to bfloat16 in the scratch buffer. */
 static void lane_fill(struct tcp_lane *lane, size_t limit)
 {
     size_t size = lane_sendable(lane, limit);
@@ -92,7 +93,8 @@ int tcp_lane_send(struct tcp_lane *lane, size_t limit)
     return true;
 }
 
-/* Receives into the scratch, and converts or adds whole elements into their place. */
+/* Receives into the scratch buffer, then converts or adds whole elements to their place in
+ * memory. */
 static ssize_t lane_receive_and_convert(struct tcp_lane *lane, size_t size)
 {
     bool narrow = lane->cursor.narrow, add = transfer_cursor_piece(&lane->cursor)->add;

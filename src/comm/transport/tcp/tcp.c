@@ -1,6 +1,6 @@
-/* The stream transport over TCP; see transport.h. Sending, receiving and adding take turns in one
- * thread: what was received and added is sent on at once, so that all connections are busy while
- * the sum is computed. Each stream begins with a head that names the call it belongs to. */
+/* The stream transport over TCP; see transport.h. One thread alternates between sending, receiving
+ * and adding. It forwards data as soon as the data is received and added, so that all connections
+ * are busy while the sum is computed. Each stream begins with a head that identifies the call. */
 #include "comm/transport/socket.h"
 #include "comm/transport/tcp/lane.h"
 #include "comm/transport/transport.h"
@@ -12,15 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_HEAD_SIZE = 24, STREAM_NARROW = 0x100 /* a flag beside the kind of the call */ };
+enum {
+    STREAM_HEAD_SIZE = 24,
+    STREAM_NARROW = 0x100 /* flag in the head, added to enum
+                           * control_call */
+};
 
 struct tcp {
     struct transport transport;
     struct control *control;
     struct connection_set connections; /* the data connections */
-    struct pollfd *polls;   /* one per channel to receive from, then one per channel to send to */
-    uint8_t **recv_scratch; /* one buffer per channel, TCP_LANE_SCRATCH bytes */
-    uint8_t **send_scratch; /* the same; each is allocated when first needed */
+    struct pollfd *polls;              /* one per receiving channel, then one per sending channel */
+    uint8_t **recv_scratch; /* by channel: TCP_LANE_SCRATCH bytes, allocated when first needed */
+    uint8_t **send_scratch; /* by channel: TCP_LANE_SCRATCH bytes, allocated when first needed */
 };
 
 /* One plan while it runs. */
@@ -67,8 +71,8 @@ static int tcp_head_check(struct tcp_run *run, struct err *err)
     return control_mismatch(control, run->from, &note, err);
 }
 
-/* Everything before this position may be sent: all bytes that it depends on have been received, on
- * every lane. */
+/* Returns the position in the stream up to which bytes may be sent: all bytes that they depend on
+ * have been received, on every lane. */
 static size_t tcp_send_limit(const struct tcp_run *run)
 {
     size_t least = SIZE_MAX / 2;
@@ -138,8 +142,8 @@ static bool tcp_run_is_complete(const struct tcp_run *run)
     return true;
 }
 
-/* Polls only for what can continue when it is ready: a connection that could send but has nothing
- * to send would end the wait for nothing. */
+/* Polls a connection for sending only if there are bytes to send: otherwise poll() would return at
+ * once without any work to do. */
 static void tcp_run_mark_polls(struct tcp_run *run)
 {
     int channels = run->tcp->connections.channels;
@@ -160,7 +164,7 @@ static void tcp_run_mark_polls(struct tcp_run *run)
     }
 }
 
-/* Around the ring all channels are used; a pair has one connection. */
+/* A plan around the ring uses all channels; a plan between pairs uses one connection. */
 static void tcp_run_assign_lanes(struct tcp_run *run)
 {
     struct tcp *tcp = run->tcp;

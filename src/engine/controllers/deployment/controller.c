@@ -29,7 +29,8 @@ struct call {
     const struct deployment_action *action;
 };
 
-/* The name of a write: the informer must show the set in this version. */
+/* Returns the name of a write for workloads_run_wrote(). The write is complete when the informer
+ * shows this version of the set. */
 static char *deployment_set_version(const struct json *set)
 {
     return mem_printf("%s@%s", kube_meta_uid(set), kube_meta_resource_version(set));
@@ -47,8 +48,8 @@ static void wait_for_set(struct deployment_run *run, const struct json *set)
         workloads_run_wrote(&run->run, write);
 }
 
-/* If the name is taken, the set is the deployment's own and not shown yet, or belongs to another
- * template with the same hash. */
+/* Handles a set that could not be created. If its name is taken, either the deployment has created
+ * the set already and the informer was late, or another template has the same hash. */
 static void not_created(struct deployment_run *run, const struct json *set, const struct err *err)
 {
     struct kube_pass *pass = &run->run.pass;
@@ -78,7 +79,7 @@ static void on_deployment_answer(void *context, struct json *object, const struc
     struct kube_pass *pass = &run->run.pass;
     if (err && action->type == DEPLOYMENT_CREATE_SET)
         not_created(run, action->set, err);
-    /* Also after a conflict: the next pass looks at everything again. */
+    /* After a conflict, too: the next pass reads all objects again. */
     else if (err && err->code != ERR_NOT_FOUND)
         pass->failed = true;
     else if (!err && action->event)
@@ -131,7 +132,7 @@ static void on_deployment_written(void *context, struct json *object, const stru
     kube_pass_answered(&run->run.pass);
 }
 
-/* Both return false if nothing changes. */
+/* Returns false if there is nothing to write. */
 static bool deployment_write_status(struct deployment_run *run)
 {
     struct kube_pass *pass = &run->run.pass;

@@ -54,7 +54,7 @@ static void deployment_advance(struct deployment_pass *pass)
     if (pass->newest)
         deployment_note_found(pass, status);
     if (pass->newest && !pass->deleting && !deployment_plan_annotate(pass))
-        return; /* the revision comes first; the next pass goes on */
+        return; /* the annotations are written first; the next pass continues */
     if (rolling_out)
         settled = roll_out(pass, status);
     else if (!pass->deleting)
@@ -81,7 +81,7 @@ void deployment_reconcile(struct arena *arena, const struct deployment_observed 
     };
     *ret = (struct deployment_plan){.requeue_ms = -1};
     deployment_pass_read(&pass);
-    /* Adoption and release come first. */
+    /* If sets are adopted or released, the next pass continues with the rollout. */
     if (ret->action_count == 0)
         deployment_advance(&pass);
 }

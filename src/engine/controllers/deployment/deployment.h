@@ -1,9 +1,9 @@
-/* The decisions of the Deployment controller: the input is a deployment, its replica sets and the
- * time, the output the actions. A pure function; one pass takes at most one step of a rollout.
+/* The decisions of the Deployment controller. A pure function computes the actions from a
+ * deployment, its replica sets and the time. One call takes at most one step of a rollout.
  *
- * Each template that a deployment had is a ReplicaSet, and a rollout changes their sizes: the new
- * set grows while the sum stays within replicas + maxSurge, and the old sets shrink while the
- * available pods stay at or above replicas - maxUnavailable. */
+ * A deployment has one ReplicaSet per pod template that it has had, and a rollout changes the sizes
+ * of these sets. The new set grows while all sets together have at most replicas + maxSurge pods.
+ * The old sets shrink while at least replicas - maxUnavailable pods are available. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
 #define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
 
@@ -27,14 +27,14 @@ enum deployment_action_type {
 
 struct deployment_action {
     enum deployment_action_type type;
-    const struct json *set;   /* the present set, or the new one */
+    const struct json *set;   /* the existing set, or the set to create */
     const struct json *patch; /* a merge patch for DEPLOYMENT_PATCH_SET */
     const char *event;        /* the message of the event after success; NULL: none */
 };
 
 struct deployment_observed {
     const struct json *deployment;
-    /* Sets of its namespace that it controls, or that have no controller. */
+    /* Sets in the deployment's namespace that it controls, or that have no controller. */
     const struct json *const *sets;
     size_t set_count;
     const struct json *const *pods; /* the pods that the sets control */
@@ -46,15 +46,16 @@ struct deployment_plan {
     struct deployment_action *actions;
     size_t action_count, action_capacity;
     struct json *status;  /* the new status if all actions succeed */
-    const char *revision; /* to be written into its annotations; NULL: it is there already */
+    const char *revision; /* DEPLOYMENT_REVISION to write on the deployment; NULL: no change */
     int64_t requeue_ms;   /* reconcile again after this time; -1: when an object changes */
 };
 
 void deployment_reconcile(struct arena *arena, const struct deployment_observed *observed,
                           struct deployment_plan *ret);
 
-/* Write into the status why the new set was not created. After a collision, the name of another
- * set, the next pass uses another hash. Every other reason is a failure. */
+/* These functions write into the status why the new set was not created. A collision means that
+ * another set has the same name; the next pass then uses another hash. Every other reason is a
+ * failure. */
 void deployment_note_collision(struct arena *arena, struct json *status);
 void deployment_note_failure(struct arena *arena, struct json *status, const char *message,
                              int64_t now_ms);

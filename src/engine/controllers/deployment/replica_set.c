@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BURST = 500 /* pods created or deleted in one pass; the next one goes on */ };
+enum { BURST = 500 /* pods created or deleted per pass; the next pass continues */ };
 
 /* The part of a pod that decisions depend on. */
 struct replica {
     const struct json *pod;
     const char *node;
     bool running, ready;
-    int64_t ready_ms; /* when it became ready; 0: unknown */
+    int64_t ready_ms; /* when the pod became ready; 0: unknown */
     int64_t cost;     /* the annotation pod-deletion-cost */
-    int64_t crowd;    /* the set's ready pods on the same node */
+    int64_t crowd;    /* the number of the set's ready pods on the same node */
     int64_t restarts;
 };
 
@@ -101,8 +101,9 @@ static int replica_set_compare_numbers(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Sorts the pods to delete first, by Kubernetes' order: not on a node, not running, not ready, low
- * cost, on a node with many others, ready for a short time, restarted often, young. */
+/* Puts the pods that are deleted first to the front, in the order of Kubernetes: pods without a
+ * node, not running, not ready, with a low deletion cost, on a node with many pods of the set,
+ * ready for a short time, restarted often, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct replica *x = a, *y = b;
@@ -206,7 +207,7 @@ void replica_set_note_failure(struct arena *arena, struct json *status, const ch
             json_remove(status, "conditions");
         return;
     }
-    if (condition) /* the first failure stays until it is over */
+    if (condition) /* the first failure stays until a pass has none */
         return;
     const struct kube_condition failure = {.type = "ReplicaFailure",
                                            .status = "True",
@@ -221,7 +222,7 @@ void replica_set_reconcile(struct arena *arena, const struct replica_observed *o
 {
     struct replica *replicas = ARENA_ARRAY(arena, struct replica, observed->pod_count + 1);
     *ret = (struct replica_plan){
-        /* At most one action per present pod, and one per new pod. */
+        /* At most two actions per existing pod, and one per new pod. */
         .actions = ARENA_ARRAY(arena, struct replica_action, 2 * observed->pod_count + BURST),
         .requeue_ms = -1,
     };

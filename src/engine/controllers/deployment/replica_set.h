@@ -1,5 +1,5 @@
-/* The decisions of the ReplicaSet controller: the input is a set, the pods that it has or may
- * adopt, and the time, the output the actions. A pure function. */
+/* The decisions of the ReplicaSet controller. A pure function computes the actions from a set, the
+ * pods that it has or may adopt, and the time. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_REPLICA_SET_H
 #define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_REPLICA_SET_H
 
@@ -15,13 +15,13 @@ enum replica_action_type {
 
 struct replica_action {
     enum replica_action_type type;
-    /* The present pod; NULL for REPLICA_CREATE, because all new pods are equal. */
+    /* The existing pod; NULL for REPLICA_CREATE, because all new pods are equal. */
     const struct json *pod;
 };
 
 struct replica_observed {
     const struct json *set;
-    /* Pods of its namespace that it controls, or that have no controller. */
+    /* Pods in the set's namespace that it controls, or that have no controller. */
     const struct json *const *pods;
     size_t pod_count;
     int64_t now_ms; /* wall time */
@@ -40,7 +40,8 @@ void replica_set_reconcile(struct arena *arena, const struct replica_observed *o
 /* Returns a pod of the set, ready to be created. */
 struct json *replica_set_pod(struct arena *arena, const struct json *set);
 
-/* Writes into the status why pods could not be created or deleted; `reason` NULL: they could. */
+/* Writes into the status why pods could not be created or deleted; `reason` is NULL if there was no
+ * failure. */
 void replica_set_note_failure(struct arena *arena, struct json *status, const char *reason,
                               const char *message, int64_t now_ms);
 

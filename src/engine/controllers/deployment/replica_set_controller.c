@@ -24,7 +24,8 @@ struct call {
     const struct replica_action *action;
 };
 
-/* The name of a deletion: the informer must show the pod as being deleted. */
+/* Returns the name of a deletion for workloads_run_wrote(). It is complete when the informer shows
+ * that the pod is being deleted. */
 static char *deletion_of(const char *uid)
 {
     return mem_printf("-%s", uid);
@@ -68,7 +69,8 @@ static void on_replica_set_answer(void *context, struct json *object, const stru
     struct call *call = context;
     struct set_run *run = call->run;
     enum replica_action_type type = call->action->type;
-    /* The object is gone or has changed: the informer shows that, and the next pass looks again. */
+    /* The object is gone or has changed: the informer will show that, and the next pass decides
+     * again. */
     bool settled =
         err && type != REPLICA_CREATE && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
     if (err && !settled) {
@@ -130,7 +132,7 @@ static void on_replica_set_status(void *context, struct json *object, const stru
     kube_pass_answered(&run->run.pass);
 }
 
-/* Returns false if nothing changes. */
+/* Returns false if the status does not change. */
 static bool replica_set_write_status(struct set_run *run)
 {
     struct kube_pass *pass = &run->run.pass;
@@ -234,7 +236,7 @@ static void pod_changed(struct workloads *sets, const struct kube_object *pod, b
 static void on_replica_set_pod_changed(void *self, struct kube_object *old,
                                        struct kube_object *new_)
 {
-    /* A set that lost the pod is told, too. */
+    /* A set that no longer controls the pod is queued, too. */
     if (old &&
         (!new_ || !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
         pod_changed(self, old, new_ == NULL);

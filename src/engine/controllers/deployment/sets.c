@@ -65,8 +65,8 @@ static int64_t next_revision(const struct deployment_pass *pass)
     return max + 1;
 }
 
-/* Adds the deployment's annotations that `set` lacks to the patch. Returns whether there were any.
- */
+/* Adds the deployment's annotations that `set` lacks to `target`. Returns whether there were
+ * any. */
 static bool copy_annotations(struct deployment_pass *pass, const struct json *set,
                              struct json *target)
 {
@@ -127,7 +127,8 @@ bool deployment_plan_annotate(struct deployment_pass *pass)
 
 /* ---- A new set ------------------------------------------------------------------------------- */
 
-/* A short hash of the template, of letters and digits that form no words, as in Kubernetes. */
+/* Returns a short hash of the template. As in Kubernetes, its alphabet has no vowels, so that no
+ * words appear. */
 static const char *hash_of(struct deployment_pass *pass, const struct json *template_)
 {
     static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -197,8 +198,8 @@ void deployment_plan_resize(struct deployment_pass *pass)
         annotate_size(pass, patch);
         json_set_int(pass->arena, json_ensure_object(pass->arena, patch, "spec"), "replicas",
                      set->wanted);
-        /* The patch names the set's version: if another client has changed the size, the next pass
-         * looks at it. */
+        /* The patch contains the set's resourceVersion. If another client has changed the size, the
+         * patch fails, and the next pass uses that size. */
         json_set_string(pass->arena, json_get(patch, "metadata"), "resourceVersion",
                         kube_meta_resource_version(set->json));
         deployment_plan_add(

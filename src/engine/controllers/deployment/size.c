@@ -1,5 +1,4 @@
-/* The sizes of a deployment's sets: the arithmetic of a rollout, as in Kubernetes. Pure, with
- * numbers only. */
+/* Computes the sizes of a deployment's sets during a rollout, as in Kubernetes. Pure. */
 #include "engine/controllers/deployment/internal.h"
 
 #include <stdlib.h>
@@ -31,7 +30,6 @@ static bool any_changed(const struct deployment_pass *pass)
     return false;
 }
 
-/* How large a new set of `size` pods may become. */
 int64_t deployment_size_new(const struct deployment_pass *pass, int64_t size)
 {
     if (!pass->rolling)
@@ -52,8 +50,8 @@ static bool grow_new(struct deployment_pass *pass)
     return set->wanted != set->size;
 }
 
-/* Removes old pods that are not available first; else a rollout over a broken one would never end.
- */
+/* Removes old pods that are not available first. Otherwise a rollout that replaces a broken version
+ * would never end. */
 static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
 {
     int64_t dropped = 0;
@@ -68,8 +66,8 @@ static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
     return dropped;
 }
 
-/* The status of a set that was just made smaller may still show more pods. It counts with at most
- * its new size. */
+/* The status of a set that was just made smaller may still show more pods. So a set counts with at
+ * most its new size. */
 static void shrink_old(struct deployment_pass *pass, int64_t least_available)
 {
     int64_t available = 0;
@@ -112,7 +110,8 @@ bool deployment_size_recreate(struct deployment_pass *pass)
 
 /* ---- Another number of replicas -------------------------------------------------------------- */
 
-/* Sorts larger sets first; among equals the newer when growing, the older when shrinking. */
+/* Sorts larger sets first. Sets of the same size are sorted by age: the newest first here, the
+ * oldest first in compare_shrinking(). */
 static int compare_growing(const void *a, const void *b)
 {
     const struct deployment_set *x = *(struct deployment_set *const *)a,
@@ -141,7 +140,7 @@ static int64_t divide_rounded(int64_t a, int64_t b)
     return (2 * a + b) / (2 * b);
 }
 
-/* The change of one set if all sets kept their shares. */
+/* Returns by how many pods the set changes if all sets keep their proportions. */
 static int64_t size_fraction(const struct deployment_pass *pass, const struct deployment_set *set)
 {
     if (pass->replicas == 0)

@@ -33,7 +33,7 @@ static void status_set_condition(struct arena *arena, struct json *status, const
                        KUBE_CONDITION_MOVE_LAST | (renew ? 0 : KUBE_CONDITION_KEEP_REASON));
 }
 
-/* The deployment has no condition Progressing yet. */
+/* Adds the condition Progressing if the deployment has none yet. */
 void deployment_note_found(struct deployment_pass *pass, struct json *status)
 {
     if (pass->deadline_s >= 0 &&
@@ -184,7 +184,8 @@ static void status_judge_progress(struct deployment_pass *pass, struct json *sta
         pass->plan->requeue_ms = late_ms - pass->now_ms + 1000;
 }
 
-/* The condition of the new set, or of any other, whose pods cannot be created. */
+/* Returns the condition ReplicaFailure of the new set or, if it has none, of any other set; NULL:
+ * none. */
 static const struct json *replica_failure(const struct deployment_pass *pass)
 {
     const struct json *found =

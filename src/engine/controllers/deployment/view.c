@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number, or a percentage of the replicas, rounded up or down. */
+/* Resolves a number or a percentage of the replicas. `up` rounds a percentage up, else it is
+ * rounded down. */
 static int64_t view_resolve_share(const struct json *value, int64_t replicas, bool up)
 {
     const char *text = json_text(value);

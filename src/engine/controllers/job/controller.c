@@ -21,7 +21,7 @@ static int job_compare_age(const void *a, const void *b)
     return left != right ? (left < right ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Sorted, the oldest first. */
+/* Returns the pods of the job, the oldest first. */
 static const struct json **job_gather_pods(struct job_run *run, size_t *ret_count)
 {
     struct kube_informer *informer = hub_informer(run->run.hub, "pods");

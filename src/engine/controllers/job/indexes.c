@@ -14,7 +14,8 @@ void job_indexes_init(struct job_indexes *indexes, struct arena *arena)
     *indexes = (struct job_indexes){.arena = arena};
 }
 
-/* The first range that ends at or after the index; `count` if none does. */
+/* Returns the position of the first range that ends at or after the index, or `count` if none
+ * does. */
 static size_t job_indexes_find(const struct job_indexes *indexes, int64_t index)
 {
     size_t low = 0, high = indexes->count;

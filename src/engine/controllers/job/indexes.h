@@ -13,7 +13,7 @@ struct job_index_range {
     int64_t first, last;
 };
 
-/* Sorted ranges with a gap between any two, in the arena. */
+/* Sorted ranges in the arena. At least one index is missing between two ranges. */
 struct job_indexes {
     struct arena *arena;
     struct job_index_range *ranges;
@@ -22,16 +22,16 @@ struct job_indexes {
 
 void job_indexes_init(struct job_indexes *indexes, struct arena *arena);
 
-/* Adds the indexes of a text. Parts that are not valid are skipped: only this program writes the
- * field, and a user's wrong edit must not stop the job. */
+/* Adds the indexes of a text. Invalid parts are skipped: the text comes from a status field that
+ * only this program should write, and a user's wrong edit must not stop the job. */
 void job_indexes_parse(struct job_indexes *indexes, const char *text);
 char *job_indexes_text(const struct job_indexes *indexes);
 
 void job_indexes_add(struct job_indexes *indexes, int64_t index);
 bool job_indexes_has(const struct job_indexes *indexes, int64_t index);
-/* How many indexes below `limit` are in the set. */
+/* Returns how many indexes below `limit` are in the set. */
 int64_t job_indexes_size(const struct job_indexes *indexes, int64_t limit);
-/* The lowest index from `from` on that is not in the set. */
+/* Returns the lowest index at or above `from` that is not in the set. */
 int64_t job_indexes_next_missing(const struct job_indexes *indexes, int64_t from);
 
 #endif

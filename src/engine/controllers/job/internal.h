@@ -29,16 +29,17 @@ struct job_pod {
     const struct json *json;
     const char *uid;
     enum job_pod_state state;
-    bool tracked; /* it has the finalizer of Jobs */
-    bool stopped; /* this controller stopped it */
+    bool tracked; /* the pod has JOB_FINALIZER */
+    bool stopped; /* this controller stopped the pod */
     bool running, ready;
     int64_t index; /* -1: none */
     int64_t created_ms;
-    int64_t ended_ms; /* when it ended, if it has */
-    /* When a pod that is being deleted counts as ended at the latest; 0: never. */
+    int64_t ended_ms; /* when the pod ended; only valid if it has ended */
+    /* A pod that is being deleted counts as ended at this time, even if no node reports it; 0:
+     * never. */
     int64_t certain_ms;
     int64_t restarts; /* restarts in place by the node */
-    bool surplus;     /* this pass stops it */
+    bool surplus;     /* this pass stops the pod */
 };
 
 struct job_pass {
@@ -51,8 +52,8 @@ struct job_pass {
     struct map by_uid;          /* uid → struct job_pod */
     struct json *status;        /* becomes the new status */
     struct job_indexes indexes; /* the indexes that succeeded */
-    int64_t succeeded, failed;  /* with the pods whose uid is in the status but not counted yet */
-    size_t uncounted;           /* the number of these pods */
+    int64_t succeeded, failed;  /* both include the pods in uncountedTerminatedPods */
+    size_t uncounted;           /* the number of pods in uncountedTerminatedPods */
     size_t active, leaving, ready;
     bool crowded; /* more pods have ended than one pass may count */
     struct job_plan *plan;
@@ -78,13 +79,13 @@ void job_plan_add(struct job_pass *pass, enum job_action_type type, const struct
 void job_plan_event(struct job_pass *pass, bool warning, const char *reason, const char *message);
 void job_plan_requeue(struct job_pass *pass, int64_t delay_ms); /* the shortest delay counts */
 
-/* Conditions of the status. A reason and message are kept if the status of the condition does not
- * change. */
+/* Read and set conditions of the job's status. job_condition_set() keeps the old reason and message
+ * if the condition's status does not change. */
 bool job_condition_is_true(const struct json *status, const char *type);
 const struct json *job_condition_find(const struct json *status, const char *type);
 void job_condition_set(struct job_pass *pass, const char *type, bool is_true, const char *reason,
                        const char *message);
-/* A time in the status, or -1. */
+/* Returns the time in member `name`, or -1 if it is missing. */
 int64_t job_status_time(const struct json *object, const char *name);
 void job_status_set_time(struct job_pass *pass, const char *name);
 

@@ -1,5 +1,5 @@
-/* One pass over a job; see job.h. The questions are asked in this order: is the job being deleted,
- * has it ended, is it complete, must it fail, is it suspended, does it run. */
+/* One pass over a job; see job.h. The pass checks in this order: is the job being deleted, has it
+ * ended, is it complete, must it fail, is it suspended. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/moment.h"
@@ -91,7 +91,8 @@ static bool is_overdue(struct job_pass *pass)
     return left_ms <= 0;
 }
 
-/* A verdict stays, whatever the pods do while they end. */
+/* Returns the verdict of an earlier pass. It stays, even if the last pods succeed while they are
+ * stopped. */
 static struct verdict given_verdict(const struct job_pass *pass)
 {
     const struct json *given = job_condition_find(pass->status, "FailureTarget");
@@ -100,7 +101,7 @@ static struct verdict given_verdict(const struct job_pass *pass)
                  : (struct verdict){0};
 }
 
-/* Why the job must fail; reason NULL: it goes on. */
+/* Returns why the job must fail. The reason is NULL if the job continues. */
 static struct verdict job_judge(struct job_pass *pass)
 {
     if (pass->failed > pass->spec.backoff_limit ||
@@ -155,7 +156,7 @@ static void job_decide(struct job_pass *pass)
 {
     job_pass_count(pass);
     if (!pass->spec.suspend)
-        job_resume(pass); /* a job that ends at once has started, too */
+        job_resume(pass); /* sets startTime, even if the job ends in this pass */
     struct verdict verdict = given_verdict(pass);
     if (!verdict.reason && has_all(pass)) {
         job_complete(pass);

@@ -1,12 +1,11 @@
-/* The decisions of the Job controller: the input is a job, its pods and the time, the output the
- * actions. A pure function, so that every rule is a row of a test and whole lifetimes of jobs run
- * in simulation.
+/* The decisions of the Job controller. A pure function computes the actions from a job, its pods
+ * and the time. So a test needs no server, and whole lifetimes of jobs run in simulation.
  *
- * Every pod that ended is counted exactly once, whichever process dies in between: the pod has a
- * finalizer until it is counted. First its uid is written into the job's status
- * (uncountedTerminatedPods). Then the finalizer is removed. When the pod is seen without the
- * finalizer, the uid is replaced by a number. The index of a pod that succeeded is a member of a
- * set and needs no such care. */
+ * Every pod that ended is counted exactly once, even if a process dies in between, because the pod
+ * has a finalizer until it is counted. First the pod's uid is written into the job's status
+ * (uncountedTerminatedPods). Then the finalizer is removed. When an informer shows the pod without
+ * the finalizer, the uid is removed and the number of pods is raised. A completed index needs no
+ * such steps: adding it to the set of indexes twice changes nothing. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
 #define TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
 
@@ -15,15 +14,16 @@
 
 #define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
 #define JOB_INDEX_KEY "batch.kubernetes.io/job-completion-index" /* annotation, label */
-/* Set on pods that this controller stops: their end is no failure. */
+/* Set on pods that this controller stops. Their end does not count as a failure. */
 #define JOB_STOPPED_ANNOTATION "trainyard.dev/job-stopped"
 #define JOB_COMPONENT          "job-controller"
 
-/* The actions are carried out in this order. Each type starts when all responses to the one before
- * have arrived, so that no action follows from a status that was not written. */
+/* The status is written first; then the actions are carried out in this order. Each type of action
+ * starts when all calls before it have been answered, so that no action relies on a status that was
+ * not written. */
 enum job_action_type {
     JOB_RELEASE_POD, /* remove the finalizer */
-    JOB_MARK_POD,    /* mark that its end will be no failure */
+    JOB_MARK_POD,    /* set JOB_STOPPED_ANNOTATION */
     JOB_DELETE_POD,
     JOB_CREATE_POD,
     JOB_DELETE_JOB,
@@ -32,7 +32,7 @@ enum job_action_type {
 
 struct job_action {
     enum job_action_type type;
-    const struct json *object; /* the present pod or job, or the new pod */
+    const struct json *object; /* the existing pod or job, or the pod to create */
 };
 
 struct job_event {
@@ -51,7 +51,7 @@ struct job_plan {
 
 struct job_observed {
     const struct json *job;         /* as the API returned it: valid, with its defaults */
-    const struct json *const *pods; /* all pods that it controls */
+    const struct json *const *pods; /* all pods that the job controls */
     size_t pod_count;
     int64_t now_ms; /* wall time */
 };

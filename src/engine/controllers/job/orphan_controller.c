@@ -1,5 +1,6 @@
-/* Removes the finalizer of Jobs from pods that have no Job any more: the Job was deleted, or has
- * released them. No controller counts these pods, and their deletion would wait for ever. */
+/* Removes JOB_FINALIZER from pods that no longer have a Job, because the Job was deleted or has
+ * released them. Otherwise their deletion would wait forever, because no controller counts these
+ * pods. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -38,7 +39,8 @@ static void on_released(void *context, struct json *object, const struct err *er
     hub_task_end(&release->task);
 }
 
-/* Whether a Job that exists controls the pod, with the same uid, not only the same name. */
+/* Whether the Job that controls the pod exists. A new Job with the same name has another uid and
+ * does not count. */
 static bool has_job(struct orphans *orphans, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);

@@ -1,4 +1,5 @@
-/* The pod of a job: the template, with the names, labels and owner of this job and index. Pure. */
+/* Builds the pod of a job from its template, with the names, labels and owner of this job and
+ * index. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/str.h"
@@ -41,7 +42,7 @@ static void set_index(struct arena *arena, struct json *pod, const struct job_sp
     struct json *pod_spec = json_ensure_object(arena, pod, "spec");
     kube_meta_set_annotation(arena, pod, JOB_INDEX_KEY, text);
     kube_meta_set_label(arena, pod, JOB_INDEX_KEY, text);
-    /* The index stays readable in the name of the pod, however long the name of the job is. */
+    /* A long job name is shortened, so that the pod's name still ends with the index. */
     json_set(arena, json_get(pod, "metadata"), "generateName",
              json_stringf(arena, "%.*s%s", GENERATE_MAX - (int)strlen(behind), spec->name, behind));
     json_set(arena, pod_spec, "hostname", json_stringf(arena, "%s-%s", spec->name, text));

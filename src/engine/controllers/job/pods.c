@@ -1,5 +1,5 @@
-/* Decides which pods a job should have: as many as it may run and still needs, each index once, and
- * after failures none before the back-off is over. Pure. */
+/* Decides which pods a job creates and stops. At most spec.parallelism pods run, each index has one
+ * pod, and after a failure no pod is created until the back-off is over. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "kube/object.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    CREATE_MAX = 500, /* in one pass; the next one goes on */
+    CREATE_MAX = 500, /* pods created per pass; the next pass continues */
     BACKOFF_FIRST_MS = 10 * 1000,
     BACKOFF_MAX_MS = 360 * 1000,
 };
@@ -31,7 +31,8 @@ void job_pass_stop_all(struct job_pass *pass, bool as_failures)
         job_pods_stop(pass, &pass->pods[i], as_failures);
 }
 
-/* Sorts the pods to stop first: not running, not ready, high index, young. */
+/* Puts the pods that are stopped first to the front: pods that are not running, not ready, with a
+ * high index, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct job_pod *x = *(struct job_pod *const *)a, *y = *(struct job_pod *const *)b;
@@ -46,7 +47,7 @@ static int compare_value(const void *a, const void *b)
     return strcmp(x->uid, y->uid);
 }
 
-/* The active pods, sorted by compare_value(). */
+/* Returns the active pods, sorted by compare_value(). */
 static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
 {
     struct job_pod **ranked = ARENA_ARRAY(pass->arena, struct job_pod *, pass->count + 1);
@@ -59,8 +60,8 @@ static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
     return ranked;
 }
 
-/* Stops pods whose index is complete, too high, or taken by another pod. Leaves the indexes that
- * have a pod in `taken`. */
+/* Stops pods whose index is complete, too high, or taken by another pod. Adds each index that keeps
+ * its pod to `taken`. */
 static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 {
     size_t count;
@@ -81,8 +82,9 @@ static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 
 /* ---- Creating pods --------------------------------------------------------------------------- */
 
-/* How long no pod may be created: 10 s after a failure, twice as long after each further one, up to
- * 6 min. A success resets it. It is computed from the pods, so it survives a restart. */
+/* Returns how long no pod may be created. The back-off is 10 s after a failure and doubles with
+ * each further failure, up to 6 min. A success resets it. It is computed from the pods, so it
+ * survives a restart of this process. */
 static int64_t backoff_left(const struct job_pass *pass)
 {
     int64_t success_ms = -1, failure_ms = -1, delay_ms = 0;
@@ -128,7 +130,7 @@ static void job_pods_create(struct job_pass *pass, int64_t wanted, struct job_in
     }
 }
 
-/* How many pods may run. A work queue gets no new pods after one pod has succeeded. */
+/* Returns how many pods may run. A work queue gets no new pods after one pod has succeeded. */
 static int64_t wanted_active(const struct job_pass *pass)
 {
     int64_t present = (int64_t)(pass->active + pass->leaving), open;

@@ -7,7 +7,8 @@
 #include "engine/controllers/garbage.h"
 #include "kube/object.h"
 
-/* The status, then one stage per type of action, in their order. */
+/* The first stage writes the status. Then each type of action has a stage, in the order of the
+ * enum. */
 enum { STAGE_STATUS, STAGE_ACTIONS, STAGES = STAGE_ACTIONS + JOB_ACTION_TYPES };
 
 /* ---- The status ------------------------------------------------------------------------------ */
@@ -59,7 +60,8 @@ static void on_job_run_answer(void *context, struct json *object, const struct e
     struct job_run *run = call->run;
     struct kube_pass *pass = &run->run.pass;
     enum job_action_type type = call->action->type;
-    /* The object is gone or has changed: the informer shows that, and the next pass looks again. */
+    /* The object is gone or has changed: the informer will show that, and the next pass decides
+     * again. */
     bool settled =
         err && type != JOB_CREATE_POD && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
     if (err && !settled)
@@ -104,8 +106,8 @@ static void job_run_start_action(struct job_run *run, const struct job_action *a
                    call);
         break;
     case JOB_MARK_POD:
-        /* The patch names the version: a pod that has failed meanwhile failed by itself, and
-         * counts. */
+        /* The patch contains the resourceVersion, so that it fails if the pod has ended meanwhile.
+         * Such a pod ended by itself, and its failure counts. */
         patch = json_object(pass->arena);
         json_set_string(pass->arena, json_ensure_object(pass->arena, patch, "metadata"),
                         "resourceVersion", kube_meta_resource_version(object));

@@ -11,6 +11,6 @@ struct job_run {
     struct job_plan plan;
 };
 
-extern const struct kube_pass_stages JOB_RUN_STAGES; /* the stages of its pass */
+extern const struct kube_pass_stages JOB_RUN_STAGES; /* the stages of a job's pass */
 
 #endif

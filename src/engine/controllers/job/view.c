@@ -40,7 +40,8 @@ static int64_t read_index(const struct json *pod)
     return index;
 }
 
-/* When the last of its containers ended; if none says so, when the pod was deleted or created. */
+/* Returns when the pod's last container ended. If no container reports an end, returns when the pod
+ * was deleted or created. */
 static int64_t read_end(const struct json *pod)
 {
     int64_t end = -1, at;
@@ -66,9 +67,10 @@ static int64_t job_read_restarts(const struct json *pod)
     return sum;
 }
 
-/* A node reports how a pod ended before it confirms the deletion with a grace period of 0. A pod
- * that never started has no end to report. A pod that a user deleted with a grace period of 0 may
- * still run, and if its node is gone, its end is never reported. */
+/* A node reports how a pod ended before it confirms the deletion with a grace period of 0. So a pod
+ * with that grace period and without a report has either never started, or a user deleted it with a
+ * grace period of 0. In the second case it may still run. If its node is gone, its end is never
+ * reported. */
 static enum job_pod_state read_state(const struct json *pod, int64_t now_ms, int64_t *ret_certain)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");

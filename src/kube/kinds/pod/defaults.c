@@ -1,5 +1,5 @@
-/* The defaults of pods, as in Kubernetes. They are written into the object, so that every reader
- * sees the same pod. */
+/* Sets the defaults of pods, as in Kubernetes. They are written into the object, so that every
+ * reader sees the same pod. */
 #include "kube/kinds/pod/pod.h"
 
 #include "base/json/json_list.h"
@@ -29,7 +29,7 @@ static void resource_defaults(struct arena *arena, struct json *container)
     }
 }
 
-/* In the network of the node, the default host port is the container port. */
+/* For a pod with hostNetwork, the default host port is the container port. */
 static void port_defaults(struct arena *arena, struct json *ports)
 {
     JSON_EACH (port, ports)
@@ -77,7 +77,7 @@ void kube_pod_spec_defaults(struct arena *arena, struct json *spec)
     }
 }
 
-/* Defaults that only pods get, and no templates. */
+/* Sets all defaults of a pod. Pod templates get only kube_pod_spec_defaults(). */
 void kube_pod_defaults(struct arena *arena, struct json *pod)
 {
     static const char *const lists[] = {"containers", "initContainers", NULL};
@@ -90,8 +90,8 @@ void kube_pod_defaults(struct arena *arena, struct json *pod)
     default_bool(arena, spec, "enableServiceLinks", true);
 }
 
-/* Guaranteed: the limits of cpu and memory of every container equal its requests. BestEffort: no
- * container has any of them. Burstable: all other pods. */
+/* Returns the QoS class. Guaranteed: every container has limits of cpu and memory that equal its
+ * requests. BestEffort: no container has requests or limits. Burstable: all other pods. */
 static const char *quality_of_service(const struct json *pod)
 {
     static const char *const needed[] = {"cpu", "memory"};

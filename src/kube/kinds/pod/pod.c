@@ -5,16 +5,16 @@
 
 static const struct kube_column POD_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Ready", "How many of its containers are ready.", table_pod_ready),
-    COLUMN_TEXT("Status", "Status of its containers as a whole.", table_pod_status),
+    COLUMN_TEXT("Ready", "Containers that are ready, out of all containers.", table_pod_ready),
+    COLUMN_TEXT("Status", "Status of the pod, derived from its containers.", table_pod_status),
     COLUMN_TEXT("Restarts", "How often its containers were restarted, and when last.",
                 table_pod_restarts),
     COLUMN_AGE,
-    COLUMN_WIDE("IP", "Address of the pod.", table_pod_ip),
-    COLUMN_WIDE("Node", "Node on which it runs.", table_pod_node),
-    COLUMN_WIDE("Nominated Node", "Node where room is being made for it.",
+    COLUMN_WIDE("IP", "IP address of the pod.", table_pod_ip),
+    COLUMN_WIDE("Node", "Node that the pod runs on.", table_pod_node),
+    COLUMN_WIDE("Nominated Node", "Node on which pods are preempted for this pod.",
                 table_pod_nominated_node),
-    COLUMN_WIDE("Readiness Gates", "How many of its extra conditions hold.",
+    COLUMN_WIDE("Readiness Gates", "Readiness gates whose condition is True, out of all gates.",
                 table_pod_readiness_gates),
 };
 

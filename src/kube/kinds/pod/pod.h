@@ -1,4 +1,4 @@
-/* Pods: the hooks of their row, and the defaults of a pod spec wherever it stands. */
+/* Pods: the hooks of their row, and the defaults of a pod spec, which pod templates use, too. */
 #ifndef TRAINYARD_KUBE_KINDS_POD_POD_H
 #define TRAINYARD_KUBE_KINDS_POD_POD_H
 

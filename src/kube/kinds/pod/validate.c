@@ -1,4 +1,4 @@
-/* Validation of pods, in Kubernetes' words. The files validate_….c validate the parts: containers,
+/* Validates pods, with Kubernetes' messages. The files validate_….c validate the parts: containers,
  * volumes, placement. */
 #include "kube/kinds/pod/validate.h"
 

@@ -1,4 +1,5 @@
-/* Shared by the files that validate pods. The types of the spec were checked by decoding. */
+/* Shared by the files that validate pods. Decoding has already checked the types of all values in
+ * the spec. */
 #ifndef TRAINYARD_KUBE_KINDS_POD_VALIDATE_H
 #define TRAINYARD_KUBE_KINDS_POD_VALIDATE_H
 
@@ -29,8 +30,8 @@ void kube_pod_validate_watched(struct pod_scope *scope, const struct json *conta
 void kube_pod_validate_container_security(struct field_errors *errors, const struct json *context,
                                           const char *field);
 
-/* validate_env.c: references to fields of the pod. `supported` lists the fields that may be named.
- */
+/* validate_env.c: validate references to fields of the pod. `supported` lists the allowed
+ * fields. */
 void kube_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
                                  const char *const *supported, const char *field);
 void kube_pod_validate_resource_ref(struct field_errors *errors, const struct json *ref,
@@ -38,13 +39,13 @@ void kube_pod_validate_resource_ref(struct field_errors *errors, const struct js
 
 /* validate_volume.c */
 void kube_pod_validate_volumes(struct pod_scope *scope);
-/* Sources that PersistentVolumes have, too. */
+/* Validate volume sources that PersistentVolumes have, too. */
 void kube_pod_validate_host_path(struct field_errors *errors, const struct json *source,
                                  const char *field);
 void kube_pod_validate_nfs(struct field_errors *errors, const struct json *source,
                            const char *field);
 
-/* validate_place.c: on which nodes the pod may run. */
+/* validate_place.c: fields that choose the nodes on which the pod may run. */
 void kube_pod_validate_tolerations(struct pod_scope *scope);
 void kube_pod_validate_affinity(struct pod_scope *scope);
 void kube_pod_validate_spreading(struct pod_scope *scope);
@@ -52,7 +53,7 @@ void kube_pod_validate_spreading(struct pod_scope *scope);
 /* validate_security.c */
 void kube_pod_validate_security(struct pod_scope *scope);
 
-/* validate_update.c: compares the pod with what it was. */
+/* validate_update.c: validates the changes from `old` to `pod`. */
 void kube_pod_validate_update(struct field_errors *errors, const struct json *pod,
                               const struct json *old);
 

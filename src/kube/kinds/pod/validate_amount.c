@@ -12,21 +12,21 @@
 #define HUGE_PREFIX  "hugepages-"
 #define QUOTA_PREFIX "requests."
 
-enum { PREFIX_MAX = 253 }; /* of the prefix of a qualified name */
+enum { PREFIX_MAX = 253 }; /* the most characters of the prefix of a qualified name */
 
 static bool is_huge(const char *name)
 {
     return str_has_prefix(name, HUGE_PREFIX);
 }
 
-/* Whether the resource is one of Kubernetes itself, and no extended resource. */
+/* Whether the resource is defined by Kubernetes itself, and is not an extended resource. */
 static bool is_native(const char *name)
 {
     return !strchr(name, '/') || strstr(name, "kubernetes.io/");
 }
 
-/* Whether the name is a valid extended resource. It must also be valid behind "requests.", as a
- * quota names it. */
+/* Whether the name is a valid extended resource. It must also be valid with the prefix "requests.",
+ * which quotas use. */
 static bool is_extended(const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -110,8 +110,8 @@ static void validate_amount(struct field_errors *errors, const struct json *amou
         validate_pages(errors, amount, &quantity, field);
 }
 
-/* A request must not exceed the limit. Requests of extended resources and huge pages must equal
- * it. */
+/* A request must not exceed the limit. For extended resources and huge pages, the request must
+ * equal the limit. */
 static void validate_request(struct field_errors *errors, const struct json *request,
                              const struct json *limit, const char *field)
 {

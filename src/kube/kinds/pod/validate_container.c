@@ -1,4 +1,4 @@
-/* Validation of containers; see validate.h. Their larger parts have files of their own. */
+/* Validates containers; see validate.h. Other files validate the larger parts of a container. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -46,7 +46,8 @@ static void validate_container_ports(struct pod_scope *scope, const struct json 
     }
 }
 
-/* The host port as a key in which the ports of a pod must differ; NULL if the port has none. */
+/* Returns a key of the host port, which must be unique within the pod; NULL if the port has no host
+ * port. */
 static const char *host_port(struct arena *arena, const struct json *port)
 {
     int64_t number = json_get_int(port, "hostPort", 0);

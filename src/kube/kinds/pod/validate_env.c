@@ -1,4 +1,4 @@
-/* Validation of the variables of a container, and of references to fields of its pod; see
+/* Validates the environment variables of a container, and references to fields of its pod; see
  * validate.h. */
 #include "kube/kinds/pod/validate.h"
 
@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The name of a variable: printable ASCII without '=', as in Kubernetes. */
+/* Validates the name of a variable: printable ASCII without '=', as in Kubernetes. */
 static void validate_variable_name(struct field_errors *errors, const char *name, const char *field)
 {
     for (const char *at = name; *at; at++) {

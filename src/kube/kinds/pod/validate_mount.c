@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "kube/kinds/rule.h"
 
-/* Collects the values of the member `name` of all elements. */
+/* Adds the value of member `name` of each element to `texts`. */
 static void gather_texts(struct map *texts, const struct json *list, const char *name)
 {
     JSON_EACH (element, list)
@@ -24,7 +24,7 @@ static void validate_sub_path(struct field_errors *errors, const struct json *mo
                       "subPathExpr and subPath are mutually exclusive");
 }
 
-/* Kubernetes names these fields without the position of the mount. */
+/* As in Kubernetes, the errors do not contain the position of the mount. */
 static void validate_propagation(struct field_errors *errors, const struct json *container,
                                  const struct json *mount, const char *list)
 {

@@ -188,7 +188,7 @@ void kube_pod_validate_affinity(struct pod_scope *scope)
 
 /* ---- Spreading ------------------------------------------------------------------------------- */
 
-/* The fields in which any two constraints must differ, as one text. */
+/* Returns a text of the fields in which any two constraints must differ. */
 static const char *constraint_key(struct field_errors *errors, const struct json *constraint)
 {
     const char *key = json_get_string(constraint, "topologyKey", "");
@@ -202,7 +202,7 @@ void kube_pod_validate_spreading(struct pod_scope *scope)
     static const char *const policies[] = {"Honor", "Ignore", NULL};
     const struct json *constraints = json_get(scope->spec, "topologySpreadConstraints");
     struct field_errors *errors = scope->errors;
-    _cleanup_(map_release) struct map last = {0}; /* constraint_key() → the last with this key */
+    _cleanup_(map_release) struct map last = {0}; /* constraint_key() → last constraint */
     size_t position = 0;
     JSON_EACH (constraint, constraints)
         map_put(&last, constraint_key(errors, constraint), constraint);

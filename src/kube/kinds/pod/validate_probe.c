@@ -55,8 +55,8 @@ static void validate_handler(struct field_errors *errors, const struct json *han
         field_required(errors, field, "must specify a handler type");
 }
 
-/* The grace period after a failed probe. A readiness probe has none, because its failure does not
- * end the container. */
+/* Validates the grace period after a failed probe. A readiness probe must not have one, because its
+ * failure does not end the container. */
 static void validate_probe_grace(struct field_errors *errors, const struct json *probe,
                                  bool readiness, const char *probe_field)
 {

@@ -1,12 +1,12 @@
-/* Validation of changes of a pod; see validate.h. Kubernetes lets a client correct a negative grace
- * period; here it becomes 1 on create. */
+/* Validates changes of a pod; see validate.h. Kubernetes lets a client correct a negative grace
+ * period later. Here that is not needed, because it becomes 1 on create. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/kinds/rule.h"
 
-/* The spec without the fields that may change after creation. */
+/* Returns the spec without the fields that may change after creation. */
 static struct json *fixed_part(struct arena *arena, const struct json *pod)
 {
     static const char *const lists[] = {"containers", "initContainers"};
@@ -21,7 +21,7 @@ static struct json *fixed_part(struct arena *arena, const struct json *pod)
     return spec;
 }
 
-/* Compares all fields but tolerationSeconds, which may change. */
+/* Compares all fields except tolerationSeconds, which may change. */
 static bool is_same_toleration(const struct json *a, const struct json *b)
 {
     static const char *const fields[] = {"key", "operator", "value", "effect"};

@@ -116,7 +116,8 @@ static void validate_claim(struct field_errors *errors, const struct json *sourc
     validate_needed(errors, source, "claimName", field);
 }
 
-/* The template of an ephemeral claim. Its metadata may only have labels and annotations. */
+/* Validates the template of an ephemeral claim. The template's metadata may only have labels and
+ * annotations. */
 static void validate_ephemeral(struct field_errors *errors, const struct json *source,
                                const char *field)
 {
@@ -141,8 +142,8 @@ static void validate_ephemeral(struct field_errors *errors, const struct json *s
                              field_path(errors, "%s.spec", field));
 }
 
-/* The name of the claim is made of those of the pod and the volume, and may be too long. Missing
- * and invalid names are reported elsewhere. */
+/* The name of an ephemeral claim is made of the names of the pod and the volume, and may be too
+ * long. Missing and invalid names are reported elsewhere. */
 static void validate_claim_name(struct pod_scope *scope, const struct json *volume,
                                 const char *field)
 {
@@ -236,7 +237,8 @@ static void validate_projected(struct field_errors *errors, const struct json *p
     }
 }
 
-/* The sources of a volume in Kubernetes' order. If a volume has two, the later one is refused. */
+/* The sources of a volume in Kubernetes' order. If a volume has two sources, the later one in this
+ * order is refused. */
 static const struct {
     const char *name;
     void (*validate)(struct field_errors *errors, const struct json *source, const char *field);

@@ -107,9 +107,9 @@ static void endpoint_slice_validate(struct field_errors *errors, const struct js
 
 static const struct kube_column SLICE_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("AddressType", "Family of its addresses.", table_slice_type),
-    COLUMN_TEXT("Ports", "Ports of all its endpoints.", table_slice_ports),
-    COLUMN_TEXT("Endpoints", "Addresses behind the service.", table_slice_endpoints),
+    COLUMN_TEXT("AddressType", "Type of the addresses.", table_slice_type),
+    COLUMN_TEXT("Ports", "Ports of the endpoints.", table_slice_ports),
+    COLUMN_TEXT("Endpoints", "Addresses of the endpoints.", table_slice_endpoints),
     COLUMN_AGE,
 };
 

@@ -59,7 +59,8 @@ static void endpoints_validate(struct field_errors *errors, const struct json *e
 
 static const struct kube_column ENDPOINTS_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Endpoints", "Addresses behind the service of the same name.", table_endpoints),
+    COLUMN_TEXT("Endpoints", "Addresses and ports of the pods behind the service.",
+                table_endpoints),
     COLUMN_AGE,
 };
 

@@ -1,5 +1,5 @@
-/* Services: their row, and the fields that a write fills in. service_validate.c validates them. The
- * API server assigns addresses and ports (engine/kinds/service_addresses.h). */
+/* Services: their row and defaults. service_validate.c validates services. The API server assigns
+ * addresses and ports (engine/kinds/service_addresses.h). */
 #include "kube/kinds/service/service.h"
 
 #include "base/mem.h"
@@ -49,7 +49,7 @@ static void service_defaults(struct arena *arena, struct json *service)
 
 /* ---- Fields of the former type --------------------------------------------------------------- */
 
-/* Removes the field unless the client changed it: then validation refuses it. */
+/* Removes the field unless the client has changed it. Validation refuses a changed field. */
 static void drop_field(struct json *spec, const struct json *before, const char *name)
 {
     if (rule_same(json_get(spec, name), json_get(before, name)))
@@ -99,7 +99,7 @@ static struct json *array_of(struct arena *arena, const struct json *first)
     return array;
 }
 
-/* Older clients write clusterIP without clusterIPs. */
+/* Copies clusterIP into clusterIPs, because older clients write only clusterIP. */
 static void complete_addresses(struct arena *arena, struct json *spec, const struct json *before)
 {
     bool kept = before && !service_is(before, "ExternalName");
@@ -114,7 +114,8 @@ static void complete_addresses(struct arena *arena, struct json *spec, const str
         json_set(arena, spec, "clusterIPs", array_of(arena, json_get(spec, "clusterIP")));
 }
 
-/* Whether the endpoints of the service are made by hand. They may then be of either IP family. */
+/* Whether other clients write the endpoints of the service. These endpoints may be of either IP
+ * family. */
 static bool is_by_hand(const struct json *spec)
 {
     return service_is_headless(spec) && json_count(json_get(spec, "selector")) == 0;
@@ -190,11 +191,11 @@ static void service_create(struct arena *arena, struct json *service)
 static const struct kube_column SERVICE_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_TEXT("Type", "How the service is exposed.", table_service_type),
-    COLUMN_TEXT("Cluster-IP", "Address within the cluster.", table_service_cluster_ip),
-    COLUMN_TEXT("External-IP", "Address from outside.", table_service_external_ip),
-    COLUMN_TEXT("Port(s)", "Ports it serves.", table_service_ports),
+    COLUMN_TEXT("Cluster-IP", "Cluster IP address of the service.", table_service_cluster_ip),
+    COLUMN_TEXT("External-IP", "External IP address of the service.", table_service_external_ip),
+    COLUMN_TEXT("Port(s)", "Ports of the service.", table_service_ports),
     COLUMN_AGE,
-    COLUMN_WIDE("Selector", "Labels of the pods behind it.", table_service_selector),
+    COLUMN_WIDE("Selector", "Label selector of the pods.", table_service_selector),
 };
 
 /* clang-format off */

@@ -1,4 +1,4 @@
-/* Services: what a write completes before an address is given out. */
+/* Services: completes a service before the API server assigns its addresses. */
 #ifndef TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_H
 #define TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_H
 
@@ -6,7 +6,7 @@
 #include "kube/schema/field_error.h"
 
 /* Makes a new (`old` NULL) or changed service ready for its addresses and ports: removes the fields
- * that were for its former type, copies clusterIP into clusterIPs, chooses the IP families. Adds
+ * that only its former type had, copies clusterIP into clusterIPs, chooses the IP families. Adds
  * errors for addresses and families that contradict each other. */
 void kube_service_complete(struct field_errors *errors, struct json *service,
                            const struct json *old);

@@ -1,11 +1,12 @@
-/* Questions about the spec of a service: what its type implies for other fields. */
+/* Functions that read the spec of a service: its type, the properties that follow from it, and its
+ * node ports. */
 #ifndef TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_SPEC_H
 #define TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_SPEC_H
 
 #include "base/json/json.h"
 #include "base/str.h"
 
-/* The clusterIP of a service without an address of its own. */
+/* The clusterIP of a service that has no address (a headless service). */
 #define SERVICE_HEADLESS "None"
 
 static inline bool service_is(const struct json *spec, const char *type)
@@ -30,14 +31,15 @@ static inline bool service_is_external(const struct json *spec)
            (service_is(spec, "ClusterIP") && json_count(json_get(spec, "externalIPs")) > 0);
 }
 
-/* Whether the service has a port at which a load balancer asks each node for local pods. */
+/* Whether the service has a healthCheckNodePort. A load balancer uses this port to find the nodes
+ * that have pods of the service. */
 static inline bool service_has_health_port(const struct json *spec)
 {
     return service_is(spec, "LoadBalancer") &&
            str_eq(json_get_string(spec, "externalTrafficPolicy", ""), "Local");
 }
 
-/* A set of node ports. It never contains other numbers. */
+/* A set of node ports. Numbers outside of the range of node ports are ignored. */
 enum { SERVICE_NODE_PORT_FIRST = 30000, SERVICE_NODE_PORT_LAST = 32767 };
 struct service_node_ports {
     bool has[SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1];

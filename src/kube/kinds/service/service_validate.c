@@ -1,4 +1,4 @@
-/* Validation of services, in Kubernetes' words. */
+/* Validates services, with Kubernetes' messages. */
 #include "kube/kinds/service/service_validate.h"
 
 #include "base/mem.h"
@@ -38,7 +38,8 @@ static void validate_families(struct field_errors *errors, const struct json *sp
     rule_word(errors, spec, "ipFamilyPolicy", policies, "spec");
 }
 
-/* `family` stands in ipFamilies at the position of the address. */
+/* Validates the address at `position` of clusterIPs. `family` is the entry of ipFamilies at the
+ * same position. */
 static void validate_listed(struct field_errors *errors, const struct json *spec,
                             const struct json *address, const char *family, size_t position)
 {
@@ -123,7 +124,7 @@ static void validate_port(struct field_errors *errors, const struct json *port, 
         meta_validate_label_name(errors, application, field_path(errors, "%s.appProtocol", field));
 }
 
-/* The port as an error shows it if only number and protocol matter. */
+/* Returns the port with only its number and protocol, for errors about these two fields. */
 static const struct json *bare_port(struct arena *arena, const struct json *port)
 {
     struct json *bare = json_object(arena);
@@ -240,7 +241,7 @@ static void validate_balancer(struct field_errors *errors, const struct json *sp
 {
     static const char only[] = "may only be used when `type` is 'LoadBalancer'";
     static const char ranges[] =
-        "spec.LoadBalancerSourceRanges"; /* with this capital letter in Kubernetes, too */
+        "spec.LoadBalancerSourceRanges"; /* Kubernetes also writes the capital L */
     bool balanced = service_is(spec, "LoadBalancer");
     const char *class_ = json_get_string(spec, "loadBalancerClass", NULL);
     size_t position = 0;

@@ -1,4 +1,4 @@
-/* Validation of services: of the whole, and of the addresses alone. */
+/* Validates services: the whole object, or only its addresses. */
 #ifndef TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_VALIDATE_H
 #define TRAINYARD_KUBE_KINDS_SERVICE_SERVICE_VALIDATE_H
 

@@ -1,6 +1,7 @@
 /* The text form of the files through which the node and a pod's supervisor communicate: one "key
- * value" per line, with backslash and newline escaped in the value. The static supervisor can
- * parse it and a person can read it in an editor. The reader does not trust its input. */
+ * value" per line, with backslash and newline escaped in the value. The supervisor, a small static
+ * program, can parse it, and a person can read it in an editor. The reader does not trust its
+ * input. */
 #ifndef TRAINYARD_NODE_POD_RECORD_RECORD_H
 #define TRAINYARD_NODE_POD_RECORD_RECORD_H
 
@@ -13,8 +14,8 @@
 void record_write(struct buf *buf, const char *key, const char *value);
 void record_write_int(struct buf *buf, const char *key, int64_t value);
 
-/* Reads the text in place: it cuts and unescapes lines where they stand, so keys and values live
- * as long as the text. The text must have a NUL byte after `size` bytes. */
+/* Reads the text in place: lines are split and unescaped inside the text, so keys and values are
+ * valid as long as the text. The text must have a NUL byte after `size` bytes. */
 struct record_reader {
     char *at, *end;
     unsigned line;

@@ -1,4 +1,4 @@
-/* Reads and writes fields as records, over tables; see pod/record_rows.h. */
+/* Reads and writes the fields of a struct as records, by a table; see pod/record/record_rows.h. */
 #include "node/pod/record/record_rows.h"
 
 #include "base/str.h"

@@ -1,6 +1,7 @@
-/* The fields of a struct as records (pod/record.h). A table has one row per field: its key, its
- * type, its offset and its bounds. One reader and one writer serve every table, so that each key
- * is written down once. The records in the file have the order of the rows. */
+/* Reads and writes the fields of a struct as records (pod/record/record.h). A table has one row per
+ * field with its key, type, offset and bounds. The same table serves the reader and the writer, so
+ * that each key appears in the code only once. The records in the file have the order of the
+ * rows. */
 #ifndef TRAINYARD_NODE_POD_RECORD_RECORD_ROWS_H
 #define TRAINYARD_NODE_POD_RECORD_RECORD_ROWS_H
 
@@ -18,7 +19,7 @@ enum record_type {
     RECORD_BOOL,    /* bool, as 0 or 1 */
     RECORD_INT,     /* int */
     RECORD_INT64,   /* int64_t or uint64_t */
-    RECORD_WORD,    /* an enum that indexes `words`; a number beyond them is not written */
+    RECORD_WORD,    /* an enum that indexes `words`; an index outside of `words` is not written */
     RECORD_STRINGS, /* struct pod_strings, one record per item */
     RECORD_CUSTOM,  /* the row's own functions read and write it */
 };

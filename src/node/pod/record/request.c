@@ -1,4 +1,4 @@
-/* Requests to a supervisor and its answers, written and read; see pod/request.h. */
+/* Reads and writes requests to a supervisor and its answers; see pod/record/request.h. */
 #include "node/pod/record/request.h"
 
 #include "base/mem.h"
@@ -78,7 +78,7 @@ static const struct record_row ENDED_ROWS[] = {
     RECORD_ROW_CHARS(struct pod_answer, message, "message"),
 };
 static const struct record_table ANSWER_TABLE = RECORD_TABLE(ANSWER_ROWS);
-/* The records that follow the kind. */
+/* The records that follow the kind of an answer. */
 static const struct record_table KIND_TABLES[] = {
     [POD_STARTED] = {NULL, 0},
     [POD_REFUSED] = RECORD_TABLE(REFUSED_ROWS),

@@ -1,7 +1,8 @@
 /* The protocol between the control process and a pod's supervisor over the socket <pod
- * directory>/socket. A connection carries one request, then answers until the last one. Each
- * message consists of records (pod/record.h); descriptors travel with it (process/fd_message.h).
- * When the control process closes the connection, it has abandoned the request.
+ * directory>/socket. A connection carries one request, then one or more answers; POD_REFUSED or
+ * POD_ENDED is the last. Each message consists of records (pod/record/record.h) and may carry
+ * descriptors (process/fd_message.h). The control process abandons a request by closing the
+ * connection.
  *
  *   exec    Runs a command in a container. The descriptors for its stdin, stdout and stderr, those
  *           that are wanted, come with the request in this order. If a terminal is wanted instead,
@@ -20,7 +21,7 @@
 #define POD_SOCKET "socket" /* the name of the socket in the pod's directory */
 
 enum {
-    POD_REQUEST_MAX = 64 * 1024, /* bytes of a request; its arguments dominate */
+    POD_REQUEST_MAX = 64 * 1024, /* bytes of a request, mostly for its arguments */
     POD_ANSWER_MAX = 4 * 1024,
 };
 
@@ -36,7 +37,8 @@ struct pod_request {
 
 /* Returns 0, or -ERR_TOO_LARGE if the arguments are too long. */
 int pod_request_write(const struct pod_request *request, struct buf *buf, struct err *err);
-/* Cuts `text` up in place; it must live as long as the request. */
+/* Modifies `text`, to which the strings of the request point: it must live as long as the
+ * request. */
 int pod_request_parse(struct arena *arena, char *text, size_t size, struct pod_request *ret,
                       struct err *err);
 

@@ -1,5 +1,5 @@
-/* Builds the supervisor's orders, and stores and loads their file; see pod/spec.h. pod/spec_text.c
- * has their text form. */
+/* Builds the supervisor's orders, and stores and loads their file; see pod/record/spec.h. Their
+ * text form is in pod/record/spec_text.c. */
 #include "node/pod/record/spec.h"
 
 #include "base/cleanup.h"
@@ -26,7 +26,7 @@ static void *spec_grow_list(struct arena *arena, void *items, size_t count, size
 
 void pod_strings_add(struct arena *arena, struct pod_strings *list, const char *text)
 {
-    /* One more than the new count, for the NULL after the last. */
+    /* One more than the new count, for the NULL after the last item. */
     list->items = spec_grow_list(arena, list->items, list->count, list->count + 2, &list->capacity,
                                  sizeof(char *));
     list->items[list->count++] = text;
@@ -54,7 +54,8 @@ struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_contai
     container->mounts =
         spec_grow_list(arena, container->mounts, container->mount_count, container->mount_count + 1,
                        &container->mount_capacity, sizeof(*container->mounts));
-    /* Sorted by length, so that a mount inside another comes after it. */
+    /* The mounts are sorted by the length of their targets, so that a mount inside another one
+     * comes after the outer one. */
     size_t position = container->mount_count++;
     while (position > 0 && strlen(container->mounts[position - 1].target) > strlen(target)) {
         container->mounts[position] = container->mounts[position - 1];

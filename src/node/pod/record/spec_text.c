@@ -1,4 +1,5 @@
-/* The text form of the supervisor's orders; see pod/spec.h. Every key is one row of a table. */
+/* Reads and writes the text form of the supervisor's orders; see pod/record/spec.h. Every key is
+ * one row of a table. */
 #include "node/pod/record/spec.h"
 
 #include "base/mem.h"
@@ -6,7 +7,7 @@
 #include "node/pod/record/record.h"
 #include "node/pod/record/record_rows.h"
 
-#define ID_MAX (UINT32_MAX - 1) /* of users and groups */
+#define ID_MAX (UINT32_MAX - 1) /* the largest user or group ID */
 
 /* ---- The tables ---- */
 
@@ -201,7 +202,7 @@ static int spec_open_part(struct spec_reader *reader, const char *key, const cha
     return 1;
 }
 
-/* The innermost open part that knows the key takes it. */
+/* Stores the record in the innermost open part whose table has the key. */
 static int spec_read_record(struct spec_reader *reader, const char *key, const char *value,
                             struct err *err)
 {

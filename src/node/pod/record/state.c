@@ -1,5 +1,5 @@
-/* The state of a pod, in memory and in its file; see pod/state.h. pod/state_text.c has its text
- * form. */
+/* Changes the state of a pod in memory, and stores and loads its file; see pod/record/state.h. Its
+ * text form is in pod/record/state_text.c. */
 #include "node/pod/record/state.h"
 
 #include "base/mem.h"

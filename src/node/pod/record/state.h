@@ -1,5 +1,5 @@
-/* What has become of a pod's containers. The supervisor writes it to <pod directory>/state at each
- * change, to a new file that is renamed over the old one. The control process and the next
+/* The state of a pod's containers. The supervisor writes it to <pod directory>/state at each
+ * change. It writes a new file and renames it over the old one. The control process and the next
  * supervisor read it. */
 #ifndef TRAINYARD_NODE_POD_RECORD_STATE_H
 #define TRAINYARD_NODE_POD_RECORD_STATE_H
@@ -12,21 +12,20 @@
 #include <stdint.h>
 
 enum {
-    /* Room for the termination messages of this run and of the run before, of every container,
-     * escaped, and for everything else. */
+    /* Bytes of the file. Per container there is room for two escaped termination messages, of this
+     * run and of the run before, and for all other records. */
     POD_STATE_MAX = 2 * 1024 * 1024,
     POD_REASON_MAX = 64,
     POD_IMAGE_MAX = 512,
     POD_MESSAGE_MAX = ERR_MESSAGE_MAX,
     POD_TERMINATION_MESSAGE_MAX = 4096, /* bytes of a termination message, as in Kubernetes */
-    POD_EVENTS_MAX =
-        64, /* the newest events that are kept; a reader that comes late misses older ones */
+    POD_EVENTS_MAX = 64, /* the number of events that are kept; a slow reader misses older ones */
 };
 
 enum container_phase { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
 
 struct container_end {
-    bool known; /* false if there was no such end */
+    bool known; /* false if no run has ended; the other fields are then empty */
     int exit_code;
     int signal; /* the signal that ended it, or 0 */
     int64_t started_ms, finished_ms;
@@ -41,21 +40,22 @@ struct container_state {
     enum container_phase phase;
     char reason[POD_REASON_MAX]; /* while waiting: "CrashLoopBackOff" */
     char message[POD_MESSAGE_MAX];
-    int64_t started_ms;        /* while running: the wall time of the start */
-    int64_t next_start_ms;     /* while waiting: the wall time of the next attempt, or 0 */
-    int64_t pid;               /* of the sandbox's first process, while running */
-    int64_t restarts;          /* the number of the run that runs, has ended or comes next */
-    int level;                 /* of the restart back-off */
-    bool started, ready;       /* the results of its probes, while it runs */
+    int64_t started_ms;    /* while running: the wall time of the start */
+    int64_t next_start_ms; /* while waiting: the wall time of the next attempt, or 0 */
+    int64_t pid;           /* of the sandbox's first process, while running */
+    int64_t restarts;      /* the number of this run: the run that runs, has ended or starts next */
+    int level;             /* the level of the restart back-off */
+    bool started, ready;   /* the results of its probes, while it runs */
     struct container_end end;  /* while terminated: how this run ended */
     struct container_end last; /* how the run before this one ended */
 };
 
 /* An event that the control process is to create for the pod. */
 struct pod_event {
-    int64_t number; /* grows by one, also from one supervisor to the next; 0 means none */
+    int64_t number; /* one more than that of the event before, also across supervisors; 0 means no
+                       event */
     bool is_warning;
-    char container[64]; /* the container it is about; "" means the whole pod */
+    char container[64]; /* the container that the event is about; "" means the whole pod */
     char reason[POD_REASON_MAX];
     char message[POD_MESSAGE_MAX];
 };
@@ -74,8 +74,8 @@ struct pod_state {
 void pod_state_release(struct pod_state *state); /* safe on zeroed memory, and twice */
 #define _cleanup_pod_state_ _cleanup_(pod_state_release)
 
-/* Takes over from an earlier state what is about the whole pod: whether and why it is finished,
- * and its events. */
+/* Moves the parts that concern the whole pod from an earlier state to this one: whether and why the
+ * pod is finished, and its events. */
 void pod_state_inherit(struct pod_state *state, struct pod_state *earlier);
 struct container_state *pod_state_add(struct pod_state *state, const char *name);
 struct container_state *pod_state_find(const struct pod_state *state, const char *name);
@@ -84,26 +84,27 @@ struct container_state *pod_state_find(const struct pod_state *state, const char
 void pod_state_record_event(struct pod_state *state, const char *container, bool is_warning,
                             const char *reason, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* Adds an empty event with this number, which becomes the newest and replaces the one in its slot.
- * For pod/state_text.c. */
+/* Adds an empty event with this number. It becomes the newest event and replaces the event in its
+ * slot. Used by pod/record/state_text.c. */
 struct pod_event *pod_state_add_event(struct pod_state *state, int64_t number);
 /* Returns the event with this number, or NULL if it was replaced or does not exist yet. */
 const struct pod_event *pod_state_event(const struct pod_state *state, int64_t number);
 
 void pod_state_write(const struct pod_state *state, struct buf *buf);
-/* Returns 0, or a negative code and leaves `ret` untouched. The caller releases the state. */
+/* Returns 0; the caller releases the state. On failure returns a negative code and leaves `ret`
+ * untouched. */
 int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *err);
 
-/* From and to <directory>/state. Returns -ERR_NOT_FOUND if no state was written yet.
- * pod_state_store() waits for the disk. */
+/* Load the state from <directory>/state and store it there. pod_state_load() returns -ERR_NOT_FOUND
+ * if no state was written yet. pod_state_store() waits for the disk. */
 int pod_state_load(const char *directory, struct pod_state *ret, struct err *err);
 int pod_state_store(const char *directory, const struct pod_state *state, struct err *err);
-/* Like pod_state_store(), but does not wait for the disk. For results that the next supervisor
- * finds out again. */
+/* Like pod_state_store(), but does not wait for the disk. Used for results of probes, which the
+ * next supervisor would determine again. */
 int pod_state_show(const char *directory, const struct pod_state *state, struct err *err);
 
-/* Returns <directory>/logs/<container>.<run>.log; runs are counted by restarts. The caller frees
- * it. */
+/* Returns <directory>/logs/<container>.<run>.log, where `run` is the restart count. The caller
+ * frees it. */
 char *pod_log_path(const char *directory, const char *container, int64_t run);
 /* Returns <directory>/messages/<container>, which the container sees at its
  * terminationMessagePath. The caller frees it. */

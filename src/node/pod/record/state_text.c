@@ -1,4 +1,5 @@
-/* The text form of a pod's state; see pod/state.h. Every key is one row of a table. */
+/* Reads and writes the text form of a pod's state; see pod/record/state.h. Every key is one row of
+ * a table. */
 #include "node/pod/record/state.h"
 
 #include "base/mem.h"
@@ -37,8 +38,9 @@ static const struct record_row EVENT_ROWS[] = {
 };
 static const struct record_table EVENT_TABLE = RECORD_TABLE(EVENT_ROWS);
 
-/* A supervisor of a version without probes writes neither is-started nor is-ready: then the phase
- * decides both. Where they are written, they follow the phase and replace these values. */
+/* Also sets `started` and `ready` from the phase, because a supervisor of a version without probes
+ * writes neither is-started nor is-ready. If these records exist, they come after the phase and
+ * replace the values. */
 static int state_read_phase(struct arena *arena, void *object, const char *value, struct err *err)
 {
     struct container_state *container = object;

@@ -1,4 +1,4 @@
-/* The files that say how and when a pod ends; see pod/stop.h. */
+/* Writes and reads the files that say how and when a pod ends; see pod/record/stop.h. */
 #include "node/pod/record/stop.h"
 
 #include "base/mem.h"

@@ -16,8 +16,8 @@ struct pod_stop {
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
 };
 /* Writes the order. Does not wait for the disk, because no supervisor that reads it outlives a
- * crash of the machine. A pause, an eviction and a deletion are also marked by an empty file each:
- * a full disk has room for that. */
+ * crash of the machine. For a pause, an eviction and a deletion it also creates an empty file each,
+ * because that works on a full disk too. */
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 /* Reads the order. A field that was not stored keeps its value. */
 void pod_stop_load(const char *directory, struct pod_stop *ret);
@@ -27,8 +27,9 @@ void pod_pause_clear(const char *directory); /* removes the mark of a pause: the
 void pod_stop_tell(int supervisor_pidfd);
 bool pod_stop_is_told(int signal_code);
 
-/* <directory>/deadline holds the wall time at which the pod must have ended, if it was changed
- * after the pod was planned. The control process writes it and sends SIGHUP. */
+/* The file <directory>/deadline contains the wall time at which the pod must have ended. It exists
+ * only if that time was changed after the pod was planned. The control process writes the file and
+ * sends SIGHUP to the supervisor. */
 int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err);
 int pod_deadline_load(const char *directory, int64_t *ret_wall_ms, struct err *err);
 

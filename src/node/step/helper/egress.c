@@ -1,7 +1,7 @@
-/* Egress for an ordinary user: runs pasta or slirp4netns for the pod network and lives as long as
- * that program, holding the lock by which it is found again. The program is in a PID namespace
- * whose first process belongs to trainyard-step, so that it ends when this process is killed, even
- * if it has become a daemon. */
+/* Provides egress for an ordinary user: runs pasta or slirp4netns for the pod network. This process
+ * lives as long as the program and holds the lock by which a later control process finds it. The
+ * program runs in a PID namespace whose first process belongs to trainyard-step. So the kernel
+ * kills the program with this process, even if the program has become a daemon. */
 #include "node/step/step.h"
 
 #include "node/network/egress.h"
@@ -45,8 +45,9 @@ static const char *const SLIRP[] = {
     "--netns-type=path", NULL,
 };
 
-/* Bind-mounts the network namespace to a file, in this process's own mount namespace: the program
- * gives up the right to inspect the holder before it opens the namespace. */
+/* Bind-mounts the network namespace to a file, in this process's own mount namespace. The program
+ * cannot open it at /proc/PID/ns of the holder, because it drops the right to inspect the holder
+ * before. */
 static int show_network(const char *holder, const char *point, int *ret_netlink_fd, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
@@ -68,7 +69,8 @@ static int show_network(const char *holder, const char *point, int *ret_netlink_
     return 0;
 }
 
-/* Neither the program nor its parent may hold the pipe to the starting process. */
+/* Sends the output to a log, because neither the program nor its parent may keep the pipe to the
+ * starting process open. */
 static void egress_helper_redirect_output(const char *point)
 {
     char path[PATH_MAX];
@@ -98,7 +100,8 @@ static void run_program(const char *program, const char *point)
     _exit(127);
 }
 
-/* The first process of the namespace: every process in it ends with it. */
+/* Runs as the first process of the PID namespace. When it ends, the kernel kills all processes of
+ * the namespace. */
 static void run_first(const char *program, const char *point)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -111,7 +114,8 @@ static void run_first(const char *program, const char *point)
     _exit(1);
 }
 
-/* The program creates a link in the pod network. Returns true when it exists. */
+/* Waits until the program has created its link in the pod network. Returns false if the program
+ * ends or the time is over. */
 static bool wait_for_link(int netlink_fd, pid_t first)
 {
     for (int waited = 0; waited < READY_MS; waited += LOOK_MS) {
@@ -124,7 +128,7 @@ static bool wait_for_link(int netlink_fd, pid_t first)
     return false;
 }
 
-/* Prints the last lines of the program's output, which mostly say why it failed. */
+/* Prints the last line of the program's output, which usually says why it failed. */
 static void egress_helper_complain(const char *program, const char *point)
 {
     char path[PATH_MAX];

@@ -1,4 +1,4 @@
-/* Watching by epoll; see step/helper/epoll_watch.h. */
+/* Watches sockets by epoll; see step/helper/epoll_watch.h. */
 #include "node/step/helper/epoll_watch.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Shared by the helpers that outlive the control process: they detach from the starting process,
- * report that they are ready, and learn by SIGHUP that their table has changed. */
+/* Functions for the helpers that outlive the control process: to detach from the starting process,
+ * to report that the helper is ready, and to handle SIGHUP, which says that its table has
+ * changed. */
 #include "node/step/step.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ int step_detach(struct err *err)
     if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0 || (setsid() < 0 && errno != EPERM))
         return err_set_errno(err, errno, "cannot leave the starter");
     struct sigaction hangup;
-    /* A helper without a handler for SIGHUP must not be killed by it. */
+    /* SIGHUP must not kill a helper that has no handler for it. */
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_DFL)
         signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

@@ -33,17 +33,17 @@ static int lay_network(struct err *err)
     struct in_addr gateway;
     unsigned char mac[6];
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
-    /* A bridge without a MAC address of its own takes that of one of its links, and another one
-     * when that pod ends: pods with the old address in their cache would reach no name server for
-     * most of a minute. */
+    /* The bridge gets a fixed MAC address. Otherwise it takes the address of one of its links and
+     * changes it when that pod ends. Pods with the old address in their ARP cache would then not
+     * reach the name server for up to a minute. */
     pod_network_mac(gateway, mac);
     if ((result = netlink_link_up(fd, "lo", err)) == 0 &&
         (result = netlink_bridge_add(fd, POD_NETWORK_BRIDGE, mac, err)) == 0 &&
         (result = netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, err)) ==
             0)
         result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);
-    /* Packets that leave the cluster are forwarded here, and, in a transparent network, packets
-     * from pod to pod. The cluster works without either. */
+    /* This namespace forwards packets that leave the cluster and, in a transparent network, packets
+     * from pod to pod. Failures are ignored, because the cluster works without both. */
     if (result == 0 && file_write_into("/proc/sys/net/ipv4/ip_forward", "1\n", NULL) == 0)
         (void)transparent_lay(fd, NULL);
     close(fd);

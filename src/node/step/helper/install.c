@@ -1,5 +1,5 @@
-/* Copies the step wrapper into a pod: an init container of its image writes it to a volume that
- * the main container mounts too, whatever its image is. Runs inside the pod, on any cluster. */
+/* Copies the step wrapper into a volume of a pod. Runs in an init container of the pod, on any
+ * cluster. The main container mounts the volume too, so its image need not contain the wrapper. */
 #include "node/step/step.h"
 
 #include "base/buf.h"

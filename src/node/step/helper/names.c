@@ -1,7 +1,7 @@
-/* The responder: the process that answers DNS queries in the pod network. It stays in the
- * machine's network, whose name servers it asks for names outside of the cluster, and has two
- * sockets in the pod network. The control process starts it and sends SIGHUP after a change of the
- * table; it goes on without the control process. */
+/* The responder: the process that answers DNS queries in the pod network. It has two sockets in the
+ * pod network. It stays in the machine's network itself, because it asks the machine's name servers
+ * for names outside of the cluster. The control process starts it and sends SIGHUP after a change
+ * of the table. It keeps running without the control process. */
 #include "node/step/step.h"
 
 #include "node/names/responder.h"

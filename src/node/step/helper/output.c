@@ -1,7 +1,7 @@
 /* The wrapper of a pipeline step: runs the step's command as its child, forwards signals and the
  * exit code, and writes the content of the step's output files to the container's termination
- * message, from which readers of the pod's status get it. That needs no privilege, no account and
- * no server, and works on any cluster; it is limited to 4096 bytes. The wrapper may be the
+ * message. The message appears in the pod's status. This way needs no privilege, no service account
+ * and no server, and works on any cluster, but is limited to 4096 bytes. The wrapper may be the
  * container's first process, so it reaps orphans. */
 #include "node/step/step.h"
 
@@ -104,7 +104,7 @@ static void write_error(struct arena *arena, const struct err *err, struct buf *
     json_write(report, line);
 }
 
-/* {"parameters": {"NAME": "content"}} */
+/* Writes the contents of the files as {"parameters": {"NAME": "content"}}. */
 static void output_gather_files(struct arena *arena, int count, char **pairs, struct buf *line)
 {
     struct json *report = json_object(arena);

@@ -1,7 +1,7 @@
 /* The service proxy: the process behind the addresses of services. It lives in the pod network,
  * where the whole range of these addresses is local, and relays connections to the pods in its
- * table. The control process starts it and sends SIGHUP after a change of the table; it goes on
- * without the control process. */
+ * table. The control process starts it and sends SIGHUP after a change of the table. It keeps
+ * running without the control process. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"

@@ -1,11 +1,12 @@
-/* Clients that receive a container's output; see step/helper/tap.h. */
+/* Copies a container's output to clients; see step/helper/tap.h. */
 #include "node/step/helper/tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-/* One read of the supervisor, and, at the container's end, what its pipe still held. */
+/* Bytes kept per client. There is room for one read of the supervisor and, at the container's end,
+ * for the rest of its pipe. */
 enum { KEPT_MAX = 1024 * 1024 };
 
 void step_tap_init(struct step_tap *tap, int fd)
@@ -43,7 +44,7 @@ void step_taps_write(struct step_tap *taps, const char *data, size_t size)
             continue;
         buf_append(&tap->kept, data, size);
         if (tap->kept.overflowed)
-            step_tap_release(tap); /* output that does not fit is not delivered in part */
+            step_tap_release(tap); /* output that does not fit is not delivered at all */
         step_tap_flush(tap);
     }
 }

@@ -1,4 +1,4 @@
-/* One try of a probe or hook; see step/probe/check.h. */
+/* Runs one try of a probe or hook; see step/probe/check.h. */
 #include "node/step/probe/check.h"
 
 #include "base/str.h"
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 1000, /* extra time: the child ends by itself at its deadline, and is killed if it
-                           does not */
-    OUTPUT_MAX = 10 << 10, /* of a command, as the kubelet's limit */
+    PATIENCE_MS = 1000, /* extra time after the deadline: a child that has not ended by itself then
+                           is killed */
+    OUTPUT_MAX = 10 << 10, /* bytes of a command's output, as in the kubelet */
 };
 
 static void run_child(const struct step_check_order *order, int64_t deadline_ms, int fd)

@@ -1,5 +1,5 @@
-/* One try of a probe, or one run of a hook: a command in the sandbox, or a child process that uses
- * the network, so that it may block and the supervisor does not. The child sends its verdict
+/* Runs one try of a probe, or a hook. It is a command in the sandbox, or a child process that uses
+ * the network. The child process may block while the supervisor does not; it sends its verdict
  * through a pipe. */
 #ifndef TRAINYARD_NODE_STEP_PROBE_CHECK_H
 #define TRAINYARD_NODE_STEP_PROBE_CHECK_H
@@ -10,11 +10,11 @@ enum step_outcome { CHECK_PASSED, CHECK_WARNING, CHECK_FAILED };
 
 struct step_verdict {
     enum step_outcome outcome;
-    bool answered; /* HTTP: the server answered, with whatever status; a hook passes then */
+    bool answered; /* HTTP: the server answered, with any status; for a hook that is success */
     char message[POD_MESSAGE_MAX];
 };
 
-/* What to check, and how. */
+/* The parameters of a check. */
 struct step_check_order {
     const struct container_run *run;
     const struct pod_handler *handler;
@@ -26,10 +26,10 @@ struct step_check {
     bool runs;
     struct step_check_order order;
     int64_t deadline_ms;
-    pid_t pid; /* of the child that uses the network, or 0 */
-    int fd;    /* the child's verdict, or -1 */
+    pid_t pid; /* the child that uses the network, or 0 */
+    int fd;    /* the pipe for the child's verdict, or -1 */
     struct step_exec exec;
-    bool has_ended; /* the command has ended, as `end` says */
+    bool has_ended; /* the command has ended; `end` says how */
     struct step_exec_end end;
     struct err failure; /* why nothing could be started */
 };
@@ -43,14 +43,13 @@ struct step_check {
  * step_check_look(). */
 void step_check_start(struct step_check *check, const struct step_check_order *order,
                       int64_t now_ms);
-/* Returns true if there is a verdict; the check is over then. *wake becomes earlier if a deadline
- * is pending. */
+/* Returns true if there is a verdict; the check is over then. Otherwise *wake becomes the deadline
+ * of the check if that is earlier. */
 bool step_check_look(struct step_check *check, int64_t now_ms, int64_t *wake,
                      struct step_verdict *ret);
-/* A child of the supervisor has been reaped. */
+/* Must be called when a child of the supervisor has been reaped. */
 void step_check_reaped(struct step_check *check, pid_t pid, int wait_status);
-/* Returns the descriptor that becomes readable when step_check_look() has something to do, or -1.
- */
+/* Returns the descriptor to poll, or -1. When it is readable, call step_check_look(). */
 int step_check_fd(const struct step_check *check);
 /* Ends the check without a verdict. */
 void step_check_cancel(struct step_check *check);
@@ -62,8 +61,8 @@ void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
 void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int64_t timeout_ms,
                      struct step_verdict *ret);
 
-/* Returns a connection, or -1 and the error message of a failed dial. Never waits past the
- * deadline. A host name is looked up with `resolv_conf`; see step/probe/lookup.h. */
+/* Connects to the host. Returns a socket, or -1 with an error message in `message`. Never waits
+ * past the deadline. A host name is looked up with `resolv_conf`; see step/probe/lookup.h. */
 int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadline_ms,
               char *message, size_t size);
 /* Waits until the socket is readable or writable. Returns false if the deadline has passed. */

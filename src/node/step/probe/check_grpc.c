@@ -1,5 +1,5 @@
-/* A probe that calls gRPC's health check, in a child of the supervisor. step/probe/grpc.c has the
- * protocol. */
+/* Runs a probe that calls gRPC's health check, in a child of the supervisor. The protocol is in
+ * step/probe/grpc.c. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/grpc.h"
@@ -17,7 +17,7 @@ enum { SERVING = 1 };
 
 static const char *const STATUSES[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
 
-/* Runs until the call is over. */
+/* Sends the request and reads until the call is over. */
 static int check_grpc_call(int fd, const char *authority, const char *service, int64_t deadline_ms,
                            struct step_grpc_answer *ret, struct err *err)
 {
@@ -60,7 +60,8 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
     long long seconds = (long long)timeout_ms / 1000;
     ret->outcome = CHECK_FAILED;
     if (fd < 0) {
-        /* The kubelet tries to connect until its timeout, and its message says only that. */
+        /* This is the kubelet's message, because the kubelet tries to connect until its timeout.
+         * The reason is added. */
         snprintf(ret->message, sizeof(ret->message),
                  "timeout: failed to connect service \"%s\" within %llds: %.200s", authority,
                  seconds, message);

@@ -1,6 +1,6 @@
-/* Probes and hooks over the network: a TCP connection, an HTTP GET, gRPC's health check. It runs
- * in a child of the supervisor, in the pod's network, and may block until its deadline. Messages
- * have the kubelet's words. */
+/* Runs probes and hooks over the network: a TCP connection, an HTTP GET, or gRPC's health check.
+ * This code runs in a child of the supervisor, in the pod's network, and may block until its
+ * deadline. Messages have the kubelet's words. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/http.h"
@@ -52,7 +52,7 @@ bool step_wait(int fd, short events, int64_t deadline_ms)
     }
 }
 
-/* Returns the message of an error as Go has it: "connection refused". */
+/* Returns the message of an errno in Go's form: "connection refused". */
 static const char *words_of(int number, char *text, size_t size)
 {
     str_copy(text, size, strerror(number));
@@ -129,14 +129,15 @@ int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadl
 static const char TIMED_OUT[] =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 
-/* For a program that is executed next. dup2() to the same number would leave close-on-exec set. */
+/* Makes `fd` the descriptor `as` of a program that is executed next. If both are equal, dup2()
+ * would leave close-on-exec set. */
 static bool hand_over(int fd, int as)
 {
     return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
 }
 
-/* The static program has no TLS, so another program speaks it, between pipes and the connection.
- * It ends with this process. */
+/* Starts a program that copies data between two pipes and the connection over TLS, because this
+ * static program has no TLS. The program ends with this process. */
 static int start_tls(const struct step_check_order *order, const char *host, int connection,
                      int *ret_in, int *ret_out)
 {
@@ -161,8 +162,8 @@ static int start_tls(const struct step_check_order *order, const char *host, int
     return pid < 0 ? -1 : 0;
 }
 
-/* Sends the request and reads until the head is complete and the body has ended or is long enough.
- */
+/* Sends the request and reads the head of the answer. For a redirect it also reads the body, until
+ * it ends or is long enough. */
 static int check_exchange(int in, int out, const struct buf *request, int64_t deadline_ms,
                           struct buf *text, struct step_answer *ret, struct err *err)
 {
@@ -215,7 +216,8 @@ static int check_send_request(const struct step_check_order *order, const struct
     if (start_tls(order, url->host, connection, &in, &out) < 0)
         return err_set(err, ERR_UNSUPPORTED, "no program that speaks TLS is known here");
     int result = check_exchange(in, out, &request, deadline_ms, text, ret, err);
-    /* The TLS program prints its failure in place of an answer; no HTTP answer begins like that. */
+    /* If it fails, the TLS program prints "tls: " and the reason. No HTTP answer begins like
+     * that. */
     return result < 0 && str_has_prefix(text->data, "tls: ")
                ? err_set(err, ERR_IO, "%s", text->data)
                : result;

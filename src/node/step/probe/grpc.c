@@ -1,6 +1,7 @@
-/* gRPC's health check; see step/probe/grpc.h. It implements only what one call needs of HTTP/2:
- * request headers are plain literals, and response headers are not read. The message decides; an
- * answer without one counts as a refusal, whatever its headers say. */
+/* Writes and reads the messages of gRPC's health check; see step/probe/grpc.h. It implements only
+ * the part of HTTP/2 that one call needs: request headers are plain literals, and response headers
+ * are not read. The message of the answer decides. An answer without a message counts as a failure,
+ * regardless of its headers. */
 #include "node/step/probe/grpc.h"
 
 #include "base/cleanup.h"
@@ -18,7 +19,7 @@ enum {
     FLAG_END_HEADERS = 4,
     FLAG_PADDED = 8,
     STREAM = 1,
-    TEXT_MAX = 126, /* so that a length fits into one byte */
+    TEXT_MAX = 126, /* the longest text whose length fits into one byte */
     MESSAGE_MAX = 4096,
 };
 

@@ -1,5 +1,5 @@
-/* The messages of gRPC's health check, grpc.health.v1.Health/Check, the only call that probes
- * need. step/probe/check_grpc.c has the sockets. */
+/* Writes and reads the messages of gRPC's health check, grpc.health.v1.Health/Check, the only call
+ * that probes need. The sockets are in step/probe/check_grpc.c. */
 #ifndef TRAINYARD_NODE_STEP_PROBE_GRPC_H
 #define TRAINYARD_NODE_STEP_PROBE_GRPC_H
 
@@ -11,13 +11,13 @@
 
 enum { STEP_GRPC_MAX = 64 * 1024 }; /* bytes of a frame */
 
-/* Writes everything that the client sends: HTTP/2 with one request. */
+/* Writes everything that the client sends for one request, including the start of HTTP/2. */
 void step_grpc_request(const char *authority, const char *service, struct buf *buf);
 
-/* What the server has sent so far. */
+/* The state of the answer that the server has sent so far. */
 struct step_grpc_answer {
     bool over;       /* the stream or the connection has ended */
-    bool has_status; /* a health status has come */
+    bool has_status; /* a health status was received */
     int status;      /* if has_status: the health status; 1 is SERVING */
     int settings;    /* SETTINGS frames that wait for an acknowledgement */
 };

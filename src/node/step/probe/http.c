@@ -1,5 +1,5 @@
-/* A GET request and its answer; see step/probe/http.h. A program of the pod wrote the answer:
- * every length is checked, and nothing in it is trusted. */
+/* Writes a GET request and parses its answer; see step/probe/http.h. A program of the pod wrote the
+ * answer, so nothing in it is trusted, and every length is checked. */
 #include "node/step/probe/http.h"
 
 #include "base/str.h"
@@ -52,7 +52,7 @@ void step_url_write(const struct step_url *url, struct buf *buf)
     buf_append_str(buf, url->path);
 }
 
-/* "host", "host:port", "[::1]:port" */
+/* Parses "host", "host:port" or "[::1]:port". */
 static int set_authority(struct step_url *url, const char *text, size_t size, struct err *err)
 {
     const char *end = text + size, *host = text, *behind;
@@ -85,7 +85,7 @@ static int set_authority(struct step_url *url, const char *text, size_t size, st
     return result;
 }
 
-/* Resolves relative to the directory of the current URL. */
+/* Resolves `location` relative to the directory of the current URL. */
 static int set_relative(struct step_url *url, const char *location, size_t size, struct err *err)
 {
     size_t directory = strcspn(url->path, "?");
@@ -166,7 +166,7 @@ void step_http_request(const struct step_url *url, const struct pod_strings *hea
 
 /* ---- The answer ---- */
 
-/* Returns the end of the head, or NULL. */
+/* Returns the end of the head, where the body begins, or NULL if the head is not complete. */
 static const char *find_body(const char *text, size_t size)
 {
     for (const char *at = text, *end = text + size; at < end;) {
@@ -196,7 +196,7 @@ static void http_read_header(const char *line, size_t size, struct step_answer *
     }
 }
 
-/* "HTTP/1.1 200 OK" */
+/* Parses a line such as "HTTP/1.1 200 OK". */
 static int read_status(const char *line, size_t size, int *ret, struct err *err)
 {
     const char *space = memchr(line, ' ', size);
@@ -229,7 +229,7 @@ int step_http_parse(const char *text, size_t size, struct step_answer *ret, stru
     for (const char *head = text, *end = text + size;;) {
         size_t left = (size_t)(end - head);
         const char *newline = memchr(head, '\n', left);
-        /* Text that does not begin like an answer never becomes one. */
+        /* Waits for a whole line, or for enough bytes to reject text that is no HTTP answer. */
         if (!newline && left < STATUS_LINE_LEAST)
             return 0;
         size_t first = newline ? (size_t)(newline - head) : left;
@@ -247,6 +247,6 @@ int step_http_parse(const char *text, size_t size, struct step_answer *ret, stru
             *ret = answer;
             return 1;
         }
-        head = body; /* an informational response; the answer follows */
+        head = body; /* this was an informational response (1xx); the answer follows */
     }
 }

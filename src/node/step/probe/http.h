@@ -1,5 +1,5 @@
 /* The part of HTTP that probes and hooks need: a GET request, the head of its answer, and the
- * target of a redirect. It works on text; step/probe/check_net.c has the sockets. */
+ * target of a redirect. It works on text; the sockets are in step/probe/check_net.c. */
 #ifndef TRAINYARD_NODE_STEP_PROBE_HTTP_H
 #define TRAINYARD_NODE_STEP_PROBE_HTTP_H
 
@@ -10,7 +10,7 @@
 enum {
     STEP_HOST_MAX = 256,
     STEP_PATH_MAX = 4096,
-    STEP_ANSWER_MAX = 32 * 1024, /* the head, and as much of the body as is used */
+    STEP_ANSWER_MAX = 32 * 1024, /* bytes of the head and of the part of the body that is used */
 };
 
 struct step_url {
@@ -28,15 +28,16 @@ struct step_answer {
 
 int step_url_of(const struct pod_handler *handler, struct step_url *ret, struct err *err);
 void step_url_write(const struct step_url *url, struct buf *buf);
-/* Resolves `location`, found at `from`. */
+/* Resolves `location`, to which the answer from the URL `from` redirects. */
 int step_url_follow(const struct step_url *from, const char *location, struct step_url *ret,
                     struct err *err);
 
-/* `agent` is the User-Agent, unless a header sets it. */
+/* Writes a GET request. `agent` is the User-Agent unless `headers` has one. */
 void step_http_request(const struct step_url *url, const struct pod_strings *headers,
                        const char *agent, struct buf *buf);
 
-/* Returns 1 if the head is complete, 0 if more is needed, or a negative code. */
+/* Parses the answer received so far. Returns 1 if the head is complete, 0 if more text is needed,
+ * or a negative code if it is no HTTP answer. */
 int step_http_parse(const char *text, size_t size, struct step_answer *ret, struct err *err);
 
 #endif

@@ -19,11 +19,11 @@
 
 enum {
     NDOTS = 5,         /* as in the resolv.conf of pods */
-    SERVER_S = 2,      /* before the next server is asked; "options timeout:N" changes it */
+    SERVER_S = 2,      /* time before the next server is asked; "options timeout:N" changes it */
     SERVER_MAX_S = 30, /* the C library's maximum for that option */
 };
 
-/* Asks one server one question. */
+/* Sends one question to one server and waits for the answer. */
 static bool lookup_ask_server(const struct resolver *server, const uint8_t *question, size_t size,
                               int64_t server_ms, int64_t deadline_ms, struct in_addr *ret)
 {

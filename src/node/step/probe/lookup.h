@@ -1,5 +1,5 @@
-/* Looks up a host name for a probe, in the pod's own name servers, over UDP, while the caller
- * waits. The static program cannot use the C library's resolver, because that loads shared
+/* Looks up a host name for a probe with the pod's own name servers, over UDP. Blocks the caller.
+ * The static program cannot use the C library's resolver, because that one loads shared
  * libraries. */
 #ifndef TRAINYARD_NODE_STEP_PROBE_LOOKUP_H
 #define TRAINYARD_NODE_STEP_PROBE_LOOKUP_H
@@ -10,7 +10,8 @@
 
 /* `resolv_conf` is the text of a resolv.conf; NULL means the machine's. Its name servers are asked
  * for the name itself and for the name in each search domain, in the order that ndots gives.
- * Returns false if no server knows it, or the deadline has passed. /etc/hosts is not read. */
+ * Returns false if no server has an address for the name, or the deadline has passed. /etc/hosts is
+ * not read. */
 bool step_lookup(const char *resolv_conf, const char *name, int64_t deadline_ms,
                  struct in_addr *ret);
 

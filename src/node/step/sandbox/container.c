@@ -1,4 +1,4 @@
-/* One container under its supervisor; see step/sandbox/container.h. */
+/* Starts one container and reads its output; see step/sandbox/container.h. */
 #include "node/step/sandbox/container.h"
 
 #include "node/pod/cpu_time.h"
@@ -25,7 +25,7 @@
 
 enum {
     READ_MAX = 64 * 1024,
-    /* A read of only newlines expands most. */
+    /* The worst case is a read of only newlines: each becomes a record of its own. */
     RECORDS_MAX = READ_MAX * 64,
     EXIT_CANNOT_START =
         128, /* the exit code that Kubernetes shows for a container that never ran */
@@ -98,7 +98,8 @@ static void set_end(struct container_run *run, int exit_code, int signal_number,
     str_copy(state->end.message, sizeof(state->end.message), message);
 }
 
-/* A container with a terminal creates that itself, inside the sandbox. */
+/* Makes the pipes of the container. A terminal is created later, by the container's first process
+ * inside the sandbox. */
 static int make_lines(struct container_run *run, struct step_lines *lines)
 {
     const struct pod_container *spec = run->spec;
@@ -197,7 +198,7 @@ int container_run_output(const struct container_run *run, int stream)
     return step_taps_are_full(run->taps[stream]) ? -1 : run->output_fds[stream];
 }
 
-/* With `all`, also reads output that attached clients do not take now. */
+/* With `all`, also reads while bytes are kept for an attached client. */
 static void read_output(struct container_run *run, int stream, bool all)
 {
     char data[READ_MAX];
@@ -274,8 +275,8 @@ bool container_run_is_ending(struct container_run *run)
 
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)
 {
-    /* When the first process has ended, every process of the sandbox has, so all output is in the
-     * pipes. In a shared PID namespace step_share_sweep() makes sure of that. */
+    /* When the first process has ended, every process of the sandbox has ended, so all output is in
+     * the pipes. In a shared PID namespace step_share_sweep() ends these processes. */
     read_reports(run);
     if (run->share)
         step_share_sweep(run->mark_fd);

@@ -1,4 +1,4 @@
-/* The machine's files as a container's root; see step/sandbox/host_root.h. */
+/* Mounts the machine's files as a container's root; see step/sandbox/host_root.h. */
 #include "node/step/sandbox/host_root.h"
 
 #include "base/cleanup.h"
@@ -16,14 +16,14 @@
 
 enum { ROOT_ENTRIES_MAX = 256 };
 
-/* Directories that the container gets empty. /run is one of them, because a read-only mount does
- * not stop a process from connecting to sockets in it. */
+/* Directories that are empty in the container. /run must be empty, because processes can connect to
+ * sockets even in a read-only mount. */
 static const char *const FRESH[] = {"proc", "sys", "dev", "run", "tmp"};
 
 struct root_entry {
     char name[256];
     char *link; /* the target of a symbolic link, or NULL */
-    int tree;   /* else a detached clone */
+    int tree;   /* if `link` is NULL: a detached clone of the entry */
     bool is_directory;
 };
 
@@ -97,8 +97,8 @@ static int make_places(int directory, const struct root_entry *entries, size_t c
     return 0;
 }
 
-/* Mounts a file system in memory with these mount points. `ret_root` refers to it even if
- * something is mounted over it. */
+/* Mounts a file system in memory with these mount points. `ret_root` becomes a descriptor of its
+ * root, which stays usable if another file system is mounted over it. */
 static int mount_places(const struct root_entry *entries, size_t count, const char *mount_point,
                         int *ret_root, struct err *err)
 {
@@ -111,8 +111,8 @@ static int mount_places(const struct root_entry *entries, size_t count, const ch
     return make_places(*ret_root, entries, count, err);
 }
 
-/* Uses the layer itself with these mount points, if it cannot be part of an overlay, as when it is
- * on one. */
+/* Mounts the layer itself, with these mount points in it. Used if the layer cannot be part of an
+ * overlay, for example because it is on an overlay. */
 static int mount_layer(const struct pod_container *container, const struct root_entry *entries,
                        size_t count, const char *mount_point, struct err *err)
 {
@@ -128,8 +128,8 @@ static int mount_layer(const struct pod_container *container, const struct root_
     return mount_attach(tree, mount_point, err);
 }
 
-/* Tries an overlay first: the mount points of the machine's entries, which are never written, stay
- * in memory. */
+/* Tries an overlay first: then the mount points for the machine's entries, which are never written,
+ * need no space on the disk. */
 static bool mount_writable(const struct pod_spec *spec, const struct pod_container *container,
                            int root, const struct root_entry *entries, size_t count,
                            const char *mount_point)
@@ -140,8 +140,8 @@ static bool mount_writable(const struct pod_spec *spec, const struct pod_contain
            mount_layer(container, entries, count, mount_point, NULL) == 0;
 }
 
-/* Gives the root to the container's user. The only user that an ordinary user's container can have
- * owns it already. */
+/* Makes the container's user the owner of the root. With `nested` there is nothing to do: the
+ * container has only one user, who owns the root already. */
 static int give_root(const struct pod_spec *spec, const struct pod_container *container,
                      struct err *err)
 {

@@ -1,4 +1,4 @@
-/* A root file system from an image; see step/sandbox/image.h. */
+/* Mounts a root file system from an image; see step/sandbox/image.h. */
 #include "node/step/sandbox/image.h"
 
 #include "base/cleanup.h"
@@ -34,7 +34,8 @@ int step_image_mount(const struct pod_spec *spec, const struct pod_container *co
     return mount_attach(tree, mount_point, err);
 }
 
-/* The image is untrusted: a link in it would redirect a mount. */
+/* Makes sure that `name` is a directory. The image is untrusted: a link in it would redirect a
+ * mount. */
 static int require_directory(const char *name, mode_t mode, bool writable, struct err *err)
 {
     struct stat info;

@@ -1,6 +1,6 @@
-/* A root file system of the container's own in place of the machine's: the files of an image, and
- * over them what the container writes, which is removed after its run. Only the sandbox's first
- * process uses it, before it drops its privileges. */
+/* Mounts the root file system of a container with an image: an overlay over the files of the image.
+ * Files that the container writes are removed after its run. Only the sandbox's first process uses
+ * it, before it drops its privileges. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
 #define TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
 

@@ -1,7 +1,7 @@
-/* PID 1 of a sandbox: builds it, starts the command, forwards signals, reaps orphans, and ends
- * with the command; the kernel then ends all other processes of the sandbox. Because the command
- * itself is not PID 1, SIGTERM ends programs that do not handle it. This process runs inside the
- * sandbox and has no descriptor of the outside but its struct step_lines. */
+/* PID 1 of a sandbox. It builds the sandbox, starts the command, forwards signals, reaps orphans,
+ * and ends with the command; the kernel then kills all other processes of the sandbox. Because the
+ * command itself is not PID 1, SIGTERM ends programs that have no handler for it. PID 1 runs inside
+ * the sandbox; its only descriptors from outside are those of struct step_lines. */
 #include "node/step/step.h"
 
 #include "node/process/fd_message.h"
@@ -51,7 +51,7 @@ static int keep_lines(const struct step_lines *lines)
     const int wanted[] = {lines->in, lines->out, lines->err, lines->report};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers that no other one needs */
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers above the fixed ones */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
     for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
@@ -60,7 +60,8 @@ static int keep_lines(const struct step_lines *lines)
     return close_range(REPORT_FD + 1, ~0U, 0);
 }
 
-/* Must be called before a process runs that could be left behind. */
+/* Sends the supervisor the container's mount namespace. Must be called before the command starts:
+ * the supervisor uses the namespace to find the processes that the command leaves behind. */
 static int send_mark(struct err *err)
 {
     const struct step_report message = {.kind = STEP_MARK};
@@ -84,8 +85,8 @@ static int take_terminal(struct err *err)
     return result;
 }
 
-/* Explains E2BIG: the kernel limits each word, which TF_CONFIG of a very large job exceeds, and
- * the sum of all words. */
+/* Explains E2BIG. The kernel limits the size of each argument and variable, and their sum.
+ * TF_CONFIG of a very large job exceeds the first limit. */
 static void explain_too_long(const struct pod_container *container, struct err *err)
 {
     const long word_max = 32 * sysconf(_SC_PAGESIZE); /* MAX_ARG_STRLEN */
@@ -114,7 +115,7 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
     static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
     const char *program = container->arguments.items[0], *place = program, *advice = "";
     if (strchr(program, '/') && access(program, F_OK) == 0)
-        return; /* something else is missing */
+        return; /* the program exists, so another file is missing */
     if (strchr(program, '/') && program[0] != '/' && container->directory)
         place = container->directory;
     if (container->root)
@@ -126,7 +127,7 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
 }
 
-/* Runs in the child: becomes the command, or sends the reason of the failure through the pipe. */
+/* Runs in the child: executes the command, or sends the reason of the failure through the pipe. */
 static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
                              int error_fd) __attribute__((noreturn));
 static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
@@ -173,7 +174,7 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     close(error_pipe[0]);
     if (got == (ssize_t)sizeof(err))
         init_fail(&err);
-    return pid; /* end of file: the child has become the command */
+    return pid; /* end of file: execve() has succeeded */
 }
 
 static void report_exit(int status, bool was_told) __attribute__((noreturn));
@@ -201,9 +202,9 @@ static void init_reap_children(const struct pod_spec *spec, pid_t command, bool 
         }
 }
 
-/* The supervisor's death must end the sandbox. The kernel clears PR_SET_PDEATHSIG whenever
- * privileges change, so it is set after that. A supervisor that died before has closed the report
- * socket. */
+/* Makes the sandbox end with the supervisor. The kernel clears PR_SET_PDEATHSIG when privileges
+ * change, so it is set after that. If the supervisor has died before, its end of the report socket
+ * is closed. */
 static void bind_to_supervisor(const struct pod_spec *spec)
 {
     prctl(PR_SET_PDEATHSIG, step_isolation_orphan_signal(spec));
@@ -220,7 +221,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    umask(0); /* the modes below are used as they are */
+    umask(0); /* so that files get exactly the modes given below */
     setsid();
     if (keep_lines(lines) < 0)
         _exit(1);
@@ -229,8 +230,8 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         init_fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
     bind_to_supervisor(spec);
-    /* Through /proc/1/exe the container's root would reach this program's file on the machine,
-     * where it is not read-only. */
+    /* Otherwise the container's root could open /proc/1/exe, which is this program's file on the
+     * machine, and it is writable there. */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "trainyard-init");
 
@@ -238,15 +239,16 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         init_fail(&err);
     pid_t command = start_command(spec, container);
     init_send_report(&(struct step_report){.kind = STEP_RUNNING});
-    /* Descendants may keep the pipes open, but this process must not. */
+    /* The pipes must end when the command and its descendants have closed them, so this process
+     * must not keep them open. */
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
     for (bool was_told = false;;) {
         siginfo_t info;
         int number = sigwaitinfo(&all, &info);
-        /* After every signal, before it is forwarded: a command that has ended already must not
-         * count as told to end. */
+        /* Reaps after every signal and before forwarding it: a command that has ended before
+         * SIGTERM must not count as ended by it. */
         init_reap_children(spec, command, was_told);
         if (number == SIGCHLD)
             continue;

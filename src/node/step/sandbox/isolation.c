@@ -1,4 +1,4 @@
-/* How a pod's processes are kept together; see step/sandbox/isolation.h. */
+/* Isolates a pod's processes with or without namespaces; see step/sandbox/isolation.h. */
 #include "node/step/sandbox/isolation.h"
 
 #include "node/process/orphans.h"
@@ -38,7 +38,8 @@ pid_t step_isolation_fork(const struct pod_spec *spec)
     return (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-/* An ordinary user, or a root without privileges, has none to drop. */
+/* Drops privileges in a pod without namespaces. An ordinary user, or a root without privileges
+ * (`nested`), has none to drop. */
 static int isolation_give_up(const struct pod_spec *spec, const struct pod_container *container,
                              struct err *err)
 {
@@ -81,8 +82,9 @@ int step_isolation_join(const struct pod_spec *spec, const struct pod_container 
     return result < 0 ? result : step_limits_count_processes(spec, err);
 }
 
-/* When the first process of a PID namespace is killed, the kernel kills the others. Without a
- * namespace the first process must get a signal that it can handle, and end them. */
+/* When the first process of a PID namespace is killed, the kernel kills the other processes.
+ * Without a namespace the first process must get a signal that it can handle, so that it can kill
+ * them. */
 int step_isolation_orphan_signal(const struct pod_spec *spec)
 {
     return spec->plain ? SIGRTMIN : SIGKILL;
@@ -105,8 +107,9 @@ struct choice {
     size_t count;
 };
 
-/* Selects every process that the supervisor did not start for another container: orphans, too. An
- * orphan of a command in another container is recognized by its mark. */
+/* Selects every process that does not belong to another container, including orphans. Processes of
+ * other containers are the supervisor's children in `others`, and orphans with the mark of another
+ * container. */
 static bool is_of_container(void *context, pid_t top)
 {
     const struct choice *choice = context;

@@ -1,7 +1,7 @@
-/* How the processes of a pod are kept together and apart from others: by namespaces, or, on a
- * machine that forbids them, only by the supervisor's own care (docs/design/plain.md). Only this
- * file of trainyard-step decides between the two. Namespaces are implemented in network.c, root.c
- * and privilege.c. */
+/* Isolates the processes of a pod by namespaces. On a machine that forbids namespaces, the
+ * supervisor only tracks the processes and kills them at the end (docs/design/plain.md). In
+ * trainyard-step only this file decides between the two ways. Namespaces are implemented in
+ * network.c, root.c and privilege.c. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_ISOLATION_H
 #define TRAINYARD_NODE_STEP_SANDBOX_ISOLATION_H
 
@@ -12,18 +12,19 @@ int step_isolation_enter(const struct pod_spec *spec, const char *directory, str
 
 /* Like fork(): the child becomes the first process of a container. */
 pid_t step_isolation_fork(const struct pod_spec *spec);
-/* Called in that child: builds what the container sees, and drops the rights that it must not
- * have. */
+/* Called in the child of step_isolation_fork(). Builds the container's view of the machine, and
+ * drops the rights that the container must not have. */
 int step_isolation_build(const struct pod_spec *spec, const struct pod_container *container,
                          const char *mount_point, struct err *err);
 /* Returns the signal that the first process gets when its supervisor dies. If it is not SIGKILL,
- * the first process ends the others itself. */
+ * the first process must kill the other processes itself. */
 int step_isolation_orphan_signal(const struct pod_spec *spec);
-/* Called in the first process after the command has ended: ends all its descendants. */
+/* Called in the first process after the command has ended. Kills all descendants of the caller if
+ * the kernel does not. */
 void step_isolation_end(const struct pod_spec *spec);
 
-/* Called in a process for an exec command: joins the container whose first process is behind the
- * pidfd. */
+/* Called in the process of an exec command. Joins the container whose first process `first_fd`
+ * refers to. */
 int step_isolation_join(const struct pod_spec *spec, const struct pod_container *container,
                         int first_fd, struct err *err);
 

@@ -1,4 +1,4 @@
-/* The directory for what a container writes; see step/sandbox/layer.h. */
+/* Makes the directory for files that a container writes; see step/sandbox/layer.h. */
 #include "node/step/sandbox/layer.h"
 
 #include "base/cleanup.h"
@@ -30,8 +30,8 @@ int step_layer_mount(const struct pod_spec *spec, const struct pod_container *co
     if (upper < 0 || work < 0)
         return -1;
     char options[256];
-    /* An ordinary user may not write the trusted attributes in which overlays store their data;
-     * user attributes replace them. */
+    /* An ordinary user may not write the trusted.* attributes in which overlays store their data.
+     * With userxattr, overlays use user.* attributes instead. */
     snprintf(options, sizeof(options),
              "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s",
              lower, upper, work, spec->nested ? ",userxattr" : "");

@@ -1,4 +1,4 @@
-/* Limits of a pod and its containers; see step/sandbox/limits.h. */
+/* Sets the limits of a pod and its containers; see step/sandbox/limits.h. */
 #include "node/step/sandbox/limits.h"
 
 #include "base/mem.h"
@@ -62,7 +62,7 @@ void step_limits_shrink_memory_files(const struct pod_spec *spec,
         return;
     char options[48];
     snprintf(options, sizeof(options), "size=%lld", (long long)container->limits.memory_bytes);
-    /* A path that is not a tmpfs, such as a volume, refuses the option or is skipped. */
+    /* Only a tmpfs is changed. A path may be something else, such as a volume. */
     for (size_t i = 0; i < ARRAY_SIZE(PLACES); i++) {
         struct statfs file_system;
         if (statfs(PLACES[i].path, &file_system) == 0 && file_system.f_type == TMPFS_MAGIC)
@@ -79,8 +79,9 @@ static bool kernel_is_at_least(int major, int minor)
            (have_major > major || (have_major == major && have_minor >= minor));
 }
 
-/* Since Linux 5.14 a user has a process count per user namespace. Before, all processes of the
- * user would count, and a limit for one container would be wrong. Root is never counted. */
+/* Since Linux 5.14 the kernel counts a user's processes per user namespace. Older kernels count all
+ * processes of the user, so a limit for one container would be wrong. Root's processes are not
+ * counted. */
 int step_limits_count_processes(const struct pod_spec *spec, struct err *err)
 {
     struct rlimit limit;

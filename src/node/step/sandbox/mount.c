@@ -1,4 +1,4 @@
-/* Mounts of the sandbox; see step/sandbox/mount.h. */
+/* Makes the mounts of the sandbox; see step/sandbox/mount.h. */
 #include "node/step/sandbox/mount.h"
 
 #include "base/cleanup.h"
@@ -41,8 +41,8 @@ int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd,
     return 0;
 }
 
-/* Creates missing directories one component at a time and never through a link: the pod can write
- * below the source, and must not redirect this process outside. */
+/* Creates missing directories one component at a time and never follows a link: the pod can write
+ * below the source, and must not redirect this process to other directories. */
 static int make_below(int base, const char *sub_path)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
@@ -63,14 +63,14 @@ static int make_below(int base, const char *sub_path)
     return at;
 }
 
-/* Follows links as long as they stay below the source, like those of a config map's files. The
- * kernel checks that while it resolves the path, so nothing can be swapped in between. */
+/* Follows links that stay below the source, like those of a config map's files. The kernel checks
+ * this while it resolves the path, so the pod cannot replace a component after the check. */
 static int open_below(int base, const char *sub_path, int *ret_fd, struct err *err)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
                                  .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     int at = -1, left = OPEN_TRIES;
-    do { /* with ".." in the path the kernel returns EAGAIN if something was renamed meanwhile */
+    do { /* with ".." in the path the kernel returns EAGAIN after a concurrent rename */
         at = (int)syscall(SYS_openat2, base, sub_path, &how, sizeof(how));
     } while (at < 0 && errno == EAGAIN && --left > 0);
     if (at < 0 && errno == ENOENT)
@@ -93,9 +93,9 @@ static int read_path(int fd, char **ret, struct err *err)
     return 0;
 }
 
-/* The planner has resolved the links in the path of a volume. A link that exists now was created
- * since, perhaps by a pod that may write to a directory above, and may lead to a path that the
- * planner refuses. */
+/* Opens the source of a volume and refuses links in its path. The planner has resolved the links. A
+ * link that exists now was created later, perhaps by a pod that can write to a directory above, and
+ * may lead to a path that the planner refuses. */
 static int open_source(const char *source, int *ret_fd, struct err *err)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
@@ -167,7 +167,7 @@ static bool mount_is_one_of(const char *name, const char *const *list)
     return false;
 }
 
-/* Shows one entry of the covered directory in the layer, which is the working directory. */
+/* Makes one entry of the covered directory visible in the layer, which is the working directory. */
 static int show_entry(int covered, const char *name, struct err *err)
 {
     struct stat info;

@@ -1,5 +1,5 @@
-/* The pod's network: a namespace of its own, connected to the cluster's bridge by a veth pair. The
- * kernel removes the pair with the pod's namespace, so nothing has to be cleaned up. */
+/* Makes the pod's network: a network namespace that a veth pair connects to the cluster's bridge.
+ * The kernel removes the pair with the pod's namespace, so nothing has to be cleaned up. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -34,15 +34,15 @@ static int open_cluster_socket(const char *lock, int *ret_fd, struct err *err)
 
 static void set_sysctl(const char *path, const char *value)
 {
-    /* Best effort: the pod runs also where /proc/sys is read-only. */
+    /* Failures are ignored: the pod also runs where /proc/sys is read-only. */
     (void)file_write_into(path, value, NULL);
 }
 
 void step_network_only_ipv4(void)
 {
-    /* `default` applies to new links, so lo keeps ::1. addr_gen_mode is not used: its writers spin
-     * while any process of the machine changes a link; before Linux 6.9 so do writers of this
-     * file. */
+    /* `default` applies to new links only, so lo keeps ::1. The alternative addr_gen_mode is not
+     * used: a write to it busy-waits while any process of the machine changes a link. Before Linux
+     * 6.9 a write to disable_ipv6 does that too. */
     set_sysctl("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 }
 
@@ -94,8 +94,8 @@ int step_network_enter(const struct pod_spec *spec, struct err *err)
         return err_set_errno(err, errno, "cannot set hostname '%s'", spec->hostname);
     if (!spec->network)
         return 0;
-    /* As in other container runtimes, low ports and ping need no privilege: the port space is the
-     * pod's own. */
+    /* As in other container runtimes, low ports and ping need no privilege, because the pod has its
+     * own port space. */
     set_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
     set_sysctl("/proc/sys/net/ipv4/ping_group_range", spec->nested ? "0 0" : "0 2147483647");
     step_network_only_ipv4();

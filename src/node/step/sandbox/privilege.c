@@ -1,7 +1,7 @@
-/* The last step before the command runs: dropping privileges. No capability that is kept can
- * change a mount, so the machine's files stay read-only for the sandbox's root. An ordinary user's
- * containers also get a user namespace of their own, which locks every mount and provides
- * runAsUser. */
+/* Drops privileges, as the last step before the command runs. The remaining capabilities do not
+ * allow changes of mounts, so the machine's files stay read-only for the sandbox's root. Containers
+ * of an ordinary user also get their own user namespace. It locks every mount and makes runAsUser
+ * possible. */
 #include "node/plan/capabilities.h"
 #include "node/process/namespaces.h"
 #include "node/step/step.h"
@@ -17,7 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Together with a mount namespace, otherwise the mounts would not be locked. */
+/* Creates a mount namespace together with the user namespace; otherwise the mounts would not be
+ * locked. */
 static int privilege_enter_user_namespace(int64_t user, int64_t group, struct err *err)
 {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
@@ -40,7 +41,8 @@ static int privilege_become_user(const struct pod_spec *spec, const struct pod_c
     return 0;
 }
 
-/* Limits what programs that run later can have; this process keeps its capabilities for now. */
+/* Limits the capabilities of programs that are executed later. This process keeps its own for
+ * now. */
 static int bound_capabilities(uint64_t kept, struct err *err)
 {
     for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++)
@@ -55,8 +57,8 @@ static int keep_capabilities(uint64_t kept, struct err *err)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2], now[2];
-    /* Only capabilities that the process has can be kept: it may run in a container that has
-     * fewer. */
+    /* Only capabilities that the process has can be kept: trainyard itself may run in a container
+     * that has fewer. */
     if (syscall(SYS_capget, &header, now) < 0)
         return err_set_errno(err, errno, "cannot read capabilities");
     for (int word = 0; word < 2; word++) {

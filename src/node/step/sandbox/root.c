@@ -1,8 +1,8 @@
-/* The container's view of the file system: a root of its own with the machine's entries in it,
- * read-only. /proc, /sys, /dev, /run and /tmp are new, the names in /etc are the pod's, secrets of
- * the machine's user are masked, and volumes are at their mount paths. It runs in the sandbox's
- * first process and never changes the machine's mounts. A container of an image with files of its
- * own sees those instead of the machine's. */
+/* Builds the container's view of the file system: a root with the machine's entries, which are
+ * read-only. /proc, /sys, /dev, /run and /tmp are new. /etc has the pod's hosts, hostname and
+ * resolv.conf. Secrets of the machine's user are masked, and volumes are at their mount paths. If
+ * the container's image has files, the root shows them instead of the machine's. This code runs in
+ * the sandbox's first process and never changes the machine's mounts. */
 #include "node/image/table.h"
 #include "node/plan/python.h"
 #include "node/pod/secrets.h"
@@ -37,7 +37,7 @@ static int bind_device(const char *from, struct err *err)
     return 0;
 }
 
-/* The containers of a pod share it. */
+/* Mounts the /dev/shm that the containers of a pod share. */
 static int mount_shm(const struct pod_spec *spec, struct err *err)
 {
     _cleanup_fd_ int tree = -1;
@@ -76,8 +76,8 @@ static int mount_devices(const struct pod_spec *spec, const struct pod_container
     return mount_shm(spec, err);
 }
 
-/* Makes the parts of /proc read-only through which the container's root could reach out of the
- * sandbox, as other container runtimes do. */
+/* Mounts /proc. Some parts are read-only, as in other container runtimes, because the container's
+ * root could leave the sandbox through them. */
 static int mount_proc(struct err *err)
 {
     static const char *const CLOSED[] = {"proc/sys", "proc/irq", "proc/bus", "proc/fs",
@@ -110,8 +110,8 @@ static int mount_sys(struct err *err)
 {
     if (mount("sysfs", "sys", "sysfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
         return 0;
-    /* The kernel refuses a new sysfs if the network is the machine's (hostNetwork) or /sys is
-     * covered: shows the machine's. */
+    /* The kernel refuses a new sysfs with the machine's network (hostNetwork), or if something is
+     * mounted over /sys. Then the machine's /sys is shown. */
     _cleanup_fd_ int tree = -1;
     if (mount_clone(AT_FDCWD, "/sys", true, &tree, err) < 0)
         return 0;
@@ -134,8 +134,8 @@ static int enter_root(const struct pod_spec *spec, const struct pod_container *c
                       struct err *err)
 {
     int result;
-    /* While the machine's are still visible: the kernel gives an ordinary user a new /proc and
-     * /sys only if one is visible already. */
+    /* Must run while the machine's /proc and /sys are still visible: only then does the kernel
+     * allow an ordinary user to mount new ones. */
     if ((result = mount_proc(err)) < 0 || (result = mount_sys(err)) < 0 ||
         (result = mount_devices(spec, container, err)) < 0)
         return result;
@@ -162,7 +162,7 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
         {"hostname", hostname, 0644},
         {"hosts", spec->hosts, 0644},
         {"resolv.conf", spec->resolv_conf, 0644},
-        {"shadow", "", 0600}, /* readable if the pod's root is the machine's root user */
+        {"shadow", "", 0600}, /* a root that is the machine's root could read it */
         {"gshadow", "", 0600},
     };
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -177,10 +177,10 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
     return 0;
 }
 
-/* The pod's own hosts, hostname and resolv.conf. On the machine each may be missing or a symbolic
- * link, so it cannot be a mount point: an overlay shows the pod's files before the machine's. If
- * overlays are refused (something is mounted below /etc), a layer does the same with more mounts.
- */
+/* Puts the pod's own hosts, hostname and resolv.conf into /etc. They cannot be mounted one by one,
+ * because each file may be missing on the machine or be a symbolic link. So an overlay shows the
+ * pod's files before the machine's. If the kernel refuses the overlay (something is mounted below
+ * /etc), a layer does the same with more mounts. */
 static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, struct err *err)
 {
     int result = mount_memory("/run", 0, "mode=0755", err);
@@ -192,7 +192,7 @@ static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, s
         return result;
     bool done = mount("overlay", "/etc", "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV,
                       "lowerdir=/run/etc:/etc") == 0;
-    umount2("/run", MNT_DETACH); /* the overlay keeps a reference to it */
+    umount2("/run", MNT_DETACH); /* the overlay keeps a reference to the file system */
     if (done)
         return 0;
     const char *const without[] = {"hostname",
@@ -206,8 +206,8 @@ static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, s
     return write_names(spec, "/etc", err);
 }
 
-/* Directories that a container may write to. In a read-only root they exist too, and become
- * read-only after the mount points in them are made. */
+/* Mounts directories that a container may write to. In a read-only root they become read-only after
+ * the mount points in them are made. */
 static int mount_scratch(bool read_only, struct mount_layers *layers, struct err *err)
 {
     static const struct {
@@ -225,14 +225,14 @@ static int mount_scratch(bool read_only, struct mount_layers *layers, struct err
     return mkdir("/run/lock", 01777) < 0 ? err_set_errno(err, errno, "cannot make '/run/lock'") : 0;
 }
 
-/* Paths of the machine that must be masked, without links, and the volumes. */
+/* The paths of the machine that must be masked, without links, and the container's volumes. */
 struct root_view {
     struct pod_strings masks;
     int *trees;   /* one per mount of the container */
-    char **paths; /* where each is on the machine, without links */
+    char **paths; /* the path of each tree on the machine, without links */
 };
 
-/* Adds the other paths at which the machine shows the file, if it is the same file there. */
+/* Adds the other paths at which the same file is visible on the machine. */
 static void add_aliases(struct arena *arena, const char *mounts, const char *path,
                         struct pod_strings *ret)
 {
@@ -245,8 +245,8 @@ static void add_aliases(struct arena *arena, const char *mounts, const char *pat
             pod_strings_add(arena, ret, aliases.items[i]);
 }
 
-/* Must be called while the machine's files are visible. A path that does not exist needs no mask.
- */
+/* Finds the paths to mask. Must be called while the machine's files are visible. A path that does
+ * not exist needs no mask. */
 static int gather_masks(const struct pod_spec *spec, struct pod_strings *ret, struct err *err)
 {
     struct arena *arena = arena_new();
@@ -272,7 +272,7 @@ static int root_mask_path(const char *path, struct err *err)
 {
     struct stat info;
     if (lstat(path, &info) < 0 || S_ISLNK(info.st_mode))
-        return 0; /* not visible here; a link that took its place is not followed */
+        return 0; /* not visible in this container; a link at the path is not followed */
     if (S_ISDIR(info.st_mode))
         return mount_memory(path, MS_RDONLY | MS_NOEXEC, "mode=0555,size=4k", err);
     if (mount("/dev/null", path, NULL, MS_BIND, NULL) < 0)
@@ -297,15 +297,15 @@ static bool is_mount_root(const char *path)
            info.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
-/* A mask is mounted on a path. Mounts each directory between `top` and `path` on itself, so that
- * the pod cannot rename it and so unmask the file for pods that start later. */
+/* Mounts each directory between `top` and `path` on itself, so that the pod cannot rename it. A
+ * mask is mounted on a path: after a rename, pods that start later would see the file. */
 static int pin_directories(const char *top, const char *path, struct err *err)
 {
     for (const char *at = path + strlen(top) + 1; (at = strchr(at, '/')); at++) {
         _cleanup_free_ char *directory = mem_strndup(path, (size_t)(at - path));
         struct stat info;
         if (lstat(directory, &info) < 0 || !S_ISDIR(info.st_mode))
-            return 0; /* the file is not visible here */
+            return 0; /* the file is not visible in this container */
         if (!is_mount_root(directory) &&
             mount(directory, directory, NULL, MS_BIND | MS_REC, NULL) < 0)
             return err_set_errno(err, errno, "cannot protect '%s'", directory);
@@ -313,8 +313,8 @@ static int pin_directories(const char *top, const char *path, struct err *err)
     return 0;
 }
 
-/* A path that is masked on the machine is also masked inside a volume that contains it. A volume
- * that is itself such a path is shown, because the manifest asks for it. */
+/* Masks paths inside a volume that contains them. A volume that is itself such a path is not
+ * masked, because the manifest asks for it. */
 static int mask_inside(const struct pod_strings *masks, const char *path,
                        const struct pod_mount *volume, struct err *err)
 {
@@ -334,7 +334,8 @@ static int mask_inside(const struct pod_strings *masks, const char *path,
     return result;
 }
 
-/* `writable` says that the root is; in an image that means all of its files. */
+/* `writable` means that the container may write to the root, and, with an image, to all files of
+ * the image. */
 static int root_arrange(const struct pod_spec *spec, const struct pod_container *container,
                         const struct root_view *view, bool writable, struct err *err)
 {
@@ -353,8 +354,8 @@ static int root_arrange(const struct pod_spec *spec, const struct pod_container 
         if (result == 0)
             result = mask_inside(&view->masks, view->paths[i], mount, err);
     }
-    /* Creates a missing working directory where that is possible; otherwise the command reports
-     * that it is missing. */
+    /* Creates a missing working directory if possible. Otherwise the start of the command fails
+     * with a message. */
     if (result == 0 && container->directory && file_make_dirs(container->directory, 0755, NULL) < 0)
         err_clear(err);
     if (result == 0)

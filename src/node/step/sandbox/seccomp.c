@@ -1,11 +1,11 @@
 /* The seccomp filter of a sandbox. It refuses the system calls that container runtimes refuse by
- * default, because containers do not need them and the kernel has had security holes there. Most
- * of them need privileges anyway. Without the filter these would be allowed: the key ring of the
- * machine's user (keyctl), new user namespaces with all that they enable, the kernel's log,
- * io_uring, userfaultfd, and BPF if the machine allows it to every user.
+ * default, because containers do not need them and they have had security holes. Most of these
+ * calls need privileges anyway. Without the filter a container could use the key ring of the
+ * machine's user (keyctl), new user namespaces, the kernel's log, io_uring, userfaultfd, and BPF if
+ * the machine allows it to every user.
  *
- * The kernel caches which numbers are always allowed, so that the length of the table costs these
- * nothing. */
+ * The kernel caches the numbers of calls that are always allowed, so a long table does not slow
+ * these calls down. */
 #include "node/step/step.h"
 
 #include "base/mem.h"
@@ -128,8 +128,8 @@ int step_seccomp_install(struct err *err)
     program[count++] = seccomp_jump(BPF_JGE, X32_BIT, 0, 1);
     program[count++] = seccomp_return(absent);
 #endif
-    /* Its flags are in memory, where no filter sees them: with ENOSYS the C library uses clone()
-     * instead. */
+    /* The flags of clone3() are in memory, which a filter cannot read. With ENOSYS the C library
+     * uses clone() instead. */
     program[count++] = seccomp_jump(BPF_JEQ, SYS_clone3, 0, 1);
     program[count++] = seccomp_return(absent);
     for (size_t i = 0; i < ARRAY_SIZE(DENIED); i++) {

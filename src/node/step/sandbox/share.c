@@ -1,4 +1,4 @@
-/* One PID namespace for all containers of a pod; see step/sandbox/share.h. */
+/* Makes one PID namespace for all containers of a pod; see step/sandbox/share.h. */
 #include "node/step/sandbox/share.h"
 
 #include "node/process/lock.h"
@@ -25,15 +25,17 @@
 #include <unistd.h>
 
 enum {
-    /* A process that forks faster than it is killed ends sooner or later. A process that hangs in
-     * the kernel does not, and delays the pod by this time for each further look. */
+    /* How long the sweep is repeated, and how long each sweep waits for killed processes. A process
+     * that forks fast needs several sweeps. A process that hangs in the kernel does not end at
+     * all. */
     SWEEP_MS = 2 * 1000,
     AWAITED_MAX = 256,
 };
 
 /* ---- the first process ----------------------------------------------------------------------- */
 
-/* Every container sees the first process, so it must show nothing of the machine. */
+/* Gives the first process an empty root. Every container sees this process and must not reach the
+ * machine's files through it. */
 static int enter_nothing(const char *mount_point)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -43,8 +45,8 @@ static int enter_nothing(const char *mount_point)
     return umount2(".", MNT_DETACH);
 }
 
-/* The supervisor may have died before PR_SET_PDEATHSIG was set; its PID is not visible in this
- * namespace, so the pipe tells. */
+/* `supervisor` is a pidfd. It shows whether the supervisor died before PR_SET_PDEATHSIG was set;
+ * getppid() cannot, because the PID is not visible in this namespace. */
 static void reap_forever(const char *mount_point, int supervisor) __attribute__((noreturn));
 static void reap_forever(const char *mount_point, int supervisor)
 {
@@ -112,8 +114,8 @@ int step_share_mark(void)
     return open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 }
 
-/* Opens the pidfd first, so that the process that is checked is the one that is killed. Returns
- * the pidfd, or -1 if there is nothing to kill. */
+/* Checks the process again after its pidfd is open, so that no later process with the same pid is
+ * killed. Returns the pidfd, or -1 if there is nothing to kill. */
 static int kill_marked(const char *name, ino_t mark)
 {
     int64_t pid;
@@ -127,7 +129,8 @@ static int kill_marked(const char *name, ino_t mark)
     return TAKE_FD(fd);
 }
 
-/* Kills all processes before it waits for the first. Returns false if there were none. */
+/* Kills all processes of the container, then waits for their end. Returns false if there were
+ * none. */
 static bool sweep_once(ino_t mark)
 {
     int killed[AWAITED_MAX];

@@ -1,8 +1,9 @@
 /* One PID namespace for all containers of a pod (shareProcessNamespace). Its first process is a
  * helper that only reaps orphans; the containers' processes live beside it and see each other. The
- * end of a container does not end this namespace, so the processes that it leaves behind are found
- * by their mount namespace. The seccomp filter keeps them from changing that. A process of an
- * Unconfined container that may mount can change it, and then ends with the pod. */
+ * end of a container does not end this namespace, so the remaining processes of a container are
+ * found by their mount namespace. The seccomp filter prevents a process from changing its mount
+ * namespace. In an Unconfined container a process with the right to mount can change it; it then
+ * ends with the pod. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_SHARE_H
 #define TRAINYARD_NODE_STEP_SANDBOX_SHARE_H
 
@@ -12,8 +13,7 @@
 #include <sys/types.h>
 
 struct step_share {
-    pid_t pid; /* of the namespace's first process, a child of the supervisor; 0 before it is
-                  started */
+    pid_t pid; /* the namespace's first process, a child of the supervisor; or 0 */
 };
 
 /* Like fork(), but the child is in the shared namespace and has mounts of its own. Starts the
@@ -21,16 +21,16 @@ struct step_share {
  * failure. */
 pid_t step_share_fork(struct step_share *share, const char *mount_point, struct err *err);
 
-/* A child of the supervisor has exited. Returns true if it was the first process: no process of
- * the namespace is left then. */
+/* Must be called when a child of the supervisor has exited. Returns true if it was the first
+ * process; no process of the namespace is left then. */
 bool step_share_reaped(struct step_share *share, pid_t pid);
 
 /* Returns a descriptor of the caller's mount namespace, by which its container is recognized, or
  * -1. While the descriptor is open, the kernel gives the namespace's number to no other container.
  */
 int step_share_mark(void);
-/* Kills the remaining processes of the container with this mark, and waits at most two seconds for
- * their end. */
+/* Kills the remaining processes of the container with this mark, and waits some seconds for their
+ * end. */
 void step_share_sweep(int mark_fd);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sysctls of the pod's own namespaces. Only those are ever written: the planner refuses all
- * others, and this file checks again, because for real root they would be the machine's. */
+/* Writes sysctls of the pod's own namespaces. The planner refuses all other sysctls, and this file
+ * checks again, because as root it could change the machine's. */
 #include "node/plan/sysctl_names.h"
 #include "node/step/step.h"
 

@@ -1,4 +1,4 @@
-/* JSON trees: constructors, queries, changes, comparison, writing. */
+/* Tests JSON trees: constructors, queries, changes, comparison, writing. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -66,7 +66,7 @@ static void test_write_pretty(void **state)
     assert_string_equal(buf.data, "3");
 }
 
-/* Bytes that are no UTF-8 never reach the output. */
+/* Bytes that are not UTF-8 never reach the output. */
 static void test_write_bad_utf8(void **state)
 {
     assert_string_equal(text_of(json_string(arena, "long enough run \xff and \xc3\xa9 \xe2\x82")),
@@ -134,12 +134,12 @@ static void test_ask(void **state)
 static void test_set_and_remove(void **state)
 {
     struct json *json = parse("{\"a\":1,\"b\":2,\"c\":3}");
-    json_set_string(arena, json, "b", "two"); /* in its place */
+    json_set_string(arena, json, "b", "two"); /* keeps its position */
     json_set_int(arena, json, "c", 33);       /* the last one */
     json_set_bool(arena, json, "d", true);
     assert_string_equal(text_of(json), "{\"a\":1,\"b\":\"two\",\"c\":33,\"d\":true}");
     assert_int_equal(json->count, 4);
-    json_set(arena, json, "a", json_get(json, "a")); /* itself */
+    json_set(arena, json, "a", json_get(json, "a")); /* sets a member to itself */
     assert_true(json_remove(json, "d"));
     assert_true(json_remove(json, "a"));
     assert_false(json_remove(json, "a"));
@@ -162,7 +162,7 @@ static void test_remove_element(void **state)
     struct json *list = parse("[1,2,3,4]");
     json_remove_element(list, json_element(list, 3));
     json_remove_element(list, json_element(list, 0));
-    json_remove_element(list, json_int(arena, 9)); /* not in it */
+    json_remove_element(list, json_int(arena, 9)); /* not an element of the list */
     assert_string_equal(text_of(list), "[2,3]");
     json_append(list, json_int(arena, 5));
     assert_string_equal(text_of(list), "[2,3,5]");
@@ -175,12 +175,13 @@ static void test_ensure(void **state)
     assert_int_equal(json_count(json_ensure_object(arena, json, "meta")), 1);
     json_set_int(arena, json_ensure_object(arena, json, "n"), "b", 2);
     json_append(json_ensure_array(arena, json, "l"), json_int(arena, 3));
-    json_set_int(arena, json_ensure_object(arena, json, "s"), "c", 4); /* never a crash */
+    /* "s" is no object: must not crash */
+    json_set_int(arena, json_ensure_object(arena, json, "s"), "c", 4);
     assert_string_equal(text_of(json),
                         "{\"meta\":{\"a\":1},\"n\":{\"b\":2},\"s\":{\"c\":4},\"l\":[3]}");
 }
 
-/* What is absent stays absent, so that a part of an object can be copied without a look at it. */
+/* An absent member stays absent, so that a caller can copy members without checking for them. */
 static void test_absent(void **state)
 {
     struct json *json = json_clone(arena, parse("{\"a\":1,\"b\":2,\"c\":3}"));
@@ -242,7 +243,7 @@ static void test_equal(void **state)
     assert_false(json_equal(NULL, parse("null")));
 }
 
-/* Names that rise need no set, until one is there because a name was looked for. */
+/* Names in ascending order need no hash set, until a lookup creates one. */
 static void test_names(void **state)
 {
     enum { COUNT = 200 };

@@ -1,5 +1,5 @@
-/* A copy is written as the same bytes, whatever its base is, and shares the equal parts with its
- * base. */
+/* Tests copies of JSON trees: a copy is written as the same bytes, whatever its base is, and shares
+ * the equal parts with its base. */
 #include "base/json/json.h"
 
 #include "base/rand.h"
@@ -35,13 +35,14 @@ static void expect_sound(const struct json *json)
     assert_int_equal(json->count, count);
 }
 
-/* The copy of `text` beside `base`, which is in the arena; returns the bytes it took. */
+/* Copies `text` with `base`, which is in the arena, as its base. Returns the size of the copy in
+ * bytes. */
 static size_t check(struct arena *arena, const char *base, const char *text, struct json **ret)
 {
     struct arena *source = arena_new(), *target = arena_new();
     struct json *kept = parse(arena, base);
     struct json *copy = json_clone_beside(target, parse(source, text), kept);
-    arena_free(source); /* nothing of it is shared */
+    arena_free(source); /* the copy shares nothing with the source */
     assert_string_equal(json_to_string(arena, copy), text);
     assert_string_equal(json_to_string(arena, kept), base);
     assert_null(copy->next);
@@ -59,22 +60,22 @@ static void test_what_is_shared(void **state)
     struct arena *arena = arena_new();
     static const char POD[] = "{\"name\":\"a\",\"spec\":{\"list\":[1,2,\"three\"],\"x\":true}}";
     assert_int_equal(check(arena, POD, POD, NULL), node);
-    /* One member and its text; its name, and all that follows, is shared. */
+    /* The copy has its own member and text. It shares the member's name and all that follows. */
     assert_int_equal(
         check(arena, POD, "{\"name\":\"b\",\"spec\":{\"list\":[1,2,\"three\"],\"x\":true}}", NULL),
         2 * node + 2);
-    /* What stands before a difference is the copy's own, but for names and texts. */
+    /* The copy has its own nodes before a difference, but shares their names and texts. */
     assert_int_equal(
         check(arena, POD, "{\"name\":\"a\",\"spec\":{\"list\":[1,2,\"three\"],\"x\":false}}", NULL),
         5 * node);
-    /* A list of another length is the copy's own, but for its texts. */
+    /* The copy has its own nodes of a list of another length, but shares their texts. */
     assert_int_equal(check(arena, "[\"long enough to be seen\"]",
                            "[\"long enough to be seen\",\"long enough to be seen\"]", NULL),
                      3 * node + 23);
     arena_free(arena);
 }
 
-/* What is equal by value but written otherwise is no copy. */
+/* A value that is equal but written differently is not shared. */
 static void test_exactness(void **state)
 {
     static const char *const TEXTS[] = {

@@ -1,4 +1,4 @@
-/* Our JSON compared with jansson, on generated trees and on broken texts: both accept the same
+/* Compares our JSON with jansson, on generated trees and on broken texts: both accept the same
  * texts, and each parses the output of the other to the same tree. */
 #include "base/json/json.h"
 
@@ -94,7 +94,7 @@ static void test_trees(void **state)
     }
 }
 
-/* jansson differs on purpose: it refuses integers beyond int64, and allows what we call a NUL. */
+/* jansson differs on purpose: it rejects integers beyond int64, and allows NUL characters. */
 static bool is_known_difference(const struct err *err, bool ours)
 {
     return ours || strstr(err->message, "NUL character");
@@ -141,7 +141,7 @@ static void test_broken_texts(void **state)
                      peer ? "accepts" : "refuses");
         peer_free(peer);
     }
-    assert_in_range(accepted, 1000, 19000); /* both sides were really tried */
+    assert_in_range(accepted, 1000, 19000); /* both outcomes occurred often enough */
 }
 
 int main(void)

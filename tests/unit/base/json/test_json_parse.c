@@ -1,4 +1,5 @@
-/* Parsing JSON: accepted texts and their values, refused texts and their error messages. */
+/* Tests the JSON parser: accepted texts and their values, rejected texts and their error
+ * messages. */
 #include "base/json/json.h"
 
 #include "base/mem.h"
@@ -130,7 +131,7 @@ static void test_strings(void **state)
     assert_int_equal(json->first->size, 1);
 }
 
-/* The byte that ends a plain run is found at every offset within a word. */
+/* The byte that ends a run of plain characters is found at every offset within a word. */
 static void test_every_offset(void **state)
 {
     for (size_t before = 0; before < 20; before++) {
@@ -168,7 +169,7 @@ static void test_bad_strings(void **state)
 static void test_bad_utf8(void **state)
 {
     static const char *const ROWS[] = {
-        "\x80",             /* a continuation alone */
+        "\x80",             /* a continuation byte alone */
         "\xc0\xaf",         /* over-long */
         "\xc1\xbf",         /* over-long */
         "\xe0\x9f\xbf",     /* over-long */
@@ -215,13 +216,14 @@ static void test_duplicates(void **state)
     refuse("{\"\":1,\"\":2}", "1:7: the name '' stands twice in one object");
     parse("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}");
 
-    /* Through the comparison, the order of rising names and the hash set: any two positions. */
+    /* Duplicates at any two positions: found by comparison, by the ascending order, or by the hash
+     * set. */
     enum { MEMBERS = 300 };
     const int twice[][2] = {{0, 1},   {3, 31},  {30, 31}, {31, 32},  {0, 32},
                             {32, 33}, {0, 299}, {64, 65}, {150, 299}};
     for (size_t turn = 0; turn < 2 * (ARRAY_SIZE(twice) + 1); turn++) {
         size_t row = turn / 2;
-        int width = turn % 2 ? 3 : 1; /* names that rise, or do not */
+        int width = turn % 2 ? 3 : 1; /* names in ascending order, or not */
         bool clean = row == ARRAY_SIZE(twice);
         _cleanup_buf_ struct buf text;
         buf_init(&text, 65536);
@@ -263,7 +265,7 @@ static void test_limits(void **state)
     assert_int_equal(json_parse(arena, "[[],[],[],[]]", 13, &limits, &json, &err),
                      -ERR_BAD_REQUEST);
     assert_string_equal(err.message, "1:11: more than 4 values");
-    /* Depth is given back where a list ends. */
+    /* The end of a list reduces the depth again. */
     assert_int_equal(json_parse(arena, "[[],{}]", 7, &limits, &json, &err), 0);
 
     char deep[2 * JSON_DEPTH_MAX + 2];

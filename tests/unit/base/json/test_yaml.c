@@ -1,5 +1,5 @@
-/* YAML as kubectl reads it: scalars, documents, aliases, merges, errors with their place; and
- * written YAML parses to the same tree. */
+/* Tests YAML as kubectl reads it: scalars, documents, aliases, merges, and errors with their
+ * position. Written YAML must parse to the same tree. */
 #include "base/json/yaml.h"
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ static struct json *parse_all(const char *text)
     return documents;
 }
 
-/* As shortest JSON. */
+/* Returns the single document as the shortest JSON. */
 static const char *one(const char *text)
 {
     struct json *documents = parse_all(text);
@@ -32,7 +32,7 @@ static const char *one(const char *text)
     return json_to_string(arena, documents->first);
 }
 
-/* `message` without the line that is shown below it. */
+/* `message` is expected without the excerpt of the text below it. */
 static void refuse_n(const char *text, size_t size, const struct json_limits *limits,
                      const char *message)
 {
@@ -150,7 +150,7 @@ static void test_documents(void **state)
     assert_string_equal(one("%YAML 1.1\n---\na: yes\n"), "{\"a\":true}");
 }
 
-/* kubectl takes a text that starts with a brace as JSON. */
+/* Like kubectl, reads a text that starts with a brace as JSON. */
 static void test_json_is_taken_as_json(void **state)
 {
     assert_string_equal(one(" \n{\"a\":\t\"\\ud83d\\ude00\",\n\t\"b\": [1.0, 1e3]}"),
@@ -175,7 +175,7 @@ static void test_aliases(void **state)
                         "\"d\":[{\"b\":[1,\"text\"]},\"s\",\"s\"]}");
     assert_string_equal(one("a: &x 1\nb: &x 2\nc: *x\n"), "{\"a\":1,\"b\":2,\"c\":2}");
     assert_string_equal(one("&k a: 1\nb: *k\n"), "{\"a\":1,\"b\":\"a\"}");
-    /* An expanded value is its own: changing it leaves the anchor's alone. */
+    /* An expanded alias is a copy: changing it does not change the anchor's value. */
     struct json *document = parse_all("a: &x {b: 1}\nc: *x\n")->first;
     json_set_int(arena, json_get(document, "c"), "b", 2);
     assert_string_equal(json_to_string(arena, document), "{\"a\":{\"b\":1},\"c\":{\"b\":2}}");
@@ -242,7 +242,7 @@ static void test_refusals(void **state)
     refuse_n("[[[1]]]", 7, &(struct json_limits){.depth = 2}, "job.yaml:1:3: nested deeper than 2");
 }
 
-/* What a user sees; the rest of it is test_source.c's. */
+/* The message with its excerpt, as a user sees it. test_source.c tests the excerpt itself. */
 static void test_the_line_is_shown(void **state)
 {
     static const struct {
@@ -270,13 +270,13 @@ static void test_the_line_is_shown(void **state)
     }
 }
 
-/* At the limit and one past it: depth, values, and values that aliases stand for. */
+/* Each limit and one past it: depth, values, and values that come from aliases. */
 static void test_limits(void **state)
 {
     static const struct {
         const char *text;
         struct json_limits limits;
-        const char *message; /* NULL: it is read */
+        const char *message; /* NULL: accepted */
     } ROWS[] = {
         {"[[1]]", {.depth = 2}, NULL},
         {"[[[1]]]", {.depth = 2}, "job.yaml:1:3: nested deeper than 2"},
@@ -305,14 +305,14 @@ static void test_limits(void **state)
     }
 }
 
-/* Ten lines that would be a billion values; at the limit, and one past it. */
+/* Ten lines that would expand to a billion values; at the limit, and one past it. */
 static void test_aliased(void **state)
 {
     for (int more = 0; more <= 1; more++) {
         _cleanup_buf_ struct buf text;
         buf_init(&text, 1 << 20);
         buf_append_str(&text, "a: &a [");
-        for (int i = 1; i < 1000; i++) /* with the list itself a thousand */
+        for (int i = 1; i < 1000; i++) /* a thousand values with the list itself */
             buf_append_str(&text, "1,");
         buf_append_str(&text, "]\nb: [");
         for (int i = 0; i < YAML_ALIASED_MAX / 1000; i++)
@@ -325,7 +325,7 @@ static void test_aliased(void **state)
     }
 }
 
-/* The depth of the program's own stack does not follow the text. */
+/* The depth of the call stack does not depend on the text. */
 static void test_deepest(void **state)
 {
     for (size_t depth = JSON_DEPTH_MAX; depth <= JSON_DEPTH_MAX + 1; depth++) {

@@ -1,5 +1,5 @@
-/* The command line: the sources of a value, the error messages, and the texts made from the table.
- */
+/* Tests the command line: the sources of a value, the error messages, and the texts made from the
+ * table. */
 #include "base/options/options.h"
 
 #include "base/mem.h"
@@ -129,7 +129,7 @@ static const struct program PROGRAM = {.name = "tool",
                                        .companion = "other",
                                        .companion_commands = "get|rum"};
 
-/* Words up to the NULL. */
+/* Parses the words up to NULL. */
 static int parse(struct run_values *values, const char ***arguments, size_t *count, struct err *err,
                  ...)
 {
@@ -197,7 +197,7 @@ static void test_every_form(void **state)
     options_release(&RUN, &values);
 }
 
-/* As deployments write the options of a program in Go. */
+/* A single dash, as deployments write the options of a Go program. */
 static void test_single_dash(void **state)
 {
     struct command command = RUN;
@@ -298,7 +298,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* What two commands share: a table in which theirs go on, and a struct with which theirs begin. */
+/* Two commands share a table of options and the beginning of their struct of values. */
 struct shared_values {
     int64_t side;
     const char *place;
@@ -403,7 +403,7 @@ static void test_a_table_goes_on_in_another(void **state)
 static void test_values_out_of_their_range(void **state)
 {
     static const struct {
-        const char *word, *message; /* NULL: taken */
+        const char *word, *message; /* NULL: accepted */
     } ROWS[] = {
         {"--part=0", NULL},
         {"--part=1", NULL},
@@ -431,7 +431,7 @@ static void test_values_out_of_their_range(void **state)
     unsetenv("TEST_PLACE");
 }
 
-/* Run options_main() with stdout and stderr gathered in a temporary file. */
+/* Runs options_main() with stdout and stderr captured in a temporary file. */
 static int main_with(char *text, size_t size, ...)
 {
     char *argv[16] = {(char *)"tool"};
@@ -558,7 +558,7 @@ static void test_man(void **state)
     assert_non_null(strstr(buf.data, ".TP\n\\fBTEST_STATE\\fR\n"));
 }
 
-/* The script is asked the way bash asks it. */
+/* Calls the completion script as bash does. */
 static void complete(const char *words, int at, const char *expected)
 {
     char path[] = "/tmp/completion.XXXXXX";

@@ -1,5 +1,5 @@
-/* Aliases of an option, several environment variables, paths, and a config file: which value takes
- * precedence, and the error messages. */
+/* Tests aliases of an option, several environment variables, paths, and a config file: which value
+ * takes precedence, and the error messages. */
 #include "base/mem.h"
 #include "base/options/options.h"
 #include "base/system/file.h"
@@ -69,7 +69,7 @@ static const struct command COMMAND = {
 
 static char path[64];
 
-/* Words up to the NULL; "@" stands for --config with the file. */
+/* Parses the words up to NULL. "@" stands for --config with the file. */
 static int parse(struct values *values, struct err *err, ...)
 {
     char *argv[16];
@@ -120,7 +120,8 @@ static void an_option_has_further_names(void **state)
     struct err err = ERR_INIT;
     assert_int_equal(parse(&values, &err, "--lr", "fast", NULL), -ERR_USAGE);
     assert_non_null(strstr(err.message, "option '--learning-rate': "));
-    assert_int_equal(parse(&values, &err, "--l", "1", NULL), -ERR_USAGE); /* no part of a name */
+    /* A prefix of a name is rejected. */
+    assert_int_equal(parse(&values, &err, "--l", "1", NULL), -ERR_USAGE);
     assert_int_equal(parse(&values, &err, "--lr|rate", "1", NULL), -ERR_USAGE);
 }
 
@@ -155,7 +156,8 @@ static void what_a_service_leaves_is_not_taken(void **state)
         {"tcp://10.96.0.7:9100", "", "off"},
         {"tcp://10.96.0.7:9100", "9200", "9200"},
         {"9100", "9200", "9100"},
-        {"", "tcp://10.96.0.7:9100", "tcp://10.96.0.7:9100"}, /* no name that Kubernetes makes */
+        /* Kubernetes sets no variable of this name */
+        {"", "tcp://10.96.0.7:9100", "tcp://10.96.0.7:9100"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         const char *value = NULL, **arguments = NULL;
@@ -240,7 +242,7 @@ static void what_is_nearer_wins(void **state)
     assert_true(values.rate == 0.25);             /* the command line */
     assert_int_equal(values.steps, 30);           /* the environment */
     assert_string_equal(values.optimizer, "sgd"); /* the file */
-    assert_null(values.directory);                /* nobody */
+    assert_null(values.directory);                /* set nowhere */
     options_release(&COMMAND, &values);
 }
 
@@ -283,7 +285,7 @@ static void what_is_wrong_in_a_file_is_said(void **state)
     assert_non_null(strstr(err.message, "/nowhere/x.yaml"));
 }
 
-/* At each limit, and one past it: bytes, values, depth. */
+/* Each limit and one past it: bytes, values, depth. */
 static void a_file_has_limits(void **state)
 {
     enum { SIZE_MAX_ = 1 << 20, VALUES_MAX = 10000 };
@@ -303,7 +305,8 @@ static void a_file_has_limits(void **state)
         _cleanup_buf_ struct buf many;
         buf_init(&many, 1 << 20);
         buf_append_str(&many, "steps: [");
-        for (size_t i = 0; i < VALUES_MAX - 3 + more; i++) /* the object, the name, the list */
+        /* The object, the name and the list count, too. */
+        for (size_t i = 0; i < VALUES_MAX - 3 + more; i++)
             buf_append_str(&many, "1,");
         buf_append_str(&many, "]\n");
         write_config(many.data);

@@ -1,4 +1,4 @@
-/* Regular expressions and whether they match; the expected results are those of Go's regexp. */
+/* Tests regular expressions. The expected results are those of Go's regexp. */
 #include "base/pattern/pattern.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ static void test_found(void **state)
         {"^(?:ab|cd){2,3}$", "abcdabcd", false},
         {"^(?:ab|cd){2,3}$", "ab", false},
         {"^a{0}b{2,}$", "bbbb", true},
-        {"^a{,2}$", "a{,2}", true}, /* no counts: plain characters */
+        {"^a{,2}$", "a{,2}", true}, /* not a valid count, so plain characters */
         {"^\\d+\\.\\d+$", "1.25", true},
         {"^\\d+\\.\\d+$", "1x25", false},
         {"^\\w+\\s\\S+$", "ab_1 c", true},
@@ -116,7 +116,7 @@ static void test_refused(void **state)
     }
 }
 
-/* As deep as allowed, and one deeper. */
+/* The allowed depth, and one more. */
 static void test_depth(void **state)
 {
     struct arena *arena = arena_new();
@@ -132,8 +132,8 @@ static void test_depth(void **state)
     arena_free(arena);
 }
 
-/* At each limit, and one past it: counts of repetition, and steps, of which a letter takes one and
- * the end of the expression another. */
+/* Each limit and one past it: counts of repetition, and steps. A letter takes one step, and so does
+ * the end of the expression. */
 static void test_limits(void **state)
 {
     struct arena *arena = arena_new();
@@ -148,7 +148,7 @@ static void test_limits(void **state)
     arena_free(arena);
 }
 
-/* What takes other engines years, and what is too much for this one, too. */
+/* Expressions that take other engines years, and expressions that exceed the limits of this one. */
 static void test_hostile(void **state)
 {
     struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* The boot id of the machine. */
+/* Tests the boot id of the machine. */
 #include "base/system/boot.h"
 
 #include <setjmp.h>

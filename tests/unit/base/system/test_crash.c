@@ -1,4 +1,4 @@
-/* The log line of a crash: its format, the functions it names, and the exit status. */
+/* Tests the log line of a crash: its format, the functions it names, and the exit status. */
 #include "base/system/crash.h"
 
 #include "base/buf.h"
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-/* Exported, so that the backtrace can name them, and each with a frame of its own. */
+/* Exported, so that the backtrace can name them. Each has its own stack frame. */
 #define FRAME __attribute__((noinline))
 FRAME void crash_test_write_to(volatile int *place);
 FRAME int crash_test_recurse(int depth);
@@ -59,10 +59,10 @@ void crash_test_abort(void)
 void crash_test_sent(void)
 {
     if (kill(getpid(), SIGBUS) < 0)
-        _exit(1); /* more to do, so that the call is no tail call, which leaves no frame */
+        _exit(1); /* code after the call prevents a tail call, which would leave no frame */
 }
 
-/* Sanitizers report crashes in their own words. */
+/* Sanitizers replace our report of a crash. */
 static void skip_if_sanitized(void)
 {
 #ifdef SANITIZED
@@ -70,7 +70,7 @@ static void skip_if_sanitized(void)
 #endif
 }
 
-/* The exit status of a process that runs `function`, and its log. */
+/* Runs `function` in a child process. Returns its exit status and its log. */
 static int run_crash(void (*function)(void), enum log_format format, struct buf *ret_log)
 {
     int fds[2];

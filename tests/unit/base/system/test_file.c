@@ -1,4 +1,5 @@
-/* Files: limits, atomic replacement, trees that follow no symlink; and the lines of the log. */
+/* Tests files: limits, atomic replacement, walks of trees that follow no symbolic link, and the
+ * lines of the log. */
 #include "base/system/file.h"
 #include "base/system/file_walk.h"
 
@@ -76,7 +77,7 @@ static void test_write_atomic(void **state)
     assert_int_equal(stat(path_of("f"), &info), 0);
     assert_int_equal(info.st_size, 0);
     assert_int_equal(file_write_atomic(path_of("no/f"), "x", 1, 0600, &err), -ERR_NOT_FOUND);
-    /* A target that cannot be replaced leaves nothing beside it. */
+    /* A failed replacement leaves no temporary file. */
     assert_int_equal(file_make_dirs(path_of("d/in"), 0755, &err), 0);
     assert_true(file_write_atomic(path_of("d"), "x", 1, 0600, &err) < 0);
     assert_int_equal(file_remove_tree(path_of("d"), &err), 0);
@@ -176,11 +177,11 @@ static void test_remove_tree(void **state)
     assert_false(file_exists(path_of("t")));
     assert_true(file_exists(path_of("kept/f"))); /* the link was not followed */
     assert_int_equal(symlink("kept", path_of("link")), 0);
-    assert_int_equal(file_remove_tree(path_of("link"), &err), 0); /* the link itself */
+    assert_int_equal(file_remove_tree(path_of("link"), &err), 0); /* only the link is removed */
     assert_true(file_exists(path_of("kept/f")));
 }
 
-/* Its path is longer than any path the kernel takes. */
+/* The path is longer than PATH_MAX. */
 static void test_remove_deep(void **state)
 {
     enum { DEPTH = 5000 };
@@ -200,9 +201,9 @@ static void test_remove_deep(void **state)
     assert_false(file_exists(path_of("deep")));
 }
 
-/* Somebody who replaces a directory by a link, or moves it, while it is walked. */
+/* Plays another process that moves a directory, or replaces it by a link, during a walk. */
 struct swap {
-    const char *at; /* the entry at whose visit it happens */
+    const char *at; /* the swap happens when this entry is visited */
     const char *from, *to, *link;
     int visits;
 };
@@ -227,7 +228,8 @@ static void test_walk_of_what_changes(void **state)
     assert_int_equal(file_write_atomic(path_of("kept/precious"), "x", 1, 0600, &err), 0);
     assert_int_equal(file_make_dirs(path_of("t/a/b"), 0755, &err), 0);
     assert_int_equal(file_write_atomic(path_of("t/first"), "x", 1, 0600, &err), 0);
-    /* The walk has seen that "a" is a directory, or will see that it is a link: never into it. */
+    /* "a" becomes a link before or after the walk has checked it. In both cases the walk must not
+     * enter it. */
     struct swap swap = {.at = "first", .from = "t/a", .to = "aside", .link = "kept"};
     struct file_walk walk = {.visit = swap_once, .context = &swap, .verb = "walk"};
     assert_int_equal(file_walk(&walk, path_of("t"), &err), 0);
@@ -235,7 +237,7 @@ static void test_walk_of_what_changes(void **state)
     assert_int_equal(file_remove_tree(path_of("t"), &err), 0);
     assert_true(file_exists(path_of("kept/precious")));
 
-    /* From a directory that was moved out the way up would lead out, too. */
+    /* After a directory was moved, ".." would lead out of the tree. */
     assert_int_equal(file_make_dirs(path_of("t/a/b"), 0755, &err), 0);
     assert_int_equal(file_write_atomic(path_of("t/a/b/inner"), "x", 1, 0600, &err), 0);
     swap = (struct swap){.at = "inner", .from = "t/a/b", .to = "kept/b"};
@@ -249,7 +251,7 @@ static int see(void *context, int directory, const char *name, const struct stat
     return 0;
 }
 
-/* What is only met counts, too: whoever makes directories alone is stopped as early. */
+/* Entries that were only read count, too, so a tree of only directories is limited as well. */
 static void test_walk_has_limits(void **state)
 {
     struct err err = ERR_INIT;
@@ -260,7 +262,7 @@ static void test_walk_has_limits(void **state)
         int sys;
     } CASES[] = {
         {4, 3, 16, 0},    {3, 0, 0, E2BIG}, {0, 0, 0, E2BIG},
-        {4, 2, 0, E2BIG}, {4, 0, 3, E2BIG}, /* two names, each with its end */
+        {4, 2, 0, E2BIG}, {4, 0, 3, E2BIG}, /* the sizes of two names with their NUL bytes */
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         size_t left = CASES[i].entries;
@@ -299,7 +301,7 @@ static void test_walk_names_what_failed(void **state)
     assert_int_equal(file_remove_tree(path_of(".."), &err), -ERR_INVALID);
 }
 
-/* What log_write() puts on stderr. */
+/* Captures the output of log_write() on stderr. */
 static void capture(char *text, size_t size, enum log_format format, enum log_level level,
                     const char *message)
 {
@@ -325,13 +327,14 @@ static void test_log(void **state)
     capture(text, sizeof(text), LOG_TEXT, LOG_DEBUG, "hidden");
     assert_string_equal(text, "");
 
-    /* One valid JSON object a line, whatever the message holds, however long it is. */
+    /* One valid JSON object per line, for any content and length of the message. */
     struct arena *arena = arena_new();
     struct json *line;
     memset(message, '\x01', sizeof(message) - 1);
     const char *const messages[] = {"say \"hi\"\n\tand \\ go", "bad \xff byte", message};
     for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
-        capture(text, sizeof(text), LOG_AUTO, LOG_WARNING, messages[i]); /* no terminal: JSON */
+        /* The output is JSON, because stderr is no terminal. */
+        capture(text, sizeof(text), LOG_AUTO, LOG_WARNING, messages[i]);
         assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
         assert_int_equal(json_parse(arena, text, strlen(text), NULL, &line, NULL), 0);
         assert_string_equal(json_get_string(line, "level", ""), "warning");

@@ -1,5 +1,5 @@
-/* Programs start with default signals and without inherited descriptors, whatever the parent
- * process has set. */
+/* Tests that programs start with default signals and without inherited descriptors, regardless of
+ * the parent process. */
 #include "base/system/spawn.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* What a script says, in one line; what it reads and where it runs are up to `how`. */
+/* Returns the output of a script as one line. `how` sets its input and directory. */
 static char *said(struct spawn how, const char *script, int expected_status)
 {
     int pipe_fds[2], status;
@@ -69,10 +69,10 @@ static void it_has_nothing_of_its_starters_signals(void **state)
     unsigned long long held, ignored;
     assert_int_equal(sscanf(text, "SigBlk: %llx SigIgn: %llx", &held, &ignored), 2);
     assert_int_equal(held, 0);
-    assert_int_equal(ignored & 0x7fffffff, 0); /* 32 and 33 are the C library's own */
+    assert_int_equal(ignored & 0x7fffffff, 0); /* signals 32 and 33 belong to the C library */
 }
 
-/* Process, group and session of itself: the fields 1, 5 and 6 of its stat. */
+/* The script prints its process group, its session (fields 5 and 6 of stat) and its PID. */
 static void it_has_the_place_it_is_given(void **state)
 {
     static const char WHERE[] = "cut -d' ' -f 5,6 /proc/$$/stat; echo $$";

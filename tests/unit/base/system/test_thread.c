@@ -1,4 +1,4 @@
-/* Threads: their names, their signal mask, and the error if none can be started. */
+/* Tests threads: their names, their signal mask, and the error if none can be started. */
 #include "base/system/thread.h"
 
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void a_thread_has_a_name_and_no_signals(void **state)
     assert_true(sigismember(&after, SIGUSR2));
 }
 
-/* In a process of its own, of a user who may have none; root is not limited. */
+/* Runs in a child process as a user that may start no thread, because root has no limit. */
 static void one_that_cannot_be_had_gets_a_sentence(void **state)
 {
     pid_t child = fork();

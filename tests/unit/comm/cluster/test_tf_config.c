@@ -1,4 +1,4 @@
-/* Cluster descriptions in all their forms, and every error with its message. */
+/* Tests cluster descriptions in all their forms, and every error with its message. */
 #include "base/mem.h"
 #include "comm/cluster/tf_config.h"
 
@@ -208,7 +208,7 @@ static void the_classic_flags_are_understood(void **state)
     assert_non_null(strstr(err.message, "--job_name is missing"));
 }
 
-/* An environment written as name, value, name, value, …, NULL. */
+/* Reads an environment written as name, value, name, value, …, NULL. */
 static const char *get(void *context, const char *name)
 {
     for (const char *const *pair = context; *pair; pair += 2)

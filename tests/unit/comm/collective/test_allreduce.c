@@ -1,5 +1,6 @@
-/* Every all-reduce algorithm, for groups of 1 to 8 members on one, two and three pretended hosts:
- * compared with a plain sum, with the same bits on all members and in the next run. */
+/* Tests every all-reduce algorithm with groups of 1 to 8 members on one to three pretended hosts.
+ * The result is compared with a plain sum, and must have the same bits on all members and in the
+ * next run. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "comm/collective/collective.h"
@@ -20,12 +21,12 @@ enum { MOST = 300007 };
 
 /* The configuration of the members that the test starts. */
 static struct {
-    int hosts;   /* pretended: rank modulo this, or by halves */
+    int hosts;   /* number of pretended hosts: a rank's host is rank modulo this, or by halves */
     bool mixed;  /* the ranks of one host are not contiguous */
     bool shared; /* the data is in memory that is shared as a whole */
     enum comm_wire wire;
     enum comm_transport transport;
-    const char *algorithm; /* NULL: the chosen one */
+    const char *algorithm; /* NULL: chosen by the group */
 } plan;
 
 /* Small whole numbers, whose sums are exact in any order. */
@@ -58,7 +59,7 @@ static struct comm_group *join(const struct members *members, int rank)
     return group;
 }
 
-/* Every member has the bits of rank 0. */
+/* Checks that every member has the bits of rank 0. */
 static void check_same_bits(struct comm_group *group, const float *data, size_t count)
 {
     struct err err = ERR_INIT;
@@ -201,7 +202,7 @@ static void several_hosts_in_place(void **state)
 {
     over_hosts(true, COMM_WIRE_F32);
     plan.hosts = 2;
-    plan.algorithm = NULL; /* it is the chosen one, and all others work beside it */
+    plan.algorithm = NULL; /* the group chooses it, and all other algorithms work as well */
     run(4);
     plan.algorithm = "ring";
     run(4);

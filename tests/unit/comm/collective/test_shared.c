@@ -1,4 +1,4 @@
-/* Memory shared between members of one machine: what a peer can and cannot do to it, which
+/* Tests memory shared between members of one machine: what a peer can and cannot do to it, which
  * members share, and what happens if sharing is not possible. */
 #include "base/mem.h"
 #include "base/system/file.h"
@@ -65,8 +65,8 @@ static void memory_that_can_shrink_is_refused(void **state)
 /* The configuration of the members that the test starts. */
 static struct {
     const char *hosts[MEMBERS_MAX]; /* pretended, by rank */
-    const char *dirs[MEMBERS_MAX];  /* of peers, by rank */
-    const char *algorithm, *line;   /* expected: "" no line at all */
+    const char *dirs[MEMBERS_MAX];  /* directory of peers, by rank */
+    const char *algorithm, *line;   /* expected; "": no line at all */
 } plan;
 
 static void note_line(void *context, const char *line)
@@ -142,7 +142,7 @@ static void members_of_different_hosts_do_not(void **state)
     run(2, sums);
 }
 
-/* As pods find each other: in a directory that both have. */
+/* Members find each other like pods: in a directory that both have. */
 static void members_find_each_other_in_a_directory(void **state)
 {
     char dir[] = "/tmp/trainyard-peers.XXXXXX";
@@ -192,7 +192,7 @@ static void late_writer(const struct members *members, int rank)
         comm_group_free(group);
     } else {
         CHECK_OK(comm_barrier(group, &err), &err);
-        CHECK(data[5] == 6); /* it reaches this member now */
+        CHECK(data[5] == 6); /* the late write arrives only now */
         comm_group_free(group);
         struct ty_tf_config *alone = NULL;
         CHECK_OK(ty_tf_config_parse("", &alone, NULL), &err);
@@ -211,7 +211,7 @@ static void late_writer(const struct members *members, int rank)
     shared_memory_free(memory);
 }
 
-/* A member has reported that it waits for another. */
+/* A pipe: a member has reported that it waits for another. */
 static int waited[2];
 static bool is_sharing;
 
@@ -224,7 +224,7 @@ static void tell_of_wait(void *context, const char *line)
         CHECK(write(waited[1], &byte, 1) == 1);
 }
 
-/* The first member waits for the second, which comes after that is reported. */
+/* The first member waits for the second, which comes after that wait is reported. */
 static void shares_late(const struct members *members, int rank)
 {
     char line[512] = "", byte;

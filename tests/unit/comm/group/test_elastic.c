@@ -1,5 +1,5 @@
-/* An elastic group continues without lost members and lets others join: real processes that count
- * steps together, die, stop, restart and come late. */
+/* Tests that an elastic group continues without lost members and lets others join: real processes
+ * that count steps together, die, stop, restart and come late. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -32,8 +32,8 @@ static void tell(const char *format, ...)
     CHECK(write(told[1], line, (size_t)size) == size);
 }
 
-/* Hours that passed for this process alone, as for one that was stopped: when it continues, it
- * finds a clock that is far ahead. So the test need not wait for that. */
+/* Hours that passed for this process alone, as after a stop: its clock is far ahead when it
+ * continues. So the test need not wait for hours. */
 static volatile sig_atomic_t hours_passed;
 
 static void let_an_hour_pass(int number)
@@ -50,7 +50,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
     return (int)result;
 }
 
-/* The member is told to stop when it reports the next time. */
+/* The member gets a stop signal when it reports the next time. */
 static volatile sig_atomic_t stops_while_it_reports;
 
 static void be_told_to_stop_then(int number)
@@ -59,7 +59,7 @@ static void be_told_to_stop_then(int number)
     stops_while_it_reports = 1;
 }
 
-/* A pipe that members write to when they report that they wait in a call, if there is one. */
+/* A pipe to which members write when they report a wait within a call; may be unused. */
 static int said_waiting[2];
 
 static void note_line(void *context, const char *line)
@@ -187,13 +187,14 @@ static void counts(const struct members *members, int rank)
 
 static char text[65536]; /* reported and not read yet */
 static size_t used;
-static bool no_loss; /* a loss may be reported by a member of which something else is expected */
+/* ignore reports of a loss, if another report of the same member is expected */
+static bool no_loss;
 
 static void fail_unsaid(int count, const char *const texts[], const bool seen[])
 {
     for (int i = 0; i < count; i++)
         if (!seen[i])
-            fail_msg("nobody says '%s'", texts[i]);
+            fail_msg("no member says '%s'", texts[i]);
 }
 
 /* Reads lines until one of each member contains its text. On a busy machine there is always a
@@ -344,7 +345,7 @@ static void wait_until_stopped(const struct members *members, int rank)
     assert_true(WIFSTOPPED(status));
 }
 
-/* Reads all that the stopped members have reported before. */
+/* Discards the earlier reports of the stopped members. */
 static void forget_what_was_told(void)
 {
     struct pollfd ready = {.fd = told[0], .events = POLLIN};
@@ -402,11 +403,11 @@ static void a_stop_between_two_polls_is_detected(void **state)
     end(&members);
 }
 
-/* One member has connected to the other, and then finds that an hour has passed. The other does
- * not come to the first call before the one has reported that it waits for it. */
+/* One member has connected to the other, and then finds that an hour has passed. The other member
+ * makes its first call only after the first has reported that it waits. */
 static void stop_when_linked(int rank, int times)
 {
-    enum { LINKED = 2 }; /* the first time it is in discovery */
+    enum { LINKED = 2 }; /* the first time is in discovery */
     char byte;
     if (rank == 1)
         hours_passed++;
@@ -460,7 +461,7 @@ static void who_is_told_to_stop_does_not_wait_for_a_stopped_one(void **state)
     end(&members);
 }
 
-/* A member that says that it ends may take long to end, and its machine may be gone by then. */
+/* A member that announces its end may take long to end, and its machine may be gone by then. */
 static void goes(const struct members *members, int rank)
 {
     struct ty_tf_config *config = members_config(members, false, rank);

@@ -1,6 +1,6 @@
-/* Groups with encrypted connections: the same results as without encryption, nothing to read for
- * an observer, and an error for a member whose data is modified, that does not encrypt, or that
- * has no secret. Most tests of groups also run with encrypted connections; see members.h. */
+/* Tests groups with encrypted connections. They give the same results as without encryption, and an
+ * observer can read nothing. A member whose data is modified, that does not encrypt, or that has no
+ * secret gets an error. Most tests of groups also run with encrypted connections; see members.h. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "comm/transport/socket.h"
@@ -47,7 +47,8 @@ static void fill(float *data, int rank)
     }
 }
 
-/* All collectives of a group, one after the other into one buffer. */
+/* Runs all collectives of a group, one after the other. Returns their results in one buffer, which
+ * the caller frees. */
 static char *results_of(const struct members *members, int rank, bool encrypt, size_t *ret_size)
 {
     struct err err = ERR_INIT;

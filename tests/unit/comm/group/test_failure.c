@@ -1,5 +1,5 @@
-/* A member dies, leaves, does not arrive or makes another call: every other member gets an error
- * in finite time that names it. */
+/* Tests that a member dies, leaves, does not arrive or makes another call: every other member gets
+ * an error in finite time that names this member. */
 #include "base/mem.h"
 #include "comm/transport/shared_memory.h"
 #include "members.h"
@@ -19,7 +19,7 @@ enum { BIG = 4 << 20 }; /* floats: more than any socket buffer holds */
 enum { PATIENCE_MS = 12000 };
 #define TIMED_OUT "timed out after 12 s while it waited for "
 
-static enum comm_transport transport; /* of all groups */
+static enum comm_transport transport; /* the transport of all groups */
 
 static void note_line(void *context, const char *line)
 {
@@ -87,11 +87,10 @@ static void a_killed_member_is_named_by_all(void **state)
     struct members members;
     members_init(&members, 4);
     members_start_all(&members, dies_in_the_middle);
-    assert_int_equal(members_wait(&members), 1); /* the killed one itself */
+    assert_int_equal(members_wait(&members), 1); /* the killed member itself */
 }
 
-/* A death while the others are in a transfer that needs the member, or in a sum in shared memory.
- */
+/* Rank 1 dies while the others are in a transfer that needs it, or in a sum in shared memory. */
 static void killed_by_parent(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 30000, NULL);
@@ -120,9 +119,9 @@ static void a_death_during_a_transfer_is_detected(void **state)
     assert_int_equal(members_wait(&members), 1);
 }
 
-/* A member that is alive but does not arrive is named by the members that wait: by the first one
- * whose wait times out, in a report and then in the error, which it sends to the others. It
- * arrives when they are gone, which it learns from a pipe that only they hold open. */
+/* A member is alive but does not arrive. The waiting member that times out first names it in a
+ * report and in its error, which it sends to the others. The late member arrives when the others
+ * are gone. It learns that from a pipe that only they hold open. */
 static int others_alive[2];
 
 static void does_not_come(const struct members *members, int rank)
@@ -164,7 +163,7 @@ static void start_with_one_that_does_not_come(struct members *members, enum comm
     close(others_alive[1]);
 }
 
-/* Both transports at once, because all they do is wait. */
+/* Both transports run at once, because the members only wait. */
 static void a_member_that_does_not_arrive_is_named(void **state)
 {
     struct members over_tcp, in_shared_memory;
@@ -224,7 +223,7 @@ static void calls_another(const struct members *members, int rank)
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
     float *data = mem_calloc(BIG, sizeof(*data));
-    /* A slow member may hear of it while it still joins. */
+    /* A slow member may get the error while it still joins. */
     int result = try_to_join(members, rank, 30000, NULL, &group, &err);
     /* The root of a broadcast may finish before any member notices. */
     for (int i = 0; i < 2 && result == 0; i++)

@@ -1,4 +1,4 @@
-/* The collectives among 1 … 7 processes, against a plain sum in the promised order. */
+/* Tests the collectives with 1 to 7 processes, against a plain sum in the promised order. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "comm/collective/collective.h"
@@ -19,8 +19,8 @@ enum { COUNT_MAX = 1 << 20, POOL = COUNT_MAX + 65536 };
 
 static const size_t COUNTS[] = {0, 1, 2, 3, 7, 64, 1023, 4096, 4097, 16385, 100003, COUNT_MAX};
 
-/* Made once, for all members to read: making the contributions of all in each member took most of
- * the time. Sums of these values round, so that the order shows in the bits. */
+/* The numbers are made once and read by all members, because making all contributions in each
+ * member took most of the time. Sums of these values round, so that the order shows in the bits. */
 static float pool[POOL];
 
 static int make_pool(void **state)
@@ -32,7 +32,7 @@ static int make_pool(void **state)
     return 0;
 }
 
-/* The contribution of `rank` in a round: a part of the pool of its own. */
+/* Returns the contribution of `rank` in a round: its own part of the pool. */
 static const float *contribution(int rank, size_t round)
 {
     size_t which = round * MEMBERS_MAX + (size_t)rank;
@@ -44,9 +44,9 @@ static void fill(float *data, size_t count, int rank, size_t round)
     memcpy(data, contribution(rank, round), count * sizeof(*data));
 }
 
-/* The order of halving and doubling: if the number of members is not a power of two, the first
- * ones pair up; then members add up whose index differs in the highest bit, the next one …; for
- * doubling from the lowest bit on. */
+/* The order of halving and doubling. If the number of members is not a power of two, the first
+ * members pair up. Then members add up whose index differs in one bit: halving goes from the
+ * highest bit down, doubling from the lowest bit up. */
 static float paired_sum(size_t round, size_t at, int members, bool doubling)
 {
     float values[MEMBERS_MAX];

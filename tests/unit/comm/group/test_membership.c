@@ -1,6 +1,6 @@
-/* The agreement on the members of a group, in a simulation with random losses, stops, network
- * partitions, restarts and message orders. All members of a generation have the same list; at no
- * time two generations train; and when nothing fails any more, all tasks end up in one. */
+/* Simulates the agreement on the members of a group, with random losses, stops, network partitions,
+ * restarts and message orders. All members of a generation have the same list. Two generations
+ * never train at the same time. When nothing fails any more, all tasks end up in one generation. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/vec.h"
@@ -26,7 +26,7 @@ struct letter {
 
 /* One direction of a connection between two tasks in discovery. */
 struct pipe {
-    bool open; /* at the end that receives */
+    bool open; /* the receiving end is open */
     VEC(struct letter) letters;
 };
 
@@ -99,7 +99,8 @@ static void enter(struct world *world, int i)
     task->membership = membership_new(&options);
 }
 
-/* Messages that were sent before still arrive; those that were not read are lost. */
+/* Messages that were sent before still arrive. Messages to this task that it has not read are
+ * lost. */
 static void leave(struct world *world, int i)
 {
     struct task *task = &world->task[i];
@@ -136,7 +137,7 @@ static void hang_up(struct world *world, int i, int j)
     world->pipe[j][i].letters.count = 0;
 }
 
-/* Task i updates the presence of task j, as peer_discovery would. */
+/* Task i updates its view of task j's presence, as peer_discovery would. */
 static void look(struct world *world, int i, int j)
 {
     struct task *self = &world->task[i], *other = &world->task[j];
@@ -145,7 +146,7 @@ static void look(struct world *world, int i, int j)
         if (!both && can_talk(world, i, j)) {
             if (world->pipe[j][i].letters.count)
                 return;
-            hang_up(world, i, j); /* it closed its end, also if it is stopped now */
+            hang_up(world, i, j); /* task j closed its end, even if it is stopped now */
             self->lives[j] = true;
             membership_set_presence(self->membership, j, MEMBERSHIP_UNKNOWN);
         } else if ((other->frozen || !can_talk(world, i, j)) && draw(world, 3) == 0) {
@@ -228,7 +229,7 @@ static void check_list(struct world *world, const struct task *task)
     vec_push(&world->lists, entry);
 }
 
-/* A generation trains when all its members do. */
+/* Checks that at most one generation trains. A generation trains when all its members do. */
 static void check_one_at_work(const struct world *world)
 {
     uint64_t found = 0;
@@ -291,7 +292,7 @@ static void at_work(struct world *world, int i)
                   can_talk(world, i, j);
         if (!task->list[j] || i == j)
             continue;
-        /* A task that left said so, also if it is stopped now. */
+        /* A task that left has sent that, even if it is stopped now. */
         bool gone = can_talk(world, i, j) &&
                     (other->generation != task->generation || other->place < LINKING);
         bool silent = !gone && (other->frozen || !can_talk(world, i, j));
@@ -455,12 +456,12 @@ static void tasks_on_many_machines_form_one_group(void **state)
         simulate(seed, tasks_of(seed), tasks_of(seed), false);
 }
 
-/* Which tasks may continue when others are silent. */
+/* Used to find which tasks may continue when others are silent; sends nothing. */
 static void ignore(void *context, int task, const struct membership_message *message)
 {
 }
 
-/* What the last case below needs in addition. */
+/* Options of obstacle() that only some cases set. */
 static bool left_behind, accepted_members[TASKS_MAX];
 static uint64_t met_live = 1; /* `live` of the present tasks */
 static int start;             /* not 0: no task has a state, and this many may start */

@@ -1,4 +1,4 @@
-/* The rules of the agreement one by one, where the simulation (test_membership.c) would need
+/* Tests the rules of the agreement one by one, where the simulation (test_membership.c) would need
  * luck: which task is bound to a proposal and until when, when a leader may propose, and what is
  * remembered. */
 #include "comm/group/membership.h"
@@ -13,7 +13,7 @@
 
 enum { TASKS = 3, P = MEMBERSHIP_PRESENT, G = MEMBERSHIP_GONE, M = MEMBERSHIP_PREVIOUS_MEMBER };
 
-/* One task, and the last message that it sent to each other one. */
+/* The last message that the tested task sent to each other task. */
 static enum membership_kind sent[TASKS];
 static uint64_t sent_generation[TASKS];
 static bool accepted_members[TASKS];
@@ -99,7 +99,7 @@ static void a_lost_leader_releases_its_proposal(void **state)
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(membership_decided(m, &list), 0);
-    membership_set_presence(m, 1, MEMBERSHIP_GONE); /* it is alone now, which is enough */
+    membership_set_presence(m, 1, MEMBERSHIP_GONE); /* the task is alone now, which is enough */
     assert_int_not_equal(membership_decided(m, &list), 0);
     assert_true(!list[0] && !list[1] && list[2]);
     membership_free(m);
@@ -112,14 +112,14 @@ static void a_leader_proposes_when_all_views_agree(void **state)
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
-    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* the view of 2 has not arrived */
+    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* the view of task 2 has not arrived */
     hear(m, 2, MEMBERSHIP_VIEW, 0, 0, LESS);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
     hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     assert_int_equal(sent[2], MEMBERSHIP_PROPOSE);
     assert_true(accepted_members[0] && accepted_members[1] && accepted_members[2]);
-    /* After a restart it has not sent a view. */
+    /* After its restart, task 2 has not sent a view. */
     membership_set_presence(m, 2, MEMBERSHIP_GONE);
     membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_VIEW, 0, 0, LESS);
@@ -135,9 +135,9 @@ static void a_leader_proposes_when_all_views_agree(void **state)
     membership_free(m);
 }
 
-/* The part that may not continue is left behind: a second task that was left behind does not make
+/* The part that may not continue is left behind. A second task that was left behind does not make
  * it a majority, because others may have joined the first part. A task that was not left behind
- * does. */
+ * does make it one. */
 static void two_tasks_that_were_left_behind_are_no_majority(void **state)
 {
     static const uint8_t BEHIND[] = {P | M, P, MEMBERSHIP_SILENT | M},

@@ -1,5 +1,5 @@
-/* Which pending peers are dropped when more connect than the listener accepts. The test sets the
- * time. */
+/* Tests which pending peers are dropped when more connect than the listener accepts. The test sets
+ * the time. */
 #include "comm/group/peer_listener.h"
 #include "comm/transport/socket.h"
 
@@ -27,7 +27,7 @@ static int knock(const struct peer_listener *peer_listener)
     return fd;
 }
 
-/* Waits until the connection is at the listener: the kernel may take a moment. */
+/* Waits until the connection has reached the listener, since the kernel may take a moment. */
 static void wait_for_knock(const struct peer_listener *peer_listener)
 {
     struct pollfd ready = {.fd = peer_listener->fd, .events = POLLIN};
@@ -57,7 +57,7 @@ static void the_oldest_silent_peers_are_dropped_for_new_ones(void **state)
     for (int i = CROWD - stay; i < CROWD; i++)
         assert_int_equal(recv(fds[i], &byte, 1, MSG_DONTWAIT), -1);
     assert_false(
-        peer_listener_is_wanted(&peer_listener, NOW)); /* by any peer that is not authenticated */
+        peer_listener_is_wanted(&peer_listener, NOW)); /* no pending peer is authenticated */
     assert_int_equal(peer_listener.pending_peers.count, stay);
     assert_false(peer_listener_is_wanted(&peer_listener, NOW + PEER_LISTENER_ATTEMPT_MAX_MS));
     assert_int_equal(peer_listener.pending_peers.count, 0);

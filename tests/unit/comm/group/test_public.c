@@ -1,4 +1,5 @@
-/* The public interface as another program uses it: a process alone, and errors as values. */
+/* Tests the public interface as another program uses it: a single process, several processes, and
+ * errors as values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,9 +84,9 @@ static void processes_sum_together(void **state)
     assert_int_equal(members_wait(&members), 0);
 }
 
-/* One of three processes dies without a goodbye; the others form again, sum in the same memory,
- * and the one that is ahead sends its state to the other. A death is detected at once; a process
- * that is only not scheduled is waited for. */
+/* One of three processes dies without a goodbye. The other two form a group again, sum in the same
+ * memory, and the process that is ahead sends its state to the other. A death is detected at once.
+ * A process that is merely not scheduled is waited for. */
 static void goes_on(const struct members *members, int rank)
 {
     const struct ty_comm_options options = {

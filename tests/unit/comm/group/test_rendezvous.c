@@ -1,4 +1,4 @@
-/* Rendezvous with late, missing, unknown and wrong members, each with its message. */
+/* Tests rendezvous with late, missing, unknown and wrong members, each with its message. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/transport/secret.h"
@@ -71,7 +71,7 @@ static int open_group(const struct members *members, int rank, struct comm_optio
 
 static volatile sig_atomic_t told_to_stop;
 
-/* The wait ends when all of these lines have been reported; NULL: one less. */
+/* The wait ends when all of these lines have been reported. An entry with NULL is unused. */
 static struct {
     const char *begin, *end;
 } awaited[2];
@@ -112,7 +112,8 @@ static void a_missing_member_is_named_in_the_error(void **state)
     struct members members;
     members_init(&members, 3);
     struct lines lines = {0};
-    struct comm_options options = {.join_timeout_ms = 1000}; /* a part of it is used up before */
+    /* A part of the timeout is used up before the wait. */
+    struct comm_options options = {.join_timeout_ms = 1000};
     struct err err = ERR_INIT;
     assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_TIMEOUT);
     char wanted[256];
@@ -328,10 +329,10 @@ static void wrong_shape(const struct members *members, int rank)
     CHECK_TEXT(err.message, "its model has another shape: start all tasks with the same model");
 }
 
-/* Which member connects first decides which one refuses: one gives up, the other reports the
- * refusal and continues to wait. Here it waits until both have reported their reason, a bit for
- * each. */
-static atomic_uint *said; /* by both processes */
+/* The member that connects first decides which member rejects the other. The rejected member gives
+ * up; the other reports the rejection and continues to wait. Here it waits until both have reported
+ * their reason, one bit per member. */
+static atomic_uint *said; /* shared by both processes */
 static unsigned own_bit;
 static const char *own_reason;
 
@@ -372,7 +373,7 @@ static void wrong_channels(const struct members *members, int rank)
     CHECK(result == -ERR_FORBIDDEN || result == -ERR_CANCELED);
 }
 
-/* Rank 1 has another cluster: it and the chief wait until the timeout and say why. */
+/* Rank 1 has another cluster. Rank 1 and the chief wait until the timeout and report why. */
 static void wrong_job(const struct members *members, int rank)
 {
     static const char *const REASONS[] = {
@@ -403,7 +404,7 @@ static void wrong_members_are_refused_with_the_reason(void **state)
     munmap(said, sizeof(*said));
 }
 
-/* A blocking client that can send what no member would. */
+/* Connects a blocking client, which can send bytes that no member would send. */
 static int connect_to(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -464,7 +465,7 @@ static void unknown_peers_do_not_disturb(void **state)
 
 static char gone_from[64];
 
-/* Sends something and resets the connection before the member reads it. */
+/* Sends bytes and resets the connection before the member reads them. */
 static void knock_and_run(const char *line)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -495,8 +496,8 @@ static void a_refused_peer_that_disconnected_is_reported_by_address(void **state
         fail_msg("no '%s' in: %s", gone_from, lines.text);
 }
 
-/* More connections than a listener accepts at once, all of them silent; test_peer_listener.c
- * tests which ones are dropped. */
+/* More connections than a listener accepts at once, all of them silent. test_peer_listener.c tests
+ * which connections are dropped. */
 static void crowd(const struct members *members, int rank)
 {
     enum { CROWD = 300 };

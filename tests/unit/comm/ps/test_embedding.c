@@ -1,4 +1,4 @@
-/* The embedding table compared with a plain map in double precision: a million random operations,
+/* Tests the embedding table against a plain map in double precision: a million random operations,
  * ids at the edges of int64, growth through several splits, memory limits, and the same initial
  * values for every caller. */
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void model_init(struct model *model, const struct ps_table *shape, size_t
     model->rows = mem_calloc(count, sizeof(*model->rows));
     for (size_t i = 0; i < count; i++) {
         struct model_row *row = &model->rows[i];
-        /* Consecutive ids, strides and random ids: all that users have. */
+        /* Consecutive ids, strides and random ids. */
         row->id = i < ARRAY_SIZE(EDGES) ? EDGES[i]
                   : i % 3 == 0          ? (int64_t)i
                   : i % 3 == 1          ? (int64_t)(i << 40)
@@ -85,7 +85,7 @@ static void compare_all(const struct model *model, const struct embedding_table 
     }
 }
 
-/* Every row of a span was created, and each appears once. */
+/* Checks that every row of a span was created, and that each row appears once. */
 static size_t scan(const struct model *model, const struct embedding_table *table,
                    struct embedding_table *copy)
 {

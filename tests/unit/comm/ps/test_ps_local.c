@@ -1,4 +1,4 @@
-/* Parameter servers inside the process: the client as models use it, without a network. */
+/* Tests parameter servers inside the process: the client as models use it, without a network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static void rows_are_added_up_and_applied_once(void **state)
     assert_non_null(strstr(err.message, "table 1 has not been opened"));
 }
 
-/* A client continues in the same way with the variables of another one. */
+/* A client that takes over the variables of another client continues in the same way. */
 static void variables_are_taken_with_their_state_and_put_back(void **state)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *one = open_local(), *two = open_local();
@@ -184,7 +184,7 @@ static void impossible_tables_are_refused(void **state)
     refuse_table(client, (struct ps_table){.dimensions = 1, .update = {.rule = 7}}, "SGD");
 }
 
-/* Every id once, grouped by server, and found again from its given place. */
+/* Each id appears once, grouped by server, and its place in the batch leads to it. */
 static void a_batch_groups_by_server(void **state)
 {
     enum { COUNT = 5000 };
@@ -226,8 +226,8 @@ static void strided_ids_spread_over_the_servers(void **state)
         assert_in_range(counts[i], IDS / SERVERS * 9 / 10, IDS / SERVERS * 11 / 10);
 }
 
-/* The counts of an earlier process of a worker stay; a total that is sent twice, or again to a
- * server that lost it, counts once. */
+/* The counts of a worker's earlier process stay. A total counts once, even if it is sent twice, or
+ * again to a server that lost it. */
 static void counts_survive_restarts(void **state)
 {
     _cleanup_(cleanup_ps_store) struct ps_store *store = ps_store_new(0);

@@ -1,5 +1,5 @@
-/* Parameter servers as real processes on the loopback: a killed or stopped process restarts, and
- * training continues. */
+/* Tests parameter servers as real processes on the loopback: a killed or stopped process restarts,
+ * and training continues. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void outlive_server(const struct members *members, int rank)
     if (ps_run.directory[0])
         CHECK_OK(ps_save(client, &err), &err);
     else
-        ps_members_check_values(client, 1, 1); /* this is what this worker sees last */
+        ps_members_check_values(client, 1, 1); /* the last values that this worker sees */
     ps_members_tell();
     char byte;
     CHECK(read(ps_run.go_on[0], &byte, 1) == 1);

@@ -1,5 +1,5 @@
-/* Parameter servers as real processes on the loopback: the pushes of several workers add up, and
- * a process that does not belong to the job is refused with the reason. */
+/* Tests parameter servers as real processes on the loopback: the pushes of several workers add up,
+ * and a process that does not belong to the job is rejected with the reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The connection of one worker at the server, over a socket pair: a worker that floods it is not
- * read from and costs no more memory than one message, messages may arrive in pieces, and an
+/* Tests the connection of one worker at the server, over a socket pair. A worker that floods it is
+ * not read from and costs no more memory than one message. Messages may arrive in pieces, and an
  * invalid message ends the connection. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +115,7 @@ static void a_flood_is_not_read(void **state)
     size_t answer = PS_FRAME_HEAD_SIZE + (size_t)IDS * DIMENSIONS * sizeof(float);
     assert_true(pair.session->out.size <= answer + (64 << 10));
     assert_true(pair.session->in.size <= 2 * (64 << 10));
-    /* When it reads them, it gets all answers, in order. */
+    /* When the worker reads, it gets all answers in order. */
     uint8_t *rows = mem_alloc(answer);
     size_t have = 0;
     for (uint32_t next = 1; next <= asked;) {
@@ -158,7 +158,8 @@ static void a_message_may_come_in_pieces(void **state)
     pair_release(&pair);
 }
 
-/* An answer longer than a part and than the socket buffer, behind one that is not sent yet. */
+/* An answer longer than a part and than the socket buffer, after another answer that is not sent
+ * yet. */
 static void an_answer_in_parts_is_whole(void **state)
 {
     struct pair pair;

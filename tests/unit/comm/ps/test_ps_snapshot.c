@@ -1,4 +1,4 @@
-/* Snapshots of the variables of a server: they are read back as they were written, the previous
+/* Tests snapshots of a server's variables: they are read back as they were written, the previous
  * one is kept, and a damaged one is never restored. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static struct ps_snapshot *open_snapshot(void)
     return snapshot;
 }
 
-/* A store whose values all depend on the seed. */
+/* Returns a store whose values all depend on the seed. */
 static struct ps_store *make_store(uint64_t seed)
 {
     struct err err = ERR_INIT;
@@ -186,8 +186,8 @@ static void the_previous_snapshot_replaces_a_damaged_one(void **state)
     assert_same(first, other);
     assert_false(file_exists(path));
 
-    /* Neither a damaged snapshot nor a crash between the renames costs more than the changes
-     * since the previous one. */
+    /* After a damaged snapshot, or a crash between the renames, only the changes since the previous
+     * snapshot are lost. */
     ps_store_clear(other);
     assert_int_equal(restore(snapshot, other, &found, &info, note, &err), 0);
     assert_true(found && info.previous);

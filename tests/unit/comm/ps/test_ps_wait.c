@@ -1,5 +1,5 @@
-/* A parameter server that waits for workers names them repeatedly, and ends if none connects. The
- * test sets the time. */
+/* Tests that a parameter server that waits for workers names them repeatedly, and ends if none
+ * connects. The test sets the time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +116,7 @@ static void tell(void *context, const char *text)
     fflush(context);
 }
 
-/* Two workers, of which one connects: from then on only the other is waited for. */
+/* One of two workers connects. From then on only the other is waited for. */
 static void a_server_waits_for_missing_workers(void **state)
 {
     struct members members;

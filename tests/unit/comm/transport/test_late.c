@@ -1,7 +1,7 @@
-/* The others count their wait against the member that comes late, with every algorithm. It comes
- * when all others have reported that they wait, so the test does not depend on the speed of the
- * machine. A busy machine may stop another member after that, which is then late itself, or stop
- * a waiting one until it is too late for a ping; so the expectation must hold in most rounds. */
+/* Tests that the other members count their wait against the member that comes late, with every
+ * algorithm. The late member comes when all others have reported that they wait, so the test does
+ * not depend on the speed of the machine. A busy machine may still stop another member, which is
+ * then late itself, or which misses a ping. So the expectation must hold only in most rounds. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/collective/collective.h"
@@ -19,14 +19,14 @@ enum { FLOATS = 1 << 16, ROUNDS = 5, SAY_MS = 100 };
 /* The configuration of the members that the test starts. */
 static struct {
     const char *hosts[MEMBERS_MAX]; /* pretended, by rank */
-    const char *algorithm;          /* NULL: a barrier */
+    const char *algorithm;          /* NULL: a barrier instead of a sum */
     int late;                       /* rank */
-    bool leaders_only;              /* only leaders need to know */
-    int waits[2];                   /* a pipe: a byte from each member that waits */
+    bool leaders_only;              /* only leaders measure the wait */
+    int waits[2];                   /* a pipe: each member that waits writes one byte */
 } plan;
 
 struct seen {
-    bool told;                      /* in this round */
+    bool told;                      /* the wait was reported in this round */
     int64_t waited_ns[MEMBERS_MAX]; /* in this round */
 };
 
@@ -65,7 +65,7 @@ static void call(struct comm_group *group, int rank, int size)
         CHECK((int)data[i] == size * (size + 1) / 2 * (i % 100));
 }
 
-/* Whether this member was waited for longer than every other in this round. */
+/* Whether the others waited longer for this member than for any other in this round. */
 static bool was_latest(const struct seen *seen, int rank)
 {
     for (int i = 0; i < MEMBERS_MAX; i++)
@@ -76,7 +76,7 @@ static bool was_latest(const struct seen *seen, int rank)
 
 static void member(const struct members *members, int rank)
 {
-    struct seen seen = {.told = true}; /* the forming does not count */
+    struct seen seen = {.told = true}; /* waits while the group forms do not count */
     int known = 0;
     struct ty_tf_config *config = members_config(members, false, rank);
     struct comm_options options = members_options(config);

@@ -1,5 +1,5 @@
-/* Resolving hosts: a numeric address is resolved at once, a name later, and a caller may free the
- * lookup before its end. */
+/* Tests resolving hosts: a numeric address is resolved at once, a name later, and a caller may free
+ * the lookup before its end. */
 #include "comm/transport/resolve.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
-/* The bytes of the protocol: encoded messages are read back, and everything else is refused; and
- * the cursor of a stream that several connections share. */
+/* Tests the bytes of the protocol: encoded messages are read back, and everything else is rejected.
+ * Also tests the cursor of a stream that several connections share. */
 #include "base/mem.h"
 #include "comm/ps/wire.h"
 #include "comm/transport/secret.h"

@@ -1,4 +1,4 @@
-/* Authorization, as tables: a policy, a question, and whether it is allowed. */
+/* Tests authorization with tables: a policy, a request, and whether it is allowed. */
 #include "base/mem.h"
 #include "engine/access/access.h"
 #include "tree.h"
@@ -128,14 +128,14 @@ static const struct {
     {&ANNA, "update", "apps", "deployments", "", "a", "d", false},
     {&ANNA, "update", "apps", "deployments", "status", "a", "d", false},
     {&ANNA, "get", "apps", "deployments", "scale", "a", "d", false},
-    /* A ClusterRole that is bound in one namespace holds only there. */
+    /* A ClusterRole that is bound in one namespace is valid only there. */
     {&BUILDER, "list", "", "pods", "", "a", "", true},
     {&BUILDER, "list", "", "pods", "", "b", "", false},
     {&BUILDER, "list", "", "pods", "", "", "", false},
     {&CARL, "delete", "", "secrets", "", "b", "s", true},
     {&CARL, "delete", "", "secrets", "", "a", "s", false},
     {&CARL, "delete", "", "nodes", "", "", "n", false},
-    /* resourceNames allow one name, and never the collection. */
+    /* A rule with resourceNames allows only these names, and never the collection. */
     {&BUILDER, "get", "", "configmaps", "", "a", "settings", true},
     {&BUILDER, "update", "", "configmaps", "", "a", "settings", true},
     {&BUILDER, "get", "", "configmaps", "", "a", "other", false},
@@ -143,14 +143,14 @@ static const struct {
     {&BUILDER, "list", "", "configmaps", "", "a", "", false},
     {&BUILDER, "delete", "", "configmaps", "", "a", "settings", false},
     {&BUILDER, "get", "", "configmaps", "", "b", "settings", false},
-    /* An account of another namespace, by its own name only. */
+    /* An account of another namespace has permissions only by its own name. */
     {&GUEST, "get", "", "configmaps", "", "a", "settings", true},
     {&GUEST, "list", "", "pods", "", "a", "", false},
     {&GUEST, "create", "batch", "jobs", "", "a", "", false},
     {&GUEST, "create", "batch", "jobs", "", "b", "", false},
     {&ODD, "list", "", "pods", "", "a", "", false},
     {&ODD, "create", "batch", "jobs", "", "a", "", false},
-    /* By the group of all accounts of a namespace. */
+    /* Permissions by the group of all accounts of a namespace. */
     {&BUILDER, "create", "batch", "jobs", "", "a", "", true},
     {&BUILDER, "create", "", "jobs", "", "a", "", false},
     {&BUILDER, "create", "batch", "jobs", "status", "a", "j", false},

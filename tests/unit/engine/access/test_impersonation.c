@@ -1,4 +1,4 @@
-/* Impersonation: who may, which identity results, and what is rejected. */
+/* Tests impersonation: which user may impersonate, which identity results, and what is rejected. */
 #include "api.h"
 #include "base/mem.h"
 
@@ -46,11 +46,11 @@ static const struct {
     {{{"Impersonate-User", "system:serviceaccount:default:builder"}},
      "{\"username\":\"system:serviceaccount:default:builder\",\"groups\":[\"system:serviceaccounts"
      "\",\"system:serviceaccounts:default\",\"system:authenticated\"]}"},
-    /* If groups are named, the identity has no others. */
+    /* If groups are given, the identity has no others. */
     {{{"Impersonate-User", "system:serviceaccount:default:builder"}, {"Impersonate-Group", "x"}},
      "{\"username\":\"system:serviceaccount:default:builder\",\"groups\":[\"x\","
      "\"system:authenticated\"]}"},
-    /* Not the name of an account. */
+    /* This is not the name of a service account, so it gets no account groups. */
     {{{"Impersonate-User", "system:serviceaccount:default"}},
      "{\"username\":\"system:serviceaccount:default\",\"groups\":[\"system:authenticated\"]}"},
 };

@@ -1,4 +1,4 @@
-/* Accounts, tokens and roles through the API: what is denied, and with which message. */
+/* Tests accounts, tokens and roles through the API: what is denied, and with which message. */
 #include "api.h"
 
 #include "base/str.h"
@@ -57,7 +57,7 @@ static void test_namespace_content(void **state)
                      201);
     assert_int_equal(api_get(api, "/api/v1/namespaces/n/serviceaccounts/default").status, 200);
     assert_int_equal(api_get(api, "/api/v1/namespaces/n/configmaps/kube-root-ca.crt").status, 200);
-    /* The account of pipelines of Kubeflow's SDK. */
+    /* The service account of pipelines of Kubeflow's SDK. */
     assert_int_equal(api_get(api, "/api/v1/namespaces/kubeflow-user-example-com/serviceaccounts/"
                                   "pipeline-runner")
                          .status,
@@ -162,7 +162,7 @@ static void test_allowed_and_refused(void **state)
     assert_int_equal(api_call_as(api, token, "GET", DEFAULT "pods", NULL).status, 403);
 }
 
-/* A list whose selector allows one name is a question about that name. */
+/* A list whose field selector allows one name is authorized like a request for that name. */
 static void test_names(void **state)
 {
     struct api *api = *state;
@@ -186,7 +186,7 @@ static void test_names(void **state)
                      403);
 }
 
-/* A token ends with its account, and with its pod if it is bound to one. */
+/* A token becomes invalid when its account is deleted, or the pod that it is bound to. */
 static void test_end_of_tokens(void **state)
 {
     struct api *api = *state;
@@ -198,7 +198,7 @@ static void test_end_of_tokens(void **state)
     struct answer answer = api_call_as(api, token, "GET", "/api", NULL);
     assert_int_equal(answer.status, 401);
     assert_string_equal(answer_message(&answer), "Unauthorized");
-    /* An account of the same name is another account. */
+    /* An account that is created again under the same name is another account. */
     api_post(api, DEFAULT "serviceaccounts", "{\"metadata\":{\"name\":\"b\"}}");
     assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
 
@@ -278,7 +278,7 @@ static void test_can_i(void **state)
         "{\"verbs\":[\"get\",\"list\",\"watch\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}");
 }
 
-/* A user that may write roles can grant only what it has. */
+/* A user that may write roles can grant only permissions that it has. */
 static void test_escalation(void **state)
 {
     struct api *api = *state;
@@ -409,8 +409,8 @@ static void test_pod_access(void **state)
     assert_string_equal(json_to_string(api->arena, mounts_of(&pod, "containers")), mount);
     assert_string_equal(json_to_string(api->arena, mounts_of(&pod, "initContainers")), mount);
 
-    /* Disabled by the pod; disabled by its account; enabled by the pod although its account
-     * disables it. */
+    /* Token mounting is disabled by the pod; disabled by its account; and enabled by the pod
+     * although its account disables it. */
     pod = make_pod(api, "b", "\"automountServiceAccountToken\":false,");
     assert_null(json_at(pod.json, "spec", "volumes", NULL));
     api_post(api, DEFAULT "serviceaccounts",

@@ -1,4 +1,4 @@
-/* Tokens: an issued token is accepted, and no other one is. */
+/* Tests tokens: only an issued token is accepted. */
 #include "api.h"
 
 #include "base/base64.h"
@@ -35,7 +35,7 @@ static const char *make(struct arena *arena, const struct token_claims *claims)
     return token;
 }
 
-/* A token with any header and payload, with a valid signature. */
+/* Returns a token with any header and payload and a valid signature. */
 static const char *forge(struct arena *arena, const char *header, const char *payload)
 {
     unsigned char seal[ENGINE_SEAL_SIZE];
@@ -93,7 +93,7 @@ static void test_audience(void **state)
     assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S, &back, NULL), 0);
 }
 
-/* One changed letter, a part that is cut off or added: rejected. */
+/* A token with a changed letter, a missing part or an added part is rejected. */
 static void test_damage(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -158,7 +158,7 @@ static void test_forged(void **state)
     }
 }
 
-/* The longest token is accepted; one with one letter more is neither issued nor accepted. */
+/* The longest token is accepted. A token with one more letter is neither issued nor accepted. */
 static void test_size(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

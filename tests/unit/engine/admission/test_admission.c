@@ -1,6 +1,6 @@
-/* The API behind a server's connection, with request bytes in and response bytes out. What the
- * headers decide is decided before a byte of the body is kept. The memory for the tree of a body
- * and for a response is reserved before it is used. */
+/* Tests the API behind a server's connection, with request bytes in and response bytes out. A
+ * request that its headers reject is rejected before its body is kept. The memory for the tree of a
+ * body and for a response is reserved before it is used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The token of a new service account, which has no rights. */
+/* Returns the token of a new service account, which has no permissions. */
 static char *make_account(struct api_server *server)
 {
     static const char accounts[] = "/api/v1/namespaces/default/serviceaccounts";
@@ -52,7 +52,7 @@ static char *make_account(struct api_server *server)
     return copy;
 }
 
-/* A POST that announces the largest allowed body, and sends a part of it. */
+/* Returns a POST that announces the largest allowed body, and sends only a part of it. */
 static char *unfinished_post(struct arena *arena, const char *path, const char *token)
 {
     return arena_printf(arena,
@@ -147,7 +147,7 @@ static void metrics_show_kept_memory(void **state)
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* bytes that are kept for clients when the handler has returned and the list is being made */
+/* bytes kept for clients when the handler has returned and the list is not complete */
 static size_t held;
 
 static void handle(struct http_exchange *exchange, void *context)
@@ -164,7 +164,7 @@ static void admit(struct http_exchange *exchange, void *context)
 
 static void a_list_is_counted_while_it_is_made(void **state)
 {
-    /* As many objects as can be filtered, but not all written, in the turn of the request. */
+    /* So many objects that one turn can filter them all, but not write them all. */
     enum { OBJECTS = 150, SIZE = 3000, MEMORY = OBJECTS * SIZE };
     struct api_server *server = *state;
     struct budget_group memory;
@@ -187,7 +187,7 @@ static void a_list_is_counted_while_it_is_made(void **state)
     server->service.context = server;
     const char *list = api_peer_request(server, "GET", MAPS, NULL);
     assert_memory_equal(api_peer_open(&peer, server, list), "HTTP/1.1 200", 12);
-    assert_in_range(held, 2 * OBJECTS * SIZE, 3 * OBJECTS * SIZE); /* the connection copies it */
+    assert_in_range(held, 2 * OBJECTS * SIZE, 3 * OBJECTS * SIZE); /* the connection keeps a copy */
     /* The first client has not read its list yet. */
     const char *told = api_peer_open(&other, server, list);
     assert_memory_equal(told, "HTTP/1.1 429", 12);
@@ -199,7 +199,7 @@ static void a_list_is_counted_while_it_is_made(void **state)
     budget_group_release(&memory);
 }
 
-/* A ConfigMap with this many keys, or with one text that has as many commas and brackets. */
+/* Returns a ConfigMap with `count` keys, or with one text that has as many commas and brackets. */
 static const char *make_map(struct api_server *server, const char *name, int count, bool as_keys)
 {
     struct buf body;
@@ -233,7 +233,7 @@ static void the_tree_of_a_body_is_counted_before_it_is_made(void **state)
     /* Commas and brackets within a string are no values. */
     assert_memory_equal(api_peer_open(&peer, server, text), "HTTP/1.1 201", 12);
     api_peer_close(&peer, server);
-    /* One request above the limit is possible while the user has no other. */
+    /* A user without other requests may exceed the limit with one request. */
     assert_memory_equal(api_peer_open(&peer, server, keys), "HTTP/1.1 201", 12);
     api_peer_close(&peer, server);
     api_peer_open(&reader, server, api_peer_request(server, "GET", MAPS, NULL));

@@ -1,4 +1,4 @@
-/* Priority classes and storage classes, and what pods and claims get from them; eviction. */
+/* Tests priority classes and storage classes, what pods and claims get from them, and eviction. */
 #include "api.h"
 
 #include "base/str.h"
@@ -72,7 +72,7 @@ static void gives_pods_the_default_class(void **state)
                    403,
                    "priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass usual "
                    "is already marked as default. Only one default can exist");
-    /* The default class may be written again. */
+    /* An update of the default class is accepted. */
     assert_int_equal(api_merge(api, PRIORITIES "/usual", "{\"description\":\"d\"}").status, 200);
 }
 
@@ -106,7 +106,7 @@ static void gives_claims_the_default_class(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.storageClassName"), "");
     answer = api_post(api, CLAIMS, CLAIM_OF("c", "\"storageClassName\":\"fast\","));
     assert_string_equal(answer_at(api, &answer, "spec.storageClassName"), "fast");
-    /* No class is the default: the claim stays without one. */
+    /* Without a default class, the claim stays without a class. */
     api_merge(api, CLASSES "/standard",
               "{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":"
               "\"false\"}}}");
@@ -130,8 +130,8 @@ static void refuses_storage_classes(void **state)
         "reclaimPolicy are forbidden.");
 }
 
-/* Volumes have the policy of their class. A claim of another provisioner's class waits a moment for
- * it. */
+/* Volumes get the reclaim policy of their class. A claim of another provisioner's class waits for
+ * that provisioner. */
 static void binds_by_class(void **state)
 {
     struct api *api = *state;
@@ -157,12 +157,11 @@ static void binds_by_class(void **state)
     assert_string_equal(api_at(api, path, "status.phase"), "Released");
 }
 
-/* A claim takes a volume that a user created for such claims, and each volume is bound to one
- * claim. */
+/* A claim takes a matching volume that a user created, and each volume is bound to one claim. */
 static void binds_what_is_there(void **state)
 {
     struct api *api = *state;
-    /* A class whose volumes users create. */
+    /* A class without a provisioner, whose volumes users create. */
     api_post(api, CLASSES,
              "{\"metadata\":{\"name\":\"manual\"},\"provisioner\":"
              "\"kubernetes.io/no-provisioner\"}");
@@ -197,7 +196,7 @@ static void evicts(void **state)
 {
     struct api *api = *state;
     api_post(api, DEFAULT "pods", POD_X);
-    /* On a node, which has to confirm the end. */
+    /* The pod is on a node, which must confirm its end. */
     api_post(api, DEFAULT "pods/x/binding", "{\"target\":{\"name\":\"n\"}}");
     assert_message(api_post(api, EVICTION, "{\"metadata\":{\"name\":\"y\"}}"), 400,
                    "name in URL does not match name in Eviction object");

@@ -1,5 +1,5 @@
-/* Quotas: what counts, what is rejected and with which message, and that concurrent writes cannot
- * exceed them. */
+/* Tests quotas: what counts, what is rejected and with which message, and that concurrent writes
+ * cannot exceed them. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -51,7 +51,7 @@ static struct answer make_pod(struct api *api, const char *name, const char *mor
                              name, more));
 }
 
-/* status.used of the quota, as {"name":"amount"}. */
+/* Returns status.used of the quota, as {"name":"amount"}. */
 static const char *used(struct api *api)
 {
     return json_to_string(
@@ -163,8 +163,8 @@ static void test_refuses(void **state)
         answer_message(&answer),
         "pods \"c\" is forbidden: exceeded quota: q, requested: pods=1,requests.cpu=900m, used: "
         "pods=2,requests.cpu=700m, limited: pods=2,requests.cpu=1");
-    /* Without a certificate authority there is no kube-root-ca.crt, so the namespace has no config
-     * maps. */
+    /* Without a certificate authority the namespace has no kube-root-ca.crt, so it has no config
+     * maps at first. */
     must(make(api, "configmaps", "{'metadata':{'name':'x'}}"));
     api_run(api, 1000);
     assert_string_equal(used(api),
@@ -194,12 +194,12 @@ static void count_answer(void *context, struct json *object, const struct err *e
     counts[err ? err->code == ERR_FORBIDDEN : 2]++;
 }
 
-/* A hundred creates at once, none of which waits for another's response; ten are allowed. */
+/* Sends a hundred creates at once, without waiting for responses. Ten are allowed. */
 static void test_concurrent_creates(void **state)
 {
     struct api *api = *state;
     struct kube_client *client = kube_client_new(api->loop, api->transport, "crowd");
-    int counts[3] = {0}; /* other failures, refusals, successes */
+    int counts[3] = {0}; /* other failures, rejections, successes */
     make_quota(api, "{'hard':{'configmaps':'10'}}");
     for (int i = 0; i < 100; i++) {
         const char *name = arena_printf(api->arena, "m%d", i);

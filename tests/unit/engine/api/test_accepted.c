@@ -1,6 +1,6 @@
-/* Every object that a write accepts can be read, listed, watched, patched and deleted. Tested at
- * the limits, and with random objects of every kind, hostile ones among them; TRAINYARD_TEST_SCALE
- * times as many. */
+/* Tests that every object that a write accepts can be read, listed, watched, patched and deleted:
+ * at the limits, and with random objects of every kind, including hostile ones.
+ * TRAINYARD_TEST_SCALE multiplies their number. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rand.h"
@@ -28,9 +28,9 @@ enum { ROUNDS = 1000, TEXT_MAX = 16 << 20 };
 /* ---- What must work -------------------------------------------------------------------------- */
 
 struct place {
-    const char *path; /* of the collection */
+    const char *path; /* path of the collection */
     const char *name;
-    const char *story; /* what was written, for the message of a failure */
+    const char *story; /* the writes so far, for the message of a failure */
 };
 
 static void fail_at(const struct place *place, const char *what, const struct answer *answer)
@@ -73,7 +73,7 @@ static void expect_watched(struct api *api, const struct place *place, const cha
     stream_close(stream);
 }
 
-/* Everything that a client may do with an object. */
+/* Does everything that a client may do with an object. */
 static void expect_usable(struct api *api, const struct place *place)
 {
     const char *one = arena_printf(api->arena, "fieldSelector=metadata.name%%3D%s", place->name);
@@ -139,7 +139,7 @@ static void define(struct api *api)
     assert_int_equal(api_post(api, DEFINITIONS, DEEP_DEFINITION).status, 201);
 }
 
-/* The ways to write a member of that depth. */
+/* The ways to write a deeply nested member. */
 enum way { CREATE, UPDATE, MERGE, ADD, COPY, APPLY, APPLY_OVER, STATUS, WAYS };
 
 static struct answer write_deep(struct api *api, enum way way, const char *name, size_t depth)
@@ -212,7 +212,7 @@ static void test_depth(void **state)
     }
 }
 
-/* An object that once crashed the server. */
+/* An object of this form once crashed the server. */
 static void test_stored_form_counts(void **state)
 {
     struct api *api = *state;
@@ -542,7 +542,7 @@ static void try_one(struct api *api, struct rand *rand, const struct kube_kind *
     struct answer answer = write_random(api, rand, way, path, name, base, &text);
     place.story = text;
     bool taken = answer.status == 200 || answer.status == 201;
-    /* Kubernetes has no reason for an object that cannot be applied, either. */
+    /* Kubernetes also has no reason for an object that cannot be applied. */
     bool refused = (answer.status >= 400 && answer.status < 500) ||
                    str_has_prefix(answer_message(&answer), "failed to create typed patch object");
     if (!taken && !refused)
@@ -554,8 +554,8 @@ static void try_one(struct api *api, struct rand *rand, const struct kube_kind *
     expect_deletable(api, &place);
 }
 
-/* ROUNDS writes to a server of their own: deleted namespaces stay Terminating here, so with one
- * server for all rounds each list would be longer than the one before. */
+/* Makes ROUNDS writes to a new server. Deleted namespaces stay Terminating here, so with a single
+ * server the lists would grow with each round. */
 static void try_rounds(struct rand *rand, size_t kinds, uint64_t first, size_t *accepted)
 {
     struct api api;

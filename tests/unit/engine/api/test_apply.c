@@ -1,6 +1,6 @@
-/* Server-side apply and field ownership, as whole scenarios through the API. The responses are
+/* Tests server-side apply and field ownership as whole scenarios through the API. The responses are
  * compared with those of Kubernetes 1.20.2, which tests/kubernetes/record-apply recorded.
- * apply_differences.json says where this server differs on purpose, and why. */
+ * apply_differences.json lists where this server differs on purpose, and why. */
 #include "api.h"
 
 #include "base/str.h"
@@ -44,7 +44,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* As record-apply does: objects have kind and name, patches have not. */
+/* Makes the body like record-apply: objects get a kind and a name, patches do not. */
 static const char *body_of(struct arena *arena, const struct json *scenario,
                            const struct json *step)
 {
@@ -193,8 +193,8 @@ static const struct json *difference_of(const struct json *differences, const ch
     return NULL;
 }
 
-/* The recorded response, with the members of apply_differences.json replaced. A success has no
- * members of a failure. */
+/* Returns the recorded response, with the members of apply_differences.json replaced. If a success
+ * is expected instead of a failure, the members of the failure are removed. */
 static struct json *expected_of(struct arena *arena, const struct json *real,
                                 const struct json *difference)
 {
@@ -307,8 +307,8 @@ static void a_client_that_scales_owns_the_number(void **state)
     assert_int_equal(answer.status, 404);
 }
 
-/* A Scale can be applied, too. Its number is that of the object, and can conflict with other
- * managers of the object. */
+/* A Scale can be applied, too. Its replicas are those of the object, so they can conflict with
+ * other managers of the object. */
 static void a_scale_is_applied(void **state)
 {
     struct api *api = *state;
@@ -335,7 +335,7 @@ static void a_scale_is_applied(void **state)
     assert_string_equal(json_get_string(json_element(entries, 1), "subresource", ""), "scale");
     assert_string_equal(json_get_string(json_element(entries, 1), "operation", ""), "Apply");
     answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s", APPLY, NULL, scale);
-    assert_int_equal(answer.status, 200); /* its own field */
+    assert_int_equal(answer.status, 200); /* the manager's own field */
     answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s", APPLY, NULL, "{}");
     assert_int_equal(answer.status, 400);
     answer = api_call(api, "PATCH", JOBS "/j/scale", APPLY, NULL, scale);

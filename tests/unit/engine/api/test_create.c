@@ -1,4 +1,4 @@
-/* CREATE and GET: which fields are filled in, what is rejected, and with which message. */
+/* Tests CREATE and GET: which fields are filled in, what is rejected, and with which message. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -221,8 +221,7 @@ static void test_yaml_bodies(void **state)
     }
 }
 
-/* Lists whose elements must be unique: comparing each element with each other would take minutes.
- */
+/* Lists whose elements must be unique. Comparing each pair of elements would take minutes. */
 static void test_long_lists(void **state)
 {
     enum { COUNT = 50 * 1000 };

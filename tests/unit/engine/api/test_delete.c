@@ -1,4 +1,5 @@
-/* DELETE: at once, with a grace period, with finalizers, with preconditions, and of collections. */
+/* Tests DELETE: at once, with a grace period, with finalizers, with preconditions, and of
+ * collections. */
 #include "api.h"
 
 #include "base/moment.h"
@@ -47,7 +48,8 @@ static void test_grace(void **state)
     assert_string_equal(answer_at(api, &answer, "metadata.deletionGracePeriodSeconds"), "30");
     const char *first = answer_at(api, &answer, "metadata.deletionTimestamp");
     assert_string_not_equal(first, "");
-    /* A second request keeps the period; a shorter period replaces it; the node confirms with 0. */
+    /* A second request keeps the grace period. A shorter period replaces it. The node confirms the
+     * end with a period of 0. */
     answer = api_delete(api, PODS "/x", NULL);
     assert_string_equal(answer_at(api, &answer, "metadata.deletionTimestamp"), first);
     answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":60}");
@@ -55,7 +57,7 @@ static void test_grace(void **state)
     answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":5}");
     assert_string_equal(answer_at(api, &answer, "metadata.deletionGracePeriodSeconds"), "5");
     assert_string_not_equal(answer_at(api, &answer, "metadata.deletionTimestamp"), first);
-    /* A status that is written meanwhile does not remove it. */
+    /* A status write does not remove the deletion timestamp. */
     assert_int_equal(
         api_merge(api, PODS "/x/status", "{\"status\":{\"phase\":\"Running\"}}").status, 200);
     answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":0}");
@@ -63,7 +65,8 @@ static void test_grace(void **state)
     assert_int_equal(api_get(api, PODS "/x").status, 404);
 }
 
-/* A period that means for ever: the end is far away, and can still be moved forward. */
+/* The longest possible grace period: the deletion is far in the future, and can still be moved
+ * forward. */
 static void test_grace_without_end(void **state)
 {
     struct api *api = *state;

@@ -1,4 +1,4 @@
-/* The client is warned of fields that are unknown or have no effect. */
+/* Tests the warnings for fields that are unknown or have no effect. */
 #include "api.h"
 
 #include "base/str.h"
@@ -25,12 +25,12 @@ static void test_warns(void **state)
     assert_string_equal(answer.warning,
                         "299 - \"unknown field \\\"spec.containers[0].comand\\\"\"");
     assert_string_equal(answer_at(api, &answer, "spec.containers.0.comand"), ""); /* dropped */
-    /* Warned once: a later writer of other fields did not write it. */
+    /* The warning is not repeated for a client that writes other fields. */
     answer = api_merge(api, PODS "/t", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.warning, "");
     answer = api_merge(api, PODS "/t", "{\"spec\":{\"activeDeadlineSecond\":5}}");
-    assert_int_equal(answer.status, 200); /* the rest of it changes nothing */
+    assert_int_equal(answer.status, 200); /* the known fields are unchanged */
     assert_true(str_has_prefix(answer.warning, "299 - \"unknown field"));
 }
 
@@ -42,8 +42,8 @@ static void test_modes(void **state)
     assert_string_equal(answer_message(&answer),
                         "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: "
                         "unknown field \"spec.containers[0].comand\"");
-    /* The message is that of Kubernetes; the suggested field stands where kubectl does not print
-     * it. */
+    /* The message is that of Kubernetes. The suggested field is in a place that kubectl does not
+     * print. */
     assert_string_equal(answer_at(api, &answer, "details.causes.0.field"),
                         "spec.containers[0].comand");
     assert_string_equal(answer_at(api, &answer, "details.causes.0.message"),
@@ -63,8 +63,8 @@ static void test_modes(void **state)
     assert_string_equal(answer.warning, "");
 }
 
-/* All unknown fields are named, even if they do not fit into a struct err; up to
- * SCHEMA_COMPLAINTS_MAX. */
+/* All unknown fields are named, up to SCHEMA_COMPLAINTS_MAX, even if they do not fit into a struct
+ * err. */
 static void test_many(void **state)
 {
     struct api *api = *state;
@@ -127,7 +127,7 @@ static struct answer send_yaml(struct api *api, const char *method, const char *
     return api_call(api, method, path, type, NULL, body);
 }
 
-/* For YAML the message says where it stands. */
+/* For YAML the message has the line of the duplicate field. */
 static void test_repeated_in_yaml(void **state)
 {
     static const char warning[] = "299 - \"line 7: key \\\"k\\\" already set in map\"";
@@ -187,8 +187,8 @@ static void test_in_a_template(void **state)
     "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"hostIPC\":false,\"runtimeClassName\":\"own\","     \
     "\"containers\":[{\"name\":\"m\",\"image\":\"i\"}]}}"
 
-/* With fieldValidation=Strict, too: the field is known. There is no warning for a field without a
- * value, and none twice. */
+/* The warning also comes with fieldValidation=Strict, because the field is known. A field without a
+ * value gives no warning, and no warning comes twice. */
 static void test_without_effect(void **state)
 {
     struct api *api = *state;

@@ -1,6 +1,6 @@
-/* Objects in the store that no client could have written: without a spec, or with a spec of another
- * type, as a restored backup or an older version may leave them. The controllers act on them or
- * ignore them; the server and all other objects keep working. */
+/* Tests objects in the store that no client could have written: without a spec, or with a spec of
+ * another type, as a restored backup or an older version may leave them. The controllers act on
+ * them or ignore them. The server and all other objects keep working. */
 #include "base/mem.h"
 #include "engine/stored/stored.h"
 #include "every_kind.h"
@@ -48,7 +48,7 @@ static void store_incomplete(struct api *api, const struct kube_kind *resource, 
         fail_msg("%s", err.message);
 }
 
-/* A pod can still be created and read. */
+/* Checks that a pod can still be created and read. */
 static void expect_served(struct api *api)
 {
     struct answer answer = api_post(api, "/api/v1/namespaces/default/pods",

@@ -1,4 +1,4 @@
-/* Bodies that are so large that a pool thread parses them: large.c. */
+/* Tests bodies that are so large that a pool thread parses them; see large.c. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
-/* A ConfigMap whose body is so large that a pool thread parses it. */
+/* Returns a ConfigMap that is so large that a pool thread parses it. */
 static const char *large_map(struct api *api, const char *meta, const char *last_key)
 {
     _cleanup_buf_ struct buf body;
@@ -40,7 +40,7 @@ static void test_create(void **state)
     assert_int_equal(strlen(answer_at(api, &made, "metadata.uid")), 36);
     struct answer got = api_get(api, MAPS "/a");
     assert_string_equal(got.body, made.body);
-    /* The revision was not known when the bytes were encoded. */
+    /* The revision was filled in after a pool thread had encoded the bytes. */
     struct answer listed = api_get(api, MAPS);
     assert_string_equal(answer_at(api, &listed, "metadata.resourceVersion"),
                         answer_at(api, &made, "metadata.resourceVersion"));
@@ -55,7 +55,7 @@ static void test_create(void **state)
     assert_int_equal(api_get(api, MAPS "/c").status, 404);
 }
 
-/* Admission changes a definition: it writes its status. */
+/* A definition that admission changes, because it writes the status. */
 static void test_definition(void **state)
 {
     struct api *api = *state;
@@ -197,7 +197,8 @@ static void never(void *context, const struct err *err)
     fail_msg("a canceled call ended");
 }
 
-/* Of two creates at once one succeeds: the store is asked on the loop, after the pool. */
+/* Two creates at once: one succeeds, because the loop checks the store after the pool has
+ * parsed. */
 static void test_twice_at_once(void **state)
 {
     struct api *api = *state;
@@ -211,7 +212,7 @@ static void test_twice_at_once(void **state)
         http_start(api->transport, &request, 0, &listener, &asked[i]);
     api_run(api, 1000);
     assert_int_equal(asked[0].status + asked[1].status, 201 + 409);
-    /* Of two updates at once one fails: the other one was written in between. */
+    /* Two updates at once: one fails, because the other was written in between. */
     request.method = "PUT";
     request.path = MAPS "/a";
     const char *bodies[2] = {large_map(api, "\"name\":\"a\"", "p"),

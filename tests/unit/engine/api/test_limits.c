@@ -1,5 +1,6 @@
-/* LimitRanges and ResourceQuotas through the API: what they set in pods and claims, what they
- * reject, and which of them are rejected beyond the cases that were recorded from a real server. */
+/* Tests LimitRanges and ResourceQuotas through the API: what they set in pods and claims, what they
+ * reject, and which of them are rejected, beyond the cases that were recorded from a real
+ * server. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -49,8 +50,8 @@ static void fills_in(void **state)
                                       "{'type':'Container','max':{'cpu':'2'},'min':{'cpu':'100m',"
                                       "'memory':'1Mi'},'default':{'memory':'1Gi'}}");
     assert_int_equal(answer.status, 201);
-    /* The defaults of the range itself: the limit is the maximum, the request is the limit, or else
-     * the minimum. */
+    /* The defaults of the range itself: the default limit is the maximum. The default request is
+     * the default limit, or else the minimum. */
     assert_string_equal(answer_at(api, &answer, "spec.limits.0.default.cpu"), "2");
     assert_string_equal(answer_at(api, &answer, "spec.limits.0.defaultRequest.cpu"), "2");
     assert_string_equal(answer_at(api, &answer, "spec.limits.0.defaultRequest.memory"), "1Gi");

@@ -1,5 +1,5 @@
-/* LIST and WATCH: selectors, versions, objects that enter and leave a set, bookmarks, and Tables.
- */
+/* Tests LIST and WATCH: selectors, versions, objects that enter and leave a selection, bookmarks,
+ * and Tables. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ static void test_list(void **state)
     assert_int_equal(api_get(api, MAPS "?labelSelector=%3D%3D").status, 400);
 }
 
-/* A typed list has the kind of its items once, whatever the order of the members in each item. */
+/* A typed list has the kind once, not in its items, for any order of the members in an item. */
 static void test_items_do_not_repeat_their_kind(void **state)
 {
     static const char *const bodies[] = {
@@ -103,7 +103,7 @@ static void test_items_do_not_repeat_their_kind(void **state)
     assert_string_equal(answer_at(api, &answer, "items.0.apiVersion"), "argoproj.io/v1alpha1");
 }
 
-/* The names of a list in pages, with a bar between the pages. */
+/* Returns the names of a list that is read in pages, with a bar between the pages. */
 static const char *names_in_parts(struct api *api, const char *path)
 {
     static int made;
@@ -179,7 +179,7 @@ static void test_list_versions(void **state)
     assert_string_equal(answer_reason(&answer), "");
 }
 
-/* Clients that know a later store see by the cause that asking again does not help. */
+/* The cause tells a client with a revision of a newer store that a retry does not help. */
 static void assert_too_new(struct api *api, struct json *status)
 {
     struct answer answer = {.json = status};
@@ -289,7 +289,7 @@ static void test_list_options(void **state)
 
 #define PARTIAL(list) "application/json;as=PartialObjectMetadata" list ";v=v1;g=meta.k8s.io"
 
-/* Metadata alone, for clients that watch all resources. */
+/* PartialObjectMetadata, for clients that watch all resources. */
 static void test_partial(void **state)
 {
     struct api *api = *state;
@@ -306,7 +306,7 @@ static void test_partial(void **state)
     answer = api_call(api, "GET", MAPS "/a", NULL, PARTIAL(""), NULL);
     assert_string_equal(answer_at(api, &answer, "kind"), "PartialObjectMetadata");
     assert_string_equal(answer_at(api, &answer, "metadata.name"), "a");
-    /* The list form does not fit a single object, and the other way round. */
+    /* The list form is rejected for a single object, and the object form for a list. */
     assert_int_equal(api_call(api, "GET", MAPS "/a", NULL, PARTIAL("List"), NULL).status, 406);
     assert_int_equal(api_call(api, "GET", MAPS, NULL, PARTIAL(""), NULL).status, 406);
     answer = api_call(api, "GET", MAPS "/missing", NULL, PARTIAL(""), NULL);
@@ -384,7 +384,7 @@ static void test_watch_selector(void **state)
     api_delete(api, MAPS "/a", NULL);
     api_delete(api, MAPS "/b", NULL);
     assert_string_equal(stream_text(stream, 1), "ADDED b, MODIFIED b, DELETED a, DELETED b");
-    /* An object that left the set is shown as it was in the set. */
+    /* An object that no longer matches the selector is shown as it was when it matched. */
     struct json *left = json_get(stream_event(stream, 3), "object");
     assert_string_equal(kube_meta_label(left, "t"), "1");
     stream_close(stream);
@@ -419,7 +419,7 @@ static void test_watch_same_change(void **state)
     assert_string_equal(stream_text(both, 0), "ADDED a, MODIFIED a");
     assert_int_equal(stream_count(table), 2);
     assert_string_equal(json_get_string(stream_event(table, 1), "type", ""), "DELETED");
-    /* The version that was shown last to some watches has not changed. */
+    /* The version that some watches have shown last is still the same. */
     struct stream *past =
         stream_open(api,
                     arena_printf(api->arena, MAPS "?watch=true&resourceVersion=%s",
@@ -482,7 +482,7 @@ static void test_watch_expired(void **state)
     assert_int_equal(json_get_int(json_get(event, "object"), "code", 0), 410);
     assert_string_equal(json_get_string(json_get(event, "object"), "reason", ""), "Expired");
     stream_close(stream);
-    /* No client can have seen what the server wrote before it listened. */
+    /* No client can have seen revisions that the server wrote before it listened. */
     stream = stream_open(api, MAPS "?watch=true&resourceVersion=1", NULL);
     assert_true(stream_ended(stream));
     event = stream_event(stream, 0);

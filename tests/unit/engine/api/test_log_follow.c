@@ -1,4 +1,5 @@
-/* Following a log that has not begun: which requests wait, for how long, and what they get. */
+/* Tests following a log that has not begun: which requests wait, for how long, and what they
+ * get. */
 #include "api.h"
 
 #include "base/str.h"
@@ -18,7 +19,7 @@
 
 enum { PATIENCE_MS = 20000 };
 
-/* The backend that runs the pods: responds with what it was asked for. */
+/* Plays the backend that runs the pods: responds with the container and node of the request. */
 static void tell(void *context, struct http_exchange *exchange, const struct json *pod,
                  const struct engine_pod_logs *options)
 {

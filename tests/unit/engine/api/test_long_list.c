@@ -1,5 +1,5 @@
-/* Lists that take more than one turn of the loop: they show the state of one revision. The server
- * may end, or their kind be removed, before the response is complete. */
+/* Tests lists that take more than one turn of the loop. They show the state of one revision. The
+ * server may be freed, or the kind removed, before the response is complete. */
 #include "api.h"
 
 #include "base/mem.h"

@@ -1,6 +1,5 @@
-/* Objects with tens of thousands of elements. The API runs on one thread: work that grows with the
- * square of the elements would block all other clients for minutes. Then the time limit of this
- * test fails. */
+/* Tests objects with tens of thousands of elements. The API runs on one thread, so quadratic work
+ * would block all other clients for minutes. Then this test runs into its time limit. */
 #include "api.h"
 
 #include "base/buf.h"
@@ -16,7 +15,7 @@
 
 #define CORE "/api/v1/namespaces/default/"
 
-/* Of kind A in group x.io; its versions follow. */
+/* The beginning of a definition of kind A in group x.io. The versions follow. */
 #define DEFINITION                                                                                 \
     "{'metadata':{'name':'as.x.io'},'spec':{'group':'x.io','scope':'Namespaced','names':{"         \
     "'plural':'as','singular':'a','kind':'A','listKind':'AList'},'versions':"

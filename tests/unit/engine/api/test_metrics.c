@@ -1,4 +1,4 @@
-/* metrics.k8s.io: what the backend is asked for, and the forms of the response. */
+/* Tests metrics.k8s.io: what the backend is asked for, and the forms of the response. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -21,9 +21,9 @@ struct meter {
     struct loop_timer timer;
     engine_usage_done *done;
     void *context;
-    const char *uid; /* of the one running pod */
+    const char *uid; /* uid of the only running pod */
     bool is_slow;    /* takes longer than the client waits */
-    bool ends;       /* it is shutting down */
+    bool ends;       /* the backend is shutting down */
     int cancelled;
 };
 

@@ -1,5 +1,5 @@
-/* The node of a pod by the pods that are placed already, and by its preferences: affinity,
- * spreading, taints. Each case is a pod among others on four nodes in two zones. */
+/* Tests the choice of a pod's node by the pods that are placed already, and by its preferences:
+ * affinity, spreading, taints. Each case is a pod among others on four nodes in two zones. */
 #include "engine/scheduler/overcommit.h"
 #include "engine/scheduler/scheduler.h"
 
@@ -39,7 +39,8 @@ static struct json *make_pod(const char *labels, const char *spec)
                                          namespace_, labels, spec));
 }
 
-/* Each element of `others` is "NODE|LABELS|SPEC"; the array ends with NULL. */
+/* Returns the node for the pod. Each element of `others` is "NODE|LABELS|SPEC"; the array ends with
+ * NULL. */
 static const char *place(const char *labels, const char *spec, const char *const *others)
 {
     struct scheduler_node nodes[NODES];
@@ -96,13 +97,14 @@ static void test_table(void **state)
          {NULL},
          "0/4 nodes are available: 4 node(s) didn't match pod affinity rules."},
         {"'app': 'db'", NEAR("podAffinity", "zone", ""), {"b1|'app': 'db'", "b1|"}, "b1"},
-        /* The first pod of its kind. It still needs a node with the label. */
+        /* The first pod of its kind may be placed anywhere, but still needs a node with the
+         * topology label. */
         {"'app': 'db'", NEAR("podAffinity", "zone", ""), {NULL}, "a1"},
         {"'app': 'db'",
          NEAR("podAffinity", "rack", ""),
          {NULL},
          "0/4 nodes are available: 4 node(s) didn't match pod affinity rules."},
-        /* Pods of other namespaces count if the term names them. */
+        /* Pods of other namespaces count only if the term names their namespace. */
         {"'app': 'web'",
          NEAR("podAffinity", "zone", ""),
          {"a1|'app': 'db', 'other': 'y'"},
@@ -119,7 +121,7 @@ static void test_table(void **state)
          NEAR("podAffinity", "host", ", 'namespaceSelector': {}"),
          {"b1|'app': 'db', 'other': 'y'"},
          "b1"},
-        /* Pods of the same revision, or of another. */
+        /* matchLabelKeys: only pods of the same revision count, or only pods of others. */
         {"'app': 'web', 'rev': '2'",
          NEAR("podAffinity", "host", ", 'matchLabelKeys': ['rev']"),
          {"a1|'app': 'db', 'rev': '1'", "b1|'app': 'db', 'rev': '2'"},
@@ -146,7 +148,7 @@ static void test_table(void **state)
          "",
          {"a1|'app': 'x', 'other': 'y'|" NEAR("podAntiAffinity", "zone", "")},
          "a2"},
-        /* Preferred affinity and anti-affinity, of both sides. */
+        /* Preferred affinity and anti-affinity, of the new pod and of placed pods. */
         {"'app': 'web'", RATHER("podAffinity", "zone", "10"), {"b1|'app': 'db'"}, "b1"},
         {"'app': 'web'",
          RATHER("podAntiAffinity", "zone", "10"),
@@ -157,7 +159,7 @@ static void test_table(void **state)
          {"a1|'app': 'x'|" RATHER("podAntiAffinity", "zone", "1"), "lone|"},
          "b1"},
         {"'app': 'db'", "", {"b1|'app': 'x'|" RATHER("podAffinity", "host", "5")}, "b1"},
-        /* Evenly over zones; a node without a zone is rejected. */
+        /* Pods are spread evenly over zones. A node without a zone is rejected. */
         {"'app': 'web'",
          SPREAD("zone", "DoNotSchedule", ""),
          {"a1|'app': 'web'", "b1|", "b1|", "b1|"},
@@ -297,8 +299,8 @@ static void test_overcommit(void **state)
     assert_string_equal(overcommit_message(arena, &view, 0, &large),
                         "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
                         "it has 8Gi");
-    /* A node may offer another amount than its machine has, and then has the machine's amount in
-     * annotations. */
+    /* A node may offer another amount than its machine has. Annotations then have the machine's
+     * amount. */
     json_set(arena, machine, "metadata",
              read_json(arena, "{'annotations': {'trainyard.dev/machine-cpu': '5',"
                               "'trainyard.dev/machine-memory': '2Gi'}}"));
@@ -307,7 +309,7 @@ static void test_overcommit(void **state)
                         "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
                         "it has 2Gi");
     json_remove(machine, "metadata");
-    /* A node without a machineID is a machine of its own. */
+    /* A node without a machineID counts as its own machine. */
     json_remove(json_get(machine, "status"), "nodeInfo");
     json_remove(json_get(same, "status"), "nodeInfo");
     assert_null(overcommit_message(arena, &view, 1, &little));

@@ -1,5 +1,6 @@
-/* Rejected objects: every case of tests/refusals/cases.yaml, compared with the recorded responses
- * of Kubernetes. The causes are compared as sets, because rules may be checked in another order. */
+/* Tests rejected objects: every case of tests/refusals/cases.yaml is compared with the recorded
+ * response of Kubernetes. The causes are compared as sets, because rules may be checked in another
+ * order. */
 #include "every_kind.h"
 
 #include "base/json/yaml.h"
@@ -100,7 +101,7 @@ static bool contains(const struct json *list, const char *text, bool list_is_wan
     return false;
 }
 
-/* "field: message" of each cause. */
+/* Returns "field: message" of each cause. */
 static struct json *causes_of(struct api *api, const struct answer *answer)
 {
     struct json *list = json_array(api->arena);

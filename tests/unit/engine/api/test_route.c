@@ -1,4 +1,4 @@
-/* From paths and methods to routes. */
+/* Tests how paths and methods map to routes. */
 #include "base/str.h"
 #include "engine/api/route.h"
 #include "served_kinds.h"
@@ -13,7 +13,7 @@
 struct row {
     const char *method, *path, *query;
     int result;         /* 0 or a negative code */
-    const char *plural; /* of the resource */
+    const char *plural; /* plural name of the resource */
     const char *text;   /* "verb namespace/name" */
     enum kube_subresource_id sub;
     const char *rest; /* the path after a proxy; NULL: "" */
@@ -74,7 +74,7 @@ static const struct row ROWS[] = {
     {"GET", "/api/v1/namespaces/a/pods/b/log/x", "", -ERR_NOT_FOUND},
     {"GET", "/apis/kubeflow.org/v1/pods", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/pods/b/log/x/y/z", "", -ERR_NOT_FOUND},
-    /* Found, but without this verb. */
+    /* The resource exists, but not with this verb. */
     {"POST", "/api/v1/pods", "", -ERR_METHOD},
     {"DELETE", "/api/v1/pods", "", -ERR_METHOD},
     {"DELETE", "/api/v1/namespaces", "", -ERR_METHOD},

@@ -1,4 +1,5 @@
-/* The scale subresource: what it shows of a job, what a write changes, and what is rejected. */
+/* Tests the scale subresource: what it shows of a job, what a write changes, and what is
+ * rejected. */
 #include "api.h"
 
 #include "base/str.h"
@@ -179,7 +180,7 @@ static void test_refuses(void **state)
     assert_string_equal(answer_message(&answer), message);
 }
 
-/* kubectl asks discovery for the kind of the subresource; `get --subresource scale` asks for a
+/* kubectl looks up the kind of the subresource in discovery. `get --subresource scale` requests a
  * Table. */
 static void test_kubectl(void **state)
 {
@@ -203,7 +204,7 @@ static void test_kubectl(void **state)
     assert_string_equal(answer_at(api, &answer, "rows.0.cells.1"), "2");
 }
 
-/* 'tfjobs/scale' is a permission of its own. */
+/* 'tfjobs/scale' is a separate permission. */
 static void test_rights(void **state)
 {
     struct api *api = *state;

@@ -1,5 +1,5 @@
-/* An object in the store that cannot be read: the server starts, lists and watches leave it out and
- * say so, and it can be deleted. */
+/* Tests an object in the store that cannot be read. The server starts, lists and watches leave the
+ * object out and warn about it, and it can be deleted. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -135,7 +135,8 @@ static void define(struct api *api)
 
 /* ---- One kind -------------------------------------------------------------------------------- */
 
-/* Created again by the server at each start, so unreadable ones are removed then. */
+/* Whether the server creates objects of this kind at each start. It then removes unreadable
+ * ones. */
 static bool is_renewed(const struct kube_kind *resource)
 {
     static const char *const storages[] = {"nodes", "endpoints", "events",
@@ -252,7 +253,7 @@ static void test_every_kind(void **state)
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
             expect_served(&api, resource);
         expect_served(&api, deeps(&api));
-        /* They have only a name, which no write would have accepted. */
+        /* These objects have only a name, and no write would have accepted them. */
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
             remove_bytes(&api, stored_key(api.arena, resource, "default", "fine"));
         struct engine_controllers *controllers =
@@ -288,7 +289,7 @@ static void test_goes_with_its_namespace(void **state)
     assert_int_equal(api_get(api, "/api/v1/namespaces/shop").status, 404);
     assert_null(store_get(api->store, "/pods/shop/broken"));
     assert_null(store_get(api->store, "/deeps.x.io/shop/broken"));
-    assert_int_equal(api_get(api, PODS "/broken").status, 500); /* that of another namespace */
+    assert_int_equal(api_get(api, PODS "/broken").status, 500); /* the pod of another namespace */
 
     store_broken(api, deeps(api), "default", "broken", EMPTY);
     assert_int_equal(api_delete(api, DEFINITIONS "/deeps.x.io", NULL).status, 200);
@@ -370,7 +371,7 @@ static void test_policies(void **state)
     assert_non_null(strstr(answer.warning, "resourcequotas"));
 }
 
-/* An object whose owner cannot be read stays: the owner is not known to be gone. */
+/* An object whose owner cannot be read stays, because the owner may exist. */
 static void test_garbage(void **state)
 {
     struct api_controlled *fixture = *state;
@@ -419,7 +420,7 @@ static void test_delete_options(void **state)
     assert_int_equal(api_get(api, PODS "/broken").status, 404);
 }
 
-/* All are named in the log, a few in the response. */
+/* The log names all objects, the response a few. */
 static void test_many(void **state)
 {
     struct api *api = *state;
@@ -442,7 +443,7 @@ static char *captured(FILE *file)
     return text;
 }
 
-/* Once per object, however often it is read. */
+/* The log names each object once, however often it is read. */
 static void test_log(void **state)
 {
     struct api *api = *state;

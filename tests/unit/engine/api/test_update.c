@@ -1,5 +1,5 @@
-/* UPDATE, PATCH and the subresources: what may change, which client may change it, and when the
- * generation grows. */
+/* Tests UPDATE, PATCH and the subresources: what may change, which client may change it, and when
+ * the generation grows. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -136,7 +136,7 @@ static void test_patch_types(void **state)
 #define STRATEGIC "application/strategic-merge-patch+json"
 #define JSON      "application/json-patch+json"
 
-/* A patch that cannot be read, or with such a result. The error names no object. */
+/* A patch that cannot be parsed, or whose result cannot be. The error names no object. */
 static const struct {
     const char *type, *patch;
     int status;

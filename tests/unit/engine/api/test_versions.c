@@ -1,5 +1,5 @@
-/* A kind that is also served in an older version: written and read in it, and stored in the newer
- * one. */
+/* Tests a kind that is also served in an older version: it can be written and read in that version,
+ * and is stored in the newer one. */
 #include "api.h"
 
 #include <setjmp.h>
@@ -92,8 +92,8 @@ static void test_refused(void **state)
                      404);
 }
 
-/* The replica list of v1alpha1 is rejected in every version, even if unknown fields are only
- * warnings. The message shows the job in today's form. */
+/* The replica list of v1alpha1 is rejected in every version, even if unknown fields only cause
+ * warnings. The message shows the job in the present form. */
 static void test_list_of_replicas(void **state)
 {
     static const char *const versions[] = {"v1alpha1", "v1beta1", "v1"};

@@ -1,4 +1,4 @@
-/* How a claim gets its volume, step by step, and how both are deleted. */
+/* Tests how a claim gets its volume, step by step, and how both are deleted. */
 #include "engine/controllers/claim_binder.h"
 
 #include "kube/object.h"
@@ -123,8 +123,8 @@ static void test_waits(void **state)
     }
 }
 
-/* A class without a provisioner here gets a directory, but not before another provisioner had time.
- */
+/* A claim of a class without a provisioner here gets a directory, but only after another
+ * provisioner had time to act. */
 static void test_other_classes(void **state)
 {
     overdue = true;
@@ -137,7 +137,7 @@ static void test_other_classes(void **state)
                      CLAIM_MAKE_VOLUME);
     assert_int_equal(next(claim_of("{}"), ours(), NULL), CLAIM_MAKE_VOLUME);
     assert_null(event.message);
-    /* Users create the volumes of these classes, and "" is no class. */
+    /* Users create the volumes of these classes. The name "" stands for no class. */
     assert_int_equal(
         next(claim_of("{}"), parse("{'provisioner':'kubernetes.io/no-provisioner'}"), NULL),
         CLAIM_WAIT);
@@ -204,13 +204,13 @@ static void test_claim_goes(void **state)
 
     struct json *pod = parse("{'spec':{'volumes':[{'persistentVolumeClaim':{'claimName':'c'}}]}}");
     const struct json *other = parse("{'metadata':{'name':'b','namespace':'d'}}");
-    assert_false(claim_is_used_by(view.claim, pod)); /* no node has the pod */
+    assert_false(claim_is_used_by(view.claim, pod)); /* no node runs the pod */
     pod = with(pod, "{'spec':{'nodeName':'n'},'status':{'phase':'Succeeded'}}");
     assert_true(claim_is_used_by(view.claim, pod));
     assert_false(claim_is_used_by(other, pod));
 }
 
-/* A pod keeps its ephemeral claim until it has ended; a pod that only has the same name does not
+/* A pod keeps its ephemeral claim until the pod has ended. Another pod of the same name does not
  * keep it. */
 static void test_of_a_pod(void **state)
 {
@@ -266,7 +266,7 @@ static void test_volume_kept(void **state)
     assert_int_equal(volume_next(volume, NULL), VOLUME_PATCH_STATUS);
     volume = kube_patch_merge(arena, volume, patch);
     assert_int_equal(volume_next(volume, NULL), VOLUME_DONE);
-    /* A user makes the volume free. */
+    /* A user makes the volume available again. */
     volume = with(volume, "{'spec':{'claimRef':null}}");
     assert_int_equal(volume_next(volume, NULL), VOLUME_PATCH_STATUS);
     volume = kube_patch_merge(arena, volume, patch);

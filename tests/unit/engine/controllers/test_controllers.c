@@ -1,4 +1,4 @@
-/* The built-in controllers on a whole API, in virtual time. */
+/* Tests the built-in controllers on a whole API, in virtual time. */
 #include "api.h"
 
 #include "base/str.h"
@@ -86,7 +86,7 @@ static void test_says_why_not(void **state)
     assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.status"), "True");
 }
 
-/* One pod fills the node; the other one gets its resources when it has ended. */
+/* One pod fills the node. The other pod is scheduled when the first has ended. */
 static void test_waits_for_room(void **state)
 {
     struct api *api = *state;
@@ -109,8 +109,8 @@ static void test_waits_for_room(void **state)
     assert_string_equal(api_at(api, PODS "/b", "spec.nodeName"), "n");
 }
 
-/* A node is created with a taint that rejects pods, and loses it when it reports that it is ready.
- * A cordon is a taint, too. Taints that users set stay. */
+/* A new node has a taint that rejects pods, and loses it when it reports that it is ready. A
+ * cordoned node has a taint, too. Taints that users set stay. */
 static void test_node_taints(void **state)
 {
     static const char node[] = "/api/v1/nodes/n";
@@ -153,7 +153,7 @@ static void test_node_gone(void **state)
     api_delete(api, "/api/v1/nodes/n1", NULL);
     api_run(api, 20 * 1000);
     assert_int_equal(api_get(api, PODS "/a").status, 200);
-    make_node(api, "n1"); /* it registers late */
+    make_node(api, "n1"); /* the node registers late */
     api_run(api, 60 * 1000);
     assert_int_equal(api_get(api, PODS "/a").status, 200);
     api_delete(api, "/api/v1/nodes/n1", NULL);
@@ -230,7 +230,7 @@ static void test_orphan(void **state)
     assert_int_equal(api_get(api, MAPS "/grandchild").status, 200);
 }
 
-/* An owner that never existed, one with another uid, and one of a kind that is not served. */
+/* The owner never existed, has another uid, or is of a kind that is not served. */
 static void test_absent_owner(void **state)
 {
     struct api *api = *state;
@@ -255,7 +255,7 @@ static bool told(struct api *api, const char *namespace_, const char *reason, co
     return strstr(answer.body, text) != NULL;
 }
 
-/* Owners that own each other do not wait for each other, however many of them are deleted. */
+/* Owners that own each other do not block each other's deletion. */
 static void test_circle_of_owners(void **state)
 {
     struct api *api = *state;
@@ -268,7 +268,7 @@ static void test_circle_of_owners(void **state)
         "\"name\":\"grandchild\",\"uid\":%s,\"blockOwnerDeletion\":true}]}}",
         closing);
     assert_int_equal(api_merge(api, MAPS "/owner", closing).status, 200);
-    /* This dependent is outside of the circle and blocks as usual. */
+    /* This dependent is outside of the cycle and blocks the deletion as usual. */
     api_post(api, MAPS, owned(api, "leaf", "child", api_at(api, MAPS "/child", "metadata.uid")));
     api_merge(api, MAPS "/leaf", "{\"metadata\":{\"finalizers\":[\"example.org/x\"]}}");
     api_run(api, 1000);
@@ -282,7 +282,7 @@ static void test_circle_of_owners(void **state)
     assert_family_is_gone(api);
 }
 
-/* Owners are looked up in the namespace of their dependents. A cluster-wide object is never garbage
+/* An owner is looked up in the namespace of its dependent. A cluster-scoped object is never garbage
  * because of an owner in a namespace. */
 static void test_owner_elsewhere(void **state)
 {
@@ -308,7 +308,7 @@ static void test_owner_elsewhere(void **state)
     assert_true(told(api, "default", "OwnerRefInvalidNamespace", "is of a kind in namespaces"));
 }
 
-/* A namespace whose account or certificate was deleted gets them again, with the content of
+/* If a namespace's account or certificate was deleted, it is created again, with the content of
  * kube-system. */
 static void test_namespace_content_is_made_again(void **state)
 {
@@ -405,7 +405,7 @@ static void test_claim(void **state)
     assert_int_equal(api_get(api, volume).status, 404);
 }
 
-/* One class waits for a pod; another one does not exist. */
+/* One class waits for a pod; the other does not exist. */
 static void test_claims_of_other_classes(void **state)
 {
 #define CLAIMS "/api/v1/namespaces/default/persistentvolumeclaims"

@@ -1,5 +1,5 @@
-/* Deployments, ReplicaSets and EndpointSlices on a whole API with its controllers, in virtual time.
- * The test plays the nodes: pods become ready, and end, when the test says so. */
+/* Tests Deployments, ReplicaSets and EndpointSlices on a whole API with its controllers, in virtual
+ * time. The test plays the nodes: it makes pods ready and ends them. */
 #include "api.h"
 
 #include "base/str.h"
@@ -126,7 +126,7 @@ static const char *condition(struct api *api, const char *name, const char *type
                 json_get_string(found, "reason", ""), json_get_string(found, "message", ""));
 }
 
-/* "2=3 1=0": the revision and size of each set, the newest revision first. */
+/* Returns the revision and size of each set, the newest revision first: "2=3 1=0". */
 static const char *sets(struct api *api)
 {
     const char *result = "";
@@ -192,7 +192,8 @@ static void heals(void **state)
     settle(api);
     assert_int_equal(json_count(items(api, PODS)), 2);
     assert_string_equal(status_of(api, "web", "availableReplicas"), "2");
-    /* A pod that is relabelled is released and replaced, and adopted when it matches again. */
+    /* A pod whose labels no longer match is released and replaced. It is adopted when they match
+     * again. */
     pod = json_element(items(api, PODS), 0);
     const char *path = text(api, PODS "/%s", kube_meta_name(pod));
     const char *hash = kube_meta_label(pod, "pod-template-hash");
@@ -247,7 +248,7 @@ static void replaces_all_at_once(void **state)
     settle(api);
     set_image(api, "web", "two");
     api_run(api, 3000);
-    assert_string_equal(sets(api), "1=0"); /* the old ones still end */
+    assert_string_equal(sets(api), "1=0"); /* the old pods are still ending */
     settle(api);
     assert_string_equal(sets(api), "2=3 1=0");
     assert_int_equal(json_count(items(api, PODS)), 3);
@@ -373,7 +374,7 @@ static void waits_for_all_it_made(void **state)
 {
     struct api *api = *state;
     delete_web(api, "Foreground");
-    assert_int_equal(api_get(api, DEPLOYMENTS "/web").status, 200); /* its pods still end */
+    assert_int_equal(api_get(api, DEPLOYMENTS "/web").status, 200); /* its pods are still ending */
     settle(api);
     assert_int_equal(api_get(api, DEPLOYMENTS "/web").status, 404);
     assert_int_equal(json_count(items(api, SETS)), 0);

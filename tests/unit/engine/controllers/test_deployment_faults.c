@@ -1,7 +1,7 @@
-/* Rollouts with random faults: templates change in the middle of a rollout, deployments are scaled,
- * pods become available late, break or never start, and the statuses of sets are old. At every step
- * the sum of the sizes stays within replicas + maxSurge, and no step removes pods that are needed
- * for replicas - maxUnavailable. In the end the newest template has all replicas. */
+/* Tests rollouts with random faults. Templates change in the middle of a rollout, deployments are
+ * scaled, and the statuses of sets are old. Pods become available late, break or never start. At
+ * every step the sum of the sizes stays within replicas + maxSurge, and no step removes pods that
+ * are needed for replicas - maxUnavailable. In the end the newest template has all replicas. */
 #include "tree.h"
 
 #include "base/rand.h"
@@ -28,7 +28,7 @@ struct world {
     struct json *deployment;
     struct thing things[SETS_MAX];
     size_t count;
-    int64_t largest; /* the largest sum that was ever allowed */
+    int64_t largest; /* the largest sum of sizes that was allowed so far */
     int template_, made;
     bool recreate;
 };
@@ -132,7 +132,7 @@ static void tell_status(struct thing *thing)
     json_set_int(arena, status, "observedGeneration", kube_meta_generation(thing->json));
 }
 
-/* Pods that are not available are deleted first, as the set's own controller does. */
+/* Lets a set delete pods: first those that are not available, like the set's own controller. */
 static void work_on(struct world *world, struct thing *thing, bool calm)
 {
     int64_t size = spec_number(thing->json, "replicas");
@@ -178,7 +178,7 @@ static int64_t sum_of_sizes(const struct world *world)
     return sum;
 }
 
-/* The pods that are known to be available, and stay so whichever pods the sets choose to delete. */
+/* Returns the number of pods that are available and stay so, whichever pods the sets delete. */
 static int64_t sure_to_serve(const struct world *world)
 {
     int64_t sum = 0;
@@ -216,11 +216,11 @@ static void act(struct world *world, const struct deployment_action *action)
     case DEPLOYMENT_ADOPT:
     case DEPLOYMENT_RELEASE:
     case DEPLOYMENT_ACTION_TYPES:
-        EXPECT(world, false, "nobody else has sets here");
+        EXPECT(world, false, "a set is adopted or released, although there is only one owner");
     }
 }
 
-/* The pods of all sets. */
+/* Returns the pods of all sets. */
 static const struct json **pods_of(const struct world *world, size_t *ret_count)
 {
     const struct json **pods = ARENA_ARRAY(arena, const struct json *, PODS_MAX);
@@ -274,7 +274,7 @@ static bool reconcile(struct world *world)
     return plan.action_count > 0;
 }
 
-/* All old pods end before new ones start. */
+/* Checks that all old pods end before new ones start. */
 static void expect_no_mixture(struct world *world)
 {
     const struct thing *running = NULL;

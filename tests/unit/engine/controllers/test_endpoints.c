@@ -1,4 +1,4 @@
-/* The addresses of a service. */
+/* Tests the endpoints of a service. */
 #include "engine/controllers/endpoints.h"
 #include "tree.h"
 
@@ -15,7 +15,7 @@ static const struct json *pod(const char *name, const char *ip, bool ready, cons
         name, name, port, ip, phase, ready ? "True" : "False"));
 }
 
-/* "ports: ready | not ready" per subset, names only. */
+/* Returns "ports: ready | not ready" for each subset, with names only. */
 static const char *shape(const struct json *subsets)
 {
     const char *text = "";

@@ -1,4 +1,4 @@
-/* Ephemeral volumes: the claim that is created and deleted with a pod, in virtual time. */
+/* Tests ephemeral volumes: the claim that is created and deleted with a pod, in virtual time. */
 #include "api.h"
 
 #include "base/str.h"
@@ -30,7 +30,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* A pod whose volume "v" has this template. */
+/* Creates a pod whose volume "v" has this template. */
 static struct answer make_named_pod(struct api *api, const char *name, const char *template_)
 {
     return api_post(
@@ -86,8 +86,8 @@ static void test_comes_and_goes_with_its_pod(void **state)
     assert_int_equal(api_get(api, volume).status, 404);
 }
 
-/* The pod waits for the claim, and the claim waits until the pod has ended, not until it is
- * removed. */
+/* A pod that is deleted in the foreground waits for its claim. The claim waits until the pod has
+ * ended, but not until the pod is removed. */
 static void test_foreground(void **state)
 {
     struct api *api = *state;
@@ -100,7 +100,7 @@ static void test_foreground(void **state)
     assert_int_equal(api_get(api, PODS "/p").status, 404);
 }
 
-/* A claim that has the name already is not taken. The pod gets its own claim after that one is
+/* An existing claim with the name is not used. The pod gets its own claim after the existing one is
  * gone. */
 static void test_claim_of_another_owner(void **state)
 {
@@ -159,7 +159,7 @@ static void test_refused(void **state)
     }
 }
 
-/* The name of the claim, made from the pod's and the volume's, must not be too long. */
+/* The claim's name is made of the names of the pod and the volume. It must not be too long. */
 static void test_too_long_together(void **state)
 {
     struct api *api = *state;

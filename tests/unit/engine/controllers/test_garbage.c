@@ -1,4 +1,4 @@
-/* The garbage collector's decisions. */
+/* Tests the decisions of the garbage collector. */
 #include "engine/controllers/garbage.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
-/* The Job reconcile, rule by rule: the input is a job and its pods, the output a plan. */
+/* Tests the reconciliation of Jobs, rule by rule: the input is a job and its pods, the output a
+ * plan. */
 #include "tree.h"
 
 #include "base/moment.h"
@@ -38,8 +39,8 @@ static struct json *job(const char *spec, const char *status)
         spec, spec[0] ? "," : "", status));
 }
 
-/* "name phase[@end] [index=I] [flags]": flags are free (no finalizer), stopped, leaving, forced,
- * ready, restarts=N. */
+/* Makes a pod from "name phase[@end] [index=I] [flags]". The flags are free (no finalizer),
+ * stopped, leaving, forced, ready and restarts=N. */
 static struct json *pod(const char *text)
 {
     size_t count;
@@ -86,7 +87,7 @@ static struct json *pod(const char *text)
     return pod;
 }
 
-/* Pods are separated by ';'. */
+/* Plans a pass at this time. `pods` are separated by ';'. */
 static struct job_plan plan_at(int64_t seconds, const struct json *object, const char *pods)
 {
     static struct job_plan plan;
@@ -203,15 +204,15 @@ static void test_counts_once(void **state)
     const char *books = "\"startTime\":\"" START
                         "\",\"ready\":0,\"active\":1,\"uncountedTerminatedPods\":{\"succeeded\":["
                         "\"uid-a\"],\"failed\":[\"uid-b\"]}";
-    /* Nothing changes while the finalizers are there; one pod is gone with its finalizer, one has
-     * lost it. */
+    /* The status does not change while the pods have finalizers. Then one pod is gone, and the
+     * other has lost its finalizer. */
     plan = plan_at(1, job(spec, books), "a Succeeded;b Failed;c Running");
     assert_null(plan.status);
     plan = plan_at(1, job(spec, books), "b Failed free;c Running");
     assert_string_equal(number(&plan, "uncountedTerminatedPods"), "{}");
     assert_string_equal(number(&plan, "succeeded"), "1");
     assert_string_equal(number(&plan, "failed"), "1");
-    /* Counted: the remaining pod is not looked at again. */
+    /* The remaining pod is counted already and is ignored. */
     plan = plan_at(1,
                    job(spec, "\"startTime\":\"" START
                              "\",\"ready\":0,\"active\":1,\"succeeded\":1,\"failed\":1,"
@@ -229,7 +230,7 @@ static void test_what_counts(void **state)
         {"a Failed stopped", "{}"},
         {"a Succeeded stopped leaving", "{\"succeeded\":[\"uid-a\"]}"},
         {"a Pending forced", "{\"failed\":[\"uid-a\"]}"}, /* never started */
-        {"a Running forced", "{}"},                       /* its node may still end it */
+        {"a Running forced", "{}"},                       /* its node may still report its end */
         {"a Running leaving", "{}"},
         {"a Failed free", "{}"},
     };
@@ -237,7 +238,7 @@ static void test_what_counts(void **state)
         struct job_plan plan = plan_at(5, job("\"completions\":2", ""), rows[i].pod);
         assert_string_equal(number(&plan, "uncountedTerminatedPods"), rows[i].uncounted);
     }
-    /* The end of the pod that was deleted by force was never reported. */
+    /* The end of a pod that was deleted by force was never reported. */
     struct job_plan plan = plan_at(11, job("\"completions\":2", ""), "a Running forced");
     assert_string_equal(number(&plan, "uncountedTerminatedPods"), "{\"failed\":[\"uid-a\"]}");
     plan = plan_at(4, job("\"completions\":2", ""), "a Running forced");
@@ -248,7 +249,7 @@ static void test_backoff(void **state)
 {
     static const struct {
         const char *pods;
-        int64_t left_s; /* seconds left at 100; 0: a pod is created */
+        int64_t left_s; /* seconds until the next pod, at second 100; 0: a pod is created now */
     } rows[] = {
         {"a Failed@95 free", 5},
         {"a Failed@90 free", 0},
@@ -290,13 +291,14 @@ static void test_completes(void **state)
     assert_string_equal(condition(&plan, "Complete"), "True CompletionsReached");
     assert_string_equal(json_get_string(plan.status, "completionTime", ""), text_at(7));
     assert_string_equal(plan.events[0].reason, "Completed");
-    /* Not before all pods are counted and none runs. */
+    /* The job is complete only when all pods are counted and none runs. */
     plan = plan_at(7, job("\"completions\":1", RUNNING), "a Succeeded");
     assert_string_equal(condition(&plan, "Complete"), "");
     plan = plan_at(7, job("\"completions\":1", RUNNING ",\"succeeded\":1"), "a Running");
     assert_string_equal(condition(&plan, "Complete"), "");
     assert_string_equal(actions(&plan), "mark a, delete a");
-    /* No completions are reached at once; a work queue is complete when its last pod is. */
+    /* A job with 0 completions is complete at once. A work queue is complete when its last pod has
+     * ended. */
     plan = plan_at(7, job("\"completions\":0", ""), "");
     assert_string_equal(condition(&plan, "Complete"), "True CompletionsReached");
     plan = plan_at(7, job("\"parallelism\":2", RUNNING ",\"succeeded\":1"), "a Running");
@@ -321,7 +323,8 @@ static void test_fails(void **state)
     assert_true(plan.events[0].warning);
     plan = plan_at(7, job("\"completions\":1,\"backoffLimit\":2", RUNNING ",\"failed\":2"), "");
     assert_string_equal(condition(&plan, "Failed"), "");
-    /* First the verdict, then the end of the running pods, then the condition of the job. */
+    /* The FailureTarget condition comes first, then the running pods end, then the Failed
+     * condition. */
     plan = plan_at(60, job("\"completions\":1,\"activeDeadlineSeconds\":60", RUNNING), "a Running");
     assert_string_equal(condition(&plan, "FailureTarget"), "True DeadlineExceeded");
     assert_string_equal(condition(&plan, "Failed"), "");
@@ -335,7 +338,7 @@ static void test_fails(void **state)
                 "a Running");
     assert_string_equal(condition(&plan, "FailureTarget"), "");
     assert_true(plan.requeue_ms > 0);
-    /* A verdict stays, even if the pods succeed while they end. */
+    /* FailureTarget stays, even if the pods succeed while they end. */
     plan = plan_at(61,
                    job("\"completions\":1", RUNNING
                        ",\"succeeded\":1,\"conditions\":[{\"type\":\"FailureTarget\",\"status\":"

@@ -1,7 +1,7 @@
-/* Jobs with random faults: pods start, succeed or fail, are deleted gracefully and by force, and
- * lose their node, while the controller dies after any of its steps. There are never more pods than
- * may run, no index runs twice at a time or again after it succeeded, and in the end every pod has
- * been counted once. */
+/* Tests Jobs with random faults. Pods start, succeed or fail, are deleted gracefully and by force,
+ * and lose their node, and the controller dies after any of its steps. There are never more pods
+ * than may run. No index runs twice at the same time, or again after it succeeded. In the end every
+ * pod has been counted once. */
 #include "test_scale.h"
 #include "tree.h"
 
@@ -19,11 +19,11 @@
 
 enum { SEEDS = 3000, STEPS_MAX = 20000, PODS_MAX = 1024, INDEXES_MAX = 16 };
 
-/* A pod as it really is, and what the API shows. */
+/* A pod: its real state, and its object in the API. */
 struct thing {
     struct json *json;
     bool alive;  /* its processes may run */
-    bool exists; /* in the API */
+    bool exists; /* its object is in the API */
     int index;
 };
 
@@ -37,7 +37,7 @@ struct world {
     bool done[INDEXES_MAX]; /* indexes that succeeded */
     int64_t succeeded, failed;
     uint64_t version;
-    unsigned luck; /* how many of a hundred pods succeed */
+    unsigned luck; /* percent of pods that succeed */
 };
 
 static uint64_t below(struct world *world, uint64_t limit)
@@ -87,7 +87,7 @@ static void set_phase(struct thing *thing, const char *phase)
     json_set_string(arena, json_ensure_object(arena, thing->json, "status"), "phase", phase);
 }
 
-/* Its processes have ended; this must be counted some day. */
+/* Ends the pod's processes. The end must be counted later. */
 static void end(struct world *world, struct thing *thing, bool well)
 {
     EXPECT(world, thing->alive, "it ended twice");
@@ -114,7 +114,7 @@ static void mark_deleted(struct world *world, struct thing *thing, int64_t grace
     struct json *meta = json_get(thing->json, "metadata");
     bool started = str_eq(phase_of(thing), "Running");
     if (!started)
-        grace = 0; /* no process needs time to end */
+        grace = 0; /* there is no process to end */
     if (kube_meta_is_deleting(thing->json)) {
         if (grace < json_get_int(meta, "deletionGracePeriodSeconds", 0))
             json_set_int(arena, meta, "deletionGracePeriodSeconds", grace);
@@ -130,7 +130,7 @@ static void mark_deleted(struct world *world, struct thing *thing, int64_t grace
     remove_if_free(thing);
 }
 
-/* The node's part: it reports the end before it confirms the deletion. */
+/* Plays the node, which reports the end before it confirms the deletion. */
 static void finish(struct world *world, struct thing *thing, bool well)
 {
     end(world, thing, well);
@@ -142,7 +142,8 @@ static void finish(struct world *world, struct thing *thing, bool well)
     }
 }
 
-/* A pod that was deleted by force is ended by its node within seconds, or its node is gone. */
+/* Ends a pod that was deleted by force. Its node ends it within seconds, unless the node is
+ * gone. */
 static void end_forced(struct world *world)
 {
     for (size_t i = 0; i < world->count; i++) {
@@ -238,7 +239,7 @@ static bool is_current(const struct thing *thing, const struct json *seen)
     return str_eq(kube_meta_resource_version(thing->json), kube_meta_resource_version(seen));
 }
 
-/* Returns false if the plan must be given up. */
+/* Returns false if the rest of the plan must be dropped. */
 static bool act(struct world *world, const struct job_action *action)
 {
     struct thing *thing = action->type == JOB_CREATE_POD ? NULL : find(world, action->object);
@@ -259,8 +260,8 @@ static bool act(struct world *world, const struct job_action *action)
     return true;
 }
 
-/* One pass over a fresh view, while pods change; with `crash`, it ends after any of its steps.
- * Returns how long the controller may wait. */
+/* Runs one pass on fresh data, while pods change. With `crash`, the pass ends after any of its
+ * steps. Returns how long the controller may wait. */
 static int64_t pass(struct world *world, bool crash)
 {
     const struct json *pods[PODS_MAX];
@@ -313,7 +314,7 @@ static struct json *draw_job(struct world *world)
         1 + below(world, 6), below(world, 12), indexed ? "Indexed" : "NonIndexed"));
 }
 
-/* A user's changes to a running job. */
+/* Changes a running job like a user. */
 static void meddle(struct world *world)
 {
     struct json *spec = json_get(world->job, "spec");
@@ -361,7 +362,7 @@ static void run(uint64_t seed)
         world.now_ms += (int64_t)below(&world, 500);
         if (chance(&world, 1))
             meddle(&world);
-        /* In the end it is not suspended. */
+        /* In the second half the job is not suspended. */
         if (step > STEPS_MAX / 2)
             json_set_bool(arena, json_get(world.job, "spec"), "suspend", false);
     }

@@ -1,5 +1,5 @@
-/* PodGroups on a whole API, in virtual time: what starts when, which messages are written, and what
- * happens to a group when the scheduler dies in the middle of it. */
+/* Tests PodGroups on a whole API, in virtual time: when pods start, which messages are written, and
+ * what happens to a group when the scheduler dies while it starts the group. */
 #include "api.h"
 
 #include "base/str.h"
@@ -89,7 +89,7 @@ static size_t count_events(struct api *api, const char *reason)
     return json_count(json_get(answer.json, "items"));
 }
 
-/* From no pods to the whole group, with the messages on the way. */
+/* Goes from no pods to the whole group, and checks the messages on the way. */
 static void test_whole_group_starts(void **state)
 {
     struct api *api = *state;
@@ -138,7 +138,7 @@ static void test_reason_is_written_once(void **state)
     make_group(api, "g", "'minMember': 30");
     struct kube_client *client = kube_client_new(api->loop, api->transport, "test");
     for (int i = 0; i < 29; i++) {
-        /* A call of the test's API would let a second pass. */
+        /* api_post() would run the loop, and so a scheduler pass per pod. */
         struct json *pod =
             kube_object_make(api->arena, &KUBE_PODS, "default", arena_printf(api->arena, "p%d", i));
         struct json *container = json_object(api->arena);
@@ -157,8 +157,8 @@ static void test_reason_is_written_once(void **state)
     assert_int_equal(count_events(api, "FailedScheduling"), 29);
 }
 
-/* Resources for one group of two: one group starts as a whole, and the other one when it has ended.
- */
+/* There are resources for one group of two pods. One group starts as a whole, and the other starts
+ * when the first has ended. */
 static void test_two_groups(void **state)
 {
     struct api *api = *state;
@@ -187,7 +187,7 @@ static void test_two_groups(void **state)
     assert_string_equal(phase_of(api, waiting), "Scheduled");
 }
 
-/* A replaced member joins the others; so do members beyond minMember. */
+/* A replaced member joins the others, and so do members beyond minMember. */
 static void test_replaced_and_more(void **state)
 {
     struct api *api = *state;
@@ -243,7 +243,7 @@ static void test_resumes(void **state)
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
     make_node(api, "n1", "4");
-    api_run(api, 1000); /* the taint not-ready is gone */
+    api_run(api, 1000); /* until the taint not-ready is gone */
     engine_controllers_free(fixture->controllers);
     make_pod(api, "single1", NULL, "1");
     make_pod(api, "single2", NULL, "1");

@@ -1,5 +1,5 @@
-/* The life of a custom resource: defined, served in two versions, scaled, shown, and gone with its
- * definition. */
+/* Tests the life of a custom resource: defined, served in two versions, scaled, shown, and deleted
+ * with its definition. */
 #include "api.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -118,7 +118,8 @@ static void test_versions(void **state)
     assert_int_equal(answer.status, 201);
     assert_non_null(strstr(answer.warning, "yard.example/v1beta1 Train is deprecated"));
     assert_string_equal(answer_at(api, &answer, "apiVersion"), "yard.example/v1beta1");
-    assert_string_equal(answer_at(api, &answer, "status.x"), "1"); /* no subresource there */
+    /* This version has no status subresource. */
+    assert_string_equal(answer_at(api, &answer, "status.x"), "1");
     answer = api_get(api, TRAINS "/a");
     assert_string_equal(answer_at(api, &answer, "apiVersion"), "yard.example/v1");
     assert_string_equal(answer.warning, "");
@@ -130,7 +131,7 @@ static void test_versions(void **state)
     const struct json *seen = json_get(stream_event(watch, 1), "object");
     assert_string_equal(json_get_string(seen, "apiVersion", ""), "yard.example/v1beta1");
 
-    /* What is stored in one version is seen in whatever comes to be stored. */
+    /* An object that is stored in one version is also served in a later storage version. */
     answer = merge(api, DEFINITION,
                    "{'spec':{'versions':[{'name':'v2','served':true,'storage':true,"
                    "'schema':{'openAPIV3Schema':{'type':'object',"
@@ -152,7 +153,8 @@ static void test_scale(void **state)
     define(api);
     post(api, TRAINS, "{'metadata':{'name':'a'}}");
     struct answer answer = api_get(api, TRAINS "/a/scale");
-    assert_string_equal(answer_at(api, &answer, "spec.replicas"), ""); /* 0, as Go writes it */
+    /* 0 is left out, as Go does */
+    assert_string_equal(answer_at(api, &answer, "spec.replicas"), "");
     answer = merge(api, TRAINS "/a/scale", "{'spec':{'replicas':4}}");
     assert_int_equal(answer.status, 200);
     merge(api, TRAINS "/a/status", "{'status':{'cars':3,'selector':'a=b'}}");
@@ -165,7 +167,7 @@ static void test_scale(void **state)
     assert_int_equal(answer.status, 422);
 }
 
-/* Beside what the schema says: what a Scale shows must be what a Scale can show. */
+/* Besides its schema, the value that a Scale shows must be a valid number of replicas. */
 static void test_scale_of_what_is_none(void **state)
 {
     static const struct {
@@ -221,7 +223,7 @@ static void test_table(void **state)
     assert_string_equal(answer_at(api, &answer, "columnDefinitions.1.name"), "Age");
 }
 
-/* Another process on the same store has it before anybody asks. */
+/* Another server on the same store serves the resource before the first request. */
 static void test_restart(void **state)
 {
     struct api *api = *state;
@@ -280,7 +282,8 @@ static void test_deletion(void **state)
     assert_string_equal(answer_at(api, &answer, "items"), "[]");
 }
 
-/* Custom resources are collected, emptied with their namespace, and own others, in any version. */
+/* Custom resources of any version are garbage collected, deleted with their namespace, and can own
+ * other objects. */
 static void test_garbage(void **state)
 {
     struct api *api = *state;
@@ -313,8 +316,8 @@ static void test_garbage(void **state)
     assert_string_equal(answer_at(api, &answer, "items"), "[]");
 }
 
-/* What is served in no version any more goes with its definition all the same, and the definition
- * waits for it: what comes under the same name later begins with nothing. */
+/* Objects that no version serves any more are still deleted with their definition, and the
+ * definition waits for them. So a later definition of the same name starts without objects. */
 static void test_deleted_when_not_served(void **state)
 {
     static const char UNSERVED[] =
@@ -333,7 +336,7 @@ static void test_deleted_when_not_served(void **state)
     assert_int_equal(api_get(api, TRAINS).status, 404);
     assert_int_equal(api_delete(api, DEFINITION, NULL).status, 200);
     api_run(api, 5000);
-    /* One object waits for somebody, who must be able to let it go. */
+    /* One object still has a finalizer. Its owner must be able to remove that. */
     assert_int_equal(api_get(api, DEFINITION).status, 200);
     assert_int_equal(api_get(api, TRAINS "/a").status, 404);
     assert_int_equal(post(api, TRAINS, "{'metadata':{'name':'c'}}").status, 405);
@@ -350,7 +353,7 @@ static void test_deleted_when_not_served(void **state)
     assert_string_equal(answer_at(api, &answer, "items"), "[]");
 }
 
-/* A name that is set free goes to who waits for it. */
+/* A name that becomes free goes to the definition that waits for it. */
 static void test_waiting_for_a_name(void **state)
 {
     static const char OTHER[] =
@@ -368,7 +371,7 @@ static void test_waiting_for_a_name(void **state)
                      201);
 }
 
-/* Kubeflow's own manifests may be applied. */
+/* Kubeflow's own manifests can be applied. */
 static void test_built_in(void **state)
 {
     static const char TFJOBS[] =
@@ -419,7 +422,7 @@ static void test_warnings(void **state)
     assert_non_null(strstr(answer_message(&answer), "this server asks no webhooks"));
 }
 
-/* One part too many, and deeper than JSON may be. */
+/* One part too many, and nesting deeper than the limit of JSON. */
 static void test_limits(void **state)
 {
     static const char HEAD[] =

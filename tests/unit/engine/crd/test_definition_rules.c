@@ -1,4 +1,4 @@
-/* Definitions and custom resources as a real API server took or refused them: its answers were
+/* Tests which definitions and custom resources are accepted. The answers of a real API server were
  * recorded by tests/kubernetes/record_definitions.py. */
 #include "api.h"
 #include "base/mem.h"
@@ -37,7 +37,8 @@ static char *replace(struct arena *arena, const char *text, const char *from, co
                  : arena_strdup(arena, text);
 }
 
-/* Where one version is all there is, 1.20 spoke of the fields it was in before there were more. */
+/* Kubernetes 1.20 named the old fields if a definition had one version. Returns the present
+ * field. */
 static const char *today(struct arena *arena, const char *field)
 {
     field = replace(arena, field, "spec.validation.", "spec.versions[0].schema.");
@@ -47,7 +48,8 @@ static const char *today(struct arena *arena, const char *field)
     return replace(arena, field, ".JSONPath", ".jsonPath");
 }
 
-/* The end of a message: values are shown as JSON here, as Go has them there. */
+/* Compares only the end of two messages, because values are shown as JSON here, and in Go's form
+ * there. */
 static bool ends_alike(const char *a, const char *b)
 {
     size_t left = strlen(a), right = strlen(b), same = left < right ? left : right;
@@ -59,7 +61,7 @@ static bool has_cause(struct arena *arena, const struct json *causes, const stru
 {
     const char *field = today(arena, json_get_string(wanted, "field", ""));
     JSON_EACH (cause, causes) {
-        /* Which element of a list is meant is told here. */
+        /* This server also names the element of a list. */
         if (str_eq(replace(arena, json_get_string(cause, "field", ""), ".default[1]", ".default"),
                    field) &&
             str_eq(json_get_string(cause, "reason", ""), json_get_string(wanted, "reason", "")) &&
@@ -70,7 +72,8 @@ static bool has_cause(struct arena *arena, const struct json *causes, const stru
     return false;
 }
 
-/* Said in two places there: of the old form of the field, and of what the versions imply. */
+/* Whether the cause is reported twice by the real server: for the old field, and for the
+ * versions. */
 static bool is_doubled(const struct json *cause)
 {
     const char *field = json_get_string(cause, "field", "");
@@ -130,7 +133,7 @@ static void test_definitions(void **state)
     }
 }
 
-/* Which of several conflicts is told is the last one's, as there. */
+/* If there are several conflicts, the last one is reported, as in Kubernetes. */
 static void test_names_in_use(void **state)
 {
     struct api *api = *state;
@@ -158,7 +161,7 @@ static void test_objects(void **state)
     JSON_EACH (one, read_cases(api, KUBE_DATA "/custom_objects.json")) {
         const char *kind = json_get_string(json_get(one, "body"), "kind", "");
         if (str_eq(kind, "Other") || json_get_int(one, "code", 0) == 400)
-            continue; /* told in other words: another kind, and metadata within an object */
+            continue; /* the messages differ here: another kind, and metadata within an object */
         struct answer answer = replay(api, one);
         if (answer.status != json_get_int(one, "code", 0))
             fail_msg("%s:\n  here: %d %s", json_to_string(api->arena, one), answer.status,

@@ -1,5 +1,4 @@
-/* Jobs through the API: what they become when they are stored, and which are refused, in what
- * words. */
+/* Tests Jobs through the API: their stored form, and which are rejected with which message. */
 #include "api.h"
 
 #include "base/str.h"
@@ -49,7 +48,7 @@ static void test_defaults(void **state)
     assert_string_equal(json_get_string(labels, "batch.kubernetes.io/job-name", ""), "j");
     assert_string_equal(json_get_string(selector, "batch.kubernetes.io/controller-uid", ""), uid);
     assert_int_equal(json_count(selector), 1);
-    /* With parallelism and no completions it is a work queue. */
+    /* A job with parallelism and without completions is a work queue. */
     answer = post(api, "q", "\"parallelism\":3," TEMPLATE);
     assert_string_equal(answer_at(api, &answer, "spec.completions"), "");
 }
@@ -120,7 +119,7 @@ static void test_manual_selector(void **state)
 static void test_what_may_change(void **state)
 {
     static const struct {
-        const char *patch, *complaint; /* "": taken */
+        const char *patch, *complaint; /* "": accepted */
     } rows[] = {
         {"{\"spec\":{\"parallelism\":4}}", ""},
         {"{\"spec\":{\"suspend\":true}}", ""},
@@ -142,7 +141,8 @@ static void test_what_may_change(void **state)
             fail_msg("'%s' says '%s'", rows[i].patch, answer_message(&answer));
     }
     struct answer answer = api_get(api, JOBS "/j");
-    assert_string_equal(answer_at(api, &answer, "status.succeeded"), ""); /* the controller's */
+    /* Only the controller sets it. */
+    assert_string_equal(answer_at(api, &answer, "status.succeeded"), "");
     post(api, "n", "\"completions\":3," TEMPLATE);
     answer = api_merge(api, JOBS "/n", "{\"spec\":{\"completions\":5,\"parallelism\":5}}");
     assert_int_equal(answer.status, 422);

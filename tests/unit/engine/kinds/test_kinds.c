@@ -1,4 +1,5 @@
-/* Services, config maps, secrets, claims, TFJobs: their defaults and refusals through the API. */
+/* Tests services, config maps, secrets, claims and TFJobs through the API: their defaults, and what
+ * is rejected. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -54,7 +55,7 @@ static void test_config(void **state)
     assert_string_equal(answer_message(&answer),
                         "ConfigMap \"c\" is invalid: data: Forbidden: field is immutable when "
                         "`immutable` is set");
-    /* What counts are the bytes, not how they are written. */
+    /* The limit counts the decoded bytes, not the base64 text. */
     enum { LIMIT = 1024 * 1024, ENCODED = (LIMIT + 2) / 3 * 4 };
     char *bytes = arena_alloc(api->arena, ENCODED + 1);
     memset(bytes, 'A', ENCODED);
@@ -135,7 +136,7 @@ static void test_claim(void **state)
         "PersistentVolumeClaim \"c\" is invalid: spec: Forbidden: spec is immutable "
         "after creation except resources.requests and volumeAttributesClassName "
         "for bound claims");
-    /* Once it is bound it may be made larger, but no smaller than it is. */
+    /* A bound claim may grow, but not shrink. */
     api_merge(api, DEFAULT "persistentvolumeclaims/c/status",
               "{\"status\":{\"phase\":\"Bound\",\"capacity\":{\"storage\":\"1Gi\"}}}");
     answer = api_merge(api, DEFAULT "persistentvolumeclaims/c",
@@ -148,7 +149,7 @@ static void test_claim(void **state)
                         "Forbidden: field can not be less than status.capacity");
 }
 
-/* What a PersistentVolume is refused for, beyond what was recorded from a real server. */
+/* Cases in which a PersistentVolume is rejected, beyond those recorded from a real server. */
 static void test_volume(void **state)
 {
     static const struct {
@@ -199,7 +200,7 @@ static void test_tfjob(void **state)
     assert_int_equal(answer.status, 422);
     assert_string_equal(answer_at(api, &answer, "details.causes.0.field"),
                         "spec.tfReplicaSpecs.Worker.replicas");
-    /* What the schema does not know is dropped, and said. */
+    /* An unknown field is dropped with a warning. */
     answer =
         api_post(api, path,
                  "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"tfReplicaSpecs\":{\"PS\":{}},\"x\":"
@@ -239,7 +240,7 @@ static void test_logs(void **state)
     assert_int_equal(answer.status, 503);
     engine_set_pod_backend(api->engine, &backend);
     answer = api_get(api, DEFAULT "pods/x/log");
-    assert_int_equal(answer.status, 400); /* no node yet */
+    assert_int_equal(answer.status, 400); /* the pod has no node yet */
     api_post(api, DEFAULT "pods/x/binding", "{\"target\":{\"name\":\"n\"}}");
     api_merge(api, DEFAULT "pods/x/status", "{\"status\":{\"phase\":\"Running\"}}");
     answer = api_get(api, DEFAULT "pods/x/log?follow=true&tailLines=5");
@@ -250,7 +251,7 @@ static void test_logs(void **state)
     assert_int_equal(api_get(api, DEFAULT "pods/none/log").status, 404);
 }
 
-/* Pods wait for a silent node for a while, unless they say what they put up with themselves. */
+/* Pods tolerate an unreachable node for a while, unless their own tolerations say otherwise. */
 static void test_patience(void **state)
 {
     struct api *api = *state;
@@ -276,7 +277,8 @@ static void test_patience(void **state)
     assert_string_equal(api_at(api, DEFAULT "pods/z", "spec.tolerations.1.key"), "");
 }
 
-/* What a kind's own rules do not look at is held against its table. */
+/* Texts that a kind's own rules do not check are checked against the allowed values of its
+ * table. */
 static void test_words(void **state)
 {
     struct api *api = *state;
@@ -301,7 +303,7 @@ static void test_words(void **state)
                         "\"Never\"");
 }
 
-/* podCIDR is the first of podCIDRs, whichever was written. */
+/* podCIDR is the first of podCIDRs, whichever of the two was written. */
 static void test_node_ranges(void **state)
 {
     struct api *api = *state;

@@ -1,5 +1,5 @@
-/* The registry: rows of custom resources beside those built in, versions in Kubernetes' order, and
- * rows that outlive their definition for who holds them. */
+/* Tests the registry: rows of custom resources beside the built-in ones, versions in Kubernetes'
+ * order, and referenced rows that outlive their definition. */
 #include "engine/kinds/registry.h"
 
 #include "base/mem.h"
@@ -65,7 +65,7 @@ static void test_rows_come_and_go(void **state)
     assert_string_equal(registry_find_kind(registry, "b.example/v7", "Thing")->id.plural, "things");
     assert_null(registry_find_kind(registry, "b.example/v8", "Thing"));
 
-    put(registry, "a.example", "things", "v2"); /* in place of the first */
+    put(registry, "a.example", "things", "v2"); /* replaces the first */
     assert_int_equal(count_rows(registry), built_in + 2);
     assert_null(registry_find(registry, "a.example", "v1", "things"));
     assert_non_null(registry_find(registry, "a.example", "v2", "things"));
@@ -85,7 +85,7 @@ static void test_rows_come_and_go(void **state)
     registry_free(registry);
 }
 
-/* Under a sanitizer this reads freed memory where the row was not held. */
+/* A sanitizer reports a read of freed memory if the reference does not keep the row. */
 static void test_held_rows_stay(void **state)
 {
     struct registry *registry = registry_new(NULL, NULL);
@@ -103,14 +103,14 @@ static void test_held_rows_stay(void **state)
     assert_int_equal(again->definition->references, 1);
     registry_unref(again);
 
-    /* Those built in are always there. */
+    /* Built-in kinds are never freed. */
     registry_unref(registry_ref(&KUBE_POD_KIND));
     registry_unref(NULL);
 }
 
 static void test_versions_in_order(void **state)
 {
-    /* As Kubernetes documents it, highest first. */
+    /* The order in the documentation of Kubernetes, highest first. */
     static const char *const order[] = {"v10",     "v2",        "v1",        "v11beta2", "v10beta3",
                                         "v3beta1", "v12alpha1", "v11alpha2", "foo1",     "foo10"};
     for (size_t i = 0; i < ARRAY_SIZE(order); i++)

@@ -1,5 +1,5 @@
-/* The types of services through the API: what each is given, refuses, and loses when it becomes
- * another. Addresses and node ports are test_service_addresses.c's. */
+/* Tests the types of services through the API: which fields each type gets, rejects, and loses when
+ * the type changes. test_service_addresses.c tests addresses and node ports. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -47,7 +47,7 @@ static void external_name(void **state)
                                        "ipFamilies.0", "ports",      "internalTrafficPolicy"};
     for (size_t i = 0; i < ARRAY_SIZE(none); i++)
         assert_is(api, &answer, arena_printf(api->arena, "spec.%s", none[i]), "");
-    /* To another type and back: what the type gave comes and goes with it. */
+    /* The type changes and changes back: the fields of a type come and go with it. */
     answer = change(api, "a", "{'type':'ClusterIP','externalName':null,'ports':[{'port':80}]}");
     assert_is(api, &answer, "spec.clusterIP", "10.96.0.2");
     assert_is(api, &answer, "spec.clusterIPs.0", "10.96.0.2");
@@ -55,7 +55,7 @@ static void external_name(void **state)
     answer = change(api, "a", "{'type':'ExternalName','externalName':'example.org'}");
     for (size_t i = 0; i < 4; i++)
         assert_is(api, &answer, arena_printf(api->arena, "spec.%s", none[i]), "");
-    /* The address it had is free again. */
+    /* The former address is free again. */
     answer = make(api, "b", "{'clusterIP':'10.96.0.2','ports':[{'port':80}]}");
     assert_is(api, &answer, "spec.clusterIP", "10.96.0.2");
 }
@@ -70,7 +70,7 @@ static void load_balancer(void **state)
     answer = change(api, "a", "{'externalTrafficPolicy':'Local'}");
     const char *health = answer_at(api, &answer, "spec.healthCheckNodePort");
     assert_in_range(atoi(health), 30000, 32767);
-    /* Nobody else gets that, neither as a node port nor as another such. */
+    /* No other service gets this port, neither as a node port nor as a health check port. */
     struct answer other =
         make(api, "b",
              arena_printf(api->arena, "{'type':'NodePort','ports':[{'port':80,'nodePort':%s}]}",
@@ -84,7 +84,7 @@ static void load_balancer(void **state)
                                        "healthCheckNodePort", "ports.0.nodePort"};
     for (size_t i = 0; i < ARRAY_SIZE(gone); i++)
         assert_is(api, &answer, arena_printf(api->arena, "spec.%s", gone[i]), "");
-    /* Without node ports, or with those that are asked for. */
+    /* Without node ports, or with the requested ones. */
     answer = make(api, "c",
                   "{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':["
                   "{'name':'a','port':80},{'name':'b','port':81,'nodePort':30222}]}");
@@ -100,7 +100,8 @@ static void families(void **state)
     assert_is(api, &answer, "spec.ipFamilyPolicy", "SingleStack");
     assert_is(api, &answer, "spec.ipFamilies.0", "IPv4");
     assert_is(api, &answer, "spec.ipFamilies.1", "");
-    /* Its endpoints are written by hand, and may be of either family. */
+    /* A service without a selector has endpoints written by users, which may be of either IP
+     * family. */
     answer = make(api, "b", "{'clusterIP':'None'}");
     assert_is(api, &answer, "spec.ipFamilyPolicy", "RequireDualStack");
     assert_is(api, &answer, "spec.ipFamilies.1", "IPv6");
@@ -112,13 +113,13 @@ static void families(void **state)
 static void ports(void **state)
 {
     struct api *api = *state;
-    /* One node port for both protocols, whichever of them names it. */
+    /* Both protocols get the same node port, whichever of them sets it. */
     struct answer answer = make(api, "a",
                                 "{'type':'NodePort','ports':[{'name':'tcp','port':53},"
                                 "{'name':'udp','port':53,'protocol':'UDP','nodePort':30053}]}");
     assert_is(api, &answer, "spec.ports.0.nodePort", "30053");
     assert_is(api, &answer, "spec.ports.1.nodePort", "30053");
-    /* A node port stays with the name of its port. */
+    /* A node port belongs to the name of its port. */
     answer = api_put(api, SERVICES "/a",
                      quoted(api->arena, "{'metadata':{'name':'a'},'spec':{'type':'NodePort',"
                                         "'ports':[{'name':'tcp','port':54}]}}"));

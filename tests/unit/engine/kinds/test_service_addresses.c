@@ -1,4 +1,4 @@
-/* Cluster addresses and node ports through the API: given out, unique, kept, freed. */
+/* Tests cluster addresses and node ports through the API: allocated, unique, kept, freed. */
 #include "api.h"
 
 #include "base/buf.h"
@@ -46,7 +46,7 @@ static void defaults(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.clusterIPs.0"), "10.96.0.2");
     assert_string_equal(answer_at(api, &answer, "spec.ipFamilies.0"), "IPv4");
     assert_string_equal(answer_at(api, &answer, "spec.ports.0.nodePort"), "");
-    /* Headless stays headless and needs no port. */
+    /* A headless service stays headless and needs no port. */
     answer = make(api, "b", "{'clusterIP':'None'}");
     assert_int_equal(answer.status, 201);
     assert_string_equal(answer_at(api, &answer, "spec.clusterIP"), "None");
@@ -69,7 +69,7 @@ static void explicit_addresses(void **state)
     assert_non_null(strstr(answer_message(&answer), "The range of valid IPs is 10.96.0.0/16"));
     answer = make(api, "b", "{'clusterIP':'here','ports':[{'port':80}]}");
     assert_non_null(strstr(answer_message(&answer), "must be a valid IP address"));
-    /* The API's own is kept for it. */
+    /* The address of the API service is reserved. */
     answer = make(api, "b", "{'clusterIP':'10.96.0.1','ports':[{'port':80}]}");
     assert_non_null(strstr(answer_message(&answer), "already allocated"));
     assert_int_equal(
@@ -85,7 +85,7 @@ static void changes(void **state)
     assert_string_equal(answer_message(&answer),
                         "Service \"a\" is invalid: spec.clusterIPs[0]: Invalid value: "
                         "[\"10.96.0.9\"]: may not change once set");
-    /* Replaced by a manifest that says nothing of it, it keeps what it has. */
+    /* A replacement that does not set the address keeps it. */
     answer = api_put(api, SERVICES "/a",
                      quoted(api->arena, "{'metadata':{'name':'a'},'spec':{'type':'NodePort',"
                                         "'ports':[{'port':80,'nodePort':31000}]}}"));
@@ -97,7 +97,7 @@ static void changes(void **state)
                                         "'ports':[{'port':80,'targetPort':81}]}}"));
     assert_int_equal(answer.status, 200);
     assert_int_equal(node_port(api, "a"), 31000);
-    /* The node port goes with the type, and is free again. */
+    /* When the type changes, the node port is free again. */
     answer = api_merge(api, SERVICES "/a", quoted(api->arena, "{'spec':{'type':'ClusterIP'}}"));
     assert_int_equal(answer.status, 200);
     assert_int_equal(node_port(api, "a"), 0);
@@ -139,7 +139,7 @@ static void node_ports(void **state)
                         "spec.ports[1].nodePort: Duplicate value: 30001]");
 }
 
-/* Both at once, before either is on disk: still two addresses and two ports. */
+/* Creates many services at once, before any is on disk. All addresses and ports must differ. */
 static void many_are_all_different(void **state)
 {
     enum { COUNT = 300 };
@@ -174,7 +174,7 @@ static void freed_on_delete(void **state)
     assert_int_equal(make(api, "b", spec).status, 201);
 }
 
-/* What was only tried took nothing. */
+/* A dry run allocates nothing. */
 static void dry_run_takes_nothing(void **state)
 {
     struct api *api = *state;
@@ -185,7 +185,7 @@ static void dry_run_takes_nothing(void **state)
         make(api, "b", "{'type':'NodePort','ports':[{'port':1,'nodePort':30390}]}").status, 201);
 }
 
-/* A new engine on the same store knows what is taken. */
+/* A new engine on the same store knows which addresses are allocated. */
 static void kept_over_a_restart(void **state)
 {
     struct api *api = *state;
@@ -204,7 +204,7 @@ static void kept_over_a_restart(void **state)
     assert_string_not_equal(address(api, "b"), address(api, "a"));
 }
 
-/* A service that was refused has none of the node ports that it was offered. */
+/* A rejected service keeps none of the node ports that were allocated for it. */
 static void refused_takes_nothing(void **state)
 {
     struct api *api = *state;

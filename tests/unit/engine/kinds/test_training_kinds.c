@@ -1,5 +1,6 @@
-/* PyTorchJobs, PodGroups of both groups and Leases through the API: what is stored, what is
- * refused in which words, what is warned of, and that two kinds of one name keep apart. */
+/* Tests PyTorchJobs, PodGroups of both API groups and Leases through the API: what is stored, what
+ * is rejected with which message, which warnings come, and that two kinds of one name are
+ * separate. */
 #include "api.h"
 
 #include "base/str.h"
@@ -134,7 +135,7 @@ static void test_refusals(void **state)
                         "spec.minResources[cpu]");
 }
 
-/* A worker's container, and what else its pod has. */
+/* A replica with this container, and further fields of its pod. */
 #define POD(container, rest)                                                                       \
     "{'template': {'spec': {'containers': [{'name': 'tensorflow', 'image': 'i'" container          \
     "}]" rest "}}}"
@@ -142,8 +143,8 @@ static void test_refusals(void **state)
 #define IS_NO(type, field, is)                                                                     \
     field ": Invalid value: \"" is "\": " field " in body must be of type " type ": \"" is "\""
 
-/* What Kubernetes' own schema of a pod template refuses in any custom resource, and what a pod is
- * refused for; test_refusals.c compares many more of the latter. */
+/* Templates that Kubernetes' schema rejects in any custom resource, or that are invalid as a pod.
+ * test_refusals.c compares many more of the second kind. */
 static void test_templates(void **state)
 {
     static const struct {
@@ -201,7 +202,7 @@ static void test_templates(void **state)
     }
 }
 
-/* The operator sets the restart policy, and a value that is null or zero says nothing. */
+/* The operator sets the restart policy. A null or zero value counts as not set. */
 static void test_templates_that_are_right(void **state)
 {
     static const char *const workers[] = {
@@ -226,7 +227,8 @@ static void test_templates_that_are_right(void **state)
     }
 }
 
-/* A template that was stored when nobody looked at it can stay; another must be right. */
+/* A template that was stored before templates were validated can stay. A changed template must be
+ * valid. */
 static void test_templates_of_before(void **state)
 {
     static const char body[] =
@@ -249,7 +251,7 @@ static void test_templates_of_before(void **state)
                      422);
 }
 
-/* Of a workflow the types alone are known: any text may be filled in by a parameter. */
+/* Only the types of a workflow's fields are checked, because a parameter may fill in any text. */
 static void test_workflows(void **state)
 {
     static const char path[] = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows";
@@ -292,7 +294,8 @@ static void test_what_cannot_be_changed(void **state)
                         "immutable");
 }
 
-/* What was taken before there was a limit can be changed in all else, and be made smaller. */
+/* An object that was stored before there was a limit can change its other fields, and can
+ * shrink. */
 static void test_what_was_too_large_before(void **state)
 {
     static const char body[] =
@@ -319,7 +322,7 @@ static void test_what_was_too_large_before(void **state)
 static void test_warnings(void **state)
 {
     static const struct {
-        const char *path, *spec, *warning; /* after 299 */
+        const char *path, *spec, *warning; /* the text after "299" */
     } rows[] = {
         {TORCH,
          "{'pytorchReplicaSpecs': {'Worker': {}}, 'nprocPerNode': '2', 'elasticPolicy': "
@@ -372,7 +375,7 @@ static void test_warnings(void **state)
     }
 }
 
-/* Status is written below the object alone; the rest of it counts generations. */
+/* The status is written only through its subresource. All other changes increase the generation. */
 static void test_status(void **state)
 {
     static const char *const paths[][2] = {
@@ -398,7 +401,7 @@ static void test_status(void **state)
     }
 }
 
-/* Two candidates: the one that read an older version loses. */
+/* Two candidates write: the one with the older resource version fails. */
 static void test_lease_is_won_once(void **state)
 {
     struct api *api = *state;
@@ -416,7 +419,7 @@ static void test_lease_is_won_once(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.holderIdentity"), "one");
 }
 
-/* The same name in both groups: two objects, each gone with its own owner. */
+/* The same name in both API groups: two objects, each deleted with its own owner. */
 static void test_two_groups_of_one_name(void **state)
 {
     static const char *const paths[] = {GROUPS, VOLCANO};
@@ -447,7 +450,7 @@ static void test_two_groups_of_one_name(void **state)
     engine_controllers_free(controllers);
 }
 
-/* kubectl takes the first group that has the name it was given. */
+/* kubectl uses the first API group that has the given name. */
 static void test_discovery(void **state)
 {
     struct api *api = *state;

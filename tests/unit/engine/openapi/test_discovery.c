@@ -1,4 +1,4 @@
-/* What kubectl asks before anything else, and who may ask. */
+/* Tests discovery, which kubectl requests first, and which users may request it. */
 #include "api.h"
 
 #include "base/str.h"
@@ -35,8 +35,8 @@ static void test_groups(void **state)
     assert_int_equal(api_get(api, "/apis/kubeflow.org/v2").status, 404);
 }
 
-/* A slash at the end of /version, and of all below /api and /apis, changes nothing. Other paths do
- * not exist with a slash. So it is in Kubernetes. */
+/* A slash at the end of /version, and of every path below /api and /apis, changes nothing. Other
+ * paths with a slash do not exist. Kubernetes does the same. */
 static void test_slash_at_the_end(void **state)
 {
     struct api *api = *state;
@@ -84,7 +84,7 @@ static void test_resources(void **state)
     assert_non_null(entry(&answer, "resources", "tfjobs/status"));
 }
 
-/* Everything in one answer, as kubectl asks for it from 1.26 on. */
+/* Aggregated discovery: all groups in one response, as kubectl requests since 1.26. */
 static void test_aggregated(void **state)
 {
     struct api *api = *state;
@@ -123,7 +123,7 @@ static void test_aggregated(void **state)
     assert_string_equal(json_get_string(json_get(pods, "responseKind"), "kind", ""), "Pod");
     assert_true(json_count(json_get(pods, "subresources")) >= 4);
 
-    /* A version that does not exist is not taken for another, and nothing else has this form. */
+    /* An unknown version is rejected, and only /api and /apis have this form. */
     assert_int_equal(api_call(api, "GET", "/apis", NULL, AGGREGATED("v3"), NULL).status, 406);
     assert_int_equal(api_call(api, "GET", "/api/v1", NULL, AGGREGATED("v2"), NULL).status, 406);
     answer = api_call(api, "GET", "/apis", NULL, AGGREGATED("v3") ",application/json", NULL);
@@ -184,7 +184,7 @@ static void test_strangers(void **state)
         struct answer answer = api_get(api, "/api/v1/pods");
         assert_int_equal(answer.status, 401);
         assert_string_equal(answer_reason(&answer), "Unauthorized");
-        /* A probe need not say who it is; but who says it wrongly is told, as by Kubernetes. */
+        /* A probe may be anonymous. A wrong token is rejected, as in Kubernetes. */
         answer = api_get(api, "/healthz");
         assert_int_equal(answer.status, str_is_empty(tokens[i]) ? 200 : 401);
         assert_int_equal(api_get(api, "/version").status, answer.status);
@@ -208,7 +208,7 @@ static void test_health(void **state)
                         "[+]ping ok\nlivez check passed\n");
 }
 
-/* Prometheus reads the server's own metrics; unlike the health checks they need a role. */
+/* Prometheus reads the server's own metrics. Unlike the health checks, they need a role. */
 static void test_metrics(void **state)
 {
     struct api *api = *state;

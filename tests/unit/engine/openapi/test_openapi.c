@@ -1,4 +1,5 @@
-/* The OpenAPI documents: what of them kubectl decides on, and that all their forms say the same. */
+/* Tests the OpenAPI documents: the parts on which kubectl decides, and that all forms have the same
+ * content. */
 #include "api.h"
 
 #include "base/str.h"
@@ -40,7 +41,7 @@ static void test_definitions(void **state)
         api,
         json_get(definition(&answer, "org.kubeflow.v1.TFJob"), "x-kubernetes-group-version-kind"),
         "[{\"group\":\"kubeflow.org\",\"kind\":\"TFJob\",\"version\":\"v1\"}]");
-    /* An older version has what only it has. */
+    /* An older version has the fields that only it has. */
     const char *kind =
         json_to_string(api->arena, json_get(definition(&answer, "org.kubeflow.v1beta1.TFJob"),
                                             "x-kubernetes-group-version-kind"));
@@ -57,14 +58,14 @@ static void test_definitions(void **state)
                 "\"x-kubernetes-list-type\":\"map\","
                 "\"x-kubernetes-patch-merge-key\":\"containerPort\","
                 "\"x-kubernetes-patch-strategy\":\"merge\","
-                "\"description\":\"the ports it listens on; other ports can be reached, too\"}");
+                "\"description\":\"the ports it listens on; other ports can be reached too\"}");
     assert_string_equal(json_get_string(property(&answer, CORE "PodSpec", "volumes"),
                                         "x-kubernetes-patch-strategy", ""),
                         "merge,retainKeys");
     assert_string_equal(
         json_get_string(definition(&answer, CORE "ObjectReference"), "x-kubernetes-map-type", ""),
         "atomic");
-    /* What has no effect here says so. */
+    /* The description of a field without effect says so. */
     assert_non_null(
         strstr(json_get_string(property(&answer, CORE "PodSpec", "hostPID"), "description", ""),
                "(no effect here: "));
@@ -72,7 +73,7 @@ static void test_definitions(void **state)
                 "{\"$ref\":\"#/definitions/" CORE "Pod\"}");
 }
 
-/* Every reference leads somewhere. */
+/* Checks that every reference leads to a definition. */
 static void check_references(const struct json *json, const struct json *definitions,
                              const char *prefix)
 {
@@ -153,7 +154,7 @@ static uint64_t take_varint(struct message *message)
     }
 }
 
-/* The next field that is a message, a text or bytes; numbers are passed over. */
+/* Reads the next field that is a message, a text or bytes. Numbers are skipped. */
 static bool take_field(struct message *message, uint64_t *ret_number, struct message *ret)
 {
     while (message->size > 0) {
@@ -174,7 +175,7 @@ static bool take_field(struct message *message, uint64_t *ret_number, struct mes
     return false;
 }
 
-/* The nth field of that number; an empty message if there is none. */
+/* Returns the nth field with this number, or an empty message if there is none. */
 static struct message field(struct message message, uint64_t number, size_t n)
 {
     uint64_t found;
@@ -190,7 +191,8 @@ static bool is_text(struct message message, const char *text)
     return message.size == strlen(text) && memcmp(message.data, text, message.size) == 0;
 }
 
-/* Of a list of entries (name 1, value 2) under `number` the value with this name. */
+/* Returns the value with this name from the list under `number`. Its entries have a name (1) and a
+ * value (2). */
 static struct message named(struct message list, uint64_t number, const char *name)
 {
     for (size_t i = 0;; i++) {
@@ -220,7 +222,7 @@ static void test_gnostic(void **state)
     struct message key = named(containers, 31, "x-kubernetes-patch-merge-key");
     assert_true(is_text(field(key, 2, 0), "\"name\""));
 
-    /* kubectl 1.20 looks for the parameter on the PATCH of a kind before it dares a dry run. */
+    /* kubectl 1.20 makes a dry run only if the PATCH of the kind has this parameter. */
     struct message path = named(field(document, 8, 0), 2,
                                 "/apis/kubeflow.org/v1/namespaces/{namespace}/tfjobs/{name}");
     struct message patch = field(path, 8, 0);
@@ -253,7 +255,7 @@ static void test_v3(void **state)
                                       "org.kubeflow.v1.TFJobSpec", "properties", NULL);
     assert_json(api, json_get(spec, "runPolicy"),
                 "{\"allOf\":[{\"$ref\":\"#/components/schemas/org.kubeflow.v1.RunPolicy\"}],"
-                "\"description\":\"how it runs and ends\"}");
+                "\"description\":\"how the job runs, ends and is cleaned up\"}");
     assert_json(api, json_at(spec, "successPolicy", "enum", NULL), "[\"\",\"AllWorkers\"]");
     assert_json(api,
                 json_at(answer.json, "components", "schemas", CORE "PodSpec", "properties",
@@ -271,7 +273,7 @@ static void test_v3(void **state)
     assert_non_null(json_at(answer.json, "paths", "/api/v1/namespaces/{namespace}/pods/{name}",
                             "patch", "requestBody", "content", strategic, NULL));
 
-    /* Nothing stands beside a reference. */
+    /* A reference has no other fields beside it. */
     answer = api_get(api, "/openapi/v3/apis/apps/v1");
     assert_json(api,
                 json_at(answer.json, "components", "schemas", "io.k8s.api.apps.v1.DeploymentSpec",
@@ -280,7 +282,7 @@ static void test_v3(void **state)
                 "DeploymentStrategy\"}],\"x-kubernetes-patch-strategy\":\"retainKeys\","
                 "\"description\":\"how old pods are replaced by new ones\"}");
 
-    /* What has no such state any more leads to the one there is. */
+    /* A URL with an outdated hash redirects to the present one. */
     answer = api_get(api, "/openapi/v3/apis/kubeflow.org/v1?hash=0000");
     assert_int_equal(answer.status, 301);
     assert_string_equal(answer.location, address);

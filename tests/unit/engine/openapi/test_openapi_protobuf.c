@@ -1,6 +1,6 @@
-/* OpenAPI v3 in protobuf says what it says in JSON. It is read here by tables of its own, so that a
- * wrong number in the server's is not made right by the same number here; they are those of
- * gnostic's OpenAPIv3.proto. */
+/* Tests that OpenAPI v3 has the same content in protobuf and in JSON. The test reads protobuf with
+ * its own tables, made from gnostic's OpenAPIv3.proto, so that a wrong field number in the server
+ * is found. */
 #include "api.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #define ASKED "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 #define GIVEN "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 
-/* What stands for a default that is an object or a list: the message has no field for those. */
+/* Stands for a default that is an object or a list, because the message has no field for those. */
 static const char OTHER[] = "(an object or a list)";
 
 /* ---- The messages ---------------------------------------------------------------------------- */
@@ -21,14 +21,14 @@ enum form { TEXT, FLAG, COUNT, NUMBER, YAML, MESSAGE, ENTRY };
 
 struct type;
 struct field {
-    const char *name; /* NULL: an entry has a name of its own, and a value needs none */
+    const char *name; /* NULL: an entry has its own name, and a value needs none */
     enum form form;
     bool many;
     const struct type *type;
 };
 
 struct type {
-    bool value; /* what its one field says is the value itself */
+    bool value; /* the message stands for the value of its only field */
     struct field fields[40];
 };
 
@@ -59,7 +59,7 @@ static const struct type DEFAULT = {
 static const struct type SCHEMA;
 static const struct type SCHEMA_OR_REFERENCE = OR_REFERENCE(SCHEMA);
 static const struct type SCHEMAS = NAMED(SCHEMA_OR_REFERENCE);
-/* … of a list, or of a map. */
+/* The element type of a list or of a map. */
 static const struct type ITEMS = {true, {[1] = {.form = MESSAGE, .type = &SCHEMA_OR_REFERENCE}}};
 static const struct type SCHEMA = {.fields = {
                                        [1] = {"nullable", FLAG},
@@ -191,7 +191,7 @@ static struct json *read_value(struct arena *arena, const struct field *field, u
     return value;
 }
 
-/* {name 1, value 2} as a member of the object. */
+/* Reads an entry {name 1, value 2} as a member of the object. */
 static void read_entry(struct arena *arena, const struct field *field, struct json *object,
                        struct bytes *from)
 {
@@ -276,7 +276,7 @@ static void test_every_group(void **state)
     assert_string_equal(index.content_type, "application/json");
     size_t count = 0;
     JSON_EACH (group, json_get(index.json, "paths")) {
-        /* The same address, with its hash, for both forms. */
+        /* Both forms have the same URL with the same hash. */
         const char *address = json_get_string(group, "serverRelativeURL", "");
         struct answer answer = api_get(api, address);
         assert_int_equal(answer.status, 200);
@@ -292,7 +292,7 @@ static void test_every_group(void **state)
         api_call(api, "GET", "/openapi/v3/api/v1", NULL, "application/yaml", NULL).status, 406);
 }
 
-/* All that a schema may have. */
+/* A definition with every feature that a schema may have. */
 static void test_definition(void **state)
 {
     static const char definition[] =

@@ -1,4 +1,4 @@
-/* The victims of preemption, as a table. */
+/* Tests the choice of preemption victims, with a table. */
 #include "engine/scheduler/preempt.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static struct json *make_pod(const struct json *row)
     return pod;
 }
 
-/* "node: victim victim", or the message. Nodes are n1 …, with these cpus. */
+/* Returns "node: victim victim", or the message. Nodes are n1, n2 …, with these numbers of CPUs. */
 static const char *preempt(const char *cpus, const char *pods, const char *pod)
 {
     struct scheduler_node nodes[NODES_MAX];
@@ -87,12 +87,13 @@ static void test_table(void **state)
         {"[2]", "[{'name': 'a'}, {'name': 'b', 'priority': 1}]", "{'priority': 5}", "n1: a"},
         {"[3]", "[{'name': 'a', 'priority': 2}, {'name': 'b'}, {'name': 'c', 'priority': 1}]",
          "{'priority': 5, 'cpu': 2}", "n1: c b"},
-        /* Of equal pods, the youngest. */
+        /* The youngest of equal pods. */
         {"[2]",
          "[{'name': 'a', 'start': '2026-01-01T01:00:00Z'}, {'name': 'b', 'start': "
          "'2026-01-01T00:00:00Z'}]",
          "{'priority': 5}", "n1: a"},
-        /* The node whose victims have the lowest priority, then the one with the fewest. */
+        /* The node whose victims have the lowest priority, then the node with the fewest
+         * victims. */
         {"[1, 1]", "[{'name': 'a', 'priority': 3}, {'name': 'b', 'priority': 2, 'node': 2}]",
          "{'priority': 5}", "n2: b"},
         {"[2, 2]", "[{'name': 'a'}, {'name': 'b'}, {'name': 'c', 'cpu': 2, 'node': 2}]",
@@ -100,12 +101,12 @@ static void test_table(void **state)
         /* A pod that is being deleted is waited for. */
         {"[1, 1]", "[{'name': 'a', 'node': 1}, {'name': 'b', 'node': 2, 'leaving': 1}]",
          "{'priority': 5}", "n2:"},
-        /* No pod of the same priority is a victim. */
+        /* A pod of the same priority is no victim. */
         {"[1]", "[{'name': 'a', 'priority': 5}]", "{'priority': 5}",
          "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."},
         {"[2]", "[{'name': 'a', 'priority': 9}, {'name': 'b', 'priority': 1}]",
          "{'priority': 5, 'cpu': 2}", "preemption: 0/1 nodes are available: 1 Insufficient cpu."},
-        /* No victims on a node that does not fit anyway. */
+        /* There are no victims on a node that would not fit anyway. */
         {"[-1, 1, 1]",
          "[{'name': 'a', 'node': 1}, {'name': 'b', 'node': 2, 'priority': 7}, {'name': 'c', "
          "'node': "
@@ -117,7 +118,7 @@ static void test_table(void **state)
          "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."},
         {"[1]", "[{'name': 'a'}]", "{'priority': 5, 'policy': 'Never'}",
          "preemption: not eligible due to preemptionPolicy=Never."},
-        /* A pod that its anti-affinity excludes. */
+        /* The victim is a pod that the new pod's anti-affinity excludes. */
         {"[9]", "[{'name': 'a', 'label': 1}, {'name': 'b'}]", "{'priority': 5, 'alone': 1}",
          "n1: a"},
     };

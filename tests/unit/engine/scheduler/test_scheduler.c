@@ -1,4 +1,4 @@
-/* The choice of a node, and the message if there is none. */
+/* Tests the choice of a node, and the message if there is none. */
 #include "engine/scheduler/scheduler.h"
 
 #include "base/str.h"
@@ -20,7 +20,7 @@ static void set_pods(struct scheduler_node *target, size_t pods)
     target->used = used;
 }
 
-/* The chosen node, or the message. */
+/* Returns the chosen node, or the message. */
 static const char *pick(const char *spec, const struct scheduler_node *nodes, size_t count)
 {
     struct scheduler_choice choice;
@@ -111,7 +111,7 @@ static void test_cordon_taints_ready(void **state)
     assert_string_equal(pick("{\"tolerations\":[{\"operator\":\"Exists\"}]}", nodes, 3), "a");
 }
 
-/* Pods without a network of their own share the ports of the machine, on all of its nodes. */
+/* Pods on the host network share the ports of the machine, on all of its nodes. */
 static void test_shared_ports(void **state)
 {
 #define MACHINE(status)                                                                            \
@@ -157,7 +157,7 @@ static void test_room(void **state)
                         "requested pod ports.");
     assert_string_equal(pick("{\"containers\":[{\"ports\":[{\"hostPort\":2223}]}]}", nodes, 1),
                         "a");
-    /* Init containers run before the others, not beside them. */
+    /* Init containers run before the other containers, not at the same time. */
     assert_string_equal(pick("{\"initContainers\":[{\"resources\":{\"requests\":{\"cpu\":"
                              "\"400m\"}}}],\"containers\":[{\"resources\":{\"requests\":{"
                              "\"cpu\":\"300m\"}}}]}",

@@ -1,11 +1,12 @@
-/* The options of `up` that give room to pods that do not fit even on empty nodes, as a table. */
+/* Tests the advice which options of `up` make room for pods that do not fit even on empty nodes,
+ * with a table. */
 #include "engine/scheduler/advice.h"
 
 #include "base/mem.h"
 #include "read_json.h"
 #include "tree.h"
 
-/* "node-1: 'cpu': 2": an empty node that offers it. */
+/* Makes an empty node with these allocatable resources, such as "'cpu': 2". */
 static struct scheduler_node make_node(const char *name, const char *offers, bool ready)
 {
     static const struct node_usage nothing = {0};
@@ -35,8 +36,8 @@ static struct node_usage usage_of(const struct json *requests)
 static void test_table(void **state)
 {
     static const struct {
-        const char *name; /* the one node that is ready */
-        const char *pods; /* the requests of each */
+        const char *name; /* name of the only ready node */
+        const char *pods; /* the requests of each pod */
         const char *advice;
     } rows[] = {
         {"node-1", "[{}, {}]", NULL},
@@ -45,7 +46,8 @@ static void test_table(void **state)
         /* A pod that is larger than a node. */
         {"node-1", "[{'cpu': '2001m'}]", TOO_SMALL "--cpus 2001m'"},
         {"node-1", "[{'cpu': 4, 'memory': '5Gi'}]", TOO_SMALL "--cpus 4 --memory 5Gi'"},
-        /* Together they are larger: more nodes, unless the nodes have names of their own. */
+        /* The pods together are larger than the nodes: more nodes, unless the nodes have custom
+         * names. */
         {"node-1", "[{'cpu': 1}, {'cpu': 1}, {'cpu': 1}, {'cpu': 1}]", TOO_SMALL "--nodes 2'"},
         {"node-1", "[{'cpu': 1}, {'cpu': 2}, {'cpu': 1}]", TOO_SMALL "--nodes 2'"},
         {"node-1", "[{'memory': '3Gi'}, {'memory': '3Gi'}, {'memory': '3Gi'}]",
@@ -81,7 +83,7 @@ static void test_table(void **state)
     }
 }
 
-/* Nodes that have GPUs, nodes without an amount of cpu, and no nodes. */
+/* Nodes with GPUs, nodes without an amount of CPU, and no nodes. */
 static void test_others(void **state)
 {
     const struct scheduler_node node = make_node("node-1", "'nvidia.com/gpu': 1", true);

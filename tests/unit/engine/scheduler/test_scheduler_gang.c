@@ -1,5 +1,6 @@
-/* A group as a whole or not at all: layouts as a table, the messages of a waiting group, and random
- * cases: every layout fits, and if any layout fits, one is found. */
+/* Tests that a group is scheduled as a whole or not at all: a table of layouts, the messages of a
+ * waiting group, and random cases. In each random case the layout fits, and a layout is found if
+ * one exists. */
 #include "engine/scheduler/gang.h"
 
 #include "base/mem.h"
@@ -11,8 +12,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* From {'name', 'cpu', 'memory', 'pods', 'cordoned', 'taint', 'gpu', 'busy' (milli-cpu), 'port'}.
- */
+/* Makes a node from {'name', 'cpu', 'memory', 'pods', 'cordoned', 'taint', 'gpu', 'busy'
+ * (milli-cpu), 'port'}. */
 static struct scheduler_node make_node(const struct json *row)
 {
     static const char *const amounts[] = {"cpu", "memory", "pods"};
@@ -38,7 +39,7 @@ static struct scheduler_node make_node(const struct json *row)
     return (struct scheduler_node){.name = name, .node = node, .used = used};
 }
 
-/* From {'cpu', 'memory', 'gpu', 'port', 'tolerates'}. */
+/* Makes a pod from {'cpu', 'memory', 'gpu', 'port', 'tolerates'}. */
 static struct json *make_pod(const struct json *row)
 {
     struct json *pod = json_object(arena), *spec = json_ensure_object(arena, pod, "spec");
@@ -61,7 +62,8 @@ static struct json *make_pod(const struct json *row)
     return pod;
 }
 
-/* "a b -": the node of each pod, then the messages of those that wait, each once. */
+/* Returns the node of each pod, then the message of each waiting pod without repetition: "a b
+ * -". */
 static const char *outcome(const struct scheduler_gang *gang)
 {
     const char *text = "", *said = "";
@@ -111,7 +113,7 @@ static void test_table(void **state)
         size_t placed;
         const char *nodes, *pods, *outcome;
     } rows[] = {
-        /* What must exist first. */
+        /* The group and enough members must exist first. */
         {NULL, 0, TWO, "[{}]", "pod group \"g\" does not exist"},
         {"{'minMember': 4}", 0, TWO, "[{}, {}]", "pod group \"g\": 2 of 4 members exist"},
         {"{'minMember': 4}", 1, TWO, "[{}, {}]", "pod group \"g\": 3 of 4 members exist"},
@@ -144,7 +146,8 @@ static void test_table(void **state)
         {"{'minMember': 3}", 0, TWO, "[{'cpu': 1}, {'cpu': 1}, {'cpu': 2}]", "b b a"},
         {"{'minMember': 4}", 0, "[{'name': 'a', 'cpu': 3}, {'name': 'b', 'cpu': 6}]",
          "[{'cpu': 3}, {'cpu': 2}, {'cpu': 2}, {'cpu': 2}]", "a b b b"},
-        /* Neither spread nor packed: it fits only if the small pod is not on its preferred node. */
+        /* It fits neither spread nor packed, but only if the small pod is not on its preferred
+         * node. */
         {"{'minMember': 3}", 0,
          "[{'name': 'a', 'cpu': 2, 'gpu': 1}, {'name': 'b', 'cpu': 1},"
          "{'name': 'c', 'cpu': 3, 'gpu': 1}]",
@@ -173,12 +176,12 @@ static void test_table(void **state)
         {"{'minMember': 3}", 0, TWO, "[{'port': 80}, {'port': 80}, {'port': 80}]",
          "pod group \"g\" needs 3 pods at once, but only 2 fit: for the next one 0/2 nodes are "
          "available: 2 node(s) didn't have free ports for the requested pod ports."},
-        /* More members than minMember: those that fit start, if they are enough. */
+        /* There are more members than minMember: the members that fit start, if they are enough. */
         {"{'minMember': 2}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 2}]",
          "a b -: 0/2 nodes are available: 2 Insufficient cpu."},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 2}]", "[{'cpu': 2}, {'cpu': 1}, {'cpu': 1}]",
          "- a a: 0/1 nodes are available: 1 Insufficient cpu."},
-        /* The rest of a started group follows; pods beyond minMember are scheduled like single
+        /* The rest of a started group follows. Pods beyond minMember are scheduled like single
          * pods. */
         {"{'minMember': 4}", 2, TWO, "[{'cpu': 2}, {'cpu': 2}]", "a b"},
         {"{'minMember': 4}", 3, TWO, "[{'cpu': 3}]",
@@ -188,7 +191,7 @@ static void test_table(void **state)
          "- a: 0/2 nodes are available: 2 Insufficient cpu."},
         {"{'minMember': 2}", 5, TWO, "[{'cpu': 3}]",
          "0/2 nodes are available: 2 Insufficient cpu."},
-        /* minResources of a group that has not started. */
+        /* minResources counts for a group that has not started. */
         {"{'minMember': 1, 'minResources': {'cpu': 4}}", 0, TWO, "[{'cpu': 1}]", "a"},
         {"{'minMember': 1, 'minResources': {'cpu': '4500m'}}", 0, TWO, "[{'cpu': 1}]",
          "pod group \"g\" needs 4500m cpu at once; 4 is free"},
@@ -220,7 +223,7 @@ struct draw {
     size_t pods, min_member;
 };
 
-/* The largest number that fits, by trying everything. */
+/* Returns the largest number of pods that fit, by trying all layouts. */
 static size_t most_that_fit(struct draw *draw, size_t pod)
 {
     if (pod == draw->pods)
@@ -307,7 +310,7 @@ static void test_random(void **state)
     assert_true(started > ROUNDS / 10 && started < ROUNDS * 9 / 10); /* both outcomes occurred */
 }
 
-/* A large group is decided on in a short time: there is no search. */
+/* A large group is decided on in a short time, without a search. */
 static void test_large(void **state)
 {
     enum { MEMBERS = 2000 };

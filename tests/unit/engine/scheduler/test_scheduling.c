@@ -1,4 +1,4 @@
-/* Pods and nodes on a whole API with its controllers, in virtual time: the order of pods,
+/* Tests pods and nodes on a whole API with its controllers, in virtual time: the order of pods,
  * preemption, and the events about it. */
 #include "api.h"
 
@@ -68,7 +68,7 @@ static void remove_pod(struct api *api, const char *name)
     api_delete(api, arena_printf(api->arena, PODS "/%s", name), "{\"gracePeriodSeconds\":0}");
 }
 
-/* The message of the first event with this reason. */
+/* Returns the message of the first event with this reason. */
 static const char *event(struct api *api, const char *reason)
 {
     struct answer events =
@@ -106,8 +106,8 @@ static void test_preemption(void **state)
     assert_string_equal(pod_at(api, "low", "status.conditions.1.reason"), "PreemptionByScheduler");
     assert_string_equal(event(api, "Preempted"), "Preempted by default/high on node n1");
     assert_string_equal(pod_at(api, "high", "status.nominatedNodeName"), "n1");
-    /* The resources are kept for the pod: an earlier pod of lower priority does not get them, nor
-     * one of the same priority. */
+    /* The freed resources are reserved for the pod. Neither an earlier pod of lower priority nor a
+     * pod of the same priority gets them. */
     make_pod(api, "small", 1, "");
     remove_pod(api, "low");
     api_run(api, 1000);
@@ -117,7 +117,7 @@ static void test_preemption(void **state)
     assert_string_equal(pod_at(api, "high", "status.nominatedNodeName"), "");
 }
 
-/* The pod with the highest priority gets free resources first, then the oldest one. */
+/* The pod with the highest priority gets free resources first, then the oldest pod. */
 static void test_order(void **state)
 {
     struct api *api = *state;
@@ -162,7 +162,7 @@ static void test_no_execute(void **state)
     assert_false(is_leaving(api, "stays"));
     api_run(api, 50 * 1000);
     assert_false(is_leaving(api, "later"));
-    /* The taint is removed in time; when it is set again, the time begins again. */
+    /* The taint is removed in time. When it is set again, the time starts again. */
     taint(api, "null");
     api_run(api, 20 * 1000);
     assert_false(is_leaving(api, "later"));
@@ -221,7 +221,7 @@ static void test_overcommitment(void **state)
     assert_string_equal(node_of(api, "c"), "");
 }
 
-/* A pod that waits for another pod near it is scheduled when that one arrives. */
+/* A pod that waits for a neighbour is scheduled when the neighbour arrives. */
 static void test_neighbour_comes(void **state)
 {
     struct api *api = *state;
@@ -236,7 +236,7 @@ static void test_neighbour_comes(void **state)
     assert_string_equal(node_of(api, "a"), "n1");
 }
 
-/* Each pod of a burst is decided on with those before it in place. */
+/* Each pod of a burst is placed with regard to the pods before it. */
 static void test_burst_keeps_apart(void **state)
 {
     struct api *api = *state;
@@ -282,7 +282,7 @@ static void test_advice(void **state)
                         "(--fake-gpus counts GPUs that are not there, to try jobs out)");
 }
 
-/* Two nodes that are one machine with two devices. */
+/* Two nodes on one machine with two devices. */
 static void test_gpus(void **state)
 {
     struct api *api = *state;

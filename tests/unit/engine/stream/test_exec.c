@@ -1,5 +1,5 @@
-/* Exec and attach from the request to the streams of the command. The test is kubectl on one side
- * and the pod on the other, both on streams in memory and in virtual time. */
+/* Tests exec and attach, from the request to the streams of the command. The test plays kubectl on
+ * one side and the pod on the other, both on streams in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void say(struct world *world, int line, const char *text)
     run(world);
 }
 
-/* Holds the peer back, so that what was sent to it can be checked. */
+/* Stops the peer from reading, so that the bytes sent to it can be checked. */
 static void end_with(struct world *world, int code, const char *message, const struct err *err)
 {
     memory_stream_hold(world->line.peer, true);
@@ -160,7 +160,7 @@ static void send_text(struct world *world, const char *text)
 }
 #define SEND(world, literal) send_message(world, literal, sizeof(literal) - 1)
 
-/* What arrived: "1:text 3:status close ". */
+/* Returns the received messages: "1:text 3:status close ". */
 static const char *heard(struct world *world)
 {
     static char text[8192];
@@ -324,7 +324,7 @@ static void over_websocket(void **state)
     say(world, OUT, "out");
     say(world, ERRORS, "complaint");
     assert_string_equal(heard(world), "1:out 2:complaint ");
-    /* Its last output arrives before its end. */
+    /* The last output arrives before the end of the command. */
     memory_stream_send(world->lines[OUT], "last", 4);
     end_command(world, 3);
     assert_string_equal(
@@ -394,7 +394,7 @@ static void a_message_in_base64_has_a_limit(void **state)
             WEBSOCKET "v4.base64.channel.k8s.io\r\n");
     start_lines(world, true, true, false);
     text[0] = '0';
-    memset(text + 1, 'A', MOST - 4); /* the most that groups of four allow */
+    memset(text + 1, 'A', MOST - 4); /* the longest text that base64 allows */
     send_text(world, text);
     assert_int_equal(world->lines[IN]->out.size, (MOST - 4) / 4 * 3);
     memset(text + 1, 'A', MOST);
@@ -420,7 +420,7 @@ static void over_spdy(void **state)
     upgrade(world, "POST", "exec?command=cat&stdin=1&stdout=1", SPDY V4);
     open_stream(world, 1, "error");
     open_stream(world, 3, "stdin");
-    assert_false(world->ran); /* not before all streams have arrived */
+    assert_false(world->ran); /* the command does not start before all streams have arrived */
     open_stream(world, 5, "stdout");
     assert_true(world->ran);
     start_lines(world, true, true, false);
@@ -445,7 +445,7 @@ static void a_terminal(void **state)
     send_data(world, 7, "{\"Width\":80,\"Hei", false);
     send_data(world, 7, "ght\":24}\n", false);
     start_lines(world, true, false, false);
-    assert_int_equal(world->columns, 80); /* also if it arrived before there was a terminal */
+    assert_int_equal(world->columns, 80); /* also if the size arrived before there was a terminal */
     send_data(world, 7, "{\"Width\":99,\"Height\":70000}\n{\"Width\":99,\"Height\":33}\n", false);
     assert_int_equal(world->columns * 100 + world->rows, 9933);
     say(world, IN, "prompt");
@@ -471,7 +471,7 @@ static void attaching(void **state)
     SEND(world, "\xff\0"); /* v4 has no such message */
     assert_false(world->lines[IN]->shut);
     say(world, OUT, "x");
-    end_command(world, 5); /* the exit code of the container is no failure of attach */
+    end_command(world, 5); /* the exit code of the container does not make attach fail */
     assert_string_equal(heard(world), "1:x 3:{\"metadata\":{},\"status\":\"Success\"} close 1000 ");
 }
 

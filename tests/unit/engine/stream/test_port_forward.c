@@ -1,6 +1,6 @@
-/* Port forwarding over SPDY, also within WebSocket, from the request to the pod's bytes. The test
- * is kubectl on one side and the pod on the other, both on streams in memory and in virtual time.
- */
+/* Tests port forwarding over SPDY, also within WebSocket, from the request to the pod's bytes. The
+ * test plays kubectl on one side and the pod on the other, both on streams in memory and in virtual
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void upgrade(struct world *world)
     api_line_clear(&world->line);
 }
 
-/* In a tunnel: in messages of a few bytes, cut at arbitrary positions. */
+/* Sends bytes. In a tunnel they are split into small messages at arbitrary positions. */
 static void send_bytes(struct world *world, const char *data, size_t size)
 {
     enum { CUT = 5 };
@@ -43,7 +43,7 @@ static void send_bytes(struct world *world, const char *data, size_t size)
     }
 }
 
-/* The bytes that arrived, in a tunnel or not. */
+/* Receives the bytes that arrived, through a tunnel or directly. */
 static void receive_bytes(struct world *world, struct buf *ret)
 {
     const struct buf *out = &world->line.peer->out;
@@ -127,7 +127,7 @@ static void what_is_no_upgrade_is_refused(void **state)
     assert_int_equal(ask(world, "GET", PATH, ""), 400);
     assert_non_null(
         strstr(world->line.peer->out.data, "'Upgrade: SPDY/3.1' or 'Upgrade: websocket'"));
-    /* kubectl then tries SPDY. */
+    /* kubectl tries SPDY after this response. */
     assert_int_equal(ask(world, "GET", PATH, WEBSOCKET "Sec-WebSocket-Protocol: v4.test\r\n"), 400);
     assert_non_null(
         strstr(world->line.peer->out.data, "server accepts [SPDY/3.1+portforward.k8s.io v5"));
@@ -159,10 +159,10 @@ static void bytes_go_both_ways_and_each_side_ends(void **state)
     run(world);
     assert_string_equal(heard(world), "1:. 3:. ");
     assert_true(world->pod_closed);
-    assert_false(world->line.peer_closed); /* for the next connection */
+    assert_false(world->line.peer_closed); /* stays open for the next connection */
 }
 
-/* As kubectl since 1.31: the same SPDY frames, in messages cut anywhere. */
+/* Like kubectl since 1.31: the same SPDY frames, in messages split at any position. */
 static void spdy_is_spoken_within_websocket(void **state)
 {
     struct world *world = *state;
@@ -258,12 +258,12 @@ static void streams_that_are_none_are_refused(void **state)
     open_stream(world, 5, "data", "65536", "0");
     run(world);
     assert_string_equal(heard(world), "reset 1 reset 3 reset 5 ");
-    /* A single stream of a pair does not wait for ever. */
+    /* A single stream of a pair does not wait forever. */
     open_stream(world, 7, "data", "80", "0");
     sim_loop_run_for(world->line.loop, 40 * 1000);
     assert_string_equal(heard(world), "reset 7 ");
     assert_int_equal(world->connect_count, 0);
-    /* Clients that do not send the header. */
+    /* Some clients do not send the header. */
     open_stream(world, 9, "error", "80", NULL);
     open_stream(world, 11, "data", "80", NULL);
     run(world);

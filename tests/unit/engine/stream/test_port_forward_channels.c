@@ -1,5 +1,5 @@
-/* Port forwarding in channels of WebSocket, as Kubernetes' Python client uses it: from the request
- * to the pod's bytes, on streams in memory and in virtual time. */
+/* Tests port forwarding in WebSocket channels, as Kubernetes' Python client uses it: from the
+ * request to the pod's bytes, on streams in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void send_message(struct world *world, const char *data, size_t size)
 }
 #define SEND(world, literal) send_message(world, literal, sizeof(literal) - 1)
 
-/* What arrived: "0:bytes 1:error close ". */
+/* Returns the received messages: "0:bytes 1:error close ". */
 static const char *heard_channels(struct world *world)
 {
     static char text[4096];
@@ -59,7 +59,7 @@ static const char *heard_channels(struct world *world)
     return text;
 }
 
-/* Asks for two ports, 0x4241 ("AB" on the wire) and 0x4443. */
+/* Requests two ports, 0x4241 ("AB" on the wire) and 0x4443. */
 static void open_channels(struct world *world, const char *protocol)
 {
     assert_int_equal(ask_channels(world, "?ports=16961,17475", protocol), 101);
@@ -163,8 +163,8 @@ static void a_pod_that_does_not_read_holds_the_channels(void **state)
     assert_int_equal(world->pod->out.size, COUNT * PIECE_SIZE);
 }
 
-/* The server closes the session. Its connections to the pod, one of them held back and one not
- * connected yet, outlive the client's connection. */
+/* The server closes the session. Its connections to the pod outlive the client's connection. The
+ * pod does not read from one of them, and the other is not connected yet. */
 static void a_pod_that_ends_takes_its_channels_along(void **state)
 {
     struct world *world = *state;

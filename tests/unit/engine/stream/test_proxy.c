@@ -1,6 +1,6 @@
-/* The proxies of pods and services, from the client's request to the pod's bytes and back. The test
- * is the client on one side and the pod on the other, both on streams in memory and in virtual
- * time. */
+/* Tests the proxies of pods and services, from the client's request to the pod's bytes and back.
+ * The test plays the client on one side and the pod on the other, both on streams in memory and in
+ * virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,14 +148,14 @@ static void a_request_goes_to_the_pod_and_its_answer_comes_back(void **state)
     expect(out, "\r\nLocation: /api/v1/namespaces/default/pods/x/proxy/there?q\r\n");
     expect(out, "\r\nX-Theirs: 3\r\n");
     assert_null(strstr(out, "Keep-Alive"));
-    assert_true(str_has_suffix(out, "\r\n\r\n5\r\nhello\r\n")); /* as it arrives */
+    assert_true(str_has_suffix(out, "\r\n\r\n5\r\nhello\r\n")); /* passed on as it arrives */
     answer(world, "6\r\n world\r\n0\r\n\r\n");
     assert_true(str_has_suffix(world->line.peer->out.data, "6\r\n world\r\n0\r\n\r\n"));
     assert_true(world->pod_closed);
     assert_false(world->line.peer_closed);
 }
 
-/* Byte by byte, so that each line arrives in pieces. */
+/* The header arrives byte by byte, so that each line comes in pieces. */
 static void a_header_line_may_be_empty(void **state)
 {
     static const char TEXT[] = "HTTP/1.1 200 OK\r\nX-Empty:\r\nX-Blank: \r\nContent-Type: a/b\r\n"
@@ -280,7 +280,7 @@ static void what_does_not_answer_is_unavailable(void **state)
     expect(world->line.peer->out.data, "error trying to reach service: connection refused");
 }
 
-/* A part must not look like the whole response, however its end is signalled. */
+/* A truncated response must not look complete, however its end is signalled. */
 static void an_answer_that_breaks_off_breaks_the_connection(void **state)
 {
     struct world *world = *state;
@@ -411,7 +411,7 @@ static void a_header_has_limits(void **state)
     }
 }
 
-/* Wherever the search begins, only addresses with the port are found. */
+/* Only addresses with the port are found, wherever the search begins. */
 static void addresses_are_picked_in_turn(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,5 +1,5 @@
-/* Watches that do not read, behind connections in memory: their backlogs are bounded, they read
- * only whole events, and they are told to list again. */
+/* Tests watches whose clients do not read, behind connections in memory: their backlogs are
+ * bounded, they get only whole events, and they get an error that tells them to list again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Creates (0) or replaces the map "large" with FILL bytes. */
+/* Creates (number 0) or replaces the map "large" with FILL bytes. */
 static void write_large(struct api_server *server, int number)
 {
     struct api_peer peer;
@@ -67,7 +67,7 @@ static size_t count_watches(struct api_server *server)
     return count;
 }
 
-/* Lets the peer read, and joins the chunks of its response so far. */
+/* Lets the peer read. Returns its response so far, with the chunks joined. */
 static char *read_body(struct api_peer *peer, struct api_server *server, size_t *ret_size)
 {
     memory_stream_hold(peer->stream, false);
@@ -87,7 +87,8 @@ static char *read_body(struct api_peer *peer, struct api_server *server, size_t 
     return body;
 }
 
-/* The types of all events, each of which must be complete JSON: "ADDED MODIFIED ERROR ". */
+/* Returns the types of all events, such as "ADDED MODIFIED ERROR ". Each event must be complete
+ * JSON. */
 static const char *event_types(struct api_peer *peer, struct api_server *server)
 {
     struct buf types;
@@ -163,8 +164,8 @@ static void a_watch_that_falls_behind_is_told_to_list_again(void **state)
     for (int number = 0; number < 30; number++)
         write_large(server, number);
     assert_true(watch_events_budget(engine_watch_events(server->engine))->used <= EVENTS_MAX);
-    /* The slow watch gets the event that it had begun, and then its end; the other watch gets all.
-     */
+    /* The slow watch gets the event that it had begun, and then its end. The other watch gets all
+     * events. */
     assert_string_equal(event_types(&slow, server), "ADDED ERROR ");
     const char *types = event_types(&quick, server);
     assert_int_equal(strlen(types), 6 + 29 * 9);
@@ -178,7 +179,8 @@ static void a_watch_that_falls_behind_is_told_to_list_again(void **state)
     api_peer_close(&again, server);
 }
 
-/* Watches with different options share less: memory decides, and all slow watches end. */
+/* Watches with different options share fewer events: the memory limit is reached, and all slow
+ * watches end. */
 static void watches_end_until_there_is_room(void **state)
 {
     enum { WATCHES = 12 };

@@ -1,5 +1,5 @@
-/* A thousand watches on real sockets whose clients vanish: half of them close, the other half are
- * killed. Their watches and descriptors are released. The clients are processes. */
+/* Tests a thousand watches on real sockets whose clients vanish: one process closes its
+ * connections, the other is killed. Their watches and descriptors must be released. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,15 +29,15 @@
 
 enum {
     CLIENTS = 2,
-    WATCHES = 500, /* of each */
+    WATCHES = 500, /* per client */
     LOOK_MS = 5,
-    GUARD_MS = 60 * 1000, /* reached only by a defect */
+    GUARD_MS = 60 * 1000, /* reached only if there is a defect */
     OTHERS = 10,          /* descriptors that the loop may open for itself */
 };
 
 struct client {
     pid_t pid;
-    int to, from; /* pipes */
+    int to, from; /* pipes to and from the client */
     bool ready;   /* all its watches have begun */
 };
 
@@ -50,7 +50,7 @@ struct world {
     struct loop_timer options, guard;
     size_t descriptors; /* before the first connection */
     size_t watches_seen;
-    bool told; /* it was told to vanish */
+    bool told; /* the clients were told to vanish */
 };
 
 /* ---- a client: a process --------------------------------------------------------------------- */
@@ -78,11 +78,13 @@ static void be_client(int from, int to)
     for (int i = 0; i < WATCHES; i++)
         fds[i] = open_watch(port);
     char byte = 'r';
-    if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1) /* until it is told to leave */
+    /* Waits until the test tells the client to leave. */
+    if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
         _exit(1);
     for (int i = 0; i < WATCHES; i++)
         close(fds[i]);
-    while (read(from, &byte, 1) > 0) /* the end of the process must not be what closes them */
+    /* Must not exit yet, so that close() ends the connections and not the end of the process. */
+    while (read(from, &byte, 1) > 0)
         continue;
     _exit(0);
 }
@@ -175,7 +177,7 @@ static void watches_end_with_their_clients(void **state)
     if (limit.rlim_cur < CLIENTS * WATCHES + 100 || setrlimit(RLIMIT_NOFILE, &limit) < 0)
         skip();
     for (int i = 0; i < CLIENTS; i++)
-        start_client(&world.clients[i]); /* before there are threads */
+        start_client(&world.clients[i]); /* must be before threads start */
     assert_int_equal(loop_new(&world.loop, NULL), 0);
     assert_int_equal(store_open(world.loop, &store, &world.store, NULL), 0);
     assert_int_equal(engine_new(world.loop, world.store, &options, &world.engine, NULL), 0);

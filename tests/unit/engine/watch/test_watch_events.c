@@ -1,5 +1,5 @@
-/* Events that watches share: encoded once, counted once, freed with the last reference; and which
- * backlog ends when they take too much memory. */
+/* Tests events that watches share: encoded once, counted once, freed with the last reference. Also
+ * tests which backlog ends when they take too much memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ enum { MAX = 1000 };
 
 struct watch {
     struct watch_backlog backlog;
-    int ended; /* how often it was asked to end */
+    int ended; /* how often its end was requested */
 };
 
 static void end(struct watch_backlog *backlog)
@@ -59,7 +59,7 @@ static size_t bytes_kept(const struct world *world)
     return watch_events_budget(world->events)->used;
 }
 
-/* An event of `size` bytes for the change `revision`. */
+/* Adds an event of `size` bytes for the change `revision`. */
 static struct watch_event *add(struct world *world, int64_t revision, size_t size)
 {
     static const char data[MAX] = "{}";
@@ -87,13 +87,13 @@ static void an_event_is_found_in_its_form_only(void **state)
         {.revision = 7, .type = "ADDED", .options = options, .columns = true},
         {.revision = 7, .type = "ADDED", .options = options, .second = 1},
         {.revision = 7, .type = "ADDED", .options = "v1"},
-        {.revision = 7 + 256, .type = "ADDED", .options = options}, /* of the same bucket */
+        {.revision = 7 + 256, .type = "ADDED", .options = options}, /* falls into the same bucket */
     };
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         assert_null(watch_events_find(world->events, &others[i]));
     watch_event_unref(event);
     watch_event_unref(event);
-    /* Kept for the next watch until the turn of the loop ends. */
+    /* The event is kept for other watches until the turn of the loop ends. */
     event = watch_events_find(world->events, &key);
     assert_non_null(event);
     watch_event_unref(event);
@@ -111,7 +111,7 @@ static void a_backlog_is_sent_in_order_and_in_pieces(void **state)
     assert_int_equal(watch_backlog_peek(&watch.backlog, &data), 0);
     for (int64_t revision = 1; revision <= 40; revision++) /* the ring grows */
         assert_true(watch_backlog_push(&watch.backlog, add(world, revision, (size_t)revision)));
-    watch_backlog_begin(&watch.backlog, add(world, 100, 50)); /* before all others */
+    watch_backlog_begin(&watch.backlog, add(world, 100, 50)); /* goes before all others */
     assert_int_equal(watch.backlog.bytes.used, 50 + 820);
     assert_int_equal(watch_backlog_peek(&watch.backlog, &data), 50);
     watch_backlog_take(&watch.backlog, 20);
@@ -127,7 +127,7 @@ static void a_backlog_is_sent_in_order_and_in_pieces(void **state)
     assert_int_equal(watch.ended, 0);
 }
 
-/* Many watches that are equally far behind keep as much as one. */
+/* Many watches that are equally far behind keep as many bytes as one watch. */
 static void shared_events_are_counted_once(void **state)
 {
     enum { WATCHES = 50 };
@@ -164,15 +164,16 @@ static void the_slowest_watch_of_the_largest_user_is_ended(void **state)
     watch_backlog_push(&inside.backlog, add(world, 2, 250));
     watch_backlog_push(&inside.backlog, add(world, 5, 100));
     assert_int_equal(bytes_kept(world), 1000);
-    /* No room for another byte: its end frees no shared event, so it is asked twice. */
+    /* There is no room for another byte. The end of this watch frees no shared event, so it is
+     * requested twice. */
     loop_run(world->loop);
     watch_backlog_push(&other.backlog, add(world, 6, 50));
     assert_int_equal(slower.ended, 2);
     assert_int_equal(slower.backlog.bytes.used, 0);
     assert_int_equal(slow.ended + other.ended + inside.ended, 0);
     assert_int_equal(watch_events_ended(world->events), 1);
-    /* An event that only watches of this process have cannot be freed, and is kept above the limit.
-     */
+    /* An event that only watches of this process use cannot be freed, and is kept above the
+     * limit. */
     loop_run(world->loop);
     watch_backlog_push(&inside.backlog, add(world, 7, 900));
     assert_int_equal(inside.ended, 0);

@@ -1,4 +1,4 @@
-/* The client's calls and watches against a fake API in virtual time. */
+/* Tests the client's calls and watches against a fake API in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct world {
     int calls;
     enum err_code code;
     char message[ERR_MESSAGE_MAX];
-    char text[4096]; /* the object of the last answer */
+    char text[4096]; /* the object of the last response */
     char events[4096];
     int ends;
     struct kube_watch *watch;
@@ -73,7 +73,7 @@ static void asks_as_the_api_wants(void **state)
     struct kube_client *client = world->client;
 
     kube_get(client, &KUBE_PODS, "default", "p", on_done, world);
-    assert_int_equal(world->calls, 0); /* never from within */
+    assert_int_equal(world->calls, 0); /* the callback never runs from within the call */
     loop_run(world->loop);
     assert_string_equal(last_request(world), "GET /api/v1/namespaces/default/pods/p? ");
     assert_int_equal(world->code, ERR_NOT_FOUND);
@@ -168,10 +168,10 @@ static void comes_back_when_the_server_asks_to(void **state)
     loop_run(world->loop);
     assert_int_equal(world->code, ERR_NONE);
     assert_int_equal(world->calls, 1);
-    assert_int_equal(fake_api_count(&world->api, "{\"a\":1}"), 4); /* the body each time */
+    assert_int_equal(fake_api_count(&world->api, "{\"a\":1}"), 4); /* the body is sent each time */
     assert_in_range(loop_now_ms(world->loop), 6000, 8000);
 
-    /* Not for ever, and not where the server did not ask. */
+    /* The call is not retried forever, and only if the server asks for it. */
     world->api.fail_count = 1000;
     kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
     loop_run(world->loop);
@@ -182,7 +182,7 @@ static void comes_back_when_the_server_asks_to(void **state)
     loop_run(world->loop);
     assert_int_equal(world->api.requests.count, 4 + 12);
 
-    /* A call that waits to be made again ends with its client. */
+    /* A call that waits for a retry ends with its client. */
     world->api.retry_after = "2";
     kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
     sim_loop_run_for(world->loop, 1000);
@@ -293,7 +293,7 @@ static void puts_lines_together(void **state)
     assert_string_equal(world->events, "ADDED x; DELETED y; ");
 }
 
-/* A line of more bytes than KUBE_WATCH_LARGE between two short ones. */
+/* Writes a line of more bytes than KUBE_WATCH_LARGE between two short ones. */
 static void write_large(struct world *world)
 {
     _cleanup_buf_ struct buf lines;
@@ -329,7 +329,7 @@ static void decodes_large_events_in_order(void **state)
     sim_loop_run_for(world->loop, 1);
     write_large(world);
     write_large(world);
-    fake_api_cut_watches(&world->api, false); /* the end comes while the first is decoded */
+    fake_api_cut_watches(&world->api, false); /* the end comes while the first event is decoded */
     sim_loop_run_for(world->loop, 100);
     assert_string_equal(world->events,
                         "ADDED x; ADDED large; DELETED y; ADDED x; ADDED large; DELETED y; ");
@@ -423,7 +423,7 @@ static void gives_up_a_watch_nobody_ends(void **state)
     assert_int_equal(world->code, ERR_TIMEOUT);
 }
 
-/* As if the server had ended it: it may be resumed where it stood. */
+/* A silent watch ends as if the server had ended it: it can be resumed from its last revision. */
 static void gives_up_a_silent_watch(void **state)
 {
     struct world *world = *state;
@@ -450,14 +450,14 @@ static void stops(void **state)
     kube_watch_stop(TAKE(world->watch));
     fake_api_put(&world->api, "a", "1");
     loop_run(world->loop);
-    /* From within its own callback, with more in the same piece. */
+    /* The watch is freed in its own callback, with more events in the same piece. */
     fake_api_put(&world->api, "b", "1");
     world->watch = kube_watch_start(world->client, &KUBE_PODS, "default", NULL, NULL, "100",
                                     stop_on_event, on_end, world);
     loop_run(world->loop);
     assert_string_equal(world->events, "ADDED a; ");
     assert_int_equal(world->ends, 0);
-    /* And with its client. */
+    /* The watch ends with its client. */
     start(world, "100");
     sim_loop_run_for(world->loop, 1);
     world->client = kube_client_free(world->client);

@@ -1,4 +1,4 @@
-/* Recording events against a fake API. */
+/* Tests recording events against a fake API. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void makes_an_event(void **state)
     assert_true(json_equal(event, expected));
 }
 
-/* Two containers that tell the same are told apart. */
+/* The same event about two containers gives two events. */
 static void is_about_a_part(void **state)
 {
     struct world *world = *state;
@@ -98,14 +98,14 @@ static void is_about_a_part(void **state)
 static void counts_repetitions(void **state)
 {
     struct world *world = *state;
-    /* A hundred at once are one event and one count. */
+    /* A hundred repetitions at once become one event with one count. */
     for (int i = 0; i < 100; i++)
         tell(world, 1);
     tell(world, 2);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "POST"), 2);
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
-    /* The time is that of the news, not of the writing some seconds later. */
+    /* The time is that of the event, not that of the write some seconds later. */
     assert_int_equal(fake_api_count(&world->api, "{\"count\":100,\"lastTimestamp\":"
                                                  "\"2001-09-09T01:46:40Z\"}"),
                      1);
@@ -126,7 +126,7 @@ static void starts_anew_after_a_failure(void **state)
     tell(world, 1);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "POST"), 2);
-    /* The event expired on the server: the patch fails, the next one is new. */
+    /* The event has expired on the server: the patch fails, and the next event is created. */
     world->api.fail_count = 1;
     world->api.fail_status = 404;
     tell(world, 1);
@@ -151,7 +151,7 @@ static void is_cut_and_has_a_namespace(void **state)
     assert_true(str_has_prefix(request, "POST /api/v1/namespaces/default/events?"));
     struct json *event = NULL;
     const char *body = strchr(request, '{');
-    /* Bad UTF-8 would not be read. */
+    /* Bad UTF-8 would not parse. */
     assert_int_equal(json_parse(world->arena, body, strlen(body), NULL, &event, NULL), 0);
     assert_in_range(strlen(json_get_string(event, "message", "")), 1000, 1024);
 }
@@ -179,7 +179,8 @@ static void forgets_the_oldest(void **state)
     assert_int_equal(fake_api_count(&world->api, "POST"), 1101);
 }
 
-/* Four at a time; a line that is too long takes only warnings and what is told first. */
+/* At most four writes are in flight. A queue that is too long accepts only warnings and first
+ * occurrences. */
 static void stands_in_line(void **state)
 {
     struct world *world = *state;
@@ -191,7 +192,7 @@ static void stands_in_line(void **state)
     tell_of(world, 1000, "Warning", "W", 0);
     sim_loop_run_for(world->loop, 50);
     assert_int_equal(fake_api_count(&world->api, "POST"), 1);
-    /* What happens again while it stands in line is counted there. */
+    /* A repetition of an event in the queue is only counted. */
     tell_of(world, 100, "Normal", "R", 0);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "number 0"), 600 + 1);
@@ -201,7 +202,8 @@ static void stands_in_line(void **state)
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 0);
 }
 
-/* More in line than are remembered: those in line stay, and afterwards the oldest are forgotten. */
+/* The queue is longer than the number of remembered events. Queued events stay, and afterwards the
+ * oldest are forgotten. */
 static void a_line_longer_than_the_memory(void **state)
 {
     struct world *world = *state;
@@ -237,10 +239,11 @@ static void a_flood_costs_little_and_hides_nothing(void **state)
         tell_of(world, 1, "Normal", "SuccessfulDeletePod", i);
     tell_of(world, 1, "Warning", "TFJobFailed", 0);
     sim_loop_run_for(world->loop, 60 * 1000);
-    assert_in_range(world->api.requests.count, 20, 27); /* the first of each reason is free */
+    /* The first event of each reason is not limited. */
+    assert_in_range(world->api.requests.count, 20, 27);
     assert_int_equal(fake_api_count(&world->api, "TFJobSucceeded"), 1);
     assert_int_equal(fake_api_count(&world->api, "TFJobFailed"), 1);
-    /* The last message and the whole count are there in the end. */
+    /* In the end the last message and the full count are written. */
     assert_int_equal(fake_api_count(&world->api, "{\"count\":991,"), 2);
     assert_int_equal(fake_api_count(&world->api, "events): number 999\""), 2);
 }
@@ -255,10 +258,11 @@ static void many_reasons_share_an_objects_budget(void **state)
             tell_of(world, 1, "Warning", reason, round);
         }
     sim_loop_run_for(world->loop, 1000);
-    assert_int_equal(fake_api_count(&world->api, "POST"), 40); /* the first of each */
+    assert_int_equal(fake_api_count(&world->api, "POST"), 40); /* the first event of each reason */
     tell_of(world, 2, "Warning", "R0", 0);
     sim_loop_run_for(world->loop, 1000);
-    assert_int_equal(fake_api_count(&world->api, "POST"), 41); /* another object has its own */
+    /* Another object has its own budget. */
+    assert_int_equal(fake_api_count(&world->api, "POST"), 41);
 }
 
 int main(void)

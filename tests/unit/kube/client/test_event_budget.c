@@ -1,4 +1,4 @@
-/* How many events may be written, as a table over time. */
+/* Tests how many events may be written, with a table over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,8 @@ static void a_reason_takes_twelve_and_an_object_twenty_five(void **state)
     assert_int_equal(take_all(*state, "job", "exited", 0), 1);
     assert_false(kube_event_budget_is_first(*state, "job", "exited"));
     assert_true(kube_event_budget_is_first(*state, "job", "failed"));
-    assert_int_equal(take_all(*state, "job", "failed", 0), 1); /* the first is always told */
+    /* The first event is always written. */
+    assert_int_equal(take_all(*state, "job", "failed", 0), 1);
     assert_int_equal(take_all(*state, "other", "created", 0), 12);
 }
 

@@ -1,5 +1,5 @@
-/* Credential plugins: real commands, what they are told, what of their answers is taken, and what a
- * person is told where one fails; and running them again, in virtual time. */
+/* Tests credential plugins with real commands: their environment, which answers are accepted, and
+ * the error if a plugin fails. Also tests renewals in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct shell {
     char *env[2];
 };
 
-/* A plugin that is a line of shell. */
+/* Makes a plugin from a shell script. */
 static const struct exec_plugin *shell(struct shell *shell, const char *script)
 {
     *shell = (struct shell){
@@ -46,7 +46,7 @@ static const struct exec_plugin *shell(struct shell *shell, const char *script)
 static void answers_are_taken_or_refused(void **state)
 {
     static const struct {
-        const char *text, *word; /* NULL: taken */
+        const char *text, *word; /* NULL: accepted */
     } CASES[] = {
         {GOOD("abc"), NULL},
         {HEAD "{\"clientCertificateData\":\"C\",\"clientKeyData\":\"K\"}}", NULL},
@@ -88,7 +88,8 @@ static void it_is_told_what_it_needs(void **state)
     struct shell plugin;
     struct exec_credential credential;
     struct err err = ERR_INIT;
-    /* The variables, ours over those of this process; no input; and all that it prints. */
+    /* The plugin's variables override those of this process. It has no input, and all its output is
+     * read. */
     setenv("ADDED", "from the process", 1);
     const char *script = "[ \"$ADDED\" = 'from the kubeconfig' ] || exit 1\n"
                          "case $KUBERNETES_EXEC_INFO in *'\"interactive\":false'*) ;; *) exit 2 ;; "
@@ -151,7 +152,8 @@ static void a_failure_says_who_how_and_what_to_do(void **state)
     arena_free(arena);
 }
 
-/* A child that stays behind with the pipes must not hold us, and one that hangs can be given up. */
+/* A child of the plugin that keeps the pipes open must not block us, and a plugin that hangs can be
+ * canceled. */
 static void only_the_plugin_itself_is_waited_for(void **state)
 {
     struct arena *arena = arena_new();
@@ -184,11 +186,11 @@ enum { START_S = 1700000000 };
 
 struct world {
     struct loop *loop;
-    char path[64]; /* where the plugin counts its runs */
+    char path[64]; /* the file in which the plugin counts its runs */
     char script[500];
     struct shell shell;
     struct exec_renewal *renewal;
-    char token[32]; /* the last one */
+    char token[32]; /* the last token */
     char failure[ERR_MESSAGE_MAX];
     int renewed, failed;
 };
@@ -226,7 +228,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Tokens 1, 2, 3, …, each good until the time of `expires` (a script of date's). */
+/* The plugin returns tokens 1, 2, 3, …, each with this expiry. */
 static void begin(struct world *world, const char *expires, int64_t first_expires_s)
 {
     snprintf(world->script, sizeof(world->script),
@@ -257,11 +259,11 @@ static void a_credential_is_renewed_before_it_expires(void **state)
     assert_string_equal(world->token, "1");
     run_to(world, 3539);
     assert_int_equal(world->renewed, 1);
-    run_to(world,
-           3541); /* the same again, which is about to expire: after a fifth of what is left */
+    /* The expiry is the same and near: the next run is after a fifth of the time left. */
+    run_to(world, 3541);
     assert_int_equal(world->renewed, 2);
     assert_int_equal(world->failed, 0);
-    run_to(world, 3600); /* the third run fails, and is tried again */
+    run_to(world, 3600); /* the third run fails and is retried */
     assert_true(world->failed == 1 && world->renewed >= 3);
     assert_string_equal(world->failure,
                         "credential plugin 'sh' ended with exit code 9: the third fails");
@@ -271,13 +273,14 @@ static void a_refusal_runs_it_again_but_not_in_a_circle(void **state)
 {
     struct world *world = *state;
     begin(world, "", 0);
-    run_to(world, 1000); /* it never expires */
+    run_to(world, 1000); /* the token never expires */
     assert_int_equal(world->renewed, 0);
     exec_renewal_rejected(world->renewal);
     exec_renewal_rejected(world->renewal);
     run_to(world, 1001);
     assert_int_equal(world->renewed, 1);
-    exec_renewal_rejected(world->renewal); /* the new one, too: not at once */
+    /* The new token is rejected, too: the next run is delayed. */
+    exec_renewal_rejected(world->renewal);
     run_to(world, 1004);
     assert_int_equal(world->renewed, 1);
     run_to(world, 1006);

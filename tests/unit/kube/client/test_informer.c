@@ -1,4 +1,4 @@
-/* The informer against a fake API with faults, in virtual time. */
+/* Tests the informer against a fake API with faults, in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static void lists_then_watches(void **state)
     position = 0;
     assert_null(kube_informer_next(world->informer, "other", &position));
 
-    /* A reference outlives the object's place in the copy. */
+    /* A reference outlives the object's place in the cache. */
     kube_object_ref(object);
     fake_api_delete(&world->api, "a");
     sim_loop_run_for(world->loop, 10);
@@ -135,7 +135,7 @@ static void lists_page_by_page(void **state)
     assert_int_equal(fake_api_count(&world->api, "limit="), 3);
     assert_int_equal(fake_api_count(&world->api, "continue=4"), 1);
 
-    /* A list again knows what is gone, whichever page it was on. */
+    /* A new list finds which objects are gone, on whichever page they were. */
     fake_api_delete_unseen(&world->api, "d");
     fake_api_delete_unseen(&world->api, "a");
     world->api.oldest_revision = world->api.revision;
@@ -144,7 +144,8 @@ static void lists_page_by_page(void **state)
     take_log(world, "-d; -a; ");
 }
 
-/* A token that is too old: the list begins anew, and nothing is told twice. */
+/* The continue token is too old: the informer lists again from the start, and reports no object
+ * twice. */
 static void begins_anew_when_a_page_is_refused(void **state)
 {
     struct world *world = *state;
@@ -161,7 +162,7 @@ static void begins_anew_when_a_page_is_refused(void **state)
     take_log(world, "+a1; +b1; +c1; ");
 }
 
-/* A line that looks alive and brings nothing, not even bookmarks, is given up for a new one. */
+/* A watch that is open but brings nothing, not even bookmarks, is replaced. */
 static void does_not_trust_a_silent_watch(void **state)
 {
     struct world *world = *state;
@@ -187,7 +188,7 @@ static void begins_a_doubted_watch_anew(void **state)
     start(world);
     sim_loop_run_for(world->loop, 2000);
     kube_informer_resync(world->informer);
-    kube_informer_resync(world->informer); /* was just done */
+    kube_informer_resync(world->informer); /* does nothing, since a resync was just done */
     sim_loop_run_for(world->loop, 10);
     assert_int_equal(fake_api_count(&world->api, "watch=true"), 2);
     fake_api_put(&world->api, "a", "1");
@@ -263,7 +264,7 @@ static void resumes_after_a_lost_connection(void **state)
     fake_api_delete(&world->api, "a");
     sim_loop_run_for(world->loop, 1000);
     take_log(world, "+a1; +b1; +c1; -a; ");
-    /* From where it was: nothing was listed again. */
+    /* The watch resumes from its last revision, without a new list. */
     assert_int_equal(fake_api_count(&world->api, "GET") - fake_api_count(&world->api, "watch=true"),
                      1);
     assert_int_equal(fake_api_count(&world->api, "resourceVersion=102"), 1);
@@ -297,12 +298,12 @@ static void lists_again_when_history_is_gone(void **state)
         fake_api_cut_watches(&world.api, false);
         fake_api_delete_unseen(&world.api, "b");
         fake_api_put(&world.api, "a", "2");
-        world.api.history.count--; /* of which nobody hears */
+        world.api.history.count--; /* the informer must not see this event */
         free(world.api.history.items[world.api.history.count].line);
         fake_api_put(&world.api, "d", "1");
         world.api.oldest_revision = world.api.revision;
         sim_loop_run_for(world.loop, 5000);
-        /* What is the same is not told again. */
+        /* An unchanged object is not reported again. */
         take_log(&world, "~a2; +d1; -b; ");
         fake_api_put(&world.api, "e", "1");
         sim_loop_run_for(world.loop, 10);
@@ -347,7 +348,7 @@ static void waits_longer_each_time(void **state)
     take_log(world, "+a1; ");
 }
 
-/* A server that ends each watch at once must not be asked in a circle. */
+/* If a server ends each watch at once, the informer must not ask without a delay. */
 static void does_not_spin_on_short_watches(void **state)
 {
     struct world *world = *state;
@@ -362,13 +363,13 @@ static void does_not_spin_on_short_watches(void **state)
 static void is_freed_whenever(void **state)
 {
     struct world *world = *state;
-    /* With a list under way. */
+    /* The informer is freed while a list is in flight. */
     world->api.delay_ms = 100;
     start(world);
     sim_loop_run_for(world->loop, 10);
     world->informer = kube_informer_free(world->informer);
     sim_loop_run_for(world->loop, 1000);
-    /* While it waits. */
+    /* The informer is freed while it waits. */
     world->api.fail_count = 1;
     world->api.fail_status = 503;
     start(world);
@@ -376,7 +377,7 @@ static void is_freed_whenever(void **state)
     world->informer = kube_informer_free(world->informer);
     sim_loop_run_for(world->loop, 1000);
     take_log(world, "");
-    /* From within a change, of a list and of a watch. */
+    /* The informer is freed in its own callback, during a list and during a watch. */
     world->api.delay_ms = 0;
     world->free_on_change = true;
     fake_api_put(&world->api, "a", "1");
@@ -396,7 +397,7 @@ static void is_freed_whenever(void **state)
     assert_int_equal(world->api.watchers.count, 0);
 }
 
-/* Changes and faults drawn from the loop's seed, then peace. */
+/* Makes changes and faults from the loop's seed, and then no more faults. */
 static void live_through_faults(struct world *world, uint64_t seed)
 {
     begin(world, seed);

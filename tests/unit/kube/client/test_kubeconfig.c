@@ -1,4 +1,4 @@
-/* Kubeconfigs: read as kubectl reads them, written so that kubectl can. */
+/* Tests kubeconfigs: read like kubectl reads them, and written so that kubectl can read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void keeps_the_namespace_that_was_chosen(void **state)
         const char *before, *token, *namespace_;
     } CASES[] = {
         {CHOSEN, "t", "mine"},
-        {CHOSEN, "another cluster's", "default"}, /* which may not have that namespace */
+        {CHOSEN, "another cluster's", "default"}, /* another cluster may not have that namespace */
         {"no kubeconfig", "t", "default"},
     };
     struct world *world = *state;
@@ -112,7 +112,7 @@ static void keeps_the_namespace_that_was_chosen(void **state)
     }
 }
 
-/* Pods have the file covered, not its name: it is written over where it stands. */
+/* The file is overwritten in place, because pods have a bind mount of it. */
 static void a_kubeconfig_is_written_in_place(void **state)
 {
     struct world *world = *state;
@@ -170,7 +170,7 @@ static void reads_what_others_wrote(void **state)
     assert_string_equal(config.ca_pem, "CA");
     assert_string_equal(config.cert_pem, "CERT");
     assert_string_equal(config.key_pem, "key");
-    assert_null(config.cert_file); /* the key could not follow */
+    assert_null(config.cert_file); /* a single file could not include the key */
     assert_string_equal(config.token, "secret");
     assert_string_equal(config.token_file, path_of(world, "token"));
     assert_string_equal(config.namespace_, "default");
@@ -194,7 +194,7 @@ static void refuses(void **state)
     static const struct {
         const char *text;
         enum err_code code;
-        const char *word; /* in the message */
+        const char *word; /* expected in the message */
     } CASES[] = {
         {"", ERR_INVALID, "0 documents"},
         {"a: [", ERR_BAD_REQUEST, "config"},
@@ -250,11 +250,11 @@ static void refuses(void **state)
                      -ERR_NOT_FOUND);
 }
 
-/* The place and the line, but no credential: this ends up in logs. */
+/* The message has the position and the line, but no credential, since it ends up in logs. */
 static void points_at_what_is_wrong(void **state)
 {
     static const struct {
-        const char *text, *message; /* behind "kubeconfig: <path>" */
+        const char *text, *message; /* the text after "kubeconfig: <path>" */
     } CASES[] = {
         {"users:\n- name: u\n  user:\n    token: s3cret: 4\n",
          ":4:18: mapping values are not allowed in this context\n"
@@ -286,7 +286,7 @@ static void points_at_what_is_wrong(void **state)
     }
 }
 
-/* At each limit, and one past it: the file, and a plugin's arguments and variables. */
+/* Each limit and one past it: the file, and a plugin's arguments and variables. */
 static void limits_hold_at_the_last_one(void **state)
 {
     enum { FILE_MAX = 4 << 20, LIST_MAX = 1000 };
@@ -350,7 +350,8 @@ static void reads_the_whole_of_a_plugin(void **state)
         "\"cluster\":{\"server\":\"https://a\",\"tls-server-name\":\"b\","
         "\"certificate-authority-data\":\"Q0E=\",\"config\":{\"zone\":7}},\"interactive\":false}}");
     assert_non_null(strstr(kubeconfig_rejection_text(world->arena, &config), "bin/login"));
-    /* A name without a slash is $PATH's; a token of the kubeconfig itself goes before a plugin. */
+    /* A command without a slash is searched in $PATH. A token in the kubeconfig takes precedence
+     * over a plugin. */
     put(world, "config", REST("{server: 'https://a'}", "{exec: {command: login, " V1B "}}"));
     assert_int_equal(kubeconfig_read(world->arena, path_of(world, "config"), NULL, &config, NULL),
                      0);
@@ -416,8 +417,8 @@ static void reads_names_proxies_and_impersonation(void **state)
     assert_null(header);
 }
 
-/* Of several files: the first current-context, the first entry of a name, and each entry's paths
- * beside its own file. */
+/* Several files are merged: the first current-context and the first entry of each name count.
+ * Relative paths of an entry start at the entry's own file. */
 static void several_files_are_one(void **state)
 {
     struct world *world = *state;
@@ -441,7 +442,7 @@ static void several_files_are_one(void **state)
     assert_string_equal(config.server, "https://one");
     assert_string_equal(config.namespace_, "first");
     assert_string_equal(config.token, "t");
-    assert_string_equal(config.path, two); /* where the credential stands */
+    assert_string_equal(config.path, two); /* the file with the credential */
     put(world, "two/config", "a: [");
     assert_true(kubeconfig_find(world->arena, NULL, NULL, &config, &err) < 0);
     assert_non_null(strstr(err.message, two));
@@ -465,12 +466,12 @@ static void tells_where_certificates_come_from(void **state)
                     "{client-certificate: cert.pem, client-certificate-data: YQ==, client-key: "
                     "key.pem}"));
     assert_int_equal(kubeconfig_read(world->arena, path, NULL, &config, NULL), 0);
-    assert_string_equal(config.cert_pem, "a"); /* data goes before a file */
+    assert_string_equal(config.cert_pem, "a"); /* data takes precedence over a file */
     assert_null(config.cert_file);
     assert_null(config.key_file);
 }
 
-/* Which credential it is, and where. */
+/* The message names the credential and its file. */
 static void tells_the_way_out_of_a_refusal(void **state)
 {
     static const struct {

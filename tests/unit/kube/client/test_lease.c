@@ -1,4 +1,4 @@
-/* Who leads, and what is written for it. */
+/* Tests which candidate leads by a Lease, and what it writes into the Lease. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void decides_as_client_go_does(void **state)
          KUBE_LEASE_WAIT},
         {"{'spec': {'holderIdentity': 'you', 'leaseDurationSeconds': 15}}", 1000, 16000,
          KUBE_LEASE_TAKE},
-        /* The holder's word about its duration counts, and never its clock. */
+        /* The duration that the holder wrote counts, but never its clock. */
         {"{'spec': {'holderIdentity': 'you', 'leaseDurationSeconds': 60,"
          " 'renewTime': '1999-01-01T00:00:00.000000Z'}}",
          1000, 60999, KUBE_LEASE_WAIT},
@@ -100,7 +100,7 @@ static void any_change_makes_another_record(void **state)
     assert_string_not_equal(kube_lease_record(arena, renewed), record);
     struct json *taken = kube_lease_write(arena, lease, "n", "l", "b", 15000, 1000);
     assert_string_not_equal(kube_lease_record(arena, taken), record);
-    /* Somebody labelled it: that keeps nobody's lease alive. */
+    /* A new label does not count as a renewal of the lease. */
     kube_meta_set_label(arena, lease, "x", "y");
     assert_string_equal(kube_lease_record(arena, lease), record);
 }

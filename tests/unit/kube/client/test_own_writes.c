@@ -1,4 +1,4 @@
-/* A controller waits for what it wrote itself, and not for ever. */
+/* Tests that a controller waits until its informers show its own writes, but not forever. */
 #include "kube/client/own_writes.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void test_waits_until_seen(void **state)
     kube_own_writes_release(&writes);
 }
 
-/* An answer that comes late must not make it wait for less. */
+/* A late answer with an older version must not shorten the wait. */
 static void test_takes_the_newest_version(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -45,7 +45,7 @@ static void test_takes_the_newest_version(void **state)
     kube_own_writes_release(&writes);
 }
 
-/* It is told once that the informers are behind, and then waited as long again. */
+/* The caller is told once that the informers are behind. Then the wait lasts as long again. */
 static void test_doubts_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -62,7 +62,7 @@ static void test_doubts_once(void **state)
     kube_own_writes_release(&writes);
 }
 
-/* A pod that was deleted at once may never be shown. */
+/* An informer may never show a pod that was deleted at once. */
 static void test_gives_up(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* A pass over a workload, with calls that the test answers by hand. */
+/* Tests a pass over a workload, with calls that the test answers itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,14 +23,14 @@ struct world {
     struct fake_api api;
     struct kube_client *client;
     struct kube_object *job;
-    struct list_head list; /* struct kube_pass */
+    struct list_head list; /* of struct kube_pass */
     struct kube_pass pass;
     bool is_released;
     struct kube_own_writes writes;
-    size_t calls[STAGES]; /* that each stage has */
+    size_t calls[STAGES]; /* number of calls per stage */
     int jump_from, jump_to;
-    char
-        log[256]; /* "stage.call " for each that starts, "<stage " for one that is through, "end" */
+    /* "stage.call " for each call that starts, "<stage " for each stage that ends, "end" */
+    char log[256];
 };
 
 __attribute__((format(printf, 2, 3))) static void note(struct world *world, const char *format, ...)
@@ -124,7 +124,7 @@ static void ends_from_the_loop(void **state)
 {
     struct world *world = *state;
     kube_pass_start(&world->pass);
-    assert_string_equal(world->log, "<0 <1 <2 "); /* not from within the start */
+    assert_string_equal(world->log, "<0 <1 <2 "); /* the end does not come from within the start */
     loop_run(world->loop);
     assert_string_equal(world->log, "<0 <1 <2 end");
 }
@@ -138,7 +138,7 @@ static void keeps_so_many_calls_under_way(void **state)
     assert_string_equal(world->log, "0.0 0.1 ");
     kube_pass_answered(&world->pass);
     assert_string_equal(world->log, "0.0 0.1 0.2 ");
-    /* A stage waits for every call of the one before. */
+    /* A stage waits for every call of the stage before. */
     kube_pass_answered(&world->pass);
     assert_string_equal(world->log, "0.0 0.1 0.2 ");
     kube_pass_answered(&world->pass);
@@ -197,7 +197,7 @@ static void gives_up(struct world *world, enum err_code code, const char *log)
     kube_pass_abort(&world->pass, &err);
     kube_pass_answered(&world->pass);
     loop_run(world->loop);
-    assert_string_equal(world->log, "0.0 0.1 "); /* an answer is still to come */
+    assert_string_equal(world->log, "0.0 0.1 "); /* one answer is still missing */
     kube_pass_answered(&world->pass);
     loop_run(world->loop);
     assert_string_equal(world->log, log);
@@ -241,7 +241,7 @@ static void holds_until_it_is_released(void **state)
     kube_pass_start(&world->pass);
     kube_client_free(world->client);
     world->client = NULL;
-    release(world); /* before its end has come: it never comes */
+    release(world); /* released before the end, which then never comes */
     loop_run(world->loop);
     assert_string_equal(world->log, "<0 <1 <2 ");
     for (size_t i = 0; i < 2; i++) {
@@ -272,7 +272,7 @@ static void holds_a_map_by_name(void **state)
     assert_int_equal(a->references, 2);
     map_release(&map);
     for (size_t i = 0; i < 3; i++)
-        kube_object_unref(objects[i]); /* the pass has its own */
+        kube_object_unref(objects[i]); /* the pass has its own references */
     assert_int_equal(a->references, 1);
 }
 
@@ -285,7 +285,7 @@ static void is_in_the_list_of_its_owner(void **state)
         others[i].loop = world->loop;
     }
     assert_ptr_equal(LIST_FIRST(&world->list, struct kube_pass, link), &others[1]);
-    kube_pass_release(&others[0]); /* from the middle */
+    kube_pass_release(&others[0]); /* in the middle of the list */
     assert_ptr_equal(others[1].link.next, &world->pass.link);
     kube_pass_release(&others[1]);
     assert_ptr_equal(LIST_FIRST(&world->list, struct kube_pass, link), &world->pass);

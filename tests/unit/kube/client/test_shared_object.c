@@ -1,4 +1,5 @@
-/* Objects of a family share what is the same, and each is what it was, whoever else is gone. */
+/* Tests that similar objects share equal parts of their JSON, and that each stays intact when
+ * others are freed. */
 #include "kube/client/shared_object.h"
 
 #include "base/rand.h"
@@ -58,7 +59,7 @@ static void test_family(void **state)
     assert_ptr_equal(third->base, first);
     assert_ptr_equal(json_get(second->json, "spec"), json_get(first->json, "spec"));
     assert_true(arena_used(second->arena) < arena_used(first->arena) / 2);
-    assert_null(other->base); /* another family */
+    assert_null(other->base); /* belongs to another family */
     kube_object_unref(first);
     kube_object_families_drop_unused(&siblings);
     expect(second, "mnist-worker-1", "Pending");
@@ -71,7 +72,7 @@ static void test_family(void **state)
     kube_object_unref(other);
 }
 
-/* Nothing is held for a family that is gone. */
+/* No memory is kept for a family that is gone. */
 static void test_tidy(void **state)
 {
     struct kube_object_families siblings = {0};
@@ -85,7 +86,7 @@ static void test_tidy(void **state)
         assert_null(siblings.bases[i]);
 }
 
-/* The same slot for what is not alike: the newest is the one to share with. */
+/* Objects that are not alike can have the same slot. The newest object is shared with. */
 static void test_strangers(void **state)
 {
     struct kube_object_families siblings = {0};
@@ -108,7 +109,7 @@ static void test_strangers(void **state)
     arena_free(arena);
 }
 
-/* Changes of many in any order, against copies that share nothing. */
+/* Random changes of many objects, compared with copies that share nothing. */
 static void test_random(void **state)
 {
     enum { OBJECTS = 40 };

@@ -1,4 +1,4 @@
-/* The stream of a watch at its limit; the rest of it is tested through the client. */
+/* Tests the limit of the watch decoder. Other tests of it go through the client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static bool count_event(void *context, const char *type, struct json *object)
     return true;
 }
 
-/* One event of so many bytes, fed in pieces of so many. */
+/* Feeds one event of `size` bytes in pieces of `piece` bytes. */
 static int feed_event(size_t size, size_t piece, int *ret_events)
 {
     static const char HEAD[] = "{\"type\":\"ADDED\",\"object\":{\"a\":\"", TAIL[] = "\"}}";

@@ -1,4 +1,4 @@
-/* The work queue in virtual time. */
+/* Tests the work queue in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void work(void *context, const char *key)
     if (world->finish) {
         world->running--;
         workqueue_done(world->queue, key, world->fail);
-        assert_true(strlen(key) > 0); /* still there */
+        assert_true(strlen(key) > 0); /* the key is still valid */
     }
     if (world->free_queue)
         world->queue = workqueue_free(world->queue);
@@ -69,7 +69,7 @@ static void works_each_key_once(void **state)
     workqueue_add(world->queue, "b");
     workqueue_add(world->queue, "a");
     assert_int_equal(workqueue_length(world->queue), 2);
-    assert_string_equal(world->log, ""); /* not from within the addition */
+    assert_string_equal(world->log, ""); /* work does not start from within the call */
     loop_run(world->loop);
     assert_string_equal(world->log, "a@0 b@0 ");
     assert_int_equal(workqueue_length(world->queue), 0);
@@ -119,7 +119,7 @@ static void delays_and_the_earliest_wins(void **state)
     assert_int_equal(workqueue_length(world->queue), 1);
     loop_run(world->loop);
     assert_string_equal(world->log, "b@0 a@50 ");
-    /* Work now does not make a later appointment void. */
+    /* Work that is done now does not cancel a later timer. */
     workqueue_add_after(world->queue, "a", 10);
     workqueue_add(world->queue, "a");
     loop_run(world->loop);
@@ -136,7 +136,7 @@ static void puts_off(void **state)
     assert_int_equal(workqueue_length(world->queue), 0);
     loop_run(world->loop);
     assert_string_equal(world->log, "a@0 a@40 ");
-    /* News do not wait for the appointment. */
+    /* A new item does not wait for the timer. */
     workqueue_defer(world->queue, "a", 40);
     workqueue_add(world->queue, "a");
     world->finish = true;
@@ -159,7 +159,7 @@ static void backs_off_and_forgets(void **state)
     workqueue_add(world->queue, "a");
     sim_loop_run_for(world->loop, 10);
     assert_string_equal(world->log, "a@75 a@80 ");
-    /* The wait ends growing at half a minute. */
+    /* The delay stops growing at half a minute. */
     sim_loop_run_for(world->loop, 300 * 1000);
     *world->log = '\0';
     sim_loop_run_for(world->loop, 60 * 1000 - 1);

@@ -1,4 +1,4 @@
-/* The list of built-in kinds: its rows fit together, and are found. */
+/* Tests the list of built-in kinds: its rows are consistent, and lookups find them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void kinds_are_in_the_order_of_groups(void **state)
 static void kinds_are_found(void **state)
 {
     assert_ptr_equal(kube_kind_find("v1", "Pod"), &KUBE_POD_KIND);
-    /* One kind and plural, two groups. */
+    /* The same kind and plural in two groups. */
     assert_ptr_equal(kube_kind_find("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
                      &KUBE_PODGROUP_KIND);
     assert_ptr_equal(kube_kind_find("scheduling.volcano.sh/v1beta1", "PodGroup"),

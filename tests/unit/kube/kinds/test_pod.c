@@ -1,4 +1,4 @@
-/* Pods: what is filled in and what is refused, in Kubernetes' words. */
+/* Tests pods: which defaults are set, and what is rejected with Kubernetes' messages. */
 #include "base/str.h"
 #include "kube/kinds/pod/pod.h"
 #include "kube/schema/decode.h"
@@ -16,7 +16,7 @@ static int complete(struct json *pod, struct err *err)
     return 0;
 }
 
-/* The complaints about a pod with this spec, after defaulting; "" for none. */
+/* Returns the errors of a pod with this spec, after defaulting; "": none. */
 static const char *complaints(const char *spec)
 {
     struct field_errors errors;
@@ -96,7 +96,8 @@ static void test_refused(void **state)
         assert_string_equal(complaints(rows[i].spec), rows[i].complaint);
 }
 
-/* Where files of volumes may lie: below the volume, and not where the node keeps its own. */
+/* Paths of files in volumes must stay below the volume, and must not be names that the node uses
+ * itself. */
 static void test_paths_of_files(void **state)
 {
 #define ITEM(path) "{\"items\":[{\"key\":\"k\",\"path\":\"" path "\"}],"
@@ -195,7 +196,7 @@ static void test_defaults(void **state)
     assert_non_null(json_get(volume, "emptyDir"));
     assert_int_equal(json_get_int(json_get(volume->next, "configMap"), "defaultMode", 0), 0644);
     assert_string_equal(json_get_string(json_get(pod, "status"), "qosClass", ""), "Burstable");
-    /* Defaulting what was defaulted changes nothing. */
+    /* Setting the defaults twice changes nothing. */
     struct json *again = json_clone(arena, pod);
     kube_pod_defaults(arena, again);
     assert_true(json_equal(again, pod));

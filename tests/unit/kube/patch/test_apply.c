@@ -1,5 +1,6 @@
-/* Server-side apply, step by step: each row is one write, by whom, and what came of it. What the
- * real server answers to whole scenarios is compared in tests/unit/engine/api/test_apply.c. */
+/* Tests server-side apply step by step. Each row is one write: its manager, its operation, and the
+ * result. tests/unit/engine/api/test_apply.c compares whole scenarios with the answers of a real
+ * server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +19,8 @@ struct step {
     const char *manager;
     enum { APPLY, FORCE, UPDATE } how;
     const char *text;
-    const char *object;  /* without metadata; NULL: it fails */
-    const char *message; /* of the failure, or "a:APPLIED_FIELDS b:…" */
+    const char *object;  /* the result without metadata; NULL: the write fails */
+    const char *message; /* the error, or the owners as "a:APPLIED_FIELDS b:…" */
 };
 
 static struct managed_write write_by(const struct schema_object *type, const char *manager)
@@ -80,7 +81,7 @@ static void two_managers_share_and_fight(void **state)
          "aA:{'f:data':{'f:x':{},'f:y':{}}} bA:{'f:data':{'f:y':{},'f:z':{}}}"},
         {"b", APPLY, "{'data':{'x':'2'}}", NULL,
          "Apply failed with 1 conflict: conflict with 'a': .data.x"},
-        /* What one drops and the other wants stays. */
+        /* A field that one manager drops stays if another manager owns it. */
         {"b", FORCE, "{'data':{'x':'2'}}", "{'data':{'x':'2','y':'1'}}",
          "aA:{'f:data':{'f:y':{}}} bA:{'f:data':{'f:x':{}}}"},
         {"a", APPLY, "{'data':{'x':'1'}}", NULL,
@@ -89,7 +90,7 @@ static void two_managers_share_and_fight(void **state)
          "aA:{'f:data':{'f:x':{}}} bA:{'f:data':{'f:x':{}}}"},
         {"b", APPLY, "{'metadata':{'labels':{'l':'1'}}}", "{'data':{'x':'2'}}",
          "aA:{'f:data':{'f:x':{}}} bA:{'f:metadata':{'f:labels':{'f:l':{}}}}"},
-        /* The last one out closes the door. */
+        /* The last owner of a field removes it. */
         {"a", APPLY, "{'kind':'ConfigMap'}", "{'kind':'ConfigMap'}",
          "bA:{'f:metadata':{'f:labels':{'f:l':{}}}}"},
     };
@@ -126,13 +127,13 @@ static void elements_come_and_go(void **state)
          "{'spec':{'containers':[{'name':'x','image':'1'},{'name':'y','image':'2'},{'name':'z'}]},"
          "'status':{}}",
          NULL},
-        /* b still wants y. */
+        /* Manager b still owns y. */
         {"a", APPLY, CONTAINERS("{'name':'x'}"),
          "{'spec':{'containers':[{'name':'x'},{'name':'y','image':'2'},{'name':'z'}]},'status':{}}",
          NULL},
         {"b", APPLY, CONTAINERS("{'name':'z','args':['1','2']}"),
          "{'spec':{'containers':[{'name':'x'},{'name':'z','args':['1','2']}]},'status':{}}", NULL},
-        /* A list that is owned as a whole. */
+        /* A list that has one owner as a whole. */
         {"a", APPLY, CONTAINERS("{'name':'x'},{'name':'z','args':['1']}"), NULL,
          "Apply failed with 1 conflict: conflict with 'b': .spec.containers[name='z'].args"},
     };
@@ -170,19 +171,20 @@ static void owns(struct arena *arena, struct managed_fields *managed, const char
 
 #define IN_X(...) "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"x\\\"}':{" __VA_ARGS__ "}}}}"
 
-/* Without an owner are the server's own: defaults. */
+/* Fields without an owner are defaults of the server. */
 static void what_nobody_owns_stays_unless_it_hangs_on_it(void **state)
 {
     static const struct {
         const struct schema_object *type;
         const char *live, *mine, *theirs, *config, *result;
     } SAMPLES[] = {
-        /* The element stays for the other, and so does what nobody owns in it. */
+        /* The element stays because another manager owns it, and so does a field in it without an
+         * owner. */
         {&TYPE_POD, "{'spec':{'containers':[{'name':'x','image':'i','tty':true}]}}",
          IN_X("'.':{},'f:image':{},'f:name':{}"), IN_X("'.':{},'f:name':{}"),
          "{'spec':{'nodeName':'n'}}",
          "{'spec':{'containers':[{'name':'x','tty':true}],'nodeName':'n'}}"},
-        /* Nobody wants anything of the strategy any more. */
+        /* No manager owns a field of the strategy any more. */
         {&TYPE_DEPLOYMENT,
          "{'spec':{'replicas':1,'strategy':{'type':'T','rollingUpdate':{'maxSurge':2}}}}",
          "{'f:spec':{'f:strategy':{'f:rollingUpdate':{'f:maxSurge':{}}}}}", NULL,
@@ -256,27 +258,27 @@ static void kubectl_comes_from_its_own_notes(void **state)
     struct json *result;
     (void)state;
     managed_fields_track(arena, &update, NULL, live);
-    /* What kubectl noted is no conflict, … */
+    /* A field that kubectl's annotation has is no conflict. */
     struct json *config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2'}}");
     assert_int_equal(apply_config(arena, &write, live, config, false, &result, &conflicts, NULL),
                      0);
     assert_string_equal(json_get_string(json_at(result, "metadata", "annotations", NULL),
                                         "kubectl.kubernetes.io/last-applied-configuration", ""),
                         "{\"apiVersion\":\"v1\",\"data\":{\"x\":\"2\"}}\n");
-    /* … what it did not is, … */
+    /* A field that the annotation does not have is a conflict. */
     config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2','y':'2'}}");
     assert_int_equal(apply_config(arena, &write, live, config, false, &result, &conflicts, NULL),
                      -ERR_CONFLICT);
     assert_string_equal(conflicts.message, "Apply failed with 1 conflict: conflict with "
                                            "\"kubectl-client-side-apply\" using v1: .data.y");
-    /* … as is what was changed since, … */
+    /* A field that was changed since is a conflict. */
     struct json *changed = json_clone(arena, live);
     json_set_string(arena, json_get(changed, "data"), "x", "changed");
     config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2'}}");
     assert_int_equal(apply_config(arena, &write, changed, config, false, &result, &conflicts, NULL),
                      -ERR_CONFLICT);
     config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2','y':'2'}}");
-    /* … and under another name both are. */
+    /* For another manager both are conflicts. */
     write.manager = "me";
     assert_int_equal(apply_config(arena, &write, live, config, false, &result, &conflicts, NULL),
                      -ERR_CONFLICT);
@@ -335,7 +337,7 @@ static void to_want_what_is_there_is_no_change(void **state)
     write.now_ms = 9000;
     assert_int_equal(apply_config(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
     assert_string_equal(json_to_string(arena, one), json_to_string(arena, two));
-    /* Another one who wants the same has no time of his own. */
+    /* Another manager that applies the same config gets an entry without a time. */
     write.manager = "b";
     assert_int_equal(apply_config(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
     const struct json *entries = json_at(two, "metadata", "managedFields", NULL);

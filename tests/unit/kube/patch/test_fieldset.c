@@ -1,4 +1,4 @@
-/* Sets of paths: FieldsV1 in and out, and the operations on them, written as FieldsV1. */
+/* Tests sets of paths: reading and writing FieldsV1, and the set operations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,13 +28,13 @@ static const char *text_of(struct arena *arena, struct fieldset set)
 static void writes_in_the_order_of_kubernetes(void **state)
 {
     static const struct {
-        const char *text, *canonical; /* NULL: the same */
+        const char *text, *canonical; /* NULL: the same text */
     } SAMPLES[] = {
         {"{}", NULL},
         {"{'f:a':{},'f:b':{'.':{},'f:c':{}}}", NULL},
-        /* by name, "." first */
+        /* sorted by name, "." first */
         {"{'f:b':{'f:c':{},'.':{}},'f:a':{}}", "{'f:a':{},'f:b':{'.':{},'f:c':{}}}"},
-        /* fields, keys, values, places */
+        /* fields, then keys, values, indexes */
         {"{'i:0':{},'v:1':{},'k:{\\\"a\\\":1}':{},'f:z':{}}",
          "{'f:z':{},'k:{\\\"a\\\":1}':{},'v:1':{},'i:0':{}}"},
         /* numbers by value, before texts, before booleans, before null */
@@ -42,12 +42,12 @@ static void writes_in_the_order_of_kubernetes(void **state)
          "{'v:9':{},'v:9.5':{},'v:10':{},'v:\\\"1\\\"':{},'v:false':{},'v:true':{},'v:null':{}}"},
         {"{'k:{\\\"port\\\":443}':{},'k:{\\\"port\\\":80}':{}}",
          "{'k:{\\\"port\\\":80}':{},'k:{\\\"port\\\":443}':{}}"},
-        /* the fields of a key are sorted, and so two may be one */
+        /* the fields of a key are sorted, so two keys may become one */
         {"{'k:{ \\\"b\\\": 2, \\\"a\\\":1}':{'f:x':{}},'k:{\\\"a\\\":1,\\\"b\\\":2}':{'f:y':{}}}",
          "{'k:{\\\"a\\\":1,\\\"b\\\":2}':{'f:x':{},'f:y':{}}}"},
         {"{'k:{\\\"b\\\":2,\\\"a\\\":1}':{'f:x':{}},'k:{\\\"a\\\":1,\\\"b\\\":2}':{}}",
          "{'k:{\\\"a\\\":1,\\\"b\\\":2}':{'.':{},'f:x':{}}}"},
-        /* what is not known is left out; who has nothing else below is a member */
+        /* unknown entries are left out; a parent with nothing else below it becomes a member */
         {"{'f:a':{'z:future':{'f:b':{}}},'q:x':{}}", "{'f:a':{}}"},
         {"{'f:a':{'.':{}}}", "{'f:a':{}}"},
         {"{'f:':{},'f:f:x':{}}", NULL},
@@ -109,7 +109,7 @@ static void combines(void **state)
         {fieldset_intersection, "{'f:a':{'f:b':{}}}", "{'f:a':{'f:c':{}}}", "{}"},
         {fieldset_difference, "{'f:a':{},'f:c':{'.':{},'f:d':{},'f:e':{}}}",
          "{'f:c':{'f:d':{}},'f:x':{}}", "{'f:a':{},'f:c':{'.':{},'f:e':{}}}"},
-        /* What is below stays. */
+        /* Members below stay. */
         {fieldset_difference, "{'f:c':{'.':{},'f:d':{}}}", "{'f:c':{}}", "{'f:c':{'f:d':{}}}"},
         {fieldset_difference, "{'f:c':{'f:d':{}}}", "{'f:c':{'f:d':{}}}", "{}"},
     };
@@ -119,7 +119,7 @@ static void combines(void **state)
         struct fieldset a = read_set(arena, SAMPLES[i].a), b = read_set(arena, SAMPLES[i].b);
         struct fieldset result = SAMPLES[i].combine(arena, a, b);
         assert_string_equal(text_of(arena, result), quoted(arena, SAMPLES[i].result));
-        /* Sets do not change. */
+        /* The operations do not change their arguments. */
         assert_true(fieldset_equal(a, read_set(arena, SAMPLES[i].a)));
         assert_true(fieldset_equal(b, read_set(arena, SAMPLES[i].b)));
         assert_int_equal(fieldset_is_empty(result), strcmp(SAMPLES[i].result, "{}") == 0);

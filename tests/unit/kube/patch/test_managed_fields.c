@@ -1,5 +1,5 @@
-/* Who owns what after writes that do not apply; entries are written as
- * "manager operation version[/subresource] time fields". */
+/* Tests the managedFields after writes other than apply. Entries are written as "manager operation
+ * version[/subresource] time fields". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void check(struct arena *arena, const struct json *object, const char *ex
     assert_string_equal(entries_of(arena, object), quoted(arena, expected));
 }
 
-/* What the write makes of `old`, or of nothing. */
+/* Returns the object after the write. `old` NULL: the write creates it. */
 static struct json *written(struct arena *arena, struct managed_write write, const struct json *old,
                             const char *text)
 {
@@ -71,10 +71,11 @@ static void a_new_object_is_its_makers(void **state)
         "{\"manager\":\"kubectl\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"" AT(
             "01") "\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":{\".\":{},\"f:k\":{}},"
                   "\"f:metadata\":{\"f:generateName\":{},\"f:labels\":{\".\":{},\"f:x\":{}}}}}");
-    /* Nothing but what is the server's: nobody's. */
+    /* Fields that only the server sets have no manager. */
     map = written(arena, update_by("kubectl", 1), NULL, "{'kind':'x','metadata':{'name':'a'}}");
     assert_null(json_at(map, "metadata", "managedFields", NULL));
-    /* A type of Kubernetes has fields that nobody set, a custom one has not. */
+    /* A built-in type has fields with a zero value that the client did not set; a custom type has
+     * not. */
     struct managed_write write = update_by("m", 1);
     write.type = &TYPE_POD;
     check(arena, written(arena, write, NULL, "{'spec':{'containers':[],'nodeName':'n'}}"),
@@ -94,20 +95,20 @@ static void a_changed_field_changes_hands(void **state)
     check(arena, two,
           "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
                                   "b Update v1 " AT("02") " {'f:data':{'f:y':{},'f:z':{}}}\n");
-    /* Who takes fields away owns nothing by that, and no time changes. */
+    /* A manager that only removes fields owns nothing, and no time changes. */
     struct json *three = written(arena, update_by("c", 3), two, "{'data':{'x':'1','y':'2'}}");
     check(arena, three,
           "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
                                   "b Update v1 " AT("02") " {'f:data':{'f:y':{}}}\n");
-    /* Nothing changed: the same bytes. */
+    /* A write without a change gives the same bytes. */
     struct json *four = json_clone(arena, three);
     struct managed_write write = update_by("c", 4);
     managed_fields_track(arena, &write, three, four);
     assert_string_equal(json_to_string(arena, four), json_to_string(arena, three));
-    /* An entry with nothing left goes. */
+    /* An entry without fields is removed. */
     struct json *five = written(arena, update_by("a", 5), four, "{'data':{'x':'5','y':'5'}}");
     check(arena, five, "a Update v1 " AT("05") " {'f:data':{'.':{},'f:x':{},'f:y':{}}}\n");
-    /* Another version, another subresource: another entry. */
+    /* Another version or another subresource gets its own entry. */
     write = update_by("a", 6);
     write.api_version = "v2";
     struct json *six = written(arena, write, five, "{'data':{'x':'6','y':'5'}}");
@@ -133,10 +134,10 @@ static void clients_may_edit_the_list(void **state)
         {"[{'manager':'n','operation':'Apply','apiVersion':'v1','fieldsType':'FieldsV1',"
          "'fieldsV1':{'f:data':{'f:x':{}}}}]",
          "n Apply v1 - {'f:data':{'f:x':{}}}\n"},
-        /* to forget all */
+        /* an empty list removes all entries */
         {"[]", ""},
         {"[{}]", ""},
-        /* not said, or nonsense */
+        /* null and invalid values are ignored */
         {"null", "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
         {"'x'", "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
         {"[1]", "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
@@ -167,7 +168,7 @@ static void clients_may_edit_the_list(void **state)
         check(arena, written(arena, write, old, text),
               "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n");
     }
-    /* One whose owners are not known stays so. */
+    /* An object without managedFields stays without them. */
     old = read_json(arena, "{'data':{'x':'1'}}");
     check(arena, written(arena, update_by("w", 9), old, "{'data':{'x':'2'}}"), "");
 }

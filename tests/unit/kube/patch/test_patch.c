@@ -1,4 +1,4 @@
-/* Merge patches (the table of RFC 7386) and JSON patches (the examples of RFC 6902). */
+/* Tests merge patches (the table of RFC 7386) and JSON patches (the examples of RFC 6902). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,7 +151,7 @@ static void refuses_json_patches(void **state)
     }
 }
 
-/* Each copy doubles the object: thirty of them would be a billion of nodes, or as deep. */
+/* Each copy doubles the object: thirty copies would make a billion nodes, or as many levels. */
 static void bounds_what_copies_make(void **state)
 {
     static const char *const DOUBLING[] = {"{'op':'copy','from':'','path':'/%zu'}",
@@ -180,7 +180,7 @@ static int apply_many(struct arena *arena, const struct json *current, const cha
     return kube_patch_json(arena, current, operations, &result, NULL);
 }
 
-/* An object of so many members: {'0':'', '1':'', …}, or the other way round. */
+/* Makes an object of `count` members: {'0':'', '1':'', …}, or in descending order. */
 static struct json *large_object(struct arena *arena, size_t count, bool backwards)
 {
     struct json *object = json_object(arena);
@@ -192,7 +192,7 @@ static struct json *large_object(struct arena *arena, size_t count, bool backwar
     return object;
 }
 
-/* At each limit, and one past it. */
+/* Each limit and one past it. */
 static void limits_hold_at_the_last_one(void **state)
 {
     static const char SAME[] = "{'op':'test','path':'/a','value':1}";
@@ -201,7 +201,7 @@ static void limits_hold_at_the_last_one(void **state)
     assert_int_equal(apply_many(arena, current, SAME, KUBE_PATCH_OPERATIONS_MAX), 0);
     assert_int_equal(apply_many(arena, current, SAME, KUBE_PATCH_OPERATIONS_MAX + 1),
                      -ERR_TOO_LARGE);
-    /* Depth: of the object, and of what is put into it. */
+    /* The depth of the object, and of a value that is put into it. */
     for (size_t more = 0; more <= 1; more++) {
         char value[2 * KUBE_PATCH_DEPTH_MAX + 8] = "", patch[sizeof(value) + 64];
         size_t depth = KUBE_PATCH_DEPTH_MAX - 1;
@@ -211,7 +211,7 @@ static void limits_hold_at_the_last_one(void **state)
                  value);
         assert_int_equal(apply_many(arena, current, patch, 1), more ? -ERR_INVALID : 0);
     }
-    /* Bytes that are copied: 16 MiB, of pieces of a quarter. */
+    /* Copied bytes: four pieces of a quarter of the limit. */
     size_t quarter = KUBE_PATCH_COPIED_MAX / 4 - sizeof(struct json) - strlen("t");
     char *text = arena_alloc(arena, quarter + 2);
     memset(text, 'x', quarter + 1);
@@ -233,7 +233,7 @@ static void limits_hold_at_the_last_one(void **state)
         -ERR_TOO_LARGE);
 }
 
-/* Work grows with the members, not with their square: with it this would take minutes. */
+/* The work must grow linearly with the members. Quadratic work would take minutes. */
 static void large_objects_are_merged_at_once(void **state)
 {
     enum { COUNT = 200 * 1000 };

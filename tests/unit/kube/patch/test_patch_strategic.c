@@ -1,6 +1,6 @@
-/* Strategic merge patches: the examples of the Kubernetes documentation ("Update API Objects in
- * Place Using kubectl patch", "Strategic Merge Patch" in the API conventions) and what kubectl
- * apply sends. Results are compared as text, for the order of elements is part of them. */
+/* Tests strategic merge patches: the examples of the Kubernetes documentation ("Update API Objects
+ * in Place Using kubectl patch", "Strategic Merge Patch" in the API conventions) and the patches of
+ * kubectl apply. Results are compared as text, because the order of elements matters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void check(const struct schema_object *type, const struct sample *samples
 static void merges_lists_by_their_key(void **state)
 {
     static const struct sample SAMPLES[] = {
-        /* A new container stands before the one it does not know. */
+        /* A new container comes before a container that the patch does not name. */
         {"{'spec':{'containers':[{'name':'patch-demo-ctr','image':'nginx'}]}}",
          "{'spec':{'containers':[{'name':'patch-demo-ctr-2','image':'redis'}]}}",
          "{'spec':{'containers':[{'name':'patch-demo-ctr-2','image':'redis'},"
@@ -60,14 +60,14 @@ static void merges_lists_by_their_key(void **state)
         {"{'spec':{'containers':[{'name':'a','volumeMounts':[{'mountPath':'/d','name':'v'}]}]}}",
          "{'spec':{'containers':[{'name':'a','volumeMounts':[{'mountPath':'/d','name':'w'}]}]}}",
          "{'spec':{'containers':[{'name':'a','volumeMounts':[{'mountPath':'/d','name':'w'}]}]}}"},
-        /* Tolerations, commands and whatever has no key are replaced whole. */
+        /* Tolerations, commands and other lists without a merge key are replaced as a whole. */
         {"{'spec':{'tolerations':[{'key':'disktype','value':'ssd'}]}}",
          "{'spec':{'tolerations':[{'key':'dedicated','value':'test-team'}]}}",
          "{'spec':{'tolerations':[{'key':'dedicated','value':'test-team'}]}}"},
         {"{'spec':{'containers':[{'name':'a','command':['x','y']}]}}",
          "{'spec':{'containers':[{'name':'a','command':['z']}]}}",
          "{'spec':{'containers':[{'name':'a','command':['z']}]}}"},
-        /* A list that was not there; nulls and directives do not end up in it. */
+        /* The list did not exist; nulls and directives are not stored in it. */
         {"{'spec':{}}",
          "{'spec':{'containers':[{'name':'a','image':null},{'name':'b','$patch':'delete'}]}}",
          "{'spec':{'containers':[{'name':'a'}]}}"},
@@ -80,7 +80,7 @@ static void merges_lists_by_their_key(void **state)
          "'finalizers':['y','x']}}"},
         {"{'metadata':{'labels':{'a':'1','b':'2'}}}", "{'metadata':{'labels':{'a':null,'c':'3'}}}",
          "{'metadata':{'labels':{'b':'2','c':'3'}}}"},
-        /* What changes its type is taken from the patch. */
+        /* A value of another type replaces the old value. */
         {"{'spec':{'containers':'odd','x':1}}", "{'spec':{'containers':[],'x':{'y':1}}}",
          "{'spec':{'containers':[],'x':{'y':1}}}"},
     };
@@ -115,12 +115,12 @@ static void obeys_directives(void **state)
 static void puts_elements_in_order(void **state)
 {
     static const struct sample SAMPLES[] = {
-        /* As kubectl apply sends it when an image changes. */
+        /* kubectl apply sends this when an image changes. */
         {"{'spec':{'containers':[{'name':'a','image':'1'},{'name':'b','image':'1'}]}}",
          "{'spec':{'$setElementOrder/containers':[{'name':'a'},{'name':'b'}],"
          "'containers':[{'name':'b','image':'2'}]}}",
          "{'spec':{'containers':[{'name':'a','image':'1'},{'name':'b','image':'2'}]}}"},
-        /* A new one, last in the order; the sidecar that somebody injected stays where it was. */
+        /* A new container, last in the order; the injected sidecar stays where it was. */
         {"{'spec':{'containers':[{'name':'side'},{'name':'a'}]}}",
          "{'spec':{'$setElementOrder/containers':[{'name':'a'},{'name':'n'}],"
          "'containers':[{'name':'n'}]}}",
@@ -129,7 +129,7 @@ static void puts_elements_in_order(void **state)
         {"{'spec':{'containers':[{'name':'a'},{'name':'b'},{'name':'c'}]}}",
          "{'spec':{'$setElementOrder/containers':[{'name':'c'},{'name':'b'},{'name':'a'}]}}",
          "{'spec':{'containers':[{'name':'c'},{'name':'b'},{'name':'a'}]}}"},
-        /* One is removed: the order names what is left. */
+        /* One container is removed; the order names the others. */
         {"{'spec':{'containers':[{'name':'a'},{'name':'b'},{'name':'c'}]}}",
          "{'spec':{'$setElementOrder/containers':[{'name':'c'},{'name':'a'}],"
          "'containers':[{'name':'b','$patch':'delete'}]}}",
@@ -173,9 +173,9 @@ static void knows_the_other_types(void **state)
     CHECK(&TYPE_CONFIG_MAP, MAPS);
 }
 
-/* Pods and patches drawn at random, with what `kubectl patch --local` of version 1.32 made of them:
- * upstream's own implementation. Not among them are patches which contradict themselves and new
- * elements with directives inside, which upstream leaves in the object. */
+/* Random pods and patches, with the results of `kubectl patch --local` of version 1.32. Patches
+ * that contradict themselves, and new elements with directives inside, are left out, because
+ * Kubernetes leaves those directives in the object. */
 static void agrees_with_kubectl(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -260,7 +260,7 @@ static struct json *texts(struct arena *arena, size_t count)
     return list;
 }
 
-/* At each limit, and one past it: elements of lists, and directives of an object. */
+/* Each limit and one past it: elements of lists, and directives of an object. */
 static void limits_hold_at_the_last_one(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -268,7 +268,7 @@ static void limits_hold_at_the_last_one(void **state)
         struct json *list = named_elements(arena, KUBE_PATCH_ELEMENTS_MAX + more), *result;
         struct json *names = texts(arena, KUBE_PATCH_DIRECTIVES_MAX + more);
         const struct {
-            const char *current, *patch, *at; /* where a list is put into the patch */
+            const char *current, *patch, *at; /* path in the patch where the list is put */
             struct json *list;
         } ROWS[] = {
             {"{}", "{'spec':{}}", "containers", list},

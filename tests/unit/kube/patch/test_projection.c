@@ -1,4 +1,4 @@
-/* Picking fields of an object. */
+/* Tests picking fields of an object. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

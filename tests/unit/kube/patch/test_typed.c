@@ -1,5 +1,5 @@
-/* Objects seen through their description: fields, differences, merging, removal. Most cases use
- * kinds built in, whose lists are of every sort; sets are written as FieldsV1. */
+/* Tests objects with the schema of their type: fields, differences, merging, removal. Most cases
+ * use built-in kinds, which have all sorts of lists. Sets are written as FieldsV1. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,16 +36,16 @@ static void names_the_fields_of_an_object(void **state)
     } SAMPLES[] = {
         {&TYPE_CONFIG_MAP, "{'kind':'ConfigMap','data':{'b':'1','a':'2'}}",
          "{'f:data':{'f:a':{},'f:b':{}},'f:kind':{}}"},
-        /* nothing and null are owned where they stand */
+        /* an empty map and null are owned themselves */
         {&TYPE_CONFIG_MAP, "{'data':{},'binaryData':null}", "{'f:binaryData':{},'f:data':{}}"},
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['b','a']}}",
          "{'f:metadata':{'f:finalizers':{'v:\\\"a\\\"':{},'v:\\\"b\\\"':{}}}}"},
-        /* one element twice */
+        /* a duplicate element */
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['a','a']}}",
          "{'f:metadata':{'f:finalizers':{'v:\\\"a\\\"':{}}}}"},
         {&TYPE_POD, "{'spec':{'containers':[{'name':'a','image':'x'},{'name':'a'}]}}",
          "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"a\\\"}':{}}}}"},
-        /* keys, with a default for the one left out; lists owned as a whole */
+        /* keys, with a default for the missing key; lists that are owned as a whole */
         {&TYPE_POD,
          "{'spec':{'containers':[{'name':'m','args':['x'],'ports':[{'containerPort':80}],"
          "'resources':{}}]}}",
@@ -59,9 +59,9 @@ static void names_the_fields_of_an_object(void **state)
         /* a map of objects */
         {&TFJOB_TYPE, "{'spec':{'tfReplicaSpecs':{'Worker':{'replicas':1}}}}",
          "{'f:spec':{'f:tfReplicaSpecs':{'f:Worker':{'.':{},'f:replicas':{}}}}}"},
-        /* of the wrong type: as a whole */
+        /* a value of the wrong type is owned as a whole */
         {&TYPE_POD, "{'spec':{'containers':'many'}}", "{'f:spec':{'f:containers':{}}}"},
-        /* not known: maps are looked into, lists not */
+        /* unknown fields: maps have owned members, lists are owned as a whole */
         {&TYPE_POD, "{'other':{'a':{'b':1},'c':[{'d':1}]}}",
          "{'f:other':{'.':{},'f:a':{'.':{},'f:b':{}},'f:c':{}}}"},
     };
@@ -82,13 +82,13 @@ static void tells_what_differs(void **state)
         {&TYPE_CONFIG_MAP, "{'data':{'a':'1','b':'2'}}", "{'data':{'c':'3','a':'2'}}",
          "{'f:data':{'f:b':{}}}", "{'f:data':{'f:a':{}}}", "{'f:data':{'f:c':{}}}"},
         {&TYPE_CONFIG_MAP, "{'data':{'a':'1'}}", "{'data':{'a':'1'}}", "{}", "{}", "{}"},
-        /* an object that was not there at all is new itself, too */
+        /* an object that did not exist is itself new, too */
         {&TYPE_CONFIG_MAP, "{}", "{'data':{'a':'1'}}", "{}", "{}", "{'f:data':{'.':{},'f:a':{}}}"},
         {&TYPE_CONFIG_MAP, "{'data':null}", "{'data':{'a':'1'}}", "{}", "{}",
          "{'f:data':{'f:a':{}}}"},
         {&TYPE_CONFIG_MAP, "{'data':{'a':'1'}}", "{}", "{'f:data':{'.':{},'f:a':{}}}", "{}", "{}"},
         {&TYPE_CONFIG_MAP, "{'data':{}}", "{'data':null}", "{}", "{'f:data':{}}", "{}"},
-        /* elements by key, whatever their order */
+        /* elements are compared by key, in any order */
         {&TYPE_POD, "{'spec':{'containers':[{'name':'a','image':'x'},{'name':'b'}]}}",
          "{'spec':{'containers':[{'name':'b','image':'y'},{'name':'c'},{'name':'a','image':'z'}]}}",
          "{}", "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"a\\\"}':{'f:image':{}}}}}",
@@ -98,19 +98,19 @@ static void tells_what_differs(void **state)
          "{'spec':{'containers':[{'name':'b'}]}}",
          "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"a\\\"}':{'.':{},'f:name':{}}}}}", "{}",
          "{}"},
-        /* a key left out is the default */
+        /* a missing key has its default */
         {&TYPE_SERVICE, "{'spec':{'ports':[{'port':80}]}}",
          "{'spec':{'ports':[{'port':80,'protocol':'TCP'}]}}", "{}", "{}",
          "{'f:spec':{'f:ports':{'k:{\\\"port\\\":80,\\\"protocol\\\":\\\"TCP\\\"}':"
          "{'f:protocol':{}}}}}"},
-        /* sets, and what is owned as a whole */
+        /* sets, and fields that are owned as a whole */
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['a','b']}}",
          "{'metadata':{'finalizers':['b','c']}}",
          "{'f:metadata':{'f:finalizers':{'v:\\\"a\\\"':{}}}}", "{}",
          "{'f:metadata':{'f:finalizers':{'v:\\\"c\\\"':{}}}}"},
         {&TYPE_POD, "{'spec':{'tolerations':[{'key':'a'}]}}", "{'spec':{'tolerations':[]}}", "{}",
          "{'f:spec':{'f:tolerations':{}}}", "{}"},
-        /* an element that is there twice, before, after, both */
+        /* a duplicate element before, after, or both */
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['a','a']}}",
          "{'metadata':{'finalizers':['a']}}", "{'f:metadata':{'f:finalizers':{'v:\\\"a\\\"':{}}}}",
          "{}", "{'f:metadata':{'f:finalizers':{'v:\\\"a\\\"':{}}}}"},
@@ -121,7 +121,7 @@ static void tells_what_differs(void **state)
         {&TYPE_POD, "{'spec':{'containers':[{'name':'a'},{'name':'a'}]}}",
          "{'spec':{'containers':[{'name':'a'},{'name':'a','image':'x'}]}}", "{}",
          "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"a\\\"}':{}}}}", "{}"},
-        /* what was a map is none any more */
+        /* a map becomes a scalar, and the reverse */
         {&TYPE_POD, "{'other':{'a':1}}", "{'other':2}", "{'f:other':{'f:a':{}}}", "{'f:other':{}}",
          "{}"},
         {&TYPE_POD, "{'other':2}", "{'other':{'a':1}}", "{}", "{'f:other':{}}",
@@ -152,20 +152,20 @@ static void merges_by_the_description(void **state)
         {&TYPE_POD, "{'spec':{'nodeSelector':{'a':'1'},'hostNetwork':true}}",
          "{'spec':{'nodeSelector':{'b':'2'}}}",
          "{'spec':{'nodeSelector':{'b':'2'},'hostNetwork':true}}"},
-        /* null where something with parts is does not take it away */
+        /* null does not remove an object or a list */
         {&TYPE_CONFIG_MAP, "{'data':{'a':'1'}}", "{'data':null}", "{'data':{'a':'1'}}"},
         {&TYPE_CONFIG_MAP, "{}", "{'data':{'a':'1'}}", "{'data':{'a':'1'}}"},
-        /* elements stay where they are, new ones come where they stand in the config */
+        /* elements keep their places; new ones are inserted as in the config */
         {&TYPE_POD, NAMED("{'name':'a','image':'x'},{'name':'b'}"),
          NAMED("{'name':'b','image':'y'},{'name':'c'}"),
          NAMED("{'name':'a','image':'x'},{'name':'b','image':'y'},{'name':'c'}")},
-        /* unless the config has another order */
+        /* the config has another order */
         {&TYPE_POD, NAMED("{'name':'a'},{'name':'b'},{'name':'x'},{'name':'c'}"),
          NAMED("{'name':'c'},{'name':'n'},{'name':'a'}"),
          NAMED("{'name':'b'},{'name':'x'},{'name':'c'},{'name':'n'},{'name':'a'}")},
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['a','b']}}",
          "{'metadata':{'finalizers':['n','b','a']}}", "{'metadata':{'finalizers':['n','b','a']}}"},
-        /* one that is there twice is replaced by the one that is wanted */
+        /* an element with a duplicate key is replaced by the applied element */
         {&TYPE_POD, NAMED("{'name':'a','image':'x','tty':true},{'name':'a'},{'name':'b'}"),
          NAMED("{'name':'a','image':'y'}"), NAMED("{'name':'a','image':'y'},{'name':'b'}")},
     };
@@ -198,7 +198,7 @@ static void takes_fields_away(void **state)
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['b','a'],'name':'x'}}",
          "{'f:metadata':{'f:finalizers':{'v:\\\"a\\\"':{}}}}",
          "{'metadata':{'finalizers':['b'],'name':'x'}}"},
-        /* below what is owned as a whole there is nothing to take */
+        /* nothing can be removed below a field that is owned as a whole */
         {&TYPE_SERVICE, "{'spec':{'selector':{'a':'b'}}}", "{'f:spec':{'f:selector':{'f:a':{}}}}",
          "{'spec':{'selector':{'a':'b'}}}"},
         {&TYPE_SERVICE, "{'spec':{'selector':{'a':'b'}},'kind':'Service'}",
@@ -232,7 +232,7 @@ static void checks_what_is_applied(void **state)
 {
     static const struct {
         const struct schema_object *type;
-        const char *object, *complaint; /* NULL: none */
+        const char *object, *complaint; /* NULL: no error */
     } SAMPLES[] = {
         {&TYPE_POD,
          NAMED("{'name':'a','ports':[{'containerPort':1},{'containerPort':1,"
@@ -247,7 +247,7 @@ static void checks_what_is_applied(void **state)
                "'protocol':'TCP'}]}"),
          ".spec.containers[name=\"a\"].ports: duplicate entries for key "
          "[containerPort=1,protocol=\"TCP\"]"},
-        {&TYPE_POD, NAMED("{'image':'a'}"), NULL}, /* it is called "", which others refuse */
+        {&TYPE_POD, NAMED("{'image':'a'}"), NULL}, /* its name is "", which is rejected elsewhere */
         {&TYPE_POD, "{'spec':{'imagePullSecrets':[{}]}}",
          ".spec.imagePullSecrets: element 0: associative list with keys has an element that omits "
          "key field \"name\" (and doesn't have default value)"},

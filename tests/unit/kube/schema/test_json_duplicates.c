@@ -1,4 +1,4 @@
-/* Names that stand twice in one object. */
+/* Tests duplicate names in one object. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void the_last_counts(void **state)
     }
 }
 
-/* The same read as YAML: each place is told, what is within a value before the value. */
+/* The same text read as YAML: each position is reported, those within a value before the value. */
 static void the_last_counts_in_yaml(void **state)
 {
     static const struct {
@@ -70,7 +70,7 @@ static void the_last_counts_in_yaml(void **state)
     }
 }
 
-/* As many as anybody likes, at a bounded cost and in a bounded answer. */
+/* Any number of duplicates takes bounded time and gives a bounded answer. */
 static void many(void **state)
 {
     enum { NAMES = 20 * 1000 };
@@ -96,7 +96,7 @@ static void many(void **state)
     assert_int_equal(json->count, NAMES);
     assert_int_equal(repeats.count, SCHEMA_MESSAGES_MAX);
     assert_string_equal(repeats.texts[0], "line 1: key \"n0\" already set in map");
-    json_set_int(arena, json, "new", 1); /* the end of the list is known */
+    json_set_int(arena, json, "new", 1); /* the end of the list is still valid */
     assert_int_equal(json_count(json), NAMES + 1);
     assert_int_equal(json_get_int(json, "new", 0), 1);
 }

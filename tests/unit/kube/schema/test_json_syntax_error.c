@@ -1,4 +1,4 @@
-/* What Go's decoder says of text that is no JSON; each sentence was read off Go itself. */
+/* Tests the messages of Go's decoder for invalid JSON. Each message was recorded from Go. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Objects read by the tables of their kinds: what is dropped, told, refused, brought into one form,
- * and filled in. */
+/* Tests objects that are read by the tables of their kinds: which fields are dropped, reported,
+ * rejected, normalized, and filled in. */
 #include "test_arena.h"
 
 #include "base/json/json.h"
@@ -39,14 +39,14 @@ struct row {
 static void test_one_form(void **state)
 {
     static const struct row pods[] = {
-        /* What is always there, and what is there only where it says something. */
+        /* Fields that are always present, and fields that are left out if they are empty. */
         {"{}", "{" META ",'spec':{'containers':null},'status':{}}"},
         {"{'spec':{'hostNetwork':false,'nodeName':'','containers':[],'volumes':null}}",
          "{" META ",'spec':{'containers':[]},'status':{}}"},
         {"{'metadata':{'labels':{},'name':'x','annotations':{'a':''}}}",
          "{'metadata':{'name':'x','annotations':{'a':''},'creationTimestamp':null},'spec':{"
          "'containers':null},'status':{}}"},
-        /* Nought is something said where absent means something else. */
+        /* A zero value is kept where an absent field means something else. */
         {"{'spec':{'terminationGracePeriodSeconds':0,'enableServiceLinks':false,'containers':[]}}",
          "{" META ",'spec':{'terminationGracePeriodSeconds':0,'enableServiceLinks':false,"
          "'containers':[]},'status':{}}"},
@@ -67,7 +67,7 @@ static void test_one_form(void **state)
         if (schema_decode(arena, &TYPE_POD, SCHEMA_FORM_TYPED, pod, NULL, &err) < 0)
             fail_msg("%s: %s", pods[i].given, err.message);
         expect(pod, pods[i].wanted);
-        /* Reading what was read changes nothing. */
+        /* Decoding the result again changes nothing. */
         assert_int_equal(schema_decode(arena, &TYPE_POD, SCHEMA_FORM_TYPED, pod, NULL, NULL), 0);
         expect(pod, pods[i].wanted);
     }
@@ -110,7 +110,8 @@ static void test_wrong_types(void **state)
     assert_string_equal(err.message, "data.a must be in base64");
 }
 
-/* Custom kinds: what is known stays as it was written, whatever it is; metadata is the server's. */
+/* Custom kinds: known fields stay as they were written, with any value. The server normalizes only
+ * metadata. */
 static void test_written(void **state)
 {
     (void)state;
@@ -133,7 +134,7 @@ static void test_written(void **state)
                         "metadata.labels.a must be a string, not the number 1; quote it");
 }
 
-/* A definition's: null stays where it may be, and so do unknown fields. */
+/* A schema of a definition: null stays where it is allowed, and so do unknown fields. */
 static void test_structural(void **state)
 {
     static const struct schema_field fields[] = {
@@ -176,7 +177,8 @@ static void test_defaults(void **state)
     schema_default(arena, &TYPE_SERVICE, service);
     expect(service, "{'spec':{'type':'ClusterIP','ports':[{'port':80,'protocol':'TCP'},"
                     "{'protocol':'UDP'}],'sessionAffinity':'None'}}");
-    /* What is not there is not made for the sake of its defaults; nought that counts stays. */
+    /* Absent objects are not created for the sake of their defaults. A zero value that has a
+     * meaning stays. */
     struct json *pod = tree("{'spec':{'terminationGracePeriodSeconds':0,'containers':[{"
                             "'livenessProbe':{'timeoutSeconds':0}}]}}");
     schema_default(arena, &TYPE_POD, pod);

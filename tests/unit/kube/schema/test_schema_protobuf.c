@@ -1,4 +1,5 @@
-/* Protobuf bodies become the trees their JSON would be; what is no protobuf is refused. */
+/* Tests that protobuf bodies become the same trees as their JSON, and that invalid protobuf is
+ * rejected. */
 #include "test_arena.h"
 
 #include "base/json/json.h"
@@ -9,8 +10,8 @@
 
 #include <string.h>
 
-/* The body kubectl sends for `create namespace team`: envelope, type, and the object with the empty
- * fields Go writes. */
+/* The body that kubectl sends for `create namespace team`: the envelope, the type, and the object
+ * with the empty fields that Go writes. */
 static const char NAMESPACE_BODY[] = "k8s\0"
                                      "\x0a\x0f"                 /* typeMeta, 15 bytes */
                                      "\x0a\x02v1"               /* apiVersion */
@@ -84,7 +85,8 @@ static void test_service(void **state)
                  "\"Type\"},\"status\":{\"loadBalancer\":{}}}");
 }
 
-/* `kubectl create job j --image=i -- true`; what was never set is not said, nought is. */
+/* `kubectl create job j --image=i -- true`: a field that was never set is absent; a field that was
+ * set to 0 is there. */
 static void test_job(void **state)
 {
     static const char job[] = "\x0a\x03" /* metadata */
@@ -111,7 +113,7 @@ static void test_job(void **state)
 
 #define TIME "\x08\xa5\xeb\xdc\xca\x06\x10\x85\x35" /* 9 bytes: seconds, 6789 ns */
 
-/* What client-go's leader election writes; a time that was never set is an empty message. */
+/* A Lease of client-go's leader election. A time that was never set is an empty message. */
 static void test_lease(void **state)
 {
     static const char lease[] = "\x0a\x0d" /* metadata, 13 bytes */
@@ -155,8 +157,8 @@ static void test_event(void **state)
                  "\"eventTime\":\"2026-01-02T03:04:05.000006Z\"}");
 }
 
-/* Fields that JSON has in the object itself and protobuf in a message of its own; quantities, and
- * bytes that are JSON. */
+/* Fields that are inline in JSON but a separate message in protobuf; quantities; and bytes that
+ * contain JSON. */
 static void test_inside(void **state)
 {
     static const char pod[] = "\x12\x2c"                 /* spec, 44 bytes */
@@ -185,7 +187,7 @@ static void test_inside(void **state)
         json_get_string(json_at(container, "livenessProbe", "httpGet", NULL), "path", ""), "/b");
 }
 
-/* JSON has no year 0 and none of five digits. */
+/* JSON cannot show year 0 or years of five digits. */
 static void test_times_out_of_range(void **state)
 {
     static const char *const times[] = {
@@ -203,7 +205,7 @@ static void test_times_out_of_range(void **state)
     }
 }
 
-/* Every way to cut a body off is refused or leaves a smaller object; none is read past its end. */
+/* A truncated body is rejected or gives a smaller object. No byte is read past its end. */
 static void test_cut_off(void **state)
 {
     for (size_t size = 0; size < sizeof(NAMESPACE_BODY) - 1; size++) {
@@ -242,7 +244,7 @@ static int read_nested(const void *data, size_t size)
     return schema_protobuf_read(arena, &NESTED, data, size, &json, NULL);
 }
 
-/* Messages in messages, each a byte of tag and one of length longer than what it holds. */
+/* Reads nested messages. Each adds two bytes: a tag and a length. */
 static int read_deep(size_t depth)
 {
     char data[4 * SCHEMA_PROTOBUF_DEPTH_MAX];
@@ -264,20 +266,20 @@ static int read_many(size_t fields)
     return read_nested(data, 2 * fields);
 }
 
-/* At the limit, and one past it. */
+/* Each limit and one past it. */
 static void test_limits(void **state)
 {
     assert_int_equal(read_deep(SCHEMA_PROTOBUF_DEPTH_MAX), 0);
     assert_int_equal(read_deep(SCHEMA_PROTOBUF_DEPTH_MAX + 1), -ERR_BAD_REQUEST);
     assert_int_equal(read_many(SCHEMA_PROTOBUF_FIELDS_MAX), 0);
     assert_int_equal(read_many(SCHEMA_PROTOBUF_FIELDS_MAX + 1), -ERR_BAD_REQUEST);
-    /* A number of 64 bits has ten bytes at most. */
+    /* A 64-bit number has at most ten bytes. */
     assert_int_equal(read_nested("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11), 0);
     assert_int_equal(read_nested("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12),
                      -ERR_BAD_REQUEST);
 }
 
-/* Of several entries with one key the last counts; and a map of many takes no time. */
+/* The last of several entries with the same key counts. A large map takes no quadratic time. */
 static void test_maps(void **state)
 {
     enum { COUNT = 200 * 1000, ENTRY = 13 };

@@ -1,5 +1,5 @@
-/* Custom resources against their schema: what a real API server said to each, recorded by
- * tests/kubernetes/record_definitions.py, is what is said here. */
+/* Tests custom resources against their schema. The messages must be those of a real API server,
+ * recorded by tests/kubernetes/record_definitions.py. */
 #include "kube/schema/validate.h"
 
 #include "base/mem.h"
@@ -20,8 +20,8 @@ static struct json *read_cases(struct arena *arena)
     return cases;
 }
 
-/* Kubernetes 1.20 did not say which element of a list it meant, wrote limits without their
- * fraction where the value had none, and values as Go does. */
+/* Rewrites our text in the form of Kubernetes 1.20. It did not name the element of a list, wrote
+ * limits without their fraction if the value had none, and wrote values as Go does. */
 static char *as_recorded(struct arena *arena, const char *text)
 {
     char *copy = arena_strdup(arena, text), *to = copy;
@@ -42,7 +42,7 @@ static bool differs_knowingly(const char *message)
         "spec.xmin: Invalid value: 2:", /* 2.5 */
         "spec.fmax: Invalid value: 2:", /* 1.5 */
         "Invalid value: map[string]interface {}",
-        "must be Widget", /* the kind is none of the schema's business */
+        "must be Widget", /* the schema does not check the kind */
         "metadata.name",
     };
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -51,7 +51,7 @@ static bool differs_knowingly(const char *message)
     return false;
 }
 
-/* The order of fields is that of a map in Go: none. */
+/* Compares the characters only, because a Go map has no order of fields. */
 static bool same_words(const char *a, const char *b)
 {
     size_t sums[2] = {0};
@@ -78,7 +78,7 @@ static void test_recorded(void **state)
         if (!str_eq(json_get_string(body, "kind", ""), "Widget") || (code != 201 && code != 422) ||
             differs_knowingly(message))
             continue;
-        /* What may not be null has been dropped before it comes here. */
+        /* A null that is not allowed has been dropped before validation. */
         struct json *spec = json_get(body, "spec");
         if (spec && spec->type == JSON_NULL)
             json_remove(body, "spec");
@@ -100,7 +100,7 @@ static void test_recorded(void **state)
         const char *expected = strstr(message, " is invalid: ") + strlen(" is invalid: ");
         const char *said = as_recorded(arena, field_errors_text(&errors));
         const char *go = strstr(expected, "map[string]interface {}");
-        if (go) /* as newer ones write it */
+        if (go) /* as newer versions write it */
             expected = arena_printf(arena, "%.*s%s", (int)(go - expected), expected,
                                     go + strlen("map[string]interface {}"));
         if (!same_words(expected, said))
@@ -122,7 +122,7 @@ static const char *complaints(struct arena *arena, const char *schema, const cha
     return field_errors_text(&errors);
 }
 
-/* Elements of lists are named, as Kubernetes has done since 1.21. */
+/* Elements of lists are named, as in Kubernetes since 1.21. */
 static void test_paths(void **state)
 {
     struct arena *arena = arena_new();
@@ -145,7 +145,7 @@ static void test_paths(void **state)
     arena_free(arena);
 }
 
-/* A million elements that are all wrong cost no more than those that are told. */
+/* A million invalid elements cost no more than the errors that are reported. */
 static void test_limits(void **state)
 {
     struct arena *arena = arena_new();

@@ -1,5 +1,5 @@
-/* Every word of every table: a field that allows some texts allows each of them and no other,
- * wherever it stands. */
+/* Tests the allowed values of every table: a field accepts each of its values and no other,
+ * wherever the field stands. */
 #include "kube/schema/validate.h"
 
 #include "base/str.h"
@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-/* The way to a field, and the type it is of. */
+/* The path to a field, and its type. */
 struct way {
     const struct way *parent;
     const struct schema_object *type;
-    const char *name; /* NULL: into a list */
+    const char *name; /* NULL: an element of a list */
 };
 
 struct visit {
@@ -34,7 +34,7 @@ static bool has_been_in(const struct way *way, const struct schema_object *type)
     return false;
 }
 
-/* `value` at the end of the way, in objects and lists that are otherwise empty. */
+/* Returns `value` at the end of the path, in otherwise empty objects and lists. */
 static struct json *wrap(struct arena *arena, const struct way *way, struct json *value)
 {
     for (; way; way = way->parent) {

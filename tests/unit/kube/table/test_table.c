@@ -1,4 +1,4 @@
-/* Tables: their shape, and the cells of each resource as kubectl words them. */
+/* Tests tables: their shape, and the cells of each resource in kubectl's words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* One day and a second after the epoch; objects below are created at the epoch. */
+/* One day and one second after the epoch. The objects below are created at the epoch. */
 static const int64_t NOW_MS = 86401000;
 
 static const struct kube_columns *columns_of(const struct kube_resource *resource)
@@ -28,7 +28,7 @@ static const struct kube_columns *columns_of(const struct kube_resource *resourc
     return NULL;
 }
 
-/* The cells of priority up to `priority`, joined by " | ". */
+/* Returns the cells up to this priority, joined by " | ". */
 static char *cells(struct arena *arena, const struct kube_resource *resource, const char *object,
                    int priority)
 {
@@ -118,7 +118,7 @@ static void words_pod_states(void **state)
              "9}}}]}"),
          "0/2", "Signal:9"},
         {POD("{'phase': 'Failed', 'reason': 'Evicted'}"), "0/2", "Evicted"},
-        /* One is done, another runs on. */
+        /* One container has completed, another still runs. */
         {POD("{'phase': 'Running', 'conditions': [{'type': 'Ready', 'status': 'True'}],"
              "'containerStatuses': [{'state': {'terminated': {'reason': 'Completed'}}},"
              "{'ready': true, 'state': {'running': {}}}]}"),

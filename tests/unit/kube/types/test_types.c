@@ -1,6 +1,5 @@
-/* The field tables make sense in themselves: names and numbers are unique in a type, keys name
- * fields that elements have, defaults are values of their field's type, and something is said of
- * each. */
+/* Tests that the field tables are consistent: names and numbers are unique in a type, keys name
+ * fields of their elements, defaults have their field's type, and each field has a description. */
 #include "test_arena.h"
 
 #include "base/json/json.h"
@@ -80,7 +79,7 @@ static void check_fallback(const char *type, const struct schema_field *field)
         fail_msg("%s.%s: its default is not allowed", type, field->name);
 }
 
-/* What `kubectl explain` says of it. */
+/* Checks the description that `kubectl explain` shows. */
 static void check_doc(const char *type, const char *field, const char *doc)
 {
     enum { DOC_MAX = 100 };
@@ -137,7 +136,7 @@ static void visit_object(struct visit *visit, const struct schema_object *object
     }
 }
 
-/* All types that an object can have: of the kinds served and of what is sent besides. */
+/* All types that an object can have: those of the served kinds, and those of other bodies. */
 static const struct schema_object *type_at(size_t position)
 {
     size_t kinds = 0, served = 0;
@@ -168,7 +167,8 @@ static void tables_make_sense(void **state)
 
 /* ---- docs/unsupported.md --------------------------------------------------------------------- */
 
-/* "core.v1.PodSpec" of "io.k8s.api.core.v1.PodSpec", as the page names types. */
+/* Returns the name as docs/unsupported.md writes it: "core.v1.PodSpec" for
+ * "io.k8s.api.core.v1.PodSpec". */
 static const char *short_name(const char *name)
 {
     static const char *const prefixes[] = {"io.k8s.api.", "io.k8s.apimachinery.pkg.apis.",
@@ -184,7 +184,7 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The rows that the page must have, sorted. */
+/* Returns the rows that the page must have, sorted. */
 static const char *effect_rows(const struct visit *visit)
 {
     enum { ROWS_MAX = 1000 };

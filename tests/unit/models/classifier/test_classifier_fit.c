@@ -1,5 +1,6 @@
-/* Trains a classifier on drawn pictures: it learns, N workers give the result of one, a stopped run
- * is resumed, workers with parameter servers learn together, and the model is exported. */
+/* Tests the training of a classifier on drawn pictures: it learns, N workers give the result of
+ * one, a stopped run is resumed, workers with parameter servers learn together, and the model is
+ * exported. */
 #include "thread_reducer.h"
 
 #include "base/rand.h"
@@ -39,7 +40,7 @@ static void put_file(const char *name, const struct buf *buf)
     assert_int_equal(file_write_atomic(path, buf->data, buf->size, 0644, NULL), 0);
 }
 
-/* The class is a bright quarter of the picture, under noise. */
+/* Writes pictures with noise in which one quarter is bright. The quarter is the class. */
 static void put_part(const char *part, uint32_t count)
 {
     _cleanup_buf_ struct buf images, labels;
@@ -222,7 +223,7 @@ static void check_any_number_of_workers(enum precision precision)
     for (size_t i = 0; i < ARRAY_SIZE(WORKERS); i++) {
         char name[32];
         snprintf(name, sizeof(name), "run-%s-%zu", kernels_precision_name(precision), i);
-        /* shares of whole parts: 192 = 6 · 32 */
+        /* the shares are whole parts: 192 = 6 · 32 */
         struct checkpoint *other = fit_together(WORKERS[i], THREADS[i], precision, 192, name);
         if (first) {
             assert_int_equal(other->floats, first->floats);
@@ -272,7 +273,8 @@ static void it_goes_on_where_it_was_stopped(void **state)
         classifier_fit_model_path(i ? broken : whole, file[i], sizeof(file[i]));
         assert_int_equal(classifier_model_load(file[i], &model[i], NULL), 0);
     }
-    /* The first step after a resume adds without known quanta: equal within rounding. */
+    /* The first step after a resume adds without known quanta, so the results are equal only within
+     * rounding. */
     const struct params *a = classifier_model_params(model[0]),
                         *b = classifier_model_params(model[1]);
     float largest = 0;

@@ -1,5 +1,5 @@
-/* The shape of the classifier, and its model file: a loaded model predicts like the saved one, and
- * any other file is refused. */
+/* Tests the shape of the classifier, and its model file: a loaded model predicts like the saved
+ * one, and any other file is rejected. */
 #include "base/rand.h"
 #include "base/system/file.h"
 #include "models/classifier/model.h"
@@ -89,7 +89,7 @@ static void what_is_loaded_predicts_as_what_was_saved(void **state)
             sum += (double)one[i * 10 + c];
         assert_true(fabs(sum - 1) < 1e-5);
     }
-    /* A prediction depends neither on the other pictures nor on chance. */
+    /* A prediction depends neither on the other pictures nor on random numbers. */
     assert_int_equal(classifier_model_predict(loaded, pixels + 36 * 144, 1, other, NULL), 0);
     for (int c = 0; c < 10; c++)
         assert_true(fabsf(other[c] - one[360 + c]) < 1e-6f);

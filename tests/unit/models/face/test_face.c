@@ -1,4 +1,4 @@
-/* The face model: its shape, its files, and embeddings of unusual pictures. */
+/* Tests the face model: its shape, its files, and embeddings of unusual pictures. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/system/file.h"
@@ -98,7 +98,7 @@ static void a_configuration_keeps_the_number_of_views(void **state)
     assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
 }
 
-/* The picture moved by whole pixels, with its edge repeated. */
+/* Moves the picture by whole pixels, and repeats its edge. */
 static void moved(const float *from, int side, int right, int down, float *to)
 {
     for (int y = 0; y < side; y++)
@@ -200,7 +200,7 @@ static void a_saved_model_embeds_as_before(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(pixels); i++)
         pixels[i] = (float)rand_unit(&rand);
     assert_int_equal(face_model_embed(model, pixels, PICTURES, a, NULL), 0);
-    for (int i = 0; i < PICTURES; i++) { /* one by one gives the same as together */
+    for (int i = 0; i < PICTURES; i++) { /* one by one gives the same result as together */
         assert_int_equal(face_model_embed(loaded, pixels + i * 32 * 32, 1, b + i * 32, NULL), 0);
         double length = 0;
         for (int j = 0; j < 32; j++)

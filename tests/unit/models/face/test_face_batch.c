@@ -1,5 +1,5 @@
-/* Batches of people and of blends: the partners, the labels, that a batch depends only on seed and
- * step, and the pixels of a blend with the light kept. */
+/* Tests batches of people and of blends: the partners, the labels, and the pixels of a blend with
+ * the light kept. A batch must depend only on the seed and the step. */
 #include "models/face/batch.h"
 #include "models/face/pictures.h"
 
@@ -108,7 +108,7 @@ static void a_blend_lies_between_its_two_and_the_light_is_kept(void **state)
     assert_int_equal(face_pictures_load_changed(pictures, &nothing, &entry, 1, 1, 0, wider, NULL),
                      0);
     assert_memory_not_equal(both, wider, sizeof(both));
-    entry.part = 0; /* a person who exists is not reshaped either */
+    entry.part = 0; /* a picture of a real person is not reshaped either */
     assert_int_equal(face_pictures_load_changed(pictures, &nothing, &entry, 1, 1, 0, both, NULL),
                      0);
     for (size_t i = 0; i < 32 * 32; i++)

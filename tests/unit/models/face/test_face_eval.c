@@ -1,4 +1,5 @@
-/* The evaluation of a face model: its counts, its sentence, and data that cannot be compared. */
+/* Tests the evaluation of a face model: its counts, its sentence, and data that cannot be
+ * compared. */
 #include "models/face/eval.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Trains a face model: it learns, N workers give the result of one, a stopped run is resumed, a
- * damaged checkpoint is skipped, and one of another run is refused. */
+/* Tests the training of a face model: it learns, N workers give the result of one, a stopped run is
+ * resumed, a damaged checkpoint is skipped, and a checkpoint of another run is rejected. */
 #include "thread_reducer.h"
 
 #include "base/system/file.h"
@@ -106,7 +106,7 @@ static void bf16_learns_about_as_well(void **state)
     dataset_free(dataset);
 }
 
-/* Checkpoints hold float32 for every precision. */
+/* Checkpoints contain float32 for every precision. */
 static void a_run_goes_on_in_another_precision(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -146,7 +146,7 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-/* The final parameters, and what worker 0 said. */
+/* Trains with several workers. Returns the final parameters in `ret`. */
 static void fit_together(int workers, int threads, const struct face_config *model,
                          const struct dataset *dataset, const char *path, struct checkpoint **ret)
 {
@@ -202,8 +202,8 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
     dataset_free(dataset);
 }
 
-/* Shares that are not whole parts: equal within rounding, amplified over eight steps by another
- * choice of triplets. */
+/* The shares are not whole parts: results are equal only within rounding, which another choice of
+ * triplets amplifies over eight steps. */
 static void an_odd_number_of_workers_comes_close(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -295,7 +295,8 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     dataset_free(dataset);
 }
 
-/* A single worker whose links break in the sum of a given step. The first step needs two sums. */
+/* A single worker whose connections break in the sum of a given step. The first step needs two
+ * sums. */
 enum { STEPS_BEFORE = 4 };
 
 struct breaking_reducer {
@@ -308,7 +309,7 @@ static int breaking_allreduce(struct reducer *reducer, float *data, size_t count
     struct breaking_reducer *self = CONTAINER_OF(reducer, struct breaking_reducer, reducer);
     if (self->sums_left-- > 0)
         return 0;
-    data[0] = 12345; /* half a sum is unusable */
+    data[0] = 12345; /* a half-finished sum is unusable */
     return err_set(err, ERR_UNAVAILABLE, "lost worker 2");
 }
 
@@ -385,7 +386,7 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     dataset_free(dataset);
 }
 
-/* Measured on held-out people, or if they are too few on those trained on. */
+/* Measured on held-out people, or on the training people if there are too few held-out ones. */
 static void the_model_file_says_how_near_strangers_come(void **state)
 {
     struct dataset *dataset = people(24, 5);

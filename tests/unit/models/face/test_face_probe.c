@@ -1,5 +1,5 @@
-/* Probes compared with a gallery: the pairs, the strangers, and the drawings. The model is not
- * trained: a picture that is in both still has distance 0. */
+/* Tests probes against a gallery: the pairs, the strangers, and the drawings. The model is not
+ * trained, but a picture that is in both still has distance 0. */
 #include "models/face/probe.h"
 
 #include "base/mem.h"
@@ -40,7 +40,7 @@ static void probes_are_compared_with_the_gallery(void **state)
     assert_int_equal(face_model_new(&config, &model, &err), 0);
     params_initialise(face_model_params(model), 1);
     face_model_changed(model);
-    /* The same people, and one more. */
+    /* The probes have the people of the gallery and one more. */
     assert_int_equal(dataset_open_procedural(1, GALLERY, PICTURES, &gallery, &err), 0);
     assert_int_equal(dataset_open_procedural(1, PROBES, PICTURES, &probes, &err), 0);
     assert_int_equal(face_probe_run(model, gallery, probes, &probe, &err), 0);
@@ -90,7 +90,7 @@ static void probes_are_compared_with_the_gallery(void **state)
     assert_int_equal(face_probe_distances_png(&probe, &png, &err), 0);
     _cleanup_(picture_release) struct picture picture = {0};
     assert_int_equal(picture_decode(png.data, png.size, &picture, &err), 0);
-    /* Behind the names lies the first cell: the same picture, so black. */
+    /* The first cell comes after the names. It stands for the same picture, so it is black. */
     size_t left = edge_of(probes), top = edge_of(gallery);
     assert_int_equal(picture.channels, 1);
     assert_true(picture.pixels[(top + 1) * picture.width + left + 1] < 3);

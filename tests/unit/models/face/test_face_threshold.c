@@ -1,5 +1,5 @@
-/* When a face belongs to no person of a gallery: thresholds of known distributions, tiny galleries,
- * and the JSON of the model file. */
+/* Tests when a face belongs to no person of a gallery: thresholds of known distributions, tiny
+ * galleries, and the JSON of the model file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Distances of 0.0001, 0.0002 … 1 in an order that is not sorted: the part p lies below p. */
+/* Returns the distances 0.0001, 0.0002 … 1 in unsorted order: a fraction p of them is below p. */
 static struct face_strangers even(size_t people)
 {
     enum { PAIRS = 10000 };
@@ -38,7 +38,7 @@ static void a_part_of_the_pairs_lies_below_its_distance(void **state)
     assert_float_equal(face_strangers_distance(&strangers, -1), 1e-4, 1e-6);
 }
 
-/* Of a gallery of n people each may be the one a stranger is taken for. */
+/* A stranger may be taken for any of the n people of a gallery. */
 static void more_people_need_a_smaller_distance(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void more_people_need_a_smaller_distance(void **state)
     struct face_threshold loose = face_threshold_of(&gallery, &none, 8, 0.2);
     assert_true(strict.known < loose.known);
     struct face_threshold all =
-        face_threshold_of(&gallery, &none, 8, 1); /* nobody is unsure then */
+        face_threshold_of(&gallery, &none, 8, 1); /* no match is unsure then */
     assert_true(isfinite(all.near) && all.known <= all.near);
 }
 
@@ -72,7 +72,7 @@ static void words_follow_the_thresholds(void **state)
     assert_string_equal(face_threshold_words(&threshold, NAN), "nobody in the gallery is near");
 }
 
-/* Embeddings of one dimension, so that distances are seen at once. */
+/* Embeddings of one dimension, so that a reader can see their distances. */
 static void tiny_galleries_leave_it_to_the_model(void **state)
 {
     (void)state;
@@ -87,17 +87,17 @@ static void tiny_galleries_leave_it_to_the_model(void **state)
         struct face_threshold threshold = face_threshold_of(&gallery, &model, people, 0.05);
         assert_int_equal(threshold.source, FACE_THRESHOLD_MODEL);
         threshold = face_threshold_of(&gallery, &none, people, 0.05);
-        if (people < 2) { /* nothing is known of strangers */
+        if (people < 2) { /* nothing is known about strangers */
             assert_int_equal(threshold.source, FACE_THRESHOLD_DEFAULT);
             assert_true(threshold.sure < threshold.known && threshold.known < threshold.near);
-        } else { /* none of the gallery's own pairs is taken for one person */
+        } else { /* no pair of the gallery counts as one person */
             assert_int_equal(threshold.source, FACE_THRESHOLD_GALLERY);
             assert_float_equal(threshold.known, 1, 1e-6);
         }
     }
 }
 
-/* Five people with several pictures: the distance is the mean to all of a person's pictures. */
+/* Five people with several pictures. The distance is the mean over all pictures of a person. */
 static void pairs_are_of_a_picture_and_another_person(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void pairs_are_of_a_picture_and_another_person(void **state)
     struct face_strangers strangers = face_strangers_measure(LINE, FIRST, 5, 1);
     assert_int_equal(strangers.pairs, 8 * 4);
     assert_float_equal(strangers.quantiles[0], 8, 1e-6); /* from 12 to 20 */
-    assert_float_equal(strangers.quantiles[7], 8, 1e-6); /* the next one: from 20 to 10 and 12 */
+    assert_float_equal(strangers.quantiles[7], 8, 1e-6); /* next: from 20 to 10 and 12 */
     assert_float_equal(face_strangers_distance(&strangers, 0.05), 9, 1e-6);
     struct face_strangers nobody = face_strangers_measure(NULL, (size_t[]){0}, 0, 1);
     assert_int_equal(nobody.people, 0);
@@ -157,7 +157,7 @@ static void a_model_file_keeps_it(void **state)
     json_remove_element(list, list->last);
     json_remove_element(list, list->last); /* one too few */
     assert_int_equal(face_strangers_from_json(json).people, 0);
-    json_append(list, json_real(arena, 0)); /* it falls */
+    json_append(list, json_real(arena, 0)); /* the distances no longer rise */
     assert_int_equal(face_strangers_from_json(json).people, 0);
 }
 

@@ -1,6 +1,6 @@
-/* The face model with default settings, trained by 1, 2, 3, 4, 5 and 8 processes that form a real
- * group: the same losses, with either norm; the same bits on all workers and from run to run, and
- * for any number of workers whose shares are whole parts. */
+/* Tests the face model with default settings, trained by 1, 2, 3, 4, 5 and 8 processes that form a
+ * real group. The losses are the same with either norm. The bits are the same on all workers, from
+ * run to run, and for any number of workers whose shares are whole parts. */
 #include "../comm/members.h"
 
 #include "base/hash.h"
@@ -122,7 +122,7 @@ static void check_workers(enum face_norm norm)
 {
     static const struct {
         int workers;
-        bool whole; /* shares of whole parts: 96 pictures in parts of 8 */
+        bool whole; /* the shares are whole parts: 96 pictures in parts of 8 */
     } runs[] = {{2, true}, {3, true}, {4, true}, {8, false}, {5, false}, {8, false}};
     config = FACE_CONFIG_DEFAULT;
     config.norm = norm;

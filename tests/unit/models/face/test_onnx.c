@@ -1,5 +1,5 @@
-/* ONNX files of both models and of a network with every layer: python3-onnx accepts them, and their
- * numbers, computed by numpy, are ours. Skipped where python3-onnx is not installed. */
+/* Tests the ONNX files of both models and of a network with every layer: python3-onnx accepts them,
+ * and numpy computes the same numbers from them. Skipped if python3-onnx is not installed. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/system/file.h"
@@ -36,7 +36,7 @@ static int remove_directory(void **state)
     return file_remove_tree(directory, NULL);
 }
 
-/* Debian's own interpreter, whatever other one is in PATH: the package belongs to it. */
+/* Runs Debian's own interpreter, because the package belongs to it, and not another one in PATH. */
 static int python(const char *arguments)
 {
     char command[512];
@@ -53,7 +53,7 @@ static void need_onnx(void)
     skip();
 }
 
-/* Ours have the channels last, ONNX first. */
+/* Writes pictures for ONNX, which has the channels first. Ours are last. */
 static void write_input(const float *pictures, int n, int side, int channels)
 {
     int pixels = side * side;
@@ -89,7 +89,7 @@ static float *random_pictures(size_t count, uint64_t seed)
     return pictures;
 }
 
-/* Off the neat starting values, and with statistics that are not those of the start. */
+/* Changes the parameters and the statistics, so that they differ from their initial values. */
 static void shake(struct params *params, uint64_t seed)
 {
     struct rand rand;

@@ -1,5 +1,5 @@
-/* The parts of the recommender: ids and their rows, configuration, and the gradients of both models
- * with both labels, compared with finite differences. */
+/* Tests the parts of the recommender: ids and their rows, configuration, and the gradients of both
+ * models with both labels, compared with finite differences. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/recommender/batch.h"

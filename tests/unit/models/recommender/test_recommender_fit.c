@@ -1,6 +1,6 @@
-/* Trains the recommender in one process: it learns the preferences of the users, the same way each
- * time; separate rows learn more than shared ones; it stops on request; and a loaded model scores
- * like the trained one. */
+/* Tests the training of the recommender in one process. It learns the preferences of the users with
+ * the same result each time, separate rows learn more than shared ones, it stops on request, and a
+ * loaded model scores like the trained one. */
 #include "recommender_run.h"
 
 #include "models/recommender/top.h"
@@ -17,7 +17,7 @@ static void both_models_learn_a_taste(void **state)
         assert_in_range(result.eval.count, RATINGS / 5 - 100, RATINGS / 5 + 100);
         if (result.eval.auc < 0.9)
             fail_msg("%s: AUC %.3f", recommender_kind_name(kind), result.eval.auc);
-        if (kind == RECOMMENDER_MLP && !(result.eval.rmse < 0.7)) /* 1.27 by the mean alone */
+        if (kind == RECOMMENDER_MLP && !(result.eval.rmse < 0.7)) /* the mean alone gives 1.27 */
             fail_msg("RMSE %.3f", result.eval.rmse);
     }
 }
@@ -103,14 +103,14 @@ static void the_file_gives_back_the_model(void **state)
     assert_true(recommender_model_knows(model, RECOMMENDER_USER, 3));
     assert_false(recommender_model_knows(model, RECOMMENDER_USER, USERS));
 
-    /* User 0 is at the angle of item 0 and on the other side of item ITEMS/2. */
+    /* User 0 is at the angle of item 0, and opposite to item ITEMS/2. */
     const int64_t items[] = {0, ITEMS / 2, ITEMS * 10};
     float scores[3];
     recommender_model_score(model, 0, items, 3, scores);
     if (!(scores[0] > 0.9f && scores[1] < 0.1f && scores[2] > 0 && scores[2] < 1))
         fail_msg("scores %g, %g and %g", (double)scores[0], (double)scores[1], (double)scores[2]);
 
-    /* A file cut short, and one that is no recommender. */
+    /* A truncated file, and a file of another kind. */
     _cleanup_buf_ struct buf bytes;
     buf_init(&bytes, 1 << 24);
     assert_int_equal(file_read(path, &bytes, NULL), 0);
@@ -143,7 +143,7 @@ static void the_best_items_are_new_to_the_user(void **state)
             assert_false(ratings->items[j].user == user &&
                          ratings->items[j].item == top.items[i].item);
     }
-    /* Near the user on the circle, a quarter of it at most. */
+    /* The item is near the user on the circle, at most a quarter of it away. */
     double apart = fabs((double)top.items[0].item / ITEMS - (double)user / USERS);
     assert_true(fmin(apart, 1 - apart) < 0.25);
     recommender_top_release(&top);

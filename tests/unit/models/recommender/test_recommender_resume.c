@@ -1,5 +1,5 @@
-/* An interrupted run of the recommender is resumed with the same bits; unusable checkpoints are
- * skipped or refused; a finished run is not trained again. */
+/* Tests that an interrupted run of the recommender is resumed with the same bits, that unusable
+ * checkpoints are skipped or rejected, and that a finished run is not trained again. */
 #include "recommender_run.h"
 
 #include "train/run/checkpoint.h"
@@ -46,7 +46,7 @@ static size_t checkpoints(const struct recommender_fit_options *options, uint64_
     return count;
 }
 
-/* `times` runs that end after one batch each, as SIGTERM ends one. */
+/* Makes `times` runs that end after one batch each, as after SIGTERM. */
 static void fit_in_steps(const struct recommender_fit_options *options,
                          const struct ratings *ratings, int times)
 {

@@ -1,4 +1,4 @@
-/* DNS queries, answers and replies of other servers, as bytes. */
+/* Tests DNS queries, answers and replies of other servers, as bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Read from a block of exactly its size, for the sanitizers. */
+/* Reads from a block of the exact size, so that a sanitizer sees a read past the end. */
 static bool read_query(const struct dns_text_message *message, struct dns_query *ret,
                        enum dns_rcode *ret_rcode)
 {
@@ -111,7 +111,7 @@ static void what_is_no_query_gets_little_or_nothing(void **state)
     message.bytes[13] = 12;
     assert_int_equal(refusal_of(&message, &end), DNS_FORMERR);
     dns_text_query(&message, "one.default.svc", DNS_A);
-    message.bytes[11] = 1; /* a record is promised that is not there */
+    message.bytes[11] = 1; /* a record is announced that is missing */
     assert_int_equal(refusal_of(&message, &end), DNS_FORMERR);
     dns_text_query(&message, "one.default.svc", DNS_A);
     dns_text_add_opt(&message, 512, 0);
@@ -158,7 +158,7 @@ static void an_answer_has_its_records(void **state)
     dns_answer_address(&answer, DNS_ANSWERS, query.name, address_of("10.1.2.3"));
     assert_int_equal(dns_answer_end(&answer, DNS_NOERROR, true), message.size + 16);
     assert_int_equal(dns_text_u16(room), 0x1234);
-    assert_int_equal(dns_text_u16(room + 2), 0x8580); /* with authority, RD as it came, RA */
+    assert_int_equal(dns_text_u16(room + 2), 0x8580); /* AA, RD copied from the query, RA */
     assert_memory_equal(room + 12, message.bytes + 12, message.size - 12); /* case kept */
     static const uint8_t record[] = {0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 5, 0, 4, 10, 1, 2, 3};
     assert_memory_equal(room + message.size, record, sizeof(record));
@@ -183,7 +183,7 @@ static void an_answer_too_long_is_cut_and_says_so(void **state)
     dns_text_query(&message, "many", DNS_A);
     dns_text_add_opt(&message, 600, 0);
     struct dns_query query = query_of(&message);
-    size_t fixed = query.end + 11; /* and the OPT record */
+    size_t fixed = query.end + 11; /* with the OPT record */
     dns_answer_begin(&answer, &query, room, fixed + 2 * 16 + 15);
     for (int i = 0; i < 3; i++)
         dns_answer_address(&answer, DNS_ANSWERS, "many", address_of("10.0.0.1"));
@@ -191,14 +191,15 @@ static void an_answer_too_long_is_cut_and_says_so(void **state)
                 "NOERROR aa tc: many A 10.0.0.1, many A 10.0.0.1; also . TYPE41");
     static const uint8_t opt[] = {0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 0};
     assert_memory_equal(room + answer.size - sizeof(opt), opt, sizeof(opt));
-    /* What is only told as well is left out in silence. */
+    /* Additional records that do not fit are left out without the truncation flag. */
     dns_answer_begin(&answer, &query, room, fixed + 16);
     dns_answer_address(&answer, DNS_ANSWERS, "many", address_of("10.0.0.1"));
     dns_answer_address(&answer, DNS_ADDITIONAL, "many", address_of("10.0.0.2"));
     assert_says(answer, DNS_NOERROR, "NOERROR aa: many A 10.0.0.1; also . TYPE41");
     dns_answer_begin(&answer, &query, room, fixed - 1);
     dns_answer_address(&answer, DNS_ANSWERS, "many", address_of("10.0.0.1"));
-    assert_int_equal(dns_answer_end(&answer, DNS_NOERROR, true), 0); /* no room for anything */
+    /* There is no room for any record. */
+    assert_int_equal(dns_answer_end(&answer, DNS_NOERROR, true), 0);
 }
 
 static void an_unknown_edns_is_answered_with_ours(void **state)
@@ -212,7 +213,7 @@ static void an_unknown_edns_is_answered_with_ours(void **state)
     dns_answer_begin(&answer, &query, room, 512);
     size_t size = dns_answer_end(&answer, rcode, false);
     assert_int_equal(dns_text_u16(room + 2), 0x8180);
-    assert_int_equal(room[size - 6], 1); /* the upper bits of BADVERS */
+    assert_int_equal(room[size - 6], 1); /* the upper bits of the code BADVERS */
 }
 
 static void others_are_asked_and_held_to_it(void **state)
@@ -223,7 +224,7 @@ static void others_are_asked_and_held_to_it(void **state)
     struct dns_answer answer;
     dns_text_query(&message, "Example.COM", DNS_A);
     dns_text_add_opt(&message, 4096, 0);
-    message.bytes[message.size - 4] = 0x80; /* signatures, please */
+    message.bytes[message.size - 4] = 0x80; /* the DO bit */
     struct dns_query query = query_of(&message);
     size_t size = dns_query_pass_on(&query, NULL, 0xBEEF, asked);
     assert_int_equal(dns_text_u16(asked), 0xBEEF);
@@ -231,7 +232,7 @@ static void others_are_asked_and_held_to_it(void **state)
     assert_memory_equal(asked + 12, message.bytes + 12, query.end - 12);
     assert_int_equal(asked[size - 4], 0x80);
 
-    /* An answer to it is what a server makes of it, in letters of its own. */
+    /* The answer is made by a server, and with the letter case of the query. */
     struct dns_query theirs;
     enum dns_rcode rcode;
     assert_true(dns_query_read(asked, size, &theirs, &rcode));
@@ -256,7 +257,7 @@ static void others_are_asked_and_held_to_it(void **state)
             ;
         free(exact);
     }
-    /* Another number, another name, another type, no answer at all. */
+    /* A reply with another id or another name, and a message that is no reply. */
     static const size_t places[] = {0, 13, 2};
     for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
         room[places[i]] ^= 0x81;

@@ -1,4 +1,4 @@
-/* Headers, escapes and queries. */
+/* Tests headers, escapes and queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

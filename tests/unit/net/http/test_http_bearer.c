@@ -1,4 +1,4 @@
-/* Bearer tokens whose file changes. */
+/* Tests bearer tokens whose file changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct world {
 
 static void write_token(struct world *world, const char *text)
 {
-    /* As a node does it: a new file under the old name. */
+    /* Like a node: a new file replaces the old one. */
     assert_int_equal(file_replace(world->path, text, strlen(text), 0600, NULL), 0);
 }
 
@@ -41,7 +41,7 @@ static int teardown(void **state)
 {
     struct world *world = *state;
     http_bearer_release(&world->bearer);
-    http_bearer_release(&world->bearer); /* twice is fine */
+    http_bearer_release(&world->bearer); /* a second release is harmless */
     file_remove_tree(world->directory, NULL);
     free(world);
     return 0;

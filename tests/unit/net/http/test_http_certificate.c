@@ -1,4 +1,4 @@
-/* Client certificates whose files are renewed. */
+/* Tests client certificates whose files are renewed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static int teardown(void **state)
 {
     struct world *world = *state;
     http_certificate_release(&world->certificate);
-    http_certificate_release(&world->certificate); /* twice is fine */
+    http_certificate_release(&world->certificate); /* a second release is harmless */
     tls_pair_release(&world->ca);
     tls_pair_release(&world->one);
     tls_pair_release(&world->two);
@@ -98,7 +98,8 @@ static void a_refusal_makes_it_look_at_once(void **state)
     expect(world, 1001, &world->two);
 }
 
-/* Two files are never renewed at one moment. */
+/* The two files cannot be renewed at the same moment, so a certificate may not match its key for a
+ * while. */
 static void half_a_pair_is_not_taken(void **state)
 {
     struct world *world = *state;
@@ -119,7 +120,7 @@ static void what_cannot_be_read_changes_nothing(void **state)
                                  "MIG=\n-----END ENCRYPTED PRIVATE KEY-----\n";
     struct world *world = *state;
     http_certificate_init(&world->certificate, &world->one, world->cert_path, world->key_path);
-    expect(world, 0, &world->one); /* there are none yet */
+    expect(world, 0, &world->one); /* the files do not exist yet */
     write_file(world->cert_path, "");
     write_file(world->key_path, world->two.key_pem);
     expect(world, 10000, &world->one);

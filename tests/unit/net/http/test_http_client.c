@@ -1,4 +1,4 @@
-/* The https transport with our own server: requests, responses, streams and their ends. */
+/* Tests the https transport with our own server: requests, responses, streams and their ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,8 +123,8 @@ static void a_listener_may_cancel_free_and_start(void **state)
     buf_release(&frees.body);
 }
 
-/* A call may end before its request is with the server, on a machine that is busy; then the next
- * one has more time. */
+/* On a busy machine a call may time out before its request has reached the server. Then the next
+ * call has a longer timeout. */
 static void a_timeout_ends_the_call_on_both_sides(void **state)
 {
     struct world *world = *state;
@@ -177,7 +177,7 @@ static void nobody_there_is_unavailable(void **state)
     struct world *world = *state;
     struct answer answer = {0};
     char url[64];
-    /* Its port is taken, so that nobody else takes it and listens. */
+    /* The port is bound, so that no other process can listen on it. */
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
     _cleanup_fd_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -205,7 +205,7 @@ static void an_answer_that_breaks_off_is_an_error(void **state)
     assert_int_equal(answer.err.code, ERR_UNAVAILABLE);
     buf_release(&answer.body);
 
-    /* A new server for the teardown. */
+    /* A new server, because the teardown needs one. */
     struct err err = ERR_INIT;
     struct http_server_options options = {0};
     http_listen("127.0.0.1", 0, &options.listen_fd, NULL, &err);

@@ -1,4 +1,4 @@
-/* The https transport: its credentials, the certificates that it accepts, and what a proxy in
+/* Tests the https transport: its credentials, the certificates that it accepts, and what a proxy in
  * between sees. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void count_refusal(void *context)
     ++*(int *)context;
 }
 
-/* As a plugin's are: the owner hears of a refusal, and gives another. */
+/* Like the credentials of a plugin: the owner learns of a 401, and sets another credential. */
 static void a_credential_may_be_changed(void **state)
 {
     struct world *world = *state;
@@ -82,7 +82,7 @@ static void free_transport(void *context)
     loop_stop(world->loop);
 }
 
-/* As any listener may, so may who hears of a refusal: it is not told from within libcurl. */
+/* The callback for a 401 may free the transport, because it is not called from within libcurl. */
 static void who_hears_of_a_refusal_may_free_the_transport(void **state)
 {
     struct world *world = *state;
@@ -115,8 +115,8 @@ static void a_user_and_headers_go_with_every_request(void **state)
     expect_token(world, "/describe", "[Basic YW5uOg==]");
 }
 
-/* The certificate is for 127.0.0.1: by another name the server is only found if it is told which to
- * look for, and it hears its own in requests. */
+/* The certificate is for 127.0.0.1. A client that connects by another name must be told which name
+ * to expect. Requests have the name of the URL. */
 static void a_server_may_have_another_name_in_its_certificate(void **state)
 {
     struct world *world = *state;
@@ -134,7 +134,7 @@ static void a_server_may_have_another_name_in_its_certificate(void **state)
                                                           .ca_pem = world->ca.cert_pem,
                                                           .server_name = "127.0.0.1"});
     expect_token(world, "/names", host);
-    /* And one that is right is wrong with another. */
+    /* The correct name with an unexpected server name is rejected. */
     struct answer other = {0};
     world_use_client(world, &(struct http_client_options){.base_url = world->url,
                                                           .ca_pem = world->ca.cert_pem,
@@ -150,7 +150,7 @@ static void on_proxy_closed(void *context)
     loop_stop(((struct world *)context)->loop);
 }
 
-/* A server stands for the proxy: it answers in the place of one that does not exist. */
+/* A server plays the proxy: it answers instead of a server that does not exist. */
 static void a_proxy_is_asked_also_for_a_server_on_this_machine(void **state)
 {
     struct world *world = *state;
@@ -173,14 +173,14 @@ static void a_proxy_is_asked_also_for_a_server_on_this_machine(void **state)
     loop_run(world->loop);
 }
 
-/* A proxy that opens one tunnel, in a thread of its own. */
+/* A proxy that opens one tunnel, in its own thread. */
 struct tunnel {
     int listen_fd, target_port;
     char asked[2048]; /* the head of the client's request */
     pthread_t thread;
 };
 
-/* Pass on what one side says; false at its end. */
+/* Passes on bytes from one side. Returns false at its end. */
 static bool relay(int from, int to)
 {
     char data[4096];
@@ -216,7 +216,7 @@ static void *run_tunnel(void *context)
     return NULL;
 }
 
-/* What the proxy answers is not the server's answer, and what the server may know it may not. */
+/* The proxy's answer is not taken for the server's, and the proxy does not see the credential. */
 static void a_tunnel_through_a_proxy_is_not_the_answer(void **state)
 {
     struct world *world = *state;
@@ -289,7 +289,8 @@ static void a_client_certificate_is_taken_from_memory(void **state)
     tls_pair_release(&pair);
 }
 
-/* A server judges a connection by its certificate, so a new one needs a new connection. */
+/* A server authenticates a connection once by its certificate, so a new certificate needs a new
+ * connection. */
 static void a_client_certificate_that_was_renewed_is_shown_on_a_new_connection(void **state)
 {
     struct world *world = *state;

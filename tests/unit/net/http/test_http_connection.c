@@ -1,5 +1,5 @@
-/* A server's connection on a stream in memory and in virtual time: requests and their responses,
- * without a socket. */
+/* Tests a server's connection on a stream in memory and in virtual time: requests and their
+ * responses, without a socket. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void the_version_decides_how_an_answer_ends(void **state)
     say(world, "GET /echo HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     assert_string_equal(heard(world), "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
                                       "Content-Length: 0\r\nConnection: keep-alive\r\n\r\n");
-    memory_stream_hold(world->peer, true); /* keeps what was said readable */
+    memory_stream_hold(world->peer, true); /* keeps the response in the buffer */
     say(world, "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     http_write(world->held, "event", 5);
     http_end(world->held);

@@ -1,5 +1,5 @@
-/* How a server's connection ends: by a timeout, by the peer, by the server. On a stream in memory
- * and in virtual time. */
+/* Tests how a server's connection ends: by a timeout, by the peer, by the server. On a stream in
+ * memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,7 +152,7 @@ static void a_peer_that_does_not_read_gets_no_further_requests_taken(void **stat
     for (int i = 0; i < 100; i++)
         memory_stream_send(world->peer, GET("/big"), strlen(GET("/big")));
     run(world);
-    assert_int_equal(world->requests, 1); /* its answer passes the mark of 16 KiB */
+    assert_int_equal(world->requests, 1); /* its response exceeds the limit of 16 KiB */
     memory_stream_hold(world->peer, false);
     run(world);
     assert_int_equal(world->requests, 100);

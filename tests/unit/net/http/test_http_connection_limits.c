@@ -1,5 +1,5 @@
-/* Input that a server's connection refuses: requests refused by their header, and bytes beyond the
- * memory of all connections or of one user. On streams in memory and in virtual time. */
+/* Tests input that a server's connection rejects: requests rejected by their header, and bytes
+ * beyond the memory of all connections or of one user. On streams in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 /* ---- admission ------------------------------------------------------------------------------- */
 
-/* Refuses the path "/no", and admits a body of 4 bytes. */
+/* Rejects the path "/no", and admits a body of 4 bytes. */
 static void admission(struct http_exchange *exchange, void *context)
 {
     static const char secret = 's';
@@ -41,13 +41,14 @@ static void what_is_refused_by_its_header_is_never_read(void **state)
     static const char *const heads[] = {
         "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 190000\r\n\r\n",
         "POST /no HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
-        /* Not asked to go on, and told the admission's reason instead of the limit's. */
+        /* The client gets no 100 Continue, and gets the rejection of the admission instead of that
+         * of the limit. */
         "POST /no HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9000000\r\n\r\n",
     };
     struct world *world = *state;
     world->service.admit = admission;
     for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
-        memory_stream_hold(world->peer, true); /* the answer is not read yet */
+        memory_stream_hold(world->peer, true); /* the client does not read the answer yet */
         say(world, heads[i]);
         say(world, "more of a body that nobody reads");
         assert_false(world->closed);
@@ -58,7 +59,7 @@ static void what_is_refused_by_its_header_is_never_read(void **state)
         memory_stream_hold(world->peer, false);
         run(world);
         assert_true(world->closed);
-        if (i + 1 < ARRAY_SIZE(heads)) { /* the fixture's end expects one connection */
+        if (i + 1 < ARRAY_SIZE(heads)) { /* the teardown expects one connection */
             world->closed_count--;
             world->peer = memory_stream_new(world->loop, &world->closed);
             http_connection_new(&world->service, &world->peer->stream, "test:1");
@@ -89,7 +90,7 @@ static void an_admitted_body_has_the_limit_of_its_admission(void **state)
     assert_string_equal(heard(world), "HTTP/1.1 100 Continue\r\n\r\n");
     say(world, "four");
     assert_string_equal(heard(world), ECHOED("four", "4"));
-    /* A client that did not wait is not told to go on. */
+    /* A client that did not wait for 100 Continue gets none. */
     say(world,
         "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nfo");
     assert_string_equal(heard(world), "");
@@ -146,7 +147,8 @@ static int memory_teardown(void **state)
     return connection_world_teardown(state);
 }
 
-/* A further connection, which says this and reads nothing yet; what it is told. */
+/* Opens a further connection, which sends this request and reads nothing yet. Returns its
+ * response. */
 static const char *say_as_other(struct world *world, int peer, const char *head, size_t body_size)
 {
     static char body[MEMORY];
@@ -166,7 +168,7 @@ static const char *say_as_other(struct world *world, int peer, const char *head,
 static void a_user_has_half_of_the_memory(void **state)
 {
     struct world *world = *state;
-    /* 30,000 bytes in a buffer of 32 KiB each, of 80 KiB. */
+    /* 30,000 bytes take a buffer of 32 KiB each, out of 80 KiB. */
     assert_string_equal(say_as_other(world, 0, UPLOAD("ann"), 30000), "");
     assert_string_equal(say_as_other(world, 1, UPLOAD("ann"), 30000), "");
     const char *told = say_as_other(world, 2, UPLOAD("ann"), 30000);
@@ -176,12 +178,12 @@ static void a_user_has_half_of_the_memory(void **state)
     assert_int_equal(world->memory.payers.count, 1);
     assert_string_equal(say_as_other(world, 3, UPLOAD("bob"), 30000), "");
     assert_in_range(world->memory.total.used, 3 * 32768, MEMORY);
-    /* What is small is not counted, and always possible. */
+    /* A small request is not counted and always possible. */
     say(world, POST_ECHO("hello", "5"));
     assert_string_equal(heard(world), ECHOED("hello", "5"));
 }
 
-/* A newcomer takes the place of the largest, not of those who have little. */
+/* If all memory is used, a new connection displaces that of the largest user, not of small ones. */
 static void when_all_is_taken_the_largest_user_loses(void **state)
 {
     struct world *world = *state;
@@ -196,13 +198,13 @@ static void when_all_is_taken_the_largest_user_loses(void **state)
 static void answers_that_nobody_reads_are_counted(void **state)
 {
     struct world *world = *state;
-    /* 100,000 bytes are more than a user gets, but it is the only one. */
+    /* 100,000 bytes are above the limit of a user, but this request is the user's only one. */
     assert_non_null(strstr(say_as_other(world, 0, DOWNLOAD("ann"), 0), "HTTP/1.1 200 OK"));
     const char *told = say_as_other(world, 1, DOWNLOAD("ann"), 0);
     assert_non_null(strstr(told, "HTTP/1.1 429 Too Many Requests"));
     assert_non_null(strstr(told, "try again later\n"));
     assert_null(strstr(told, "\r\nConnection: close\r\n"));
-    memory_stream_hold(world->peers[0], false); /* they read now */
+    memory_stream_hold(world->peers[0], false); /* the clients read now */
     memory_stream_hold(world->peers[1], false);
     run(world);
     assert_int_equal(world->memory.total.used, 0);
@@ -211,7 +213,7 @@ static void answers_that_nobody_reads_are_counted(void **state)
     assert_non_null(strstr(world->peers[1]->out.data, "HTTP/1.1 200 OK"));
 }
 
-/* Each answer is larger than what a user gets, but only its first piece waits. */
+/* Each response is above the limit of a user, but only its first piece is pending. */
 static void an_answer_in_pieces_pays_for_the_piece_that_waits(void **state)
 {
     static const char ASK[] = "GET /pieces HTTP/1.1\r\nHost: x\r\nX-User: ann\r\n\r\n";
@@ -227,7 +229,7 @@ static void an_answer_in_pieces_pays_for_the_piece_that_waits(void **state)
     assert_int_equal(world->memory.total.used, 0);
 }
 
-/* What the handler has made of a request is counted, unless another thread is still making it. */
+/* The memory of a request's handler is counted, unless another thread is still working on it. */
 static void memory_of_another_thread_is_not_looked_at(void **state)
 {
     struct world *world = *state;
@@ -237,7 +239,7 @@ static void memory_of_another_thread_is_not_looked_at(void **state)
     assert_in_range(world->memory.total.used, 50000, MEMORY);
 }
 
-/* Before it is known who asks, the address pays. */
+/* Before the user is known, memory is charged to the address. */
 static void a_header_is_paid_by_the_address(void **state)
 {
     struct world *world = *state;
@@ -259,7 +261,7 @@ static void refuse_all(struct http_exchange *exchange, void *context)
     http_respond(exchange, 401, "text/plain", "no", 2);
 }
 
-/* The header finds no room, but is answered already. */
+/* There is no room for the header, but the request has been answered already. */
 static void a_refused_request_has_one_answer(void **state)
 {
     struct world *world = *state;

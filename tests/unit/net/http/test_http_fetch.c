@@ -1,4 +1,4 @@
-/* Fetching one small document: accepted and refused responses. */
+/* Tests fetching one small document: accepted and rejected responses. */
 #include "memory_stream.h"
 
 #include "base/mem.h"
@@ -73,7 +73,7 @@ static void test_the_request(void **state)
 
 struct row {
     const char *rule, *answer;
-    bool then_ends; /* the server closes the line */
+    bool then_ends; /* the server closes the connection */
     int status;     /* 0: an error */
     const char *body, *message;
 };

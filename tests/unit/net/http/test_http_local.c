@@ -1,5 +1,5 @@
-/* The in-process transport in virtual time with many seeds: responses arrive whole and in order,
- * each end learns when the other ends, and no memory leaks. */
+/* Tests the in-process transport in virtual time with many seeds: responses arrive whole and in
+ * order, each end learns when the other ends, and no memory leaks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct world {
     struct loop *loop;
     struct http_transport *transport;
     /* the server's side */
-    struct http_exchange *held; /* an exchange whose answer the test makes */
+    struct http_exchange *held; /* an exchange that the test answers */
     int cancelled, drained;
     struct loop_timer ticker;
     int ticks;
@@ -32,7 +32,7 @@ struct world {
     int status, ended;
     char type[64];
     struct buf body;
-    int pieces; /* in which it came */
+    int pieces; /* number of pieces in which the body arrived */
     struct err err;
     bool cancel_on_data, free_on_data;
     bool in_start;
@@ -168,7 +168,7 @@ static void a_whole_answer_arrives(void **state)
     }
 }
 
-/* A long answer is given in pieces, one per turn, so that other tasks come between. */
+/* A long answer is given in pieces, one per turn, so that other tasks run in between. */
 static void a_long_answer_arrives_in_pieces(void **state)
 {
     enum { SIZE = 200 * 1000 };

@@ -1,5 +1,5 @@
-/* The grammar of requests: the result is the same for any split into pieces, and ambiguous requests
- * are refused. */
+/* Tests the grammar of requests: the result is the same for any split into pieces, and ambiguous
+ * requests are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Feed up to `size` bytes, admitting every header; the bytes used. */
+/* Feeds up to `size` bytes, and admits every header. Returns the number of bytes used. */
 static size_t feed_bytes(struct http_parse *parse, const char *data, size_t size,
                          enum http_parse_result *ret)
 {
@@ -31,7 +31,7 @@ static size_t feed_bytes(struct http_parse *parse, const char *data, size_t size
     return used;
 }
 
-/* Feed in pieces of `piece` bytes until something is decided; the bytes used. */
+/* Feeds pieces of `piece` bytes until there is a result. Returns the number of bytes used. */
 static size_t feed(struct http_parse *parse, const char *text, size_t piece,
                    enum http_parse_result *ret)
 {
@@ -90,7 +90,7 @@ static void what_is_allowed_is_read(void **state)
         {"PATCH /a HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\n"
          "de\r\n0\r\nHost: trailer\r\nContent-Length: 3\r\n\r\n",
          "/a", "abcde", true},
-        /* An offer of another protocol is a header like any other. */
+        /* A request to upgrade has a header like any other. */
         {"GET /exec HTTP/1.1\r\nHost:x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
          "/exec", "", true},
         {"POST /exec HTTP/1.1\r\nHost:x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
@@ -227,7 +227,7 @@ static void header_and_body_have_limits(void **state)
     http_parse_release(&parse);
 }
 
-/* One byte, or one line, more than is allowed makes the difference. */
+/* One byte or one line more than allowed is rejected. */
 static void limits_hold_at_the_last_byte(void **state)
 {
     static const char END[] = " HTTP/1.1\r\nHost:x\r\n\r\n";
@@ -235,7 +235,7 @@ static void limits_hold_at_the_last_byte(void **state)
     struct http_parse parse;
     enum http_parse_result result;
     int last_ok = 0;
-    /* The target counts as the header does: the longest that is taken, and one more. */
+    /* The target counts as a part of the header: the longest accepted one, and one more. */
     for (int size = 1; size < 2 * HEADER; size++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         char text[3 * HEADER];
@@ -306,8 +306,8 @@ static void a_waiting_client_is_seen(void **state)
 
 #define CHUNKED "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-/* Requests whose end two servers have been known to see in different places, and bytes that have
- * let one header pass as another. */
+/* Requests whose end different servers have seen at different places, and bytes that made one
+ * header pass as another. */
 static const struct refused AMBIGUOUS[] = {
     {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 400,
      "a header line has a space before its colon"},
@@ -413,7 +413,7 @@ static struct verdict judge(const char *text, size_t size, size_t cut)
     verdict.status = parse.refusal_status;
     memcpy(verdict.refusal, parse.refusal, sizeof(verdict.refusal));
     memcpy(verdict.body, parse.body.data, parse.body.size);
-    if (verdict.result == HTTP_PARSE_REFUSED) /* of these neither decides anything */
+    if (verdict.result == HTTP_PARSE_REFUSED) /* a rejected request has neither */
         memset(verdict.body, verdict.used = 0, sizeof(verdict.body));
     http_parse_release(&parse);
     return verdict;
@@ -456,7 +456,7 @@ static void a_header_line_may_end_with_lf_alone(void **state)
     expect_same_in_two(text, sizeof(text) - 1);
 }
 
-/* Everything around the chunks has one limit for the whole request. */
+/* All bytes around the chunks share one limit per request. */
 static void extensions_and_trailers_have_a_limit(void **state)
 {
     static const char long_extension[] = "1;aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\nx\r\n";
@@ -482,7 +482,7 @@ static void extensions_and_trailers_have_a_limit(void **state)
     assert_int_equal(strlen(verdict.body), 100);
 }
 
-/* An admission decides between header and body. */
+/* The admission of a header limits its body. */
 static void a_body_longer_than_admitted_is_refused(void **state)
 {
     static const char *const texts[] = {

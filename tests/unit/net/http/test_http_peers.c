@@ -1,5 +1,5 @@
-/* Peers that stall or fall silent, on real sockets: the loop does not spin while it waits for them,
- * and a peer whose machine is cut off is noticed. */
+/* Tests peers that stall or become silent, on real sockets. The loop does not spin while it waits
+ * for them, and a peer whose machine is cut off is noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,11 +29,11 @@ struct world {
     struct http_server *server;
     int port;
     int begun, cancelled;
-    uv_prepare_t turn; /* once a turn of the loop */
+    uv_prepare_t turn; /* runs once per turn of the loop */
     size_t turns;
     struct loop_timer timer, guard;
     int peers[3];
-    int ended; /* of the peers */
+    int ended; /* number of peers whose connection has ended */
 };
 
 static void on_cancel(struct http_exchange *exchange)
@@ -97,7 +97,7 @@ static void on_guard(struct loop_timer *timer)
     fail_msg("nothing happened any more");
 }
 
-/* Look whether the server has ended the stalled ones; each look is a turn, too. */
+/* Checks whether the server has closed the stalled connections. Each check is a turn, too. */
 static void on_look(struct loop_timer *timer)
 {
     struct world *world = CONTAINER_OF(timer, struct world, timer);
@@ -121,7 +121,7 @@ static void on_turn_closed(uv_handle_t *handle)
 {
 }
 
-/* Each of them waits in another place. While nothing comes, only clocks may turn the loop: a wait
+/* Each peer stalls at another place. While nothing arrives, only timers may turn the loop. A wait
  * that spins would turn it many thousand times. */
 static void stalled(bool with_tls, const char *const texts[3])
 {
@@ -163,7 +163,7 @@ static void a_stalled_peer_does_not_turn_the_loop(void **state)
     static const char *const HTTP[] = {
         "", "GET / HTTP/1.1\r\nHost: x\r\nX: ",
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc"};
-    /* The beginning of a record, and a whole one that is the beginning of a hello. */
+    /* The beginning of a TLS record, and a whole record with the beginning of a ClientHello. */
     static const char *const TLS[] = {"", "\x16\x03\x01\x02", "\x16\x03\x01\x01\x02\x01\x01"};
     stalled(false, HTTP);
     stalled(true, TLS);
@@ -180,7 +180,8 @@ static void set_loopback(bool up)
     close(fd);
 }
 
-/* In a network of its own, which then goes down: neither end can tell the other anything. */
+/* Runs in a separate network namespace, whose interface then goes down. Neither end can tell the
+ * other. */
 static int be_cut_off(void)
 {
     struct world world = {0};
@@ -190,7 +191,7 @@ static int be_cut_off(void)
     int fd = connect_to(world.port, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     while (!world.begun)
         loop_run(world.loop);
-    char data[1000]; /* all that was written has come: only silence is left */
+    char data[1000]; /* all written bytes have arrived, so the connection is silent from now on */
     while (recv(fd, data, sizeof(data), 0) < 0)
         continue;
     set_loopback(false);
@@ -202,7 +203,7 @@ static void a_peer_that_is_cut_off_is_noticed(void **state)
 {
     pid_t child = fork();
     if (child == 0) {
-        alarm(60); /* one that is never noticed */
+        alarm(60); /* the limit if the loss is never noticed */
         if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
             _exit(2);
         _exit(be_cut_off());
@@ -210,7 +211,7 @@ static void a_peer_that_is_cut_off_is_noticed(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) >= 2)
-        skip(); /* no namespaces here */
+        skip(); /* namespaces are not allowed on this machine */
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }

@@ -1,4 +1,5 @@
-/* The server on real sockets, plain and TLS: every request gets its whole response, in order. */
+/* Tests the server on real sockets, plain and TLS: every request gets its whole response, in
+ * order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,8 +113,8 @@ static void be_refused(struct world *world)
     struct buf buf;
     buf_init(&buf, 1 << 20);
     client_open(&client, world);
-    /* Much more than the buffers of the sockets hold: the answer must arrive although we sent on.
-     */
+    /* The body is much larger than the socket buffers. The response must arrive although we are
+     * still sending. */
     client_say(&client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n");
     char block[10000] = {0};
     for (int i = 0; i < 100; i++)
@@ -169,8 +170,8 @@ static void many_connections_are_served(void **state)
     serve_client(true, NULL, many_at_once);
 }
 
-/* More requests ahead than the server buffers: it must stop reading and find them all later, those
- * too that TLS has already taken off the socket. */
+/* More pipelined requests than the server buffers. It must stop reading and answer all of them
+ * later, including those that TLS has already read from the socket. */
 static void ask_ahead(struct world *world)
 {
     enum { AHEAD = 3000 };
@@ -205,7 +206,7 @@ static void requests_sent_ahead_are_all_answered(void **state)
     serve_client(true, NULL, ask_ahead);
 }
 
-/* With no descriptor left the server waits for one, and then goes on. */
+/* Without a free descriptor the server waits for one, and then goes on. */
 static void use_up_descriptors(struct world *world)
 {
     struct client first, waiting;
@@ -222,7 +223,7 @@ static void use_up_descriptors(struct world *world)
     setrlimit(RLIMIT_NOFILE, &tight);
     while (count < 64 && (fds[count] = dup(0)) >= 0)
         count++;
-    close(fds[--count]); /* one for the client's side, none for the server's */
+    close(fds[--count]); /* one for the client, none for the server */
     client_open(&waiting, world);
     client_say(&waiting, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nlate");
     char byte;
@@ -264,7 +265,7 @@ static void leave_in_every_way(struct world *world)
             SSL_shutdown(clients[i].ssl);
         client_close(&clients[i]);
     }
-    /* One that leaves in the middle of a large answer. */
+    /* A client that disconnects in the middle of a large response. */
     client_open(&asker, world);
     client_say(&asker, GET("/big"));
     char data[1000];
@@ -298,7 +299,7 @@ static void stay_forever(struct world *world)
     client_open(&client, world);
     client_say(&client, GET("/forever"));
     client_read_until(&client, &buf, "begin");
-    SSL_free(client.ssl); /* the descriptor stays open until the process ends the test */
+    SSL_free(client.ssl); /* the descriptor stays open until the process ends */
     buf_release(&buf);
 }
 

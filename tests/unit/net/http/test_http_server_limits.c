@@ -1,5 +1,5 @@
-/* Timeouts and limits of the server on real sockets: connections that are slow, do not read or are
- * too many are closed, and no others. */
+/* Tests the timeouts and limits of the server on real sockets: only connections that are slow, do
+ * not read or are too many are closed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ static void expect_too_long(struct client *client, struct buf *buf)
     client_close(client);
 }
 
-/* It has to begin in that time, too: one whom the machine stopped before that tries again. */
+/* The client must also begin within the limit. If the machine was too slow for that, the client
+ * tries again. */
 static void begin_and_stop(struct world *world)
 {
     struct client client;
@@ -87,7 +88,7 @@ static void slow_peers_are_ended(void **state)
 
 static void stall_the_handshake(struct world *world)
 {
-    SSL_CTX *context = TAKE(world->client_context); /* connect, and say nothing of TLS */
+    SSL_CTX *context = TAKE(world->client_context); /* connects without a TLS handshake */
     struct client client;
     client_open(&client, world);
     expect_end(&client);
@@ -110,7 +111,7 @@ static void never_read(struct world *world)
     struct client client, asker;
     client_open(&client, world);
     client_say(&client, GET("/big"));
-    /* The server gives up on its own, and serves others meanwhile. */
+    /* The server closes the connection by itself, and serves others meanwhile. */
     client_open(&asker, world);
     client_say(&asker, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nalive");
     struct buf buf;
@@ -165,7 +166,8 @@ static void too_many_connections_are_closed(void **state)
     serve_client(false, &limits, come_in_too_many);
 }
 
-/* One that asks, among many that never do; the one that was served last is the last to go. */
+/* A client that sends requests, among many that never do. The client that was served last is the
+ * last to be closed. */
 static void come_in_behind_a_crowd(struct world *world)
 {
     enum { CROWD = 50 };

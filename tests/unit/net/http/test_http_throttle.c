@@ -1,5 +1,5 @@
-/* The throttling transport in virtual time: when each call reaches the server, and in which order.
- */
+/* Tests the throttling transport in virtual time: when each call reaches the server, and in which
+ * order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct world;
 
 struct server_call {
     struct world *world;
-    struct http_exchange *exchange; /* NULL: answered, or its client left */
+    struct http_exchange *exchange; /* NULL: answered, or canceled by its client */
     struct loop_timer timer;
 };
 
@@ -35,7 +35,7 @@ struct world {
     struct prometheus *metrics;
     struct server_call served[CALLS];
     int64_t arrived_ms[CALLS]; /* by the number in the path; -1: not yet */
-    int order[CALLS];          /* the numbers as they came */
+    int order[CALLS];          /* the numbers in the order of arrival */
     size_t arrivals, under_way, most_under_way, refusals;
     struct http_call *calls[CALLS];
     int ended[CALLS];
@@ -138,7 +138,7 @@ static void on_end(void *context, const struct err *err)
 static void start(struct world *world, int number, const char *method, const char *query)
 {
     static const struct http_callbacks LISTENER = {.on_end = on_end};
-    char path[16], body[8] = "body"; /* not there any more when the call is let go */
+    char path[16], body[8] = "body"; /* invalid when the call is sent */
     snprintf(path, sizeof(path), "/%d", number);
     struct http_request request = {
         .method = method, .path = path, .query = query, .body = body, .body_size = 4};
@@ -156,12 +156,12 @@ static void a_rate_lets_a_burst_go_and_then_one_at_a_time(void **state)
     loop_run(world->loop);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(world->ended[i], 1);
-        if (i >= 5) /* those of a burst come in any order */
+        if (i >= 5) /* the calls of a burst arrive in any order */
             assert_int_equal(world->order[i], i);
         int64_t due_ms = i < 5 ? 0 : (i - 4) * 100;
         assert_in_range(world->arrived_ms[i], due_ms, due_ms + 20);
     }
-    /* After a silence there is a burst again, and no more than one. */
+    /* After a silence there is one burst again, of the same size. */
     sim_loop_run_for(world->loop, 60000);
     int64_t now_ms = loop_now_ms(world->loop);
     for (int i = 20; i < 27; i++)
@@ -205,7 +205,7 @@ static void a_watch_waits_for_nothing_but_takes_its_part(void **state)
     start(world, 2, "GET", "watch=true&resourceVersion=4");
     loop_run(world->loop);
     assert_int_equal(world->arrived_ms[2], 0);
-    assert_in_range(world->arrived_ms[1], 200, 220); /* not 100: the watch was one call, too */
+    assert_in_range(world->arrived_ms[1], 200, 220); /* not 100: the watch counts as a call, too */
 }
 
 static void a_cancelled_call_never_goes_and_gives_its_place_away(void **state)
@@ -215,8 +215,8 @@ static void a_cancelled_call_never_goes_and_gives_its_place_away(void **state)
     for (int i = 0; i < 4; i++)
         start(world, i, "POST", "");
     sim_loop_run_for(world->loop, 10);
-    http_cancel(world->throttle, world->calls[1]); /* waits */
-    http_cancel(world->throttle, world->calls[0]); /* under way */
+    http_cancel(world->throttle, world->calls[1]); /* a waiting call */
+    http_cancel(world->throttle, world->calls[0]); /* a call in flight */
     loop_run(world->loop);
     assert_int_equal(world->arrivals, 3);
     assert_int_equal(world->arrived_ms[1], -1);
@@ -297,7 +297,7 @@ static void draining_lets_go_out_what_is_under_way_and_nothing_else(void **state
     http_throttle_drain(world->throttle, on_drained, world);
     start(world, 6, "GET", "watch=true");
     loop_run(world->loop);
-    assert_null(world->throttle); /* it was told */
+    assert_null(world->throttle); /* the callback has freed it */
     assert_int_equal(world->arrivals, 2);
 }
 
@@ -307,7 +307,7 @@ static void draining_what_is_idle_is_told_at_once(void **state)
     use(world, 0, 0, 2);
     world->ended[0] = world->ended[1] = 1;
     http_throttle_drain(world->throttle, on_drained, world);
-    assert_non_null(world->throttle); /* not from within */
+    assert_non_null(world->throttle); /* the callback does not run from within the call */
     loop_run(world->loop);
     assert_null(world->throttle);
 }

@@ -1,5 +1,6 @@
-/* A connection that changes its protocol: bytes that were sent ahead are not lost, both ends learn
- * of each other's end, and the server can close it. On a stream in memory and in virtual time. */
+/* Tests a connection that changes its protocol: bytes that were sent ahead are not lost, each side
+ * learns of the other's end, and the server can close it. On a stream in memory and in virtual
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,9 +23,9 @@ struct world {
     struct loop *loop;
     struct http_service service;
     struct memory_stream *peer;
-    bool closed; /* the peer's line */
+    bool closed; /* the peer's connection is closed */
     struct stream *line;
-    struct buf log; /* what the upgrader heard */
+    struct buf log; /* the calls that the upgrader got */
     int closed_count;
     bool close_at_once, later;
     struct http_exchange *held;
@@ -72,7 +73,7 @@ static void upgrade(struct world *world, struct http_exchange *exchange)
     const struct http_header header = {"X-Protocol", "v1", NULL};
     struct err err = ERR_INIT;
     assert_int_equal(http_upgrade(exchange, "line/1", &header, &world->line, &err), 0);
-    assert_string_equal(exchange->request->path, "/line"); /* still there */
+    assert_string_equal(exchange->request->path, "/line"); /* the request is still valid */
     stream_start(world->line, &HANDLER, world);
     if (world->close_at_once)
         stream_close(world->line);
@@ -180,7 +181,7 @@ static void the_answer_is_101_and_then_it_is_the_upgraders(void **state)
         run(world);
         assert_string_equal(strstr(answer, "\r\n\r\n"), "\r\n\r\nhello");
         say(world, NO_REQUEST);
-        sim_loop_run_for(world->loop, 1000000); /* no clock of HTTP runs */
+        sim_loop_run_for(world->loop, 1000000); /* no HTTP timeout applies */
         assert_false(world->closed);
         assert_non_null(strstr(world->log.data, "open "));
         assert_non_null(strstr(world->log.data, NO_REQUEST));
@@ -194,8 +195,8 @@ static void what_was_sent_ahead_comes_first(void **state)
     memory_stream_send_end(world->peer);
     run(world);
     assert_non_null(strstr(world->log.data, "open ahead "));
-    assert_non_null(strstr(world->log.data, "ahead end ")); /* and its end after it */
-    assert_false(world->closed);                            /* it may still be answered */
+    assert_non_null(strstr(world->log.data, "ahead end ")); /* followed by its end */
+    assert_false(world->closed);                            /* the server may still answer */
     stream_finish(world->line);
     run(world);
     assert_true(world->closed);

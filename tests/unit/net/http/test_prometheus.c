@@ -1,4 +1,4 @@
-/* Metrics and their text. */
+/* Tests metrics and their text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static void a_histogram_adds_up_its_buckets(void **state)
     static const double bounds[] = {0.1, 1};
     struct prometheus_metric *metric =
         prometheus_histogram(*state, "t_seconds", "Time", "kind", bounds, ARRAY_SIZE(bounds));
-    prometheus_observe(metric, 0.1, "x", NULL); /* a bound belongs to its bucket */
+    prometheus_observe(metric, 0.1, "x", NULL); /* a value equal to a bound is in its bucket */
     prometheus_observe(metric, 0.5, "x", NULL);
     prometheus_observe(metric, 7, "x", NULL);
     assert_text(*state, "# HELP t_seconds Time\n# TYPE t_seconds histogram\n"
@@ -130,7 +130,7 @@ static void too_many_series_are_summed_up(void **state)
         snprintf(name, sizeof(name), "ns%d", i);
         prometheus_add(metric, 1, name, NULL);
     }
-    prometheus_add(metric, 1, "ns0", NULL); /* known before the bound was met */
+    prometheus_add(metric, 1, "ns0", NULL); /* known before the limit was reached */
     _cleanup_buf_ struct buf text;
     buf_init(&text, 1 << 20);
     prometheus_write(*state, &text);
@@ -163,7 +163,7 @@ static void collectors_are_asked_before_each_text(void **state)
     queue.length = 9;
     assert_text(*state, "# HELP q h\n# TYPE q gauge\nq 9\n");
     prometheus_collector_remove(*state, &queue.collector);
-    prometheus_collector_remove(*state, &queue.collector); /* twice is fine */
+    prometheus_collector_remove(*state, &queue.collector); /* a second removal is harmless */
     queue.length = 1;
     assert_text(*state, "# HELP q h\n# TYPE q gauge\nq 9\n");
 }

@@ -1,6 +1,7 @@
-/* Bulk data through an upgraded TLS connection in each direction, with SPDY and with SPDY inside
- * WebSocket: every byte arrives, and while one side is slow the other waits instead of using more
- * memory. 5 MB per direction, times TRAINYARD_TEST_SCALE. The client is a thread that blocks. */
+/* Tests bulk data through an upgraded TLS connection in each direction, with SPDY and with SPDY
+ * inside WebSocket. Every byte arrives, and while one side is slow the other waits instead of using
+ * more memory. 5 MB per direction, times TRAINYARD_TEST_SCALE. The client is a thread that
+ * blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,9 +34,9 @@
 
 enum {
     PIECE = 32 * 1024,
-    HIGH = 256 * 1024,     /* of what the client has not taken: then the server waits */
-    GULP = 1024 * 1024,    /* what the server takes, before it lets the client wait */
-    MEMORY_MAX = 16 << 20, /* whatever is sent, no more than this is kept */
+    HIGH = 256 * 1024,     /* unread bytes at the client, above which the server waits */
+    GULP = 1024 * 1024,    /* bytes that the server reads before it pauses the client */
+    MEMORY_MAX = 16 << 20, /* limit of the kept memory */
     REST_MS = 20,
 };
 
@@ -50,20 +51,20 @@ struct world {
     uint64_t size;
     struct spdy_session *session;
     struct spdy_stream *stream;
-    /* From the client: */
+    /* Data from the client. */
     uint64_t taken, hash;
-    uint64_t gulp;          /* since the last pause */
-    struct loop_timer rest; /* a slow reader's */
+    uint64_t gulp;          /* bytes since the last pause */
+    struct loop_timer rest; /* ends the pause of a slow reader */
     size_t pauses;
-    size_t unwanted, unwanted_max; /* came during a pause */
-    /* To it: */
+    size_t unwanted, unwanted_max; /* bytes that arrived during a pause */
+    /* Data to the client. */
     uint64_t given;
     bool giving;
     size_t waits, pending_max, memory_max;
     struct loop_task client_done;
 };
 
-/* Byte number i of what either side sends. */
+/* Fills in the bytes that either side sends, from position `at` on. */
 static void fill(char *data, size_t size, uint64_t at)
 {
     for (size_t i = 0; i < size; i++)
@@ -143,7 +144,7 @@ static void on_stream_data(void *context, const char *data, size_t size)
     loop_timer_start(&world->rest, REST_MS);
 }
 
-/* The client has said all: now it is our turn. */
+/* The client has sent everything. Now the server sends. */
 static void on_stream_end(void *context)
 {
     struct world *world = context;
@@ -315,7 +316,8 @@ static void *client_main(void *argument)
     ask(client);
     send_all(client, world->size);
     while (!client->ended) {
-        char data[4096]; /* a slow reader: it reads little, and computes more than the server */
+        /* A slow reader: it reads little at a time, and does more work than the server. */
+        char data[4096];
         int size = SSL_read(client->ssl, data, sizeof(data));
         assert_true(size > 0);
         take_bytes(client, data, (size_t)size);
@@ -372,7 +374,7 @@ static void both_ways(bool within_websocket)
     assert_int_equal(world.taken, world.size);
     assert_int_equal(world.hash, hash_of(world.size));
     assert_true(world.pauses >= world.size / GULP / 2);
-    assert_in_range(world.unwanted_max, 0, 2 * PIECE); /* of what was read at once */
+    assert_in_range(world.unwanted_max, 0, 2 * PIECE); /* at most the bytes of one read */
     assert_true(world.waits > 0);
     assert_in_range(world.pending_max, 1, HIGH + 2 * PIECE);
     assert_true(world.memory_max < before.uordblks + before.hblkhd + MEMORY_MAX);

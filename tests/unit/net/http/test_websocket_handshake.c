@@ -1,5 +1,5 @@
-/* The WebSocket handshake: the example of RFC 6455, and one row per possible mistake of a client.
- */
+/* Tests the WebSocket handshake: the example of RFC 6455, and one row per possible mistake of a
+ * client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

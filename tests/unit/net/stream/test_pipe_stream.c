@@ -1,4 +1,4 @@
-/* Pipes and terminals as streams: ends, slow and absent readers, limits. */
+/* Tests pipes and terminals as streams: ends, slow and absent readers, limits. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "loop_turns.h"
@@ -17,16 +17,16 @@
 
 enum { LARGE = 1024 * 1024, PENDING_MAX = 64 * 1024 * 1024 };
 
-/* What a stream told its owner. */
+/* The callbacks that a stream has called. */
 struct world {
     struct loop *loop;
     struct stream *stream;
-    int other; /* the end that is no stream */
+    int other; /* the other end, which is not a stream */
     char heard[64];
     size_t heard_size;
     int opened, sent, ends;
-    struct err err; /* code 0: none came */
-    bool pauses;    /* after each piece */
+    struct err err; /* code 0: no error */
+    bool pauses;    /* pauses after each piece */
 };
 
 static void on_open(void *context)
@@ -157,7 +157,7 @@ static void nothing_is_read_while_paused(void **context)
     finish(&world);
 }
 
-/* A daemon that the program left behind holds the pipe open. */
+/* A daemon that the program left behind keeps the pipe open. */
 static void the_end_is_here_though_somebody_holds_it(void **context)
 {
     struct world world;
@@ -207,10 +207,10 @@ static void a_slow_reader_gets_all(void **context)
     size_t left = stream_pending(world.stream), got = 0;
     assert_true(left > 0 && left < LARGE);
     turn(world.loop);
-    assert_int_equal(stream_pending(world.stream), left); /* nobody reads */
+    assert_int_equal(stream_pending(world.stream), left); /* the peer does not read */
     assert_int_equal(world.sent, 0);
     stream_shut(world.stream);
-    stream_write(world.stream, "x", 1); /* too late */
+    stream_write(world.stream, "x", 1); /* ignored after stream_shut() */
     while (stream_pending(world.stream)) {
         got += drain(&world);
         turn(world.loop);
@@ -218,7 +218,7 @@ static void a_slow_reader_gets_all(void **context)
     assert_int_equal(got + drain(&world), LARGE);
     assert_int_equal(world.sent, 1);
     char byte;
-    assert_int_equal(read(world.other, &byte, 1), 0); /* its end is closed */
+    assert_int_equal(read(world.other, &byte, 1), 0); /* the stream's end is closed */
     assert_int_equal(world.ends, 0);
     free(large);
     finish(&world);
@@ -251,7 +251,7 @@ static void who_reads_no_more_is_told(void **context)
     assert_int_equal(world.ends, 1);
     assert_string_equal(world.err.message, "the program reads no more: Broken pipe");
     turn(world.loop);
-    assert_null(world.stream); /* closed by itself */
+    assert_null(world.stream); /* the stream closed itself */
     finish(&world);
     assert_int_equal(world.sent, 0);
 }
@@ -316,8 +316,7 @@ static void a_closed_stream_is_silent(void **context)
 
 /* ---- terminals, and what is none ------------------------------------------------------------- */
 
-/* What goes through a terminal arrives when the kernel comes to it; so what is to come is waited
- * for. */
+/* Bytes pass through a terminal with a delay of the kernel, so the test waits for them. */
 static void a_terminal_goes_both_ways(void **context)
 {
     struct world world;
@@ -334,15 +333,15 @@ static void a_terminal_goes_both_ways(void **context)
     say(&world, "out");
     while (world.heard_size < strlen("in\r\nout"))
         turn(world.loop);
-    assert_string_equal(world.heard, "in\r\nout"); /* echoed, then said */
-    pipe_stream_end_here(world.stream);            /* it ends by itself: */
+    assert_string_equal(world.heard, "in\r\nout"); /* the echo of the input, then the output */
+    pipe_stream_end_here(world.stream);            /* the stream ends by itself */
     turn(world.loop);
     assert_int_equal(world.ends, 0);
     close(TAKE_FD(world.other));
     while (!world.ends)
         turn(world.loop);
     assert_int_equal(world.ends, 1);
-    assert_int_equal(world.err.code, 0); /* EIO is how its end looks */
+    assert_int_equal(world.err.code, 0); /* EIO is the normal end of a terminal */
     finish(&world);
 }
 

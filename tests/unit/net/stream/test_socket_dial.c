@@ -1,4 +1,4 @@
-/* Connecting to an address, on real sockets. */
+/* Tests connecting to an address, on real sockets. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "loop/loop.h"
@@ -68,7 +68,8 @@ static void on_done(void *context, struct stream *stream, const struct err *err)
         loop_stop(world->loop);
 }
 
-/* A port of this machine that listens, or none (0 listeners: one that did a moment ago). */
+/* Returns a port of this machine that listens, or (if not `listens`) a port that has just been
+ * closed. */
 static int take_port(int *ret_fd, bool listens)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -87,7 +88,7 @@ static void dial(struct world *world, const char *address, int port)
     *world = (struct world){0};
     assert_int_equal(loop_new(&world->loop, NULL), 0);
     socket_dial_start(world->loop, address, port, 60000, on_done, world);
-    assert_false(world->done); /* never from within */
+    assert_false(world->done); /* the callback never runs from within the call */
     loop_run(world->loop);
     assert_true(world->done);
     loop_free(world->loop);

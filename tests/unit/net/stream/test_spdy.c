@@ -1,5 +1,5 @@
-/* SPDY frames: bytes that Python's zlib made, frames that were just written, and input that breaks
- * the protocol. */
+/* Tests SPDY frames: bytes that Python's zlib made, frames that we wrote, and input that breaks the
+ * protocol. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/* SYN_STREAM 1 {streamtype: error, port: 8987, requestid: 0} and SYN_STREAM 3 with "data" in place
- * of "error", as zlib.compressobj(9, zdict=...) of Python compressed them one after the other. */
+/* SYN_STREAM 1 {streamtype: error, port: 8987, requestid: 0} and SYN_STREAM 3 with "data" instead
+ * of "error". Python's zlib.compressobj(9, zdict=...) compressed them one after the other. */
 static const char PAIR[] = "800300010000003d00000001000000000000"
                            "78f9e3c6a7c202253a703a2b294a4dcc851625aca9a0808614cb45e01c606169610ea43"
                            "98b20d198094ade8c06000000"
@@ -37,8 +37,8 @@ struct ends {
     struct spdy_reader reader;
     struct spdy_writer writer;
     struct buf wire;
-    size_t taken; /* of the wire */
-    size_t piece; /* the most that is fed at once */
+    size_t taken; /* bytes of the wire that were read */
+    size_t piece; /* the most bytes that are fed at once */
     struct err err;
 };
 
@@ -63,7 +63,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The next frame on the wire. */
+/* Reads the next frame on the wire. */
 static enum spdy_result next(struct ends *ends, struct spdy_frame *frame)
 {
     for (;;) {
@@ -172,7 +172,7 @@ static void data_comes_in_pieces_and_ends_once(void **state)
     spdy_write_data_head(head, 3, true, sizeof(data));
     buf_append(&ends->wire, head, sizeof(head));
     buf_append(&ends->wire, data, sizeof(data));
-    spdy_write_data_head(head, 5, true, 0); /* nothing but an end */
+    spdy_write_data_head(head, 5, true, 0); /* an end without data */
     buf_append(&ends->wire, head, sizeof(head));
     ends->piece = 64;
     size_t got = 0;
@@ -237,7 +237,7 @@ static void what_breaks_the_protocol_is_refused(void **state)
 static void headers_have_a_limit(void **state)
 {
     struct ends *ends = *state;
-    char *plain = mem_zalloc(1 << 20); /* a bomb: 1 MiB of zeros is a few bytes */
+    char *plain = mem_zalloc(1 << 20); /* a decompression bomb: 1 MiB of zeros takes a few bytes */
     unsigned char packed[8192];
     unsigned char dictionary[SPDY_DICTIONARY_SIZE];
     z_stream deflater = {0};
@@ -261,7 +261,7 @@ static void headers_have_a_limit(void **state)
     assert_int_equal(ends->err.code, ERR_TOO_LARGE);
 }
 
-/* At the limit, and one byte past it: a control frame, and a header block. */
+/* Each limit and one byte past it: a control frame, and a header block. */
 static void limits_hold_at_the_last_byte(void **state)
 {
     struct ends *ends = *state;
@@ -278,7 +278,8 @@ static void limits_hold_at_the_last_byte(void **state)
         if (more)
             assert_int_equal(ends->err.code, ERR_TOO_LARGE);
     }
-    enum { AROUND = 4 + 4 + 1 + 4 }; /* how many lines, and the lengths and the name of one */
+    /* The number of headers, the lengths, and the name of one header. */
+    enum { AROUND = 4 + 4 + 1 + 4 };
     char *value = mem_zalloc(SPDY_HEADERS_MAX);
     memset(value, 'v', SPDY_HEADERS_MAX - 1 - AROUND);
     for (int more = 0; more <= 1; more++) {

@@ -1,5 +1,5 @@
-/* The server's side of a session on a stream in memory: the test is the peer, and writes frames
- * with the same codec. */
+/* Tests the server's side of a session on a stream in memory. The test plays the peer, and writes
+ * frames with the same codec. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct world {
     struct spdy_session *session;
     struct spdy_writer writer;
     struct spdy_reader reader;
-    struct buf log; /* what the owner heard */
+    struct buf log; /* the callbacks that the owner got */
     struct spdy_stream *streams[8];
     int drained;
     bool line_closed, refuse, free_at_once;
@@ -148,7 +148,7 @@ static void send_data(struct world *world, uint32_t id, const char *text, bool f
     memory_stream_send(world->peer, text, strlen(text));
 }
 
-/* What the peer got since it looked last, as text. */
+/* Returns the frames that the peer got since the last call, as text. */
 static const char *heard(struct world *world)
 {
     static char text[4096];
@@ -221,7 +221,7 @@ static void a_stream_freed_before_its_end_is_reset(void **state)
     run(world);
     heard(world);
     spdy_stream_free(world->streams[1]);
-    send_data(world, 1, "late", false); /* was under way: nobody's fault */
+    send_data(world, 1, "late", false); /* was already under way: no protocol error */
     run(world);
     assert_string_equal(heard(world), "reset 1 5 ");
     assert_log(world, "1.open(x) ");
@@ -264,7 +264,7 @@ static void pings_are_echoed(void **state)
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, 4096);
     spdy_write_ping(&frame, 41);
-    spdy_write_ping(&frame, 42); /* an answer to what we did not ask */
+    spdy_write_ping(&frame, 42); /* an answer to a ping that we did not send */
     spdy_write_goaway(&frame, 0, SPDY_GOODBYE_OK);
     memory_stream_send(world->peer, frame.data, frame.size);
     run(world);
@@ -287,7 +287,7 @@ static void a_paused_stream_holds_the_line(void **state)
     spdy_stream_pause(world->streams[3], false);
     run(world);
     assert_log(world, "");
-    world->streams[1] = spdy_stream_free(world->streams[1]); /* nobody waits for it any more */
+    world->streams[1] = spdy_stream_free(world->streams[1]); /* no owner is left */
     run(world);
     assert_log(world, "3:waits ");
 }
@@ -329,7 +329,7 @@ static void our_goodbye(void **state)
     assert_log(world, "1.open(x) 1.reset closed ");
 }
 
-/* Accepts them all and keeps none in world->streams. */
+/* Accepts all streams and keeps none in world->streams. */
 static void on_reset_of_many(void *context)
 {
     struct spdy_stream **slot = context;
@@ -360,7 +360,7 @@ static void streams_have_a_limit(void **state)
     for (uint32_t id = 1; id <= 2 * SPDY_STREAMS_MAX + 1; id += 2)
         open_stream(world, id, false);
     run(world);
-    assert_int_equal(many_count, SPDY_STREAMS_MAX); /* the last was refused */
+    assert_int_equal(many_count, SPDY_STREAMS_MAX); /* the last stream was rejected */
     memory_stream_send_end(line);
     run(world);
     assert_true(line_closed);

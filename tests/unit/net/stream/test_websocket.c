@@ -1,5 +1,6 @@
-/* WebSocket frames: the examples of RFC 6455, written frames are parsed back for any split of the
- * bytes, and input beyond a limit or against the rules is refused with the right code. */
+/* Tests WebSocket frames: the examples of RFC 6455, written frames that are parsed back for any
+ * split of the bytes, and input beyond a limit or against the rules, which is rejected with the
+ * right code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 
 static const unsigned char MASK[4] = {0x37, 0xfa, 0x21, 0x3d};
 
-/* What a reader makes of the bytes, as text: "[" begins a message, "]" ends it. */
+/* Returns what a reader makes of the bytes, as text: "[" begins a message, "]" ends it. */
 static const char *read_all(enum websocket_side from, uint64_t max, const void *bytes, size_t size,
                             size_t cut)
 {
@@ -29,7 +30,8 @@ static const char *read_all(enum websocket_side from, uint64_t max, const void *
     for (size_t at = 0; at < size;) {
         size_t piece = cut && cut < size - at ? cut : size - at, used;
         struct websocket_piece got;
-        char *copy = mem_alloc(piece); /* exactly as large, for the sanitizers */
+        /* A copy of the exact size, so that a sanitizer sees a read past the end. */
+        char *copy = mem_alloc(piece);
         memcpy(copy, (const char *)bytes + at, piece);
         enum websocket_result result = websocket_read(reader, copy, piece, &used, &got, &err);
         free(copy);
@@ -61,7 +63,7 @@ static const char *read_all(enum websocket_side from, uint64_t max, const void *
 #define FROM_SERVER(bytes) read_all(WEBSOCKET_SERVER, 1000, bytes, sizeof(bytes) - 1, 0)
 #define FROM_CLIENT(bytes) read_all(WEBSOCKET_CLIENT, 1000, bytes, sizeof(bytes) - 1, 0)
 
-/* RFC 6455, 5.7. */
+/* The examples of RFC 6455, section 5.7. */
 static void reads_the_examples_of_the_standard(void **state)
 {
     assert_string_equal(FROM_SERVER("\x81\x05Hello"), "t[Hello]");
@@ -79,7 +81,7 @@ static void control_frames_come_between_fragments(void **state)
                                     "c\x82\x01"
                                     "d"),
                         "[aping(p)bpong()c][d]");
-    /* Fragments of nothing, and a message of nothing. */
+    /* Empty fragments, and an empty message. */
     assert_string_equal(FROM_SERVER("\x02\x00\x00\x00\x80\x00\x82\x00"), "[][]");
     assert_string_equal(FROM_SERVER("\x02\x01"
                                     "a\x80\x00"),
@@ -120,8 +122,8 @@ static void reads_what_it_writes_however_it_is_cut(void **state)
     buf_release(&frames.buf);
 }
 
-/* Each form of a length, at both of its ends, and all bytes of a message that is larger than a
- * reader's own memory. */
+/* Each form of a length at both of its ends, and all bytes of a message that is larger than the
+ * reader's buffer. */
 static void lengths_are_written_in_their_shortest_form(void **state)
 {
     static const struct {
@@ -186,7 +188,7 @@ static void what_breaks_the_protocol_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
         const char *got = read_all(WEBSOCKET_CLIENT, 1000, ROWS[i].bytes, ROWS[i].size, 0);
-        if (strncmp(got, "[", 1) == 0) /* of the row with two frames: nothing was in the first */
+        if (strncmp(got, "[", 1) == 0) /* the row with two frames: the first is empty */
             got++;
         if (strncmp(got, ROWS[i].says, strlen(ROWS[i].says)) != 0)
             fail_msg("row %zu: %s", i, got);
@@ -200,12 +202,13 @@ static void limits_hold_at_the_last_byte(void **state)
     struct frames frames;
     char data[200];
     memset(data, 'x', sizeof(data));
-    /* A control frame. */
+    /* The limit of a control frame. */
     buf_init(&frames.buf, 1 << 20);
     add(&frames, WEBSOCKET_PING, true, data, WEBSOCKET_CONTROL_MAX, NULL);
     assert_string_equal(read_all(WEBSOCKET_SERVER, 10, frames.buf.data, frames.buf.size, 1),
                         "ping()");
-    /* A message, in one frame and in several: control frames between are not counted. */
+    /* The limit of a message, in one frame and in several. Control frames in between are not
+     * counted. */
     static const struct {
         size_t first, second;
         bool fits;
@@ -215,7 +218,7 @@ static void limits_hold_at_the_last_byte(void **state)
         add(&frames, WEBSOCKET_BINARY, false, data, ROWS[i].first, NULL);
         add(&frames, WEBSOCKET_PING, true, data, 5, NULL);
         add(&frames, WEBSOCKET_CONTINUATION, true, data, ROWS[i].second, NULL);
-        add(&frames, WEBSOCKET_BINARY, true, data, 10, NULL); /* the next begins at nothing */
+        add(&frames, WEBSOCKET_BINARY, true, data, 10, NULL); /* the next message counts from 0 */
         const char *got = read_all(WEBSOCKET_SERVER, 10, frames.buf.data, frames.buf.size, 0);
         assert_int_equal(!strstr(got, "broken"), ROWS[i].fits);
         if (!ROWS[i].fits)
@@ -241,7 +244,7 @@ static void goodbyes_have_codes(void **state)
     assert_string_equal(FROM_SERVER("\x88\x04\x03\xe8\xc3\xbc"), "close 1000 \xc3\xbc");
     assert_string_equal(FROM_SERVER("\x88\x03\x03\xe8\xc3"),
                         "broken 1007: websocket: the reason of a goodbye is not UTF-8");
-    /* A long reason is cut, and not within a character. */
+    /* A long reason is truncated, but not within a character. */
     char reason[300], body[WEBSOCKET_CONTROL_MAX];
     for (size_t i = 0; i < 298; i += 2)
         memcpy(reason + i, "\xc3\xbc", 3);

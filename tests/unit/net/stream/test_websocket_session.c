@@ -1,5 +1,5 @@
-/* The server's side of a WebSocket session, and the stream inside one, on a stream in memory: the
- * test is the client, and writes frames with the same codec. */
+/* Tests the server's side of a WebSocket session, and the stream inside one, on a stream in memory.
+ * The test plays the client, and writes frames with the same codec. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,9 +22,9 @@ struct world {
     struct loop *loop;
     struct memory_stream *peer;
     struct websocket_session *session;
-    struct stream *stream; /* in the tests of the stream inside: instead of the session */
+    struct stream *stream; /* instead of the session, in the tests of the stream inside one */
     struct websocket_reader reader;
-    struct buf log; /* what the owner heard */
+    struct buf log; /* the callbacks that the owner got */
     bool line_closed, pause_at_data;
 };
 
@@ -150,7 +150,7 @@ static void say_text(struct world *world, enum websocket_opcode opcode, const ch
     say(world, opcode, true, text, strlen(text));
 }
 
-/* What the client got since it looked last. */
+/* Returns the frames that the client got since the last call. */
 static const char *heard(struct world *world)
 {
     static char text[4096];
@@ -237,11 +237,11 @@ static void a_pause_holds_also_what_has_come_already(void **state)
 static void the_client_says_goodbye(void **state)
 {
     struct world *world = *state;
-    memory_stream_hold(world->peer, true); /* so that there is something to look at */
+    memory_stream_hold(world->peer, true); /* keeps the frames in the buffer */
     say_text(world, WEBSOCKET_CLOSE, "\x03\xe9sleep");
     say_text(world, WEBSOCKET_BINARY, "after it");
     run(world);
-    assert_string_equal(heard(world), "close 1001  "); /* its code, said back */
+    assert_string_equal(heard(world), "close 1001  "); /* the client's code is echoed */
     assert_log(world, "end ");
     memory_stream_hold(world->peer, false);
     run(world);
@@ -302,7 +302,7 @@ static void text_is_taken_like_bytes(void **state)
     assert_string_equal(heard(world), "text(text) ");
 }
 
-/* One that pings and never reads must not grow our memory. */
+/* A client that pings and never reads must not make our memory grow. */
 static void pings_of_one_that_does_not_read_are_not_answered_for_ever(void **state)
 {
     enum { PINGS = 20000 };
@@ -354,7 +354,7 @@ static void an_end_at_once_says_nothing(void **state)
     say_text(world, WEBSOCKET_BINARY, "one");
     say_text(world, WEBSOCKET_BINARY, "two");
     run(world);
-    websocket_session_pause(world->session, false); /* what is held is to be given */
+    websocket_session_pause(world->session, false); /* the pending frames are delivered now */
     websocket_session_abort(world->session);
     run(world);
     assert_log(world, "[one] closed ");

@@ -1,4 +1,5 @@
-/* Importing: whole or not at all, what its digests say, and nothing left of what failed. */
+/* Tests the import of images: an image is imported as a whole or not at all, its digests are
+ * checked, and a failed import leaves nothing. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -54,11 +55,11 @@ static void compress_gzip(const struct buf *from, struct buf *to)
     deflateEnd(&z);
 }
 
-/* What is wrong with an archive, if anything. */
+/* The defects of an archive, if any. */
 struct flaw {
     const char *diff_id, *machine, *layer_name;
     bool gzip, nameless, bomb, other_config;
-    bool blob, other_blob; /* the layer is named by a digest: its own, or that of something else */
+    bool blob, other_blob; /* the layer's name is a digest: its own, or that of another file */
 };
 
 static void make_archive(struct arena *arena, const struct flaw *flaw)
@@ -135,7 +136,7 @@ static void whole_ones(void **state)
         struct image image;
         struct err err = ERR_INIT;
         make_archive(arena, &NONE[k]);
-        for (int i = 0; i < 2; i++) { /* the second time it is there already */
+        for (int i = 0; i < 2; i++) { /* the second time the image exists already */
             if (import_as(arena, NULL, &rows, &err) < 0)
                 fail_msg("%s", err.message);
             assert_int_equal(json_count(rows), 2);
@@ -150,7 +151,8 @@ static void whole_ones(void **state)
         assert_string_equal(image.args.items[0], "c");
         assert_string_equal(image.user, "1:2");
         assert_true(file_exists(arena_printf(arena, "%s/etc/file", image.root)));
-        /* The files go with the last name, however closed their directories are. */
+        /* The files are removed with the last name, even if their directories have no
+         * permissions. */
         assert_int_equal(node_image_remove(state_dir, "x/y:1", NULL), 0);
         assert_int_equal(count_images(), 1);
         assert_int_equal(node_image_remove(state_dir, "z", NULL), 0);
@@ -206,7 +208,7 @@ static void what_the_killed_left_is_removed(void **state)
     assert_int_equal(image_store_begin(arena, state_dir, &path, &fd, NULL), 0);
     file_make_dirs(arena_printf(arena, "%s/image/rootfs", path), 0700, NULL);
     assert_int_equal(import_as(arena, "one", &rows, NULL), 0);
-    assert_true(file_exists(path)); /* somebody is at work there */
+    assert_true(file_exists(path)); /* another import still works there */
     close(fd);
     assert_int_equal(import_as(arena, "one", &rows, NULL), 0);
     assert_false(file_exists(path));
@@ -233,14 +235,14 @@ static void images_in_use_stay(void **state)
     file_write_atomic(arena_printf(arena, "%s/spec", pod), text.data, text.size, 0600, NULL);
     assert_int_equal(node_image_remove(state_dir, "used", &err), -ERR_CONFLICT);
     assert_string_equal(err.message, "image 'used' is in use by pod 'worker-0': delete that first");
-    /* Another image takes the name: the files stay as long as the pod does. */
+    /* Another image takes the name. The files stay as long as the pod. */
     const struct node_image other = {.state_dir = state_dir,
                                      .name = "used:latest",
                                      .command = (const char *const[]){"/bin/sh"},
                                      .command_count = 1};
     assert_int_equal(node_image_add(&other, NULL), 0);
     assert_int_equal(count_images(), 1);
-    /* One that has ended holds nothing. */
+    /* A pod that has ended keeps no image. */
     assert_int_equal(pod_state_store(pod, &(struct pod_state){.finished = true}, NULL), 0);
     assert_int_equal(node_image_remove(state_dir, "used", NULL), 0);
     file_remove_tree(pod, NULL);

@@ -1,4 +1,4 @@
-/* Names of images as Docker compares them. */
+/* Tests names of images as Docker compares them. */
 #include "node_test.h"
 
 #include "node/image/name.h"
@@ -28,7 +28,7 @@ static void parts(void **state)
         {"quay.io/library/x", "quay.io/library/x", "", ""},
         {"127.0.0.1/x", "127.0.0.1/x", "", ""},
         {"Registry/x", "Registry/x", "", ""},
-        {"YOUR_IMAGE", "YOUR_IMAGE", "", ""}, /* as Monolith's tutorial has it */
+        {"YOUR_IMAGE", "YOUR_IMAGE", "", ""}, /* the name in Monolith's tutorial */
         {"a/B:1", "a/B", "1", ""},
         {"q/a-b.c__d---e/f_g:V1.2-rc_3", "q/a-b.c__d---e/f_g", "V1.2-rc_3", ""},
     };
@@ -65,7 +65,7 @@ static void matches(void **state)
 {
     assert_int_equal(match("x", "y", ""), 0);
     assert_int_equal(match("x:1", "x:2", ""), 0);
-    assert_int_equal(match("x", "x:2", ""), 0); /* it means x:latest */
+    assert_int_equal(match("x", "x:2", ""), 0); /* x means x:latest */
     assert_true(match("x", "x:latest", "") > 0);
     assert_true(match("x:latest", "docker.io/library/x", "") > 0);
     assert_true(match("x:1", "x", "") > 0);

@@ -1,4 +1,4 @@
-/* What a node says about the images of its machine. */
+/* Tests what a node reports about the images of its machine. */
 #include "node_test.h"
 
 #include "node/image/report.h"

@@ -1,4 +1,5 @@
-/* Parts of an archive as plain bytes: whatever they are packed with, whole or refused. */
+/* Tests the parts of an archive as plain bytes: a part with any compression is read as a whole or
+ * rejected. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -42,7 +43,7 @@ static void pack_zstd(const void *data, size_t size, struct buf *to)
 
 static pack *const PACKS[] = {pack_plain, pack_gzip, pack_zstd};
 
-/* A file with something before the part. */
+/* Makes a file with other bytes before the part. */
 static int store(const struct buf *part, size_t size)
 {
     int fd = memfd_create("archive", MFD_CLOEXEC);
@@ -59,7 +60,8 @@ static void sum_of(const void *data, size_t size, char ret[TLS_SHA256_TEXT])
     tls_sha256_end(sum, ret);
 }
 
-/* All of the stream, which is as long as the text at most; what the last read said. */
+/* Reads the whole stream, which is at most as long as the text. Returns the result of the last
+ * read. */
 static ssize_t read_all(struct image_stream *stream, unsigned char *ret, struct err *err)
 {
     size_t used = 0;
@@ -77,7 +79,7 @@ static void whole_ones(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(PACKS); i++) {
         _cleanup_buf_ struct buf packed;
         buf_init(&packed, PACKED_MAX);
-        /* Two behind each other, as parallel compressors write them. */
+        /* Two compressed streams in a row, as parallel compressors write them. */
         PACKS[i](text, TEXT_SIZE / 3, &packed);
         PACKS[i](text + TEXT_SIZE / 3, TEXT_SIZE - TEXT_SIZE / 3, &packed);
         _cleanup_fd_ int fd = store(&packed, packed.size);
@@ -118,7 +120,7 @@ static void cut_archives_are_refused(void **state)
     }
 }
 
-/* The part is all there, and what is packed in it is not; or a pipe ends too early. */
+/* The part is complete, but the compressed data in it is truncated; or a pipe ends too early. */
 static void cut_data_is_refused(void **state)
 {
     static unsigned char out[TEXT_SIZE + 1];
@@ -147,7 +149,7 @@ static void cut_data_is_refused(void **state)
 static int make_text(void **state)
 {
     uint32_t value = 1;
-    for (size_t i = 0; i < TEXT_SIZE; i++) { /* about half as large when packed */
+    for (size_t i = 0; i < TEXT_SIZE; i++) { /* compresses to about half of the size */
         value = value * 1664525 + 1013904223;
         text[i] = "0123456789abcdef"[value >> 28];
     }

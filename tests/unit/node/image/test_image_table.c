@@ -1,4 +1,5 @@
-/* What images stand for: built in, added, removed, unknown; and the users of their files. */
+/* Tests the table of images: built-in, added, removed and unknown ones, and the users of their
+ * files. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -101,7 +102,7 @@ static void rows_of_earlier_versions(void **state)
     assert_int_equal(node_image_list(arena, directory, &list, NULL), 0);
     assert_string_equal(json_to_string(arena, list),
                         "[{\"name\":\"old/one\",\"command\":[\"/bin/old\",\"-x\"]}]");
-    assert_int_equal(add("new", "/bin/new"), 0); /* and they stay when others come */
+    assert_int_equal(add("new", "/bin/new"), 0); /* the old rows stay when others are added */
     assert_true(find(arena, "old/one", &image));
     assert_int_equal(node_image_remove(directory, "old/one", NULL), 0);
     assert_int_equal(node_image_remove(directory, "new", NULL), 0);
@@ -120,7 +121,7 @@ static void whole_rows(void **state)
                                .workdir = "/w"};
     struct image found;
     struct err err = ERR_INIT;
-    assert_true(node_image_add(&image, &err) < 0); /* there is no such directory */
+    assert_true(node_image_add(&image, &err) < 0); /* the directory does not exist */
     file_make_dirs(root, 0755, NULL);
     assert_int_equal(node_image_add(&image, NULL), 0);
     assert_true(find(arena, "rooted", &found));
@@ -139,14 +140,14 @@ static void whole_rows(void **state)
     assert_int_equal(node_image_add(&image, &err), -ERR_INVALID);
     assert_non_null(strstr(err.message, "holds this cluster's state"));
     assert_int_equal(node_image_remove(directory, "rooted", NULL), 0);
-    assert_true(file_exists(root)); /* it is not ours to remove */
+    assert_true(file_exists(root)); /* the directory belongs to the user */
 }
 
 static void programs_that_pods_do_not_see(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct {
-        const char *program, *part; /* NULL: fine */
+        const char *program, *part; /* NULL: accepted */
     } CASES[] = {
         {"/bin/sh", NULL},
         {"sh", NULL},
@@ -172,7 +173,7 @@ static void programs_that_pods_do_not_see(void **state)
     }
 }
 
-/* A program and its script below /tmp are handed to pods; any other file there is not. */
+/* A program below /tmp and its script are mounted into pods. Other files there are not. */
 static void files_below_tmp(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -186,11 +187,12 @@ static void files_below_tmp(void **state)
         assert_int_equal(file_write_atomic(files[i], "x", 1, i == 0 ? 0755 : 0644, NULL), 0);
 
     assert_string_equal(image_tmp_program_entry(arena, program, 0), scratch);
-    assert_string_equal(image_tmp_program_entry(arena, data, 0), scratch); /* it may be a program */
+    /* The file may be a program. */
+    assert_string_equal(image_tmp_program_entry(arena, data, 0), scratch);
     assert_string_equal(image_tmp_program_entry(arena, script, 1), scratch);
     assert_string_equal(image_tmp_program_entry(arena, program, 2), scratch);
     assert_null(image_tmp_program_entry(arena, data, 1));
-    assert_null(image_tmp_program_entry(arena, scratch, 0)); /* not a file */
+    assert_null(image_tmp_program_entry(arena, scratch, 0)); /* a directory */
     assert_null(image_tmp_program_entry(arena, arena_printf(arena, "%s/none", scratch), 0));
     assert_null(image_tmp_program_entry(arena, "/bin/sh", 0));
     assert_null(image_tmp_program_entry(arena, "/tmp/", 0));
@@ -224,7 +226,7 @@ static void users(void **state)
     static const struct {
         const char *text;
         int64_t user, group;
-        const char *home; /* NULL: refused */
+        const char *home; /* NULL: rejected */
     } CASES[] = {
         {"", 0, 0, "/root"},
         {"app", 1234, 567, "/home/app"},
@@ -252,7 +254,7 @@ static void users(void **state)
         assert_int_equal(user.group, CASES[i].group);
         assert_string_equal(user.home, CASES[i].home);
     }
-    /* The file of an image is not one of the machine. */
+    /* A link in the image must not lead to a file of the machine. */
     char *passwd = arena_printf(arena, "%s/etc/passwd", directory);
     unlink(passwd);
     assert_int_equal(symlink("/etc/passwd", passwd), 0);

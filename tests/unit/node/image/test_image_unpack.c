@@ -1,5 +1,5 @@
-/* Layers over layers, and archives that try to get out. Everything lies in a directory of its own;
- * beside it is what they must not touch. */
+/* Tests layers over layers, and archives that try to write outside of their root. The root is in a
+ * scratch directory, beside files that must not change. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -52,7 +52,7 @@ static int tear_down(void **state)
     return file_remove_tree(outside, NULL);
 }
 
-/* The layer that was written so far, and an empty one to go on with. */
+/* Applies the layer that was written so far, and begins an empty one. */
 static int apply(struct err *err)
 {
     tar_end(&layer.buf);
@@ -85,7 +85,7 @@ static void expect_gone(const char *name)
         fail_msg("%s is there", name);
 }
 
-/* Nothing came to be beside the root, and what was there is as it was. */
+/* Checks that nothing was created beside the root, and that the files there are unchanged. */
 static void expect_untouched(void)
 {
     _cleanup_buf_ struct buf text;
@@ -121,13 +121,13 @@ static void later_layers_take_away(void **state)
     tar_put(tar, '0', ".wh.deep", "");
     tar_put(tar, '0', "etc/.wh.missing", "");
     tar_put(tar, '0', "opaque/both/new", "new");
-    tar_put(tar, '0', "opaque/.wh..wh..opq", ""); /* also behind what the layer brings */
+    tar_put(tar, '0', "opaque/.wh..wh..opq", ""); /* also counts after entries of the same layer */
     tar_put(tar, '0', "opaque/new", "new");
     tar_put(tar, '5', "becomes-dir", "");
     tar_put(tar, '0', "becomes-dir/inner", "in");
     tar_put(tar, '0', "becomes-file", "file");
     tar_put(tar, '0', "stays", "second");
-    tar_put(tar, '0', ".wh.stays", ""); /* hides what is below, not what comes with it */
+    tar_put(tar, '0', ".wh.stays", ""); /* hides files of lower layers, not of the same layer */
     tar_put(tar, '0', ".wh..wh.plnk/1.2", "");
     apply_well();
     expect_gone("etc/one");
@@ -149,7 +149,7 @@ static void links_inside(void **state)
     tar_put(tar, '2', "lib", "usr/lib");
     tar_put(tar, '2', "abs", "/usr/lib");
     apply_well();
-    tar_put(tar, '0', "lib/a", "a"); /* as on a machine where /lib is /usr/lib */
+    tar_put(tar, '0', "lib/a", "a"); /* as on a machine where /lib is a link to /usr/lib */
     tar_put(tar, '0', "abs/b", "b");
     tar_put(tar, '1', "hard", "abs/b");
     tar_put(tar, '1', "to-link", "lib");
@@ -192,7 +192,7 @@ static void modes_and_owners(void **state)
     expect_gone("dev/null");
     assert_int_equal(stat(path_of(root, "pipe"), &info), 0);
     assert_true(S_ISFIFO(info.st_mode));
-    chmod(path_of(root, "closed"), 0); /* and it can be removed all the same */
+    chmod(path_of(root, "closed"), 0); /* it can be removed anyway */
 }
 
 static void ways_out(void **state)
@@ -200,8 +200,8 @@ static void ways_out(void **state)
     _cleanup_free_ char *secret = mem_printf("%s/secret", outside);
     const struct {
         char type;
-        const char *name, *text;   /* what the second entry is */
-        const char *link, *target; /* and the link before it */
+        const char *name, *text;   /* the second entry */
+        const char *link, *target; /* the link before it */
     } CASES[] = {
         {'0', "../new", "x", NULL, NULL},
         {'0', "a/../../new", "x", NULL, NULL},
@@ -230,12 +230,12 @@ static void ways_out(void **state)
         if (CASES[i].link)
             tar_put(&layer.buf, '2', CASES[i].link, CASES[i].target);
         tar_put(&layer.buf, CASES[i].type, CASES[i].name, CASES[i].text);
-        (void)apply(NULL); /* refused, or done inside */
+        (void)apply(NULL); /* rejected, or done inside the root */
         expect_untouched();
         tear_down(state);
         set_up(state);
     }
-    /* The top of an archive is the root, however it is written. */
+    /* The top of an archive is the root, in any notation. */
     tar_put(&layer.buf, '0', "/etc//./absolute", "here");
     apply_well();
     expect_file("etc/absolute", "here");
@@ -252,7 +252,8 @@ static void what_leads_up_is_refused(void **state)
     }
 }
 
-/* What became a link to another directory has no mode to give to that. */
+/* A directory that became a link to another directory must not change the mode of that
+ * directory. */
 static void a_directory_that_became_a_link(void **state)
 {
     struct stat info;
@@ -295,7 +296,7 @@ static void limits(void **state)
     assert_int_equal(apply(&err), -ERR_TOO_MANY);
     image_unpack_free(unpack);
     unpack = image_unpack_new(root_fd, ENTRIES_MAX);
-    /* Deeper and deeper through links; a few of them, since the kernel follows only some. */
+    /* A deep path through links. There are few links, since the kernel limits them. */
     char name[1000] = "";
     for (size_t i = 0; i + 2 < sizeof(name); i += 2)
         memcpy(name + i, "d/", 2);

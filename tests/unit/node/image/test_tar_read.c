@@ -1,4 +1,4 @@
-/* Archives as programs write them, and as nobody should. */
+/* Reads archives as common programs write them, and malformed ones. */
 #include "node_test.h"
 
 #include "tar_write.h"
@@ -20,7 +20,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* All entries as text: "type path link data". */
+/* Returns all entries as text: "type path link data". */
 static int read_all(size_t chunk, struct buf *ret, struct err *err)
 {
     struct tar_reader reader;
@@ -114,15 +114,15 @@ static void sizes_in_extended_headers(void **state)
     buf_clear(tar);
     tar_put(tar, 'x', "pax", "10 size=-3\n");
     tar_put(tar, '0', "file", "abc");
-    expect_error("damaged"); /* its length does not fit */
+    expect_error("damaged"); /* the length does not match */
     buf_clear(tar);
     tar_put(tar, 'x', "pax", "11 size=-3\n\n");
     tar_put(tar, '0', "file", "abc");
     expect_error("");
     buf_clear(tar);
     tar_put(tar, '0', "file", "abc");
-    memcpy(tar->data + 124, "\x80\0\0\0\0\0\0\0\0\0\0\x03", 12); /* a number of big bytes */
-    expect_error("damaged");                                     /* the checksum */
+    memcpy(tar->data + 124, "\x80\0\0\0\0\0\0\0\0\0\0\x03", 12); /* a number in binary form */
+    expect_error("damaged");                                     /* the checksum is wrong */
 }
 
 static void what_is_refused(void **state)

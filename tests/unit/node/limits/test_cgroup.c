@@ -1,6 +1,6 @@
-/* Control groups: how they are found on every kind of machine, what is written into them, and that
- * nothing of them is left. What needs a real hierarchy is tried on the one that is here; the files
- * of version 2 alone are a directory that looks like it. */
+/* Tests control groups: how they are found on every kind of machine, what is written into them, and
+ * that nothing is left behind. Tests that need a real hierarchy use the machine's own. Version 2
+ * alone is played by a directory with the same files. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -47,18 +47,18 @@ static void test_unified(void **state)
     const char *mounts = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
                          "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 "
                          "rw,nsdelegate,memory_recursiveprot\n";
-    /* Root in a login session: the group of a unit is systemd's, the top is free. */
+    /* Root in a login session: systemd owns the group of the unit, but the root group is free. */
     CHECK("0::/user.slice/user-0.slice/session-1.scope\n", mounts, true,
           {"/sys/fs/cgroup", 0, true, false});
-    /* A user in a scope that was delegated. */
+    /* A user in a delegated scope. */
     CHECK("0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope\n", mounts,
           false,
           {"/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope", 0,
            true, false});
-    /* No systemd: what limits us limits our pods. */
+    /* Without systemd our own limits apply to our pods. */
     CHECK("0::/jobs/7\n", mounts, true, {"/sys/fs/cgroup/jobs/7", 0, true, false});
     CHECK("0::/\n", mounts, true, {"/sys/fs/cgroup", 0, true, false});
-    /* A server that is started again finds the groups of the one before. */
+    /* A restarted server finds the groups of the server before. */
     CHECK("0::/jobs/7/trainyard-self\n", mounts, true, {"/sys/fs/cgroup/jobs/7", 0, true, false});
     CHECK("0::/trainyard-self\n", mounts, true, {"/sys/fs/cgroup", 0, true, false});
 }
@@ -100,18 +100,19 @@ static void test_hybrid(void **state)
 
 static void test_containers(void **state)
 {
-    /* Its own view of the hierarchy, read-only. */
+    /* The container has its own view of the hierarchy, read-only. */
     CHECK("0::/\n",
           "700 699 0:26 / /sys/fs/cgroup ro,nosuid,nodev - cgroup2 cgroup rw,nsdelegate\n", true,
           {"/sys/fs/cgroup", 0, true, true});
-    /* The machine's view: only its own part is mounted. */
+    /* The container has the machine's view, but only its own part is mounted. */
     CHECK("5:memory:/docker/abc\n",
           "700 699 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", true,
           {"/sys/fs/cgroup/memory", CGROUP_MEMORY, false, false});
     CHECK("5:memory:/docker/abc/inner\n",
           "700 699 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", true,
           {"/sys/fs/cgroup/memory/inner", CGROUP_MEMORY, false, false});
-    /* Another part than ours, which only begins alike; and one above what we may see. */
+    /* The mounted part is not ours, although its name begins like ours; and a part above the
+     * visible one. */
     CHECK("5:memory:/docker/abcdef\n",
           "700 699 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", true,
           {"/sys/fs/cgroup/memory", CGROUP_MEMORY, false, false});
@@ -210,7 +211,8 @@ static void test_version_2_files(void **state)
     assert_int_equal(cgroup_limit(&pod, NULL, &whole, NULL), 0);
     assert_int_equal(cgroup_limit(&pod, "main", &limits, NULL), 0);
     assert_int_equal(cgroup_enter(&pod, "main", NULL), 0);
-    /* One word after the other, and nobody cuts a file here. */
+    /* The writes overwrite each other: these are plain files, which the kernel does not
+     * truncate. */
     assert_file("pod/cgroup.subtree_control", "+pidsry");
     assert_file("pod/pids.max", "100");
     assert_file("pod/cpu.weight", "79");
@@ -242,7 +244,7 @@ static bool knows_none(void *context, const char *uid)
     return false;
 }
 
-/* A process that stays until it is killed. */
+/* Starts a process in the group that runs until it is killed. */
 static pid_t start_in(const struct cgroup_trees *pod, const char *container)
 {
     int fds[2];
@@ -261,7 +263,8 @@ static pid_t start_in(const struct cgroup_trees *pod, const char *container)
     return pid;
 }
 
-/* Whether root can make control groups here. A tree of version 2 may have no controllers at all. */
+/* Whether root can create control groups here. A hierarchy of version 2 may have no controllers at
+ * all. */
 static bool machine_has_controllers(void)
 {
     _cleanup_buf_ struct buf names;
@@ -275,7 +278,8 @@ static void test_life_and_end(void **state)
 {
     struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
     const unsigned needed = CGROUP_CPU | CGROUP_MEMORY | CGROUP_PIDS;
-    if ((cgroup_controllers(&base->trees) & needed) != needed) { /* an ordinary user has none */
+    /* An ordinary user has no controllers. */
+    if ((cgroup_controllers(&base->trees) & needed) != needed) {
         assert_false(geteuid() == 0 && machine_has_controllers());
         cgroup_base_free(base);
         skip();
@@ -288,20 +292,20 @@ static void test_life_and_end(void **state)
     cgroup_trees_below(arena, &base->trees, "lost", &lost);
     assert_int_equal(cgroup_make(&pod, NULL, NULL), 0);
     assert_int_equal(cgroup_limit(&pod, NULL, &limits, NULL), 0);
-    /* A container may be called what the kernel calls a file. */
+    /* A container may have the name of a file of the kernel. */
     assert_int_equal(cgroup_make(&pod, "tasks", NULL), 0);
     assert_int_equal(cgroup_limit(&pod, "tasks", &limits, NULL), 0);
     pid_t pid = start_in(&pod, "tasks");
     assert_true(cgroup_usage(&pod, "tasks", &usage));
     assert_int_equal(cgroup_oom_kills(&pod, "tasks"), 0);
-    /* With the groups go the processes. */
+    /* The processes are killed with the groups. */
     assert_int_equal(cgroup_remove(&pod, NULL, NULL), 0);
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     assert_int_equal(cgroup_remove(&pod, NULL, NULL), 0);
 
-    /* What a killed supervisor left is swept by the next life. */
+    /* The next server removes the groups that a killed supervisor left. */
     assert_int_equal(cgroup_make(&lost, NULL, NULL), 0);
     assert_int_equal(cgroup_make(&lost, "main", NULL), 0);
     pid = start_in(&lost, "main");
@@ -309,7 +313,7 @@ static void test_life_and_end(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     for (size_t i = 0; i < lost.count; i++)
         assert_int_equal(access(lost.items[i].directory, F_OK), -1);
-    /* And with the cluster goes the rest. */
+    /* The other groups are removed with the cluster. */
     assert_int_equal(cgroup_base_destroy(scratch, NULL), 0);
     for (size_t i = 0; i < base->trees.count; i++)
         assert_int_equal(access(base->trees.items[i].directory, F_OK), -1);
@@ -324,7 +328,7 @@ static const struct cgroup_tree *find_unified(const struct cgroup_base *base)
     return NULL;
 }
 
-/* Ours go, a stranger stays, and stays in the way. */
+/* Our processes are moved. A foreign process stays and makes the move fail. */
 static void test_step_aside(void **state)
 {
     struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
@@ -368,8 +372,8 @@ static void test_step_aside(void **state)
     cgroup_base_free(base);
 }
 
-/* A pod whose directory was lost had groups where an earlier `up` ran. Its next supervisor is not
- * started beside them. */
+/* A pod whose directory was lost had groups where an earlier `up` ran. A new supervisor must not
+ * start beside them. */
 static void test_place_after_loss(void **state)
 {
     put("run/cgroups", "");
@@ -384,7 +388,8 @@ static void test_place_after_loss(void **state)
     _cleanup_free_ char *pod = mem_printf("%s/pods/one", scratch);
     _cleanup_free_ char *line = mem_printf("2 cpu,memory %s\n", elsewhere);
     assert_int_equal(file_write_atomic(record, line, strlen(line), 0600, NULL), 0);
-    assert_int_equal(unlink(left), 0); /* the files of a group do not keep its directory */
+    /* Files would keep a plain directory, but not a real control group. */
+    assert_int_equal(unlink(left), 0);
     struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
     assert_int_equal(cgroup_base_place_pod(base, pod, "one", NULL), 0);
     assert_int_equal(access(gone, F_OK), -1);

@@ -1,4 +1,5 @@
-/* The disk that pods use: what is counted, and the kubelet's words for who has too much. */
+/* Tests the disk usage of pods: what is counted, and the kubelet's messages for pods that use too
+ * much. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -45,7 +46,7 @@ static const char *judge(struct arena *arena, const char *volume, const char *ma
     return storage_judge(arena, pod, places, count);
 }
 
-/* 300 KiB in a volume, 200 and 50 in the containers, and what counts for nobody. */
+/* 300 KiB in a volume, 200 and 50 KiB in the containers, and files that are not counted. */
 static void the_kubelets_words(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -63,7 +64,8 @@ static void the_kubelets_words(void **state)
         "Pod ephemeral local storage usage exceeds the total limit of containers 500Ki. ");
     assert_string_equal(judge(arena, "400Ki", "150Ki", "1Gi"),
                         "Container main exceeded its local ephemeral storage limit \"150Ki\". ");
-    assert_null(judge(arena, "400Ki", "1Gi", "90Ki")); /* main's log is not main2's */
+    /* The log of main does not count for main2. */
+    assert_null(judge(arena, "400Ki", "1Gi", "90Ki"));
 }
 
 static void a_file_with_two_names_counts_once(void **state)
@@ -74,7 +76,7 @@ static void a_file_with_two_names_counts_once(void **state)
     _cleanup_free_ char *to = mem_printf("%s/volumes/small/again", directory);
     assert_int_equal(link(from, to), 0);
     assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
-    /* A link that leads out of the volume brings nothing in. */
+    /* Files behind a link out of the volume do not count. */
     put("elsewhere/file", 300 << 10);
     _cleanup_free_ char *out = mem_printf("%s/elsewhere", directory);
     _cleanup_free_ char *name = mem_printf("%s/volumes/small/out", directory);
@@ -82,8 +84,8 @@ static void a_file_with_two_names_counts_once(void **state)
     assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
 }
 
-/* Whom an ordinary user cannot enter hides what is in it, and nothing else; and that is told. Root
- * has to be somebody else for it. */
+/* A directory that an ordinary user cannot enter hides only its own files, and the gap is reported.
+ * Root switches to another user for this test. */
 static void closed_directories_hide_only_themselves(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -115,7 +117,7 @@ static void closed_directories_hide_only_themselves(void **state)
         assert_int_equal(seteuid(0), 0);
 }
 
-/* A tree that takes no room but cannot be gone through says enough by itself. */
+/* A tree that is too large to be measured exceeds the limit, even if it takes no space. */
 static void what_is_too_much_to_be_measured(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -134,8 +136,8 @@ static void what_is_too_much_to_be_measured(void **state)
     assert_non_null(strstr(message, "more than 1000000 files, directories more than 4096 deep"));
 }
 
-/* A pod without any limit: only what its containers wrote outside of volumes counts, and not the
- * number of files. */
+/* In a pod without any limit, only the files that its containers wrote outside of volumes count,
+ * and their number does not. */
 static void a_container_without_a_limit(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -159,21 +161,21 @@ static void a_container_without_a_limit(void **state)
         storage_judge(arena, pod, places, count),
         "Container main wrote more than 20Gi outside of its volumes, the default limit: write to a "
         "volume, or set resources.limits.ephemeral-storage. ");
-    /* A limit of its own may be larger. */
+    /* The container's own limit may be larger. */
     pod = read_json(arena, "{'spec':{'containers':[{'name':'main','resources':{'limits':{"
                            "'ephemeral-storage':'40Gi'}}}]}}");
     assert_null(storage_judge(arena, pod, places, 1));
 }
 
-/* Sidecars run beside the containers; before them each init container, beside the sidecars that are
- * there by then. */
+/* Sidecars run at the same time as the containers. Each init container runs before them, together
+ * with the sidecars started by then. */
 static void sidecars_bring_their_own(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct {
-        const char *init; /* the limit of the init container between the sidecars */
+        const char *init; /* limit of the init container between the sidecars */
         int64_t used_ki;
-        const char *whole; /* what is exceeded, or NULL */
+        const char *whole; /* the limit that is exceeded, or NULL */
     } CASES[] = {
         {"1Ki", 60, NULL},
         {"1Ki", 61, "60Ki"},

@@ -1,4 +1,5 @@
-/* What is used: the kernel's texts, the rate between two samples, and who is answered when. */
+/* Tests resource usage: the kernel's files, the rate between two samples, and when each request is
+ * answered. */
 #include "node_test.h"
 
 #include "loop/sim/sim_loop.h"
@@ -92,7 +93,7 @@ enum { BURNT_MS = 200, HELD = 8 << 20, LIFE_SECONDS = 120 };
 
 static const int64_t BURNT_NS = BURNT_MS * 1000000LL;
 
-static void *volatile held; /* a compiler leaves out what fills memory that nobody knows of */
+static void *volatile held; /* volatile, so that the compiler does not remove the writes to it */
 
 static void burn(void)
 {
@@ -102,7 +103,7 @@ static void burn(void)
     while (used.tv_sec == 0 && used.tv_nsec < BURNT_NS);
 }
 
-/* Says that it lives, and does so until it or its parent is killed. */
+/* Reports that it lives, and runs until it or its parent is killed. */
 static void live(int line) __attribute__((noreturn));
 static void live(int line)
 {
@@ -120,8 +121,8 @@ static void hear(int line)
     assert_int_equal(read(line, &byte, 1), 1);
 }
 
-/* A first process, whose children have had their time, the last of them not reaped, or hold memory.
- */
+/* Starts the first process of a container. Some of its children have burnt CPU time and ended, the
+ * last one without being reaped. The others hold memory. */
 static pid_t start_first(const int line[2], int burners, int holders)
 {
     pid_t pid = fork();
@@ -145,7 +146,8 @@ static pid_t start_first(const int line[2], int burners, int holders)
     live(line[1]);
 }
 
-/* A command beside it, which burns: this program again, since a mark counts from execve() on. */
+/* Starts a command beside the container, which burns CPU time. It is this program again, since a
+ * mark counts only after execve(). */
 static pid_t start_command(const int line[2], const char *mark)
 {
     pid_t pid = fork();
@@ -176,7 +178,7 @@ static void add_found(struct usage_sample *sample, const char *name, pid_t first
     usage_sample_add(sample, &row);
 }
 
-/* What each of two containers has used, and one that is gone. */
+/* Measures the usage of two containers. A third container is gone. */
 static void look(struct cgroup_usage ret[2], const pid_t firsts[2], const char *const marks[2])
 {
     struct usage_sample sample = {0};
@@ -193,7 +195,8 @@ static void look(struct cgroup_usage ret[2], const pid_t firsts[2], const char *
     usage_sample_release(&sample);
 }
 
-/* Of one that only waits by now. To start a program may take more than it burns. */
+/* The CPU time of a process that only waits by now. Starting a program may take more than
+ * burn(). */
 static int64_t time_of(pid_t pid)
 {
     clockid_t clock;
@@ -203,7 +206,7 @@ static int64_t time_of(pid_t pid)
     return used.tv_sec * 1000000000LL + used.tv_nsec;
 }
 
-/* The kernel counts in ticks. */
+/* Compares with a tolerance, because the kernel counts in ticks. */
 static void assert_time(int64_t expected_ns, int64_t actual_ns)
 {
     assert_true(actual_ns > expected_ns - BURNT_NS / 2);
@@ -223,7 +226,8 @@ static void test_processes_by_mark(void **state)
     assert_time(time_of(firsts[1]), before[1].cpu_ns);
     assert_true(before[1].memory_bytes < HELD);
 
-    /* Commands are whose mark they have; one of nobody may be anybody's, or nobody's. */
+    /* A command belongs to the container whose mark it has. A command without a mark is counted
+     * only if there is one container. */
     pid_t marked = start_command(line, MARKS[1]), unknown = start_command(line, "");
     look(used, firsts, MARKS);
     assert_time(before[0].cpu_ns, used[0].cpu_ns);
@@ -240,7 +244,8 @@ static void test_processes_by_mark(void **state)
     close(line[1]);
 }
 
-/* Where containers have namespaces a command is told by its own: here all are in ours. */
+/* In containers with namespaces, a command is recognized by its namespace. Here all processes are
+ * in ours. */
 static void test_processes_by_namespace(void **state)
 {
     static const char *const NO_MARKS[2] = {NULL, NULL};
@@ -258,7 +263,8 @@ static void test_processes_by_namespace(void **state)
     close(line[1]);
 }
 
-/* The PID of a container that is gone is a stranger's: neither he counts nor what is beside him. */
+/* If a container is gone, its PID may belong to another process. Neither that process nor its
+ * neighbours count. */
 static void test_processes_of_strangers(void **state)
 {
     struct usage_sample sample = {0};
@@ -280,7 +286,8 @@ static void test_processes_of_strangers(void **state)
     close(line[1]);
 }
 
-/* What has ended beside a container counts in the run it was for. */
+/* The CPU time of a process that ended beside a container counts for the run that it belonged
+ * to. */
 static void test_spent(void **state)
 {
     char directory[] = "/tmp/trainyard-spent-XXXXXX";
@@ -293,7 +300,7 @@ static void test_spent(void **state)
     assert_int_equal(pod_cpu_time_load(directory, "main", 1), 5);
     assert_int_equal(pod_cpu_time_load(directory, "main", 0), 0);
 
-    /* Who watches the pod's directory hears nothing of it. */
+    /* An inotify watch on the pod's directory gets no event. */
     char event[4096];
     int watch = inotify_init1(IN_NONBLOCK);
     assert_true(inotify_add_watch(watch, directory, IN_ALL_EVENTS & ~(IN_ACCESS | IN_OPEN)) >= 0);
@@ -331,9 +338,10 @@ static void test_meter(void **state)
     struct world world = {.loop = sim_loop_new(1, 0)};
     world.meter = usage_meter_new(world.loop, collect, &world);
     sim_loop_run_for(world.loop, 3600 * 1000);
-    assert_int_equal(world.samples, 0); /* nobody asks: nothing is measured */
+    assert_int_equal(world.samples, 0); /* without a request nothing is measured */
 
-    /* The first waits for a second sample; whoever joins shares it; who leaves is not told. */
+    /* The first request waits for a second sample. Later requests share it. A canceled request gets
+     * no answer. */
     usage_meter_ask(world.meter, answered, &world);
     void *left = usage_meter_ask(world.meter, answered, &world);
     usage_meter_ask(world.meter, answered, &world);
@@ -344,7 +352,7 @@ static void test_meter(void **state)
     assert_int_equal(world.answers, 2);
     assert_int_equal(world.samples, 2);
 
-    /* Soon after one sample is enough, at once; long after it takes two again. */
+    /* Soon after a sample, one more sample is enough. Long after it, two are needed again. */
     sim_loop_run_for(world.loop, 5000);
     usage_meter_ask(world.meter, answered, &world);
     assert_int_equal(world.answers, 2); /* never from within the call */

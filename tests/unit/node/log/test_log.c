@@ -1,4 +1,4 @@
-/* Log records: what the supervisor writes is what a reader gets back, tail and filters included. */
+/* Tests log records: a reader gets back what the supervisor writes, also with tail and filters. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -51,7 +51,8 @@ static void long_lines_are_cut_and_come_back_whole(void **state)
     assert_string_equal(text.data, line);
 }
 
-/* A line of the greatest length is one record; one byte more is a second one, however it came. */
+/* A line of the maximum length is one record. One byte more makes a second record, for any split of
+ * the input. */
 static void a_line_has_a_limit(void **state)
 {
     static struct node_log_writer writer;
@@ -188,7 +189,7 @@ static void which_run(void **state)
     container.last.known = true;
     assert_int_equal(node_log_choose_run(&container, pod, "c", true, &run, &err), 0);
     assert_int_equal(run, 1);
-    container.phase = CONTAINER_WAITING; /* in back-off: the last run is the newest there is */
+    container.phase = CONTAINER_WAITING; /* in back-off: the last run is the newest one */
     assert_int_equal(node_log_choose_run(&container, pod, "c", false, &run, &err), 0);
     assert_int_equal(run, 1);
 }

@@ -1,5 +1,5 @@
-/* Log files that are set aside while they are read: a reader gets every line once, and the last
- * lines and a full disk are what they should be. */
+/* Tests log files that are rotated while they are read: a reader gets every line once. Also tests
+ * the last lines, and a full disk. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -41,7 +41,8 @@ static struct step_log open_run(int64_t run)
     return log;
 }
 
-/* All lines from where the reader stands to the end of the last file; true if there were any. */
+/* Reads all lines from the reader's position to the end of the last file. Returns true if there
+ * were any. */
 static bool read_on(const char *path, struct node_log_place *place, int *expected)
 {
     static char data[PIECE];
@@ -68,8 +69,8 @@ static void a_reader_follows(void **state)
     struct node_log_place place;
     int expected = 0, status;
     assert_int_equal(node_log_files_open(path, -1, &place, &err), 0);
-    /* Who is more than the kept files behind misses something, as it must be. So the writer is
-     * never further ahead than that: it waits for a byte for each BATCH. */
+    /* A reader that falls behind by more than the kept files loses lines, as intended. So the
+     * writer is never that far ahead: it waits for one byte per BATCH. */
     int told[2], batches = 0;
     assert_int_equal(pipe(told), 0);
     pid_t writer = fork();
@@ -97,7 +98,7 @@ static void a_reader_follows(void **state)
     close(place.fd);
     step_log_close(&log);
 
-    /* Not all are kept; what is kept goes on to the end without a gap. */
+    /* Not all files are kept. The kept lines have no gap. */
     _cleanup_free_ char *gone = mem_printf("%s.1", path);
     assert_false(file_exists(gone));
     assert_int_equal(node_log_files_open(path, -1, &place, &err), 0);
@@ -109,7 +110,7 @@ static void a_reader_follows(void **state)
     assert_int_equal(expected, LINES);
     close(place.fd);
 
-    /* The last lines, also where they begin in an older file. */
+    /* The last lines, also if they begin in an older file. */
     static const int TAILS[] = {1, 7, 9000, 15000, 30000};
     for (size_t i = 0; i < ARRAY_SIZE(TAILS); i++) {
         assert_int_equal(node_log_files_open(path, TAILS[i], &place, &err), 0);
@@ -128,8 +129,8 @@ static void a_reader_follows(void **state)
     assert_true(file_exists(other));
 }
 
-/* The reader is at the end; then a line is added and the file set aside before he looks for the
- * next one. The line is his all the same. */
+/* The reader is at the end of the file. Then a line is added and the file is rotated, before the
+ * reader opens the next file. The reader must still get the line. */
 static void a_line_just_before_the_next_file(void **state)
 {
     static char data[PIECE];
@@ -147,7 +148,7 @@ static void a_line_just_before_the_next_file(void **state)
     read_on(path, &place, &expected);
     assert_int_equal(expected, written);
 
-    /* What can never be read is left behind. */
+    /* An incomplete line in an old file is skipped. */
     const int unreadable = open(part, O_WRONLY | O_APPEND);
     assert_int_equal(write(unreadable, "half", 4), 4);
     close(unreadable);
@@ -160,8 +161,8 @@ static void a_line_just_before_the_next_file(void **state)
     step_log_close(&log);
 }
 
-/* A file that may not grow is what a full disk is: the record that did not fit leaves no half, and
- * the next that does says what is missing. */
+/* A file that may not grow plays a full disk. A record that does not fit leaves no half line, and
+ * the next record that fits reports how much is missing. */
 static void a_full_disk(void **state)
 {
     struct step_log log = open_run(2);

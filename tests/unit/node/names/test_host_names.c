@@ -1,4 +1,4 @@
-/* The lines of /etc/hosts that name services to pods on the machine's network. */
+/* Tests the lines of /etc/hosts that name services for pods on the host network. */
 #include "node_test.h"
 
 #include "node/names/host_names.h"
@@ -34,14 +34,14 @@ static char *lines(struct arena *arena, const char *namespace_, const char *serv
 static void names(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    /* In an order of their own, whatever the order of the objects. */
+    /* The lines are sorted, for any order of the objects. */
     assert_string_equal(
         lines(arena, "default", "[" WORKER("1") "," WORKER("0") "]", "[" POD("0") "," POD("1") "]"),
         "127.0.0.1\tmnist-worker-0.default.svc.cluster.local mnist-worker-0.default.svc "
         "mnist-worker-0.default mnist-worker-0\n"
         "127.0.0.2\tmnist-worker-1.default.svc.cluster.local mnist-worker-1.default.svc "
         "mnist-worker-1.default mnist-worker-1\n");
-    /* From elsewhere the namespace must be said. */
+    /* From another namespace the name must include the namespace. */
     assert_string_equal(
         lines(arena, "other", "[" WORKER("0") "]", "[" POD("0") "]"),
         "127.0.0.1\tmnist-worker-0.default.svc.cluster.local mnist-worker-0.default.svc "
@@ -53,7 +53,7 @@ static void names_left_out(void **state)
     static const struct {
         const char *why, *service, *pod;
     } CASES[] = {
-        {"nobody is behind it", WORKER("0"), POD("1")},
+        {"no pod is behind it", WORKER("0"), POD("1")},
         {"a cluster address is not reached from the machine",
          "{'metadata':{'name':'a','namespace':'default'},'spec':{'clusterIP':'10.96.0.9',"
          "'selector':{'i':'0'}}}",

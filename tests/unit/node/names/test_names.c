@@ -1,5 +1,5 @@
-/* Names of services and pods, as TF_CONFIG and people write them: from objects to the table, over
- * its text, to answers. */
+/* Tests names of services and pods, as TF_CONFIG and people write them: from objects to the table,
+ * through its text, to answers. */
 #include "node_test.h"
 
 #include "dns_text.h"
@@ -28,7 +28,7 @@ static const struct json *get_endpoints(void *context, const char *namespace_, c
 
 static struct names_table table;
 
-/* What the responder has is what was written, and reads as the same again. */
+/* Loads the table as the responder does: from its text. Writing it again gives the same text. */
 static void load(void)
 {
     const struct service_table_source source = {.next_service = next_service,
@@ -115,7 +115,7 @@ static void lookups(void **state)
          "NOERROR aa: own.default.svc.cluster.local A 10.96.0.9");
     says("web.default.svc", DNS_A,
          "NOERROR aa: web.default.svc A 10.244.1.2, web.default.svc A 10.244.1.4");
-    /* A name that is there without what was asked for is told apart from one that is not. */
+    /* An existing name without records of the type gets NOERROR; a missing name gets NXDOMAIN. */
     says("own.default.svc.cluster.local", DNS_AAAA, "NOERROR aa" NOTHING);
     says("hand.default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
     says("default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
@@ -123,7 +123,7 @@ static void lookups(void **state)
     says("web.other.svc.cluster.local", DNS_A, "NXDOMAIN aa" NOTHING);
     says("web.default.svc.cluster.local.cluster.local", DNS_AAAA, "NXDOMAIN aa" NOTHING);
     says("nobody.default.svc", DNS_A, "NXDOMAIN aa; authority svc SOA for 1 s");
-    /* Those behind a service have names of their own. */
+    /* The pods behind a service have their own names. */
     says("b.web.default.svc.cluster.local", DNS_A,
          "NOERROR aa: b.web.default.svc.cluster.local A 10.244.1.2");
     says("10-244-1-4.web.default.svc.cluster.local", DNS_A,
@@ -134,7 +134,7 @@ static void lookups(void **state)
     says("10-244-1-9.default.pod.cluster.local", DNS_A,
          "NOERROR aa: 10-244-1-9.default.pod.cluster.local A 10.244.1.9");
     says("ten.default.pod", DNS_A, "NXDOMAIN aa; authority pod SOA for 1 s");
-    /* Ports have names, which say where to go in the same answer. */
+    /* A named port has an SRV record, and the answer includes the address of its target. */
     says("_grpc._tcp.own.default.svc.cluster.local", DNS_SRV,
          "NOERROR aa: _grpc._tcp.own.default.svc.cluster.local SRV 9000 "
          "own.default.svc.cluster.local; also own.default.svc.cluster.local A 10.96.0.9");
@@ -148,7 +148,7 @@ static void lookups(void **state)
          "10.244.1.2, 10-244-1-4.web.default.svc.cluster.local A 10.244.1.4");
     says("_tcp.own.default.svc.cluster.local", DNS_SRV, "NOERROR aa" NOTHING);
     says("_grpc._udp.own.default.svc.cluster.local", DNS_SRV, "NXDOMAIN aa" NOTHING);
-    /* And the way back. */
+    /* Reverse lookups. */
     says("9.0.96.10.in-addr.arpa", DNS_PTR,
          "NOERROR aa: 9.0.96.10.in-addr.arpa PTR own.default.svc.cluster.local");
     says("2.1.244.10.in-addr.arpa", DNS_PTR,
@@ -164,7 +164,7 @@ static void lookups(void **state)
     says("kubernetes.docker.internal", DNS_AAAA,
          "NOERROR aa; authority kubernetes.docker.internal SOA for 1 s");
     says("localhost", DNS_A, "NOERROR aa: localhost A 127.0.0.1");
-    /* A name for another one, be it in the cluster or not. */
+    /* An alias of another name, in the cluster or outside. */
     says("out.default.svc", DNS_A, "ask for example.com");
     says("out.default.svc", DNS_AAAA, "ask for example.com");
     says("out.default.svc", DNS_CNAME, "NOERROR aa: out.default.svc CNAME example.com");
@@ -192,7 +192,7 @@ static void callers_find_another_first(void **state)
     struct names_entry *entry = names_table_add(&table, "a.default.svc.cluster.local");
     for (unsigned i = 1; i <= 3; i++)
         names_entry_add_address(&table, entry, (struct in_addr){htonl(i)});
-    names_entry_add_address(&table, entry, (struct in_addr){htonl(3)}); /* known already */
+    names_entry_add_address(&table, entry, (struct in_addr){htonl(3)}); /* a duplicate */
     for (unsigned id = 0; id < 9; id++) {
         struct dns_query query;
         enum dns_rcode rcode;

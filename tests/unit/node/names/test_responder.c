@@ -1,6 +1,6 @@
-/* The name server on sockets of the loopback, with a name server of the machine played by the test,
- * which answers, refuses, keeps silent, cuts its answers, and lies. Time passes when the test says
- * so: nobody is out of patience because the machine is slow. */
+/* Tests the name server on loopback sockets. The test plays an upstream name server that answers,
+ * refuses, stays silent, truncates its answers, and lies. Only the test moves the time, so a slow
+ * machine causes no timeout. */
 #include "node_test.h"
 #include "own_network.h"
 
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5 * 1000 }; /* more than any server is given */
+enum { PATIENCE_MS = 5 * 1000 }; /* longer than the timeout of any server */
 
 static int64_t now = 1;
 
@@ -25,8 +25,8 @@ static int64_t now_ms(void)
 
 struct world {
     struct responder *responder;
-    struct sockaddr_in at;   /* the responder */
-    int udp, tcp, other_udp; /* the machine's: 127.0.0.1 and 127.0.0.2 */
+    struct sockaddr_in at;   /* address of the responder */
+    int udp, tcp, other_udp; /* the upstream name servers: 127.0.0.1 and 127.0.0.2 */
     int asker;
     char resolv_conf[64];
     struct dns_text_message query, answer;
@@ -49,7 +49,7 @@ static int bound(int type, const char *address, uint16_t port, struct sockaddr_i
     return fd;
 }
 
-/* One port number that is free for all of them. */
+/* Binds all sockets to one port number that is free for all of them. */
 static uint16_t bind_all(int fds[], const int types[], const char *const addresses[], size_t count,
                          struct sockaddr_in *ret)
 {
@@ -129,7 +129,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Read from a socket of the test while the responder runs; 0 at the end of a stream. */
+/* Reads from a socket of the test while the responder runs. Returns 0 at the end of a stream. */
 static size_t receive(struct world *world, int fd, void *data, size_t size,
                       struct sockaddr_in *peer)
 {
@@ -159,7 +159,7 @@ static void hears(struct world *world, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* What the machine's name server was asked, and from where. */
+/* A query that the upstream name server got, and its sender. */
 struct asked {
     uint8_t bytes[512];
     size_t size;
@@ -249,7 +249,7 @@ static void lines_are_answered(void **state)
     int fd = open_line(world);
     say_on_line(world, fd, "one.default.svc", 1); /* in pieces */
     hears_on_line(world, fd, "NOERROR aa: one.default.svc A 10.1.2.3");
-    for (int i = 0; i < 10; i++) /* and ahead of the answers */
+    for (int i = 0; i < 10; i++) /* several queries before the answers */
         say_on_line(world, fd, "one.default.svc", 600);
     shutdown(fd, SHUT_WR);
     for (int i = 0; i < 10; i++)
@@ -276,7 +276,7 @@ static void other_names_are_asked_for(void **state)
     is_asked(world, world->udp, "nobody.example.com", &asked);
     tells(world->udp, &asked, DNS_NXDOMAIN, 0);
     hears(world, "NXDOMAIN");
-    /* For one of our names. */
+    /* A query for one of our names that is an alias. */
     ask(world, "out.default.svc", DNS_A);
     is_asked(world, world->udp, "example.com", &asked);
     tells(world->udp, &asked, DNS_NOERROR, 2);
@@ -284,7 +284,7 @@ static void other_names_are_asked_for(void **state)
                  "example.com A 192.0.2.1");
 }
 
-/* The second server is asked when the first cannot help; numbers and ports are new each time. */
+/* The second server is asked if the first cannot answer. Ids and ports are new each time. */
 static void servers_are_asked_in_turn(void **state)
 {
     struct world *world = *state;
@@ -296,7 +296,7 @@ static void servers_are_asked_in_turn(void **state)
     assert_true(first.query.id != second.query.id || first.peer.sin_port != second.peer.sin_port);
     tells(world->other_udp, &second, DNS_NOERROR, 1);
     hears(world, "NOERROR: example.com A 192.0.2.1");
-    /* Nor does silence stop it, nor a port where nobody is. */
+    /* Neither silence nor a closed port stops the lookup. */
     ask(world, "example.com", DNS_A);
     is_asked(world, world->udp, "example.com", &first);
     now += PATIENCE_MS;
@@ -309,7 +309,7 @@ static void servers_are_asked_in_turn(void **state)
     is_asked(world, world->other_udp, "example.com", &second);
     tells(world->other_udp, &second, DNS_NOERROR, 1);
     hears(world, "NOERROR: example.com A 192.0.2.1");
-    /* Nobody at all. */
+    /* No name server answers. */
     write_resolv_conf(world, "nameserver 127.0.0.3\n");
     ask(world, "example.com", DNS_A);
     hears(world, "SERVFAIL");
@@ -324,7 +324,7 @@ static void strangers_are_not_believed(void **state)
     struct asked asked;
     ask(world, "example.com", DNS_A);
     is_asked(world, world->udp, "example.com", &asked);
-    tells(world->other_udp, &asked, DNS_NOERROR, 3); /* who was not asked */
+    tells(world->other_udp, &asked, DNS_NOERROR, 3); /* a server that was not asked */
     struct asked lie = asked;
     lie.query.id ^= 1;
     tells(world->udp, &lie, DNS_NOERROR, 3);
@@ -337,7 +337,8 @@ static void strangers_are_not_believed(void **state)
     hears(world, "NOERROR: example.com A 192.0.2.1");
 }
 
-/* Cut over UDP for who asked that way; over TCP, the whole is fetched over TCP. */
+/* A client that asked over UDP gets a truncated answer. For a client over TCP, the whole answer is
+ * fetched over TCP. */
 static void long_answers_are_fetched(void **state)
 {
     struct world *world = *state;
@@ -375,7 +376,7 @@ static void long_answers_are_fetched(void **state)
     close(fd);
 }
 
-/* An asker who leaves while others are asked takes nothing along. */
+/* A client may disconnect while its query is at the upstream server. */
 static void askers_may_leave(void **state)
 {
     struct world *world = *state;

@@ -1,4 +1,5 @@
-/* Addresses of the pod network: given once, again only late, and never past the end. */
+/* Tests addresses of the pod network: each is given once, reused only late, and never beyond the
+ * range. */
 #include "node_test.h"
 
 #include "node/network/addresses.h"

@@ -1,5 +1,5 @@
-/* node_connect_pod() and what its stream promises to those who pass bytes on: nothing is lost to a
- * pause, half an end is half an end, and a failure is told from the loop. */
+/* Tests node_connect_pod() and the stream that it returns: a pause loses no bytes, each direction
+ * ends separately, and a failure is reported from the loop. */
 #include "node/network/connect.h"
 
 #include "base/buf.h"
@@ -71,7 +71,7 @@ static void on_timer(struct loop_timer *timer)
     loop_stop(peer->loop);
 }
 
-/* A few turns of the loop. */
+/* Runs the loop for a while. */
 static void run_a_while(struct peer *peer)
 {
     loop_timer_start(&peer->timer, 20);
@@ -132,7 +132,7 @@ static void half_an_end(void **state)
     stream_shut(peer->stream);
     run_a_while(peer);
     assert_int_equal(read(fd, text, sizeof(text)), 8);
-    assert_int_equal(read(fd, text, sizeof(text)), 0); /* we have said all */
+    assert_int_equal(read(fd, text, sizeof(text)), 0); /* our direction has ended */
     assert_int_equal(write(fd, "answer", 6), 6);
     close(fd);
     while (!peer->ended)
@@ -171,7 +171,7 @@ static void a_refusal(void **state)
     assert_non_null(strstr(peer->err.message, "cannot connect to 127.0.0.1:"));
 }
 
-/* Where nobody listens on 127.0.0.1, the next place is tried; the message is about the first. */
+/* If no process listens on 127.0.0.1, the next address is tried. The message is about the first. */
 static void inside(void **state)
 {
     struct peer *peer = *state;

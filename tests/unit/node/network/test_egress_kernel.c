@@ -1,5 +1,6 @@
-/* Root's way out where several clusters come and go at once: whoever has a way out, the machine
- * forwards; after the last it is as it was. In a network of the test's own. */
+/* Tests egress for root when several clusters start and stop at once. The machine forwards packets
+ * as long as one cluster needs it, and afterwards has its old setting. Runs in a separate network
+ * namespace. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -63,7 +64,7 @@ static void clusters_come_and_go(void **state)
     if (unshare(CLONE_NEWNET | CLONE_NEWNS) < 0 ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("tmpfs", "/run", "tmpfs", 0, NULL) < 0 || file_write_into(SWITCH, "0\n", NULL) < 0)
-        skip(); /* for root only, and where a sandbox lets it */
+        skip(); /* needs root, and a sandbox that allows it */
     for (int i = 0; i < CLUSTERS; i++) {
         pids[i] = fork();
         assert_true(pids[i] >= 0);

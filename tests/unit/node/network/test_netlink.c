@@ -1,4 +1,4 @@
-/* Netlink messages are laid out as the kernel reads them, and never past their size. */
+/* Tests that netlink messages have the layout of the kernel, and never exceed their size. */
 #include "node_test.h"
 
 #include "node/network/netlink.h"

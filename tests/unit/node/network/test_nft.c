@@ -1,5 +1,5 @@
-/* Rules for packets as the bytes that nft(8) would send for them, read back attribute by attribute;
- * whether the kernel takes them is tried by the integration test of the way out. */
+/* Tests packet rules: the bytes must be those that nft(8) would send, read back attribute by
+ * attribute. The integration test of egress tests whether the kernel accepts them. */
 #include "node_test.h"
 
 #include "node/network/egress.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "1(…)" for an attribute with others in it, "2=hex" for one without. */
+/* Writes "1(…)" for a nested attribute, "2=hex" for any other. */
 static void dump(const unsigned char *at, const unsigned char *end, struct buf *ret)
 {
     while (end - at >= (ptrdiff_t)NLA_HDRLEN) {
@@ -78,7 +78,7 @@ static void rules(void **state)
     struct nft_batch batch;
     struct nft_rule rule;
     struct in_addr address;
-    uint32_t mask = 6; /* established and related, in the machine's order */
+    uint32_t mask = 6; /* established and related, in host byte order */
     char hex[9];
     inet_pton(AF_INET, "10.246.1.2", &address);
     nft_batch_begin(&batch);
@@ -124,7 +124,7 @@ static void transparent_rules(void **state)
     nft_rule_begin(&rule, "ours", "in");
     nft_rule_protocol(&rule, IPPROTO_TCP);
     nft_rule_to_transparent(&rule);
-    nft_rule_set_mark(&rule, 0x03030303); /* the same in both orders */
+    nft_rule_set_mark(&rule, 0x03030303); /* the same in both byte orders */
     nft_rule_accept(&rule);
     nft_rule_end(&rule, &batch);
     nft_rule_begin(&rule, "ours", "in");
@@ -169,7 +169,7 @@ static void a_batch_has_a_limit(void **state)
     assert_int_equal(nft_batch_send(-1, &batch, &err), -ERR_INTERNAL);
 }
 
-/* What a kernel tells of a chain, cut everywhere. */
+/* The kernel's description of a chain, truncated at every byte. */
 static void firewalls_are_seen(void **state)
 {
     struct netlink_message message;
@@ -209,14 +209,14 @@ static const char *choose(const char *routes, uint32_t seed)
     return inet_ntop(AF_INET, &address, text, sizeof(text));
 }
 
-/* As /proc/net/route has them on a machine with the lower byte first. */
+/* The lines of /proc/net/route on a little-endian machine. */
 static void free_addresses_are_chosen(void **state)
 {
     if (htonl(1) == 1)
         skip();
     assert_string_equal(choose(HEAD, 0), "10.246.0.8");
     assert_string_equal(choose(HEAD "eth0 00000000 010200C0 0003 0 0 0 00000000 0 0 0\n", 0),
-                        "10.246.0.8"); /* the default route is everywhere */
+                        "10.246.0.8"); /* the default route is ignored */
     assert_string_equal(choose(HEAD "tyo1 0800F60A 00000000 0001 0 0 0 FCFFFFFF 0 0 0\n", 0),
                         "10.246.0.12");
     assert_string_equal(choose(HEAD "host 0900F60A 00000000 0005 0 0 0 FFFFFFFF 0 0 0\n", 0),
@@ -226,7 +226,8 @@ static void free_addresses_are_chosen(void **state)
     assert_string_equal(choose(HEAD "lan 0000000A 00000000 0001 0 0 0 000000FF 0 0 0\n", 7),
                         "none");
     assert_string_equal(choose("nonsense\n\n\nx\n", 16381), "10.246.255.252");
-    assert_string_equal(choose(HEAD, 16382), "10.246.0.4"); /* round, past the programs' own */
+    /* Wraps around, past the addresses of our own programs. */
+    assert_string_equal(choose(HEAD, 16382), "10.246.0.4");
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* Who has a port of the machine: lines of /proc/net/tcp and udp, and this very process. */
+/* Tests which process holds a port of the machine: lines of /proc/net/tcp and udp, and this
+ * process. */
 #include "node_test.h"
 #include "own_network.h"
 
@@ -51,7 +52,7 @@ static bool has(int type, const struct sockaddr_in *address, char *text, size_t 
     return node_port_holder(type, address->sin_addr, ntohs(address->sin_port), text, size);
 }
 
-/* One number is two ports: who has the one has not the other. */
+/* TCP and UDP ports of the same number are separate: a holder of one does not hold the other. */
 static void find_myself(int type)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

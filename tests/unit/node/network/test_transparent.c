@@ -1,4 +1,4 @@
-/* The transparent pod network: a network is of this kind from the moment on when it is laid so. */
+/* Tests the transparent pod network: a network is transparent once its rules and routes are set. */
 #include "node_test.h"
 #include "own_network.h"
 
@@ -25,7 +25,7 @@ static void is_found_again(void **state)
     if (!own_network_enter())
         skip();
     assert_int_equal(netlink_open(&fd, &err), 0);
-    assert_false(is_laid(fd)); /* without any route */
+    assert_false(is_laid(fd)); /* it has no route yet */
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
     pod_network_mac(gateway, mac);
     assert_int_equal(netlink_bridge_add(fd, POD_NETWORK_BRIDGE, mac, &err), 0);
@@ -34,13 +34,13 @@ static void is_found_again(void **state)
     assert_int_equal(netlink_link_up(fd, POD_NETWORK_BRIDGE, &err), 0);
     assert_false(is_laid(fd));
     if (transparent_lay(fd, &err) < 0) {
-        /* As on a machine without nf_tables: pods must not rely on it. */
+        /* On a machine without nf_tables pods must not rely on it. */
         print_message("refused here: %s\n", err.message);
         assert_false(is_laid(fd));
         skip();
     }
     assert_true(is_laid(fd));
-    /* Another network knows nothing of it. */
+    /* Another network namespace is not affected. */
     assert_int_equal(unshare(CLONE_NEWNET), 0);
     assert_int_equal(netlink_open(&other, &err), 0);
     assert_false(is_laid(other));

@@ -1,4 +1,4 @@
-/* Environment: expansion, references, and the order in which they win. */
+/* Tests the environment: expansion, references, and which value takes precedence. */
 #include "node_test.h"
 
 #include "node/plan/environment.h"
@@ -131,7 +131,7 @@ static void resources(void **state)
         {"{'resource':'limits.cpu','divisor':'1m'}", "1500"},
         {"{'resource':'requests.cpu','divisor':'1m'}", "250"},
         {"{'resource':'requests.memory'}", "0"},
-        {"{'resource':'limits.memory','divisor':'1Ki'}", "1000"}, /* the node's */
+        {"{'resource':'limits.memory','divisor':'1Ki'}", "1000"}, /* the node's amount */
         {"{'resource':'limits.memory','divisor':'1Mi'}", "1"},
         {"{'resource':'limits.memory','divisor':'0'}", "1024000"},
     };
@@ -186,7 +186,7 @@ static const struct json *next_service(void *context, const char *namespace_, si
 static void services(void **state)
 {
     static const struct {
-        const char *name, *value; /* NULL: there is none */
+        const char *name, *value; /* NULL: not set */
     } CASES[] = {
         {"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
         {"KUBERNETES_SERVICE_PORT", "443"},
@@ -218,7 +218,8 @@ static void services(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++)
         if (!str_eq(environment_get(&e, CASES[i].name), CASES[i].value))
             fail_msg("%s is '%s'", CASES[i].name, environment_get(&e, CASES[i].name));
-    /* Who wants none has only the API; on the machine's network that is elsewhere. */
+    /* A pod without service links gets only the variables of the API. On the host network the API
+     * has another address. */
     e = (struct pod_strings){0};
     facts.pod =
         read_json(arena, "{'metadata':{'namespace':'n'},'spec':{'enableServiceLinks':false}}");

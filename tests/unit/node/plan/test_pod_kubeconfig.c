@@ -1,4 +1,5 @@
-/* How a plain pod finds the API: who can read the file, and what is left of it. */
+/* Tests how a pod without namespaces finds the API: which users can read its kubeconfig, and what
+ * is left of it. */
 #include "node_test.h"
 
 #include "node/plan/kubeconfig.h"
@@ -59,7 +60,7 @@ static void who_runs_us_finds_the_files(void **state)
     assert_false(file_exists(kubeconfig.handout_dir));
 }
 
-/* 0: the user can open it; else why not. */
+/* Returns 0 if the user can open the file, or else the reason. */
 static int try_as(uid_t user, const char *path)
 {
     int status;

@@ -1,4 +1,5 @@
-/* From the resources of a Pod to the figures of control groups, as the kubelet computes them. */
+/* Tests how the resources of a Pod become values of control groups, as the kubelet computes
+ * them. */
 #include "node_test.h"
 
 #include "node/plan/limits.h"
@@ -7,26 +8,27 @@ static const struct {
     const char *pod;
     struct cgroup_limits limits;
 } CASES[] = {
-    /* Nothing asked for: the least weight, and nothing limited but the number of processes. */
+    /* Without requests: the smallest weight, and no limit except the number of processes. */
     {"{'spec':{'containers':[{'name':'a'}]}}", {2, 0, 0, POD_PIDS_DEFAULT}},
     {"{'spec':{'containers':[{'resources':{'requests':{'cpu':'500m'},"
      "'limits':{'cpu':'1500m','memory':'64Mi'}}}]}}",
      {512, 150000, 64 << 20, POD_PIDS_DEFAULT}},
-    /* Together, where each has a limit. */
+    /* If each container has a limit, the pod has the sum. */
     {"{'spec':{'containers':[{'resources':{'limits':{'cpu':1,'memory':'1Mi'},'requests':{'cpu':1}}}"
      ","
      "{'resources':{'limits':{'cpu':'250m','memory':'2Mi'},'requests':{'cpu':'250m'}}}]}}",
      {1280, 125000, 3 << 20, POD_PIDS_DEFAULT}},
-    /* One has none: the pod as a whole has none. */
+    /* If one container has no limit, the pod has none. */
     {"{'spec':{'containers':[{'resources':{'limits':{'cpu':1,'memory':'1Mi'},'requests':{'cpu':1}}}"
      ","
      "{'resources':{'limits':{'cpu':'1'},'requests':{'cpu':'1'}}}]}}",
      {2048, 200000, 0, POD_PIDS_DEFAULT}},
-    /* The largest init container, before the others; a sidecar beside them. */
+    /* The largest init container runs before the others. A sidecar runs at the same time as all of
+     * them. */
     {"{'spec':{'initContainers':[{'restartPolicy':'Always','resources':{'requests':{'cpu':1}}},"
      "{'resources':{'requests':{'cpu':4}}}],'containers':[{'resources':{'requests':{'cpu':2}}}]}}",
      {5120, 0, 0, POD_PIDS_DEFAULT}},
-    /* Less than the kernel can do is what it can. */
+    /* A value below the minimum of the kernel becomes the minimum. */
     {"{'spec':{'containers':[{'resources':{'limits':{'cpu':'1m'},'requests':{'cpu':'1m'}}}]}}",
      {2, 1000, 0, POD_PIDS_DEFAULT}},
     {"{'metadata':{'annotations':{'trainyard.dev/pids-limit':'50'}},'spec':{'containers':[{}]}}",
@@ -64,7 +66,7 @@ static void test_container(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct cgroup_limits limits;
-    /* Who gives a limit only weighs as much. */
+    /* A container with only a limit gets the CPU shares of that limit. */
     plan_limits_of_container(
         read_json(arena, "{'resources':{'limits':{'cpu':'2','memory':'1Gi'}}}"), &limits);
     assert_int_equal(limits.cpu_shares, 2048);

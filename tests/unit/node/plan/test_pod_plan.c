@@ -1,4 +1,4 @@
-/* From a Pod to its supervisor's orders, and the refusals people will read. */
+/* Tests how a Pod becomes the orders of its supervisor, and the messages of rejected pods. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -130,7 +130,7 @@ static bool has_share(const struct pod_container *container, const char *path)
     return false;
 }
 
-/* In every container, an image's as well, but not over a volume. */
+/* Shared directories are mounted in every container, also of an image, but not over a volume. */
 static void shared_directories(void **state)
 {
     static const char *const SHARES[] = {"/data/set", "/tmp/me", NULL};
@@ -148,7 +148,7 @@ static void shared_directories(void **state)
     }
 }
 
-/* What is mounted below /root is found as ~. */
+/* A mount below /root is also found below ~. */
 static void home_follows_mounts(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -176,7 +176,8 @@ static const struct pod_container *plan_one(struct arena *arena, const char *con
         .containers;
 }
 
-/* As Kubernetes: a command replaces entrypoint and arguments of the image, arguments only those. */
+/* Like Kubernetes: a command replaces the image's entrypoint and arguments, and arguments replace
+ * only its arguments. */
 static void commands_of_images(void **state)
 {
     static const struct {
@@ -225,7 +226,8 @@ static void roots_of_images(void **state)
     assert_string_equal(environment_get(&container->environment, "MODE"), "own");
     assert_string_equal(environment_get(&container->environment, "HOME"), "/");
     assert_null(environment_get(&container->environment, "PYTHONUSERBASE"));
-    assert_null(mount_at(container, IMAGE_TRAINER_PATH)); /* it needs the machine's libraries */
+    /* The trainer needs the machine's libraries. */
+    assert_null(mount_at(container, IMAGE_TRAINER_PATH));
     container = plan_one(arena, "'image':'rooted','workingDir':'/own',"
                                 "'securityContext':{'runAsUser':77}");
     assert_int_equal(container->user, 77);
@@ -286,8 +288,8 @@ static void host_network(void **state)
     assert_true(str_has_suffix(hosts->source, "/hosts"));
 }
 
-/* Every container of a job's pod sees what the job's pods share, but not over what it mounts
- * itself. */
+/* Every container of a job's pod sees the directory that the job's pods share, unless it mounts its
+ * own there. */
 static void peers_of_a_job(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -407,7 +409,7 @@ static void securities(void **state)
                "'RuntimeDefault'},'capabilities':{'drop':['CAP_KILL']}}}]}");
     assert_string_equal(spec.hostname, "w-0.ring.n.svc.cluster.local");
     assert_string_equal(spec.sysctls.items[0], "net.core.somaxconn=9");
-    assert_int_equal(spec.extra_group_count, 0); /* an ordinary user has none to give */
+    assert_int_equal(spec.extra_group_count, 0); /* an ordinary user cannot set groups */
     assert_int_equal(spec.memory_count, 1);
     assert_int_equal(spec.memories[0].size, 4096);
     const struct pod_container *a = &spec.containers[0], *b = &spec.containers[1];
@@ -456,7 +458,7 @@ static void without_namespaces_a_pod_has_the_machine(void **state)
     assert_string_equal(environment_get(&main->environment, "KUBERNETES_SERVICE_HOST"),
                         "127.0.0.1");
     assert_string_equal(environment_get(&main->environment, "KUBERNETES_SERVICE_PORT"), "7443");
-    /* `python` comes last in PATH, from the pod's own directory. */
+    /* The pod's own directory with `python` comes last in PATH. */
     const char *tools = arena_printf(arena, "%s/pod/bin", root);
     assert_true(str_has_suffix(environment_get(&main->environment, "PATH"),
                                arena_printf(arena, ":/opt:%s", tools)));
@@ -496,8 +498,8 @@ static void without_namespaces_nothing_is_mounted(void **state)
     }
 }
 
-/* A pipeline's step: the volume of its wrapper is found by the command, which hands its outputs on
- * where the supervisor reads them. */
+/* A step of a pipeline: the command finds the volume of its wrapper, and writes its outputs where
+ * the supervisor reads them. */
 static void without_namespaces_a_step_hands_on(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -524,7 +526,7 @@ static void without_namespaces_a_step_hands_on(void **state)
     assert_string_equal(spec.containers[2].arguments.items[1], "/trainyard/step");
 }
 
-/* Nobody becomes another user there: what counts is who we are. */
+/* Without namespaces no container changes its user, so runAsNonRoot depends on our own user. */
 static void without_namespaces_non_root_is_who_we_are(void **state)
 {
     static const struct {
@@ -564,7 +566,7 @@ static void long_names_are_cut(void **state)
     assert_int_equal(strlen(plan_pod_hostname(arena, pod)), 62);
 }
 
-/* A container that was given GPUs hears which; one that asked for none hears nothing. */
+/* A container with GPUs gets their numbers. A container without GPUs gets no variable. */
 static void gpus_are_told(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -608,7 +610,7 @@ static void gpus_are_counted(void **state)
     assert_int_equal(devices.count, 4);
 }
 
-/* Who is known in the images. */
+/* The accounts of the images. */
 static int write_accounts(void)
 {
     static const char passwd[] = "app:x:7:7::/:/bin/sh\n";

@@ -1,5 +1,5 @@
-/* A pod is made ready by the pool: from copies, with the objects that its plan asks for, and to the
- * end even if nobody waits for it. */
+/* Tests that the pool prepares a pod from copies, with the objects that its plan asks for. The
+ * preparation runs to its end even if it was canceled. */
 #include "node_test.h"
 
 #include "kube/client/informer.h"
@@ -9,8 +9,8 @@
 #include "node/plan/preparation.h"
 #include "scratch_directory.h"
 
-static struct kube_object *config; /* the one that there is, or NULL */
-static struct kube_object *later;  /* takes its place when a plan has got it, or NULL */
+static struct kube_object *config; /* the ConfigMap that exists, or NULL */
+static struct kube_object *later;  /* replaces `config` when a plan has read it; may be NULL */
 
 static struct kube_object *find_object(void *context, const struct kube_resource *resource,
                                        const char *namespace_, const char *name)
@@ -61,7 +61,7 @@ static struct kube_object *make_pod(int number)
                      number));
 }
 
-/* The host's memory goes as soon as the preparation has begun. */
+/* The host's memory is freed as soon as the preparation has begun. */
 static struct plan_preparation *start(struct loop *loop, int number, struct outcome *outcome)
 {
     static struct cgroup_base groups = {.earlier = ""};
@@ -159,7 +159,7 @@ static void an_abandoned_one_is_not_told(void **state)
     loop_free(loop);
 }
 
-/* On threads, as in a server: many at once, some of which nobody waits for. */
+/* On threads, as in a server: many at once, some of which are canceled. */
 static void many_are_prepared_side_by_side(void **state)
 {
     enum { PODS = 40 };

@@ -1,4 +1,5 @@
-/* What a pod asks for and does not get here is told, once, in words that name the way out. */
+/* Tests that a feature that a pod asks for and does not get here is reported once, with a message
+ * that names the alternative. */
 #include "node_test.h"
 
 #include "node/plan/unsupported.h"
@@ -69,7 +70,8 @@ static void what_is_not_given_is_told(void **state)
     assert_string_equal(text.data, "");
 }
 
-/* Every pod has the usual path; who writes there, or names another, would miss the file. */
+/* Every pod has the default terminationMessagePath. Only a container that uses the path, or sets
+ * another, gets the message. */
 static void the_file_of_last_words_is_told_to_who_uses_it(void **state)
 {
     static const struct {
@@ -103,7 +105,7 @@ static void the_file_of_last_words_is_told_to_who_uses_it(void **state)
     }
 }
 
-/* A name that only a pod network answers. */
+/* A name that exists only in a pod network. */
 static void the_name_of_the_api_is_told(void **state)
 {
     static const char *const SAYING[] = {
@@ -135,7 +137,7 @@ static void the_name_of_the_api_is_told(void **state)
     }
 }
 
-/* Who has no account's token has no KUBECONFIG to be pointed to. */
+/* A container without a service account token has no KUBECONFIG that the message could point to. */
 static void a_kubeconfig_is_named_to_who_has_it(void **state)
 {
     static const char ASKS[] = "'args':['kubernetes.docker.internal']",

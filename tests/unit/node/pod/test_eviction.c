@@ -1,5 +1,5 @@
-/* When a pod that uses too much of the disk is evicted, and when not. What a runner does besides is
- * not needed here: those of its functions that eviction calls are the test's own. */
+/* Tests when a pod that uses too much disk is evicted, and when not. The test replaces the
+ * functions of the runner that eviction calls. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -10,7 +10,7 @@
 
 static struct loop *loop;
 static bool is_running;
-static char *why; /* it was stopped, or NULL */
+static char *why; /* why the pod was stopped, or NULL */
 
 bool pod_runner_is_running(const struct pod_runner *runner)
 {
@@ -38,7 +38,7 @@ struct fixture {
     struct pod_runner *runner;
 };
 
-/* A pod that has written 300 KiB and may write 200. */
+/* Begins with a pod that has written 300 KiB, with a limit of 200. */
 static struct fixture begin(void)
 {
     struct err err = ERR_INIT;
@@ -88,14 +88,14 @@ static void who_has_too_much_is_evicted(void **state)
     pod_runner_begin_measuring(f.runner);
     loop_run(loop);
     assert_string_equal(why, "Usage of EmptyDir volume \"small\" exceeds the limit \"200Ki\". ");
-    assert_true(f.runner->measure.running); /* in case the word is lost */
+    assert_true(f.runner->measure.running); /* measures again, in case the stop request is lost */
     assert_false(f.host->is_measuring);
     pod_runner_end_measuring(f.runner);
     end(&f);
 }
 
-/* Deleted, forgotten or ended while it was measured: it has its own grace, and is not measured
- * again. */
+/* A pod that is deleted, forgotten or has ended during the measurement keeps its own grace period,
+ * and is not measured again. */
 static void who_ends_anyway_is_not_evicted(void **state)
 {
     for (int way = 0; way < 4; way++) {
@@ -119,14 +119,14 @@ static void who_ends_anyway_is_not_evicted(void **state)
     }
 }
 
-/* The node goes down before the walk is through: nothing of it may be touched then. */
+/* The node shuts down before the walk has ended. The walk must not use the node any more. */
 static void a_walk_outlives_its_node(void **state)
 {
     struct fixture f = begin();
     give_pod(&f, "");
     pod_runner_on_measure(&f.runner->measure);
     pod_runner_end_measuring(f.runner);
-    assert_false(f.host->is_measuring); /* the next pod has its turn */
+    assert_false(f.host->is_measuring); /* the next pod can be measured */
     free(f.host);
     free(f.runner);
     f.host = NULL;

@@ -1,4 +1,4 @@
-/* Which pods share a directory, and when it goes. */
+/* Tests which pods share a directory, and when it is removed. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -64,7 +64,7 @@ static void what_nobody_wants_goes(void **state)
     struct stat info;
     struct loop *loop = sim_loop_new(1, 0);
     struct trash *trash = trash_new(loop, directory);
-    peers_sweep(trash, directory, is_kept, NULL); /* before there is any */
+    peers_sweep(trash, directory, is_kept, NULL); /* before any directory exists */
     assert_int_equal(peers_prepare(arena, directory, "a.1", &kept, NULL), 0);
     assert_int_equal(peers_prepare(arena, directory, "a.1", &kept, NULL), 0);
     assert_int_equal(peers_prepare(arena, directory, "a.2", &gone, NULL), 0);
@@ -74,9 +74,9 @@ static void what_nobody_wants_goes(void **state)
     assert_int_equal(file_write_atomic(arena_printf(arena, "%s/left", gone), "x", 1, 0600, NULL),
                      0);
     peers_throw(trash, directory, "a.3", "uid-1");
-    peers_throw(trash, directory, "a.3", "uid-2"); /* nothing is there */
+    peers_throw(trash, directory, "a.3", "uid-2"); /* the directory does not exist */
     assert_false(file_exists(removed));
-    /* The next pod of the job makes it again while the old one is being removed. */
+    /* The next pod of the job creates the directory again while the old one is being removed. */
     assert_int_equal(peers_prepare(arena, directory, "a.3", &removed, NULL), 0);
     sim_loop_run_for(loop, 1000);
     assert_true(file_exists(removed));
@@ -97,7 +97,7 @@ static void a_plan_remembers_it(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec = {0};
     struct pod_container *first = pod_spec_add_container(arena, &spec, "first");
-    pod_container_add_mount(arena, first, PEERS_MOUNT, NULL); /* memory of its own */
+    pod_container_add_mount(arena, first, PEERS_MOUNT, NULL); /* its own memory file system */
     pod_container_add_mount(arena, first, "/elsewhere", "/state/peers/a.1");
     assert_null(peers_of_spec("/state", &spec));
     struct pod_container *second = pod_spec_add_container(arena, &spec, "second");

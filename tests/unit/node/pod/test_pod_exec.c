@@ -1,5 +1,6 @@
-/* A command in a pod as the control process sees it, with a supervisor that says what the test has
- * it say: refusals, nonsense, silence, an end without a word, and no descriptors. */
+/* Tests a command in a pod as seen by the control process. The test plays the supervisor: it
+ * rejects, sends garbage, stays silent, or closes the connection. There may also be no free
+ * descriptors. */
 #include "loop_turns.h"
 #include "node_test.h"
 #include "scratch_directory.h"
@@ -21,11 +22,11 @@
 
 struct world {
     struct loop *loop;
-    int listener, supervisor;        /* its ends of the socket */
-    char request[POD_REQUEST_MAX];   /* that came */
-    int lines[FD_MESSAGE_FDS_MAX];   /* and with it */
-    struct pod_exec *exec;           /* NULL: it is no more */
-    struct engine_pod_lines streams; /* after the start */
+    int listener, supervisor;        /* the supervisor's sockets */
+    char request[POD_REQUEST_MAX];   /* the received request */
+    int lines[FD_MESSAGE_FDS_MAX];   /* the descriptors received with the request */
+    struct pod_exec *exec;           /* NULL: freed */
+    struct engine_pod_lines streams; /* valid after the start */
     int starts, ends, exit_code, closed;
     char message[ERR_MESSAGE_MAX];
     struct err err;
@@ -202,7 +203,7 @@ static void a_terminal_has_a_size(void **context)
                    .container = "main", .arguments = WORDS, .in = true, .terminal = true});
     take_request(world);
     assert_int_equal(count_lines(world), 0);
-    pod_exec_resize(world->exec, 80, 25); /* too early; nothing comes of it */
+    pod_exec_resize(world->exec, 80, 25); /* too early, so it is ignored */
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     answer(world, "kind started\n", master);
     assert_non_null(world->streams.in);
@@ -214,14 +215,14 @@ static void a_terminal_has_a_size(void **context)
     close(master);
 }
 
-/* What the loop cannot watch is no line: nobody is told of a command that hears nothing. */
+/* The loop cannot watch this file, so the command is ended and its start is never reported. */
 static void a_line_that_cannot_be_had_ends_the_command(void **context)
 {
     struct world *world = *context;
     for (int terminal = 0; terminal < 2; terminal++) {
         FILE *file = tmpfile();
         world->ends = 0;
-        /* Attached, there are lines of ours besides, which are closed again. */
+        /* Attach has further pipes, which are closed again. */
         ask(world, &(struct engine_pod_command){.container = "main",
                                                 .arguments = terminal ? WORDS : NULL,
                                                 .in = true,
@@ -234,7 +235,8 @@ static void a_line_that_cannot_be_had_ends_the_command(void **context)
         assert_int_equal(world->ends, 1);
         assert_string_equal(world->err.message, "cannot watch a pipe: Operation not permitted");
         char byte;
-        assert_int_equal(recv(world->supervisor, &byte, 1, MSG_DONTWAIT), 0); /* so it ends */
+        /* The connection is closed, so the supervisor ends the command. */
+        assert_int_equal(recv(world->supervisor, &byte, 1, MSG_DONTWAIT), 0);
         leave(&world->supervisor);
         for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
             leave(&world->lines[i]);
@@ -309,7 +311,8 @@ static void a_command_that_is_too_long(void **context)
                         "the command is too long: its words have more than 64 KiB");
 }
 
-/* Whatever descriptor is the first that is missing: it is said, and none of the others stays. */
+/* Whichever descriptor is the first that is missing, the error says so, and all others are
+ * closed. */
 static void without_descriptors_it_fails_in_words(void **context)
 {
     struct world *world = *context;
@@ -331,7 +334,7 @@ static void without_descriptors_it_fails_in_words(void **context)
         int again = dup(0);
         close(again);
         assert_int_equal(again, next);
-        /* Those that had come as far as to the socket are gone from it. */
+        /* Connections that had reached the socket are closed. */
         int flags = fcntl(world->listener, F_GETFL);
         fcntl(world->listener, F_SETFL, flags | O_NONBLOCK);
         for (int fd; (fd = accept4(world->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;)

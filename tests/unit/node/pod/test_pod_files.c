@@ -1,6 +1,6 @@
-/* The files and messages between the node and a supervisor keep their format: the texts below,
- * which hold every key, are read, and writing what was read gives the same bytes. A running
- * supervisor may be of an earlier version. */
+/* Tests that the files and messages between the node and a supervisor keep their format, because a
+ * running supervisor may be of an earlier version. The texts below contain every key. They are
+ * read, and writing the result gives the same bytes. */
 #include "node_test.h"
 
 #include "node/pod/record/request.h"
@@ -210,7 +210,7 @@ static void state_format_stays(void **state)
     assert_int_equal(read.containers[1].end.finished_ms, 2);
 }
 
-/* A supervisor without probes writes no readiness: its containers are ready while they run. */
+/* A supervisor without probes writes no readiness. Its containers are ready while they run. */
 static void state_without_probes(void **state)
 {
     char text[] =

@@ -1,4 +1,5 @@
-/* Probes and hooks of a manifest become orders that survive being written and read. */
+/* Tests that the probes and hooks of a manifest become orders that survive being written and
+ * read. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -13,7 +14,8 @@ static const struct json *get_object(void *context, const struct kube_resource *
     return NULL;
 }
 
-/* Planned, written and read again; `more` goes into the spec, `own` into the main container. */
+/* Plans a pod, and writes and reads its spec. `more` goes into the spec, `own` into the main
+ * container. */
 static int plan(struct arena *arena, const char *more, const char *own, struct pod_spec *ret,
                 struct err *err)
 {
@@ -70,7 +72,8 @@ static void probes(void **state)
     assert_true(live->tls);
     assert_string_equal(live->host, "10.244.1.2");
     assert_string_equal(live->path, "/up");
-    assert_int_equal(live->headers.count, 1); /* one that would smuggle another is left out */
+    /* A header with a line break, which could add another, is left out. */
+    assert_int_equal(live->headers.count, 1);
     assert_string_equal(live->headers.items[0], "A: b");
     assert_int_equal(figures->initial_delay_ms, 5000);
     assert_int_equal(figures->period_ms, 3000);

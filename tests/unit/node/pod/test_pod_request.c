@@ -1,5 +1,5 @@
-/* Requests and answers survive being written and read, with descriptors along; what is broken or
- * too long is refused. */
+/* Tests that requests and answers with descriptors survive being written and read, and that
+ * malformed or too long ones are rejected. */
 #include "node_test.h"
 
 #include "node/pod/record/request.h"
@@ -127,7 +127,7 @@ static void descriptors_travel_along(void **state)
     assert_int_equal(read(pipe_fds[0], text, 1), 1);
     close(fds[0]);
     close(fds[1]);
-    /* What does not fit leaves nothing open. */
+    /* A message that does not fit leaves no descriptor open. */
     assert_int_equal(fd_message_send(line[0], "hello, this is too long", 23, pipe_fds, 2, NULL), 0);
     int before = dup(0);
     close(before);

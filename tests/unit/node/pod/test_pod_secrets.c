@@ -1,4 +1,4 @@
-/* The list of files that hold secrets of the cluster. */
+/* Tests the list of files that contain secrets of the cluster. */
 #include "node/pod/secrets.h"
 
 #include "base/system/file.h"
@@ -82,7 +82,7 @@ static void a_full_list_forgets_what_is_gone(void **state)
     assert_string_equal(paths.items[1], "/dev/null");
 }
 
-/* No container may start without knowing what to cover. */
+/* No container may start without the list of files to hide. */
 static void a_damaged_list_is_refused(void **state)
 {
     struct world *world = *state;

@@ -1,4 +1,5 @@
-/* Specs and states survive being written and read; what is broken is refused with its line. */
+/* Tests that specs and states survive being written and read, and that a malformed one is rejected
+ * with its line. */
 #include "node_test.h"
 
 #include "node/pod/record/record.h"
@@ -87,7 +88,7 @@ static void spec_round_trip(void **state)
     assert_true(read.memories[1].size == 0 && read.memories[1].group == 7);
     const struct pod_mount *mounts = read.containers[1].mounts;
     assert_int_equal(read.containers[1].mount_count, 3);
-    assert_string_equal(mounts[0].target, "/data"); /* what holds the others comes first */
+    assert_string_equal(mounts[0].target, "/data"); /* a mount comes before mounts below it */
     assert_string_equal(mounts[0].source, "/srv");
     assert_true(mounts[0].read_only);
     assert_string_equal(mounts[1].target, "/data/mid");
@@ -98,7 +99,7 @@ static void spec_round_trip(void **state)
     assert_int_equal(read.containers[1].limits.memory_bytes, 5);
 }
 
-/* What a power cut leaves of a file that nobody waited for is no spec. */
+/* A file that was not synced before a power cut is no spec. */
 static void specs_in_files(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* The status of a pod for every state its supervisor may write. */
+/* Tests the status of a pod for every state that its supervisor may write. */
 #include "node_test.h"
 
 #include "kube/condition.h"
@@ -80,12 +80,13 @@ static void phases_of_one_container(void **state)
     assert_string_equal(phase_of(now), "Running");
     assert_false(kube_condition_is_true(now, "Ready"));
     const struct json *entry = container_of(now, "containerStatuses", 0);
-    assert_int_equal(json_get_int(entry, "restartCount", 0), 2); /* the third is still to come */
+    /* The third restart has not happened yet. */
+    assert_int_equal(json_get_int(entry, "restartCount", 0), 2);
     assert_string_equal(json_get_string(entry, "containerID", ""), "trainyard://u/m/2");
     assert_int_equal(json_get_int(json_at(entry, "lastState", "terminated", NULL), "exitCode", 0),
                      1);
 
-    container->pid = 1; /* on its way */
+    container->pid = 1; /* is starting */
     assert_int_equal(
         json_get_int(container_of(status(arena, ONE), "containerStatuses", 0), "restartCount", 0),
         3);
@@ -134,7 +135,7 @@ static void init_containers_come_first(void **state)
     assert_string_equal(phase_of(status(arena, pod)), "Failed");
 }
 
-/* What of a condition is not its type or its time: "False ContainersNotReady containers with …". */
+/* Returns the condition without its type and time: "False ContainersNotReady containers with …". */
 static const char *condition(struct arena *arena, const struct json *object, const char *type)
 {
     const struct json *found = kube_condition_get(object, type);
@@ -200,7 +201,8 @@ static void sidecars_do_not_decide_the_end(void **state)
     assert_string_equal(phase_of(now), "Running");
     assert_true(kube_condition_is_true(now, "Ready"));
     assert_true(json_get_bool(container_of(now, "initContainerStatuses", 0), "ready", false));
-    set_end(&set("s", CONTAINER_WAITING)->last, 1); /* it crashed: not ready, but initialized */
+    /* It crashed: not ready, but still initialized. */
+    set_end(&set("s", CONTAINER_WAITING)->last, 1);
     now = status(arena, pod);
     assert_string_equal(phase_of(now), "Running");
     assert_true(kube_condition_is_true(now, "Initialized"));
@@ -219,7 +221,7 @@ static void a_deadline_fails_the_pod(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     pod_state_release(&pod_state_now);
-    set_end(&set("m", CONTAINER_TERMINATED)->end, 0); /* it obeyed SIGTERM */
+    set_end(&set("m", CONTAINER_TERMINATED)->end, 0); /* it ended after SIGTERM */
     pod_state_now.finished = true;
     strcpy(pod_state_now.reason, "DeadlineExceeded");
     strcpy(pod_state_now.message, "too long");
@@ -229,7 +231,7 @@ static void a_deadline_fails_the_pod(void **state)
     assert_string_equal(json_get_string(json_get(now, "status"), "message", ""), "too long");
 }
 
-/* Who has never run keeps the pod pending, whoever runs beside it. */
+/* A container that has never run keeps the pod pending, even if other containers run. */
 static void all_must_have_run(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -281,7 +283,7 @@ static void refusals_are_shown(void **state)
     assert_string_equal(json_get_string(waiting, "reason", ""), "ContainerCreating");
 }
 
-/* What the state says was so while a supervisor lived. */
+/* The state was true only while a supervisor lived. */
 static void nothing_runs_in_a_refused_pod(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,5 +1,5 @@
-/* What deleted pods leave is removed by the pool, in batches; what a freed sweeper has not begun
- * stays for the next start. */
+/* Tests that the pool removes the files of deleted pods in batches. Files that a freed sweeper has
+ * not begun with stay until the next start. */
 #include "node_test.h"
 
 #include "loop/sim/sim_loop.h"
@@ -48,7 +48,7 @@ static void nothing_is_removed_on_the_spot_and_all_in_the_end(void **state)
     struct pod_sweeper *sweeper = pod_sweeper_new(loop, handouts, false);
     add_pods(arena, sweeper, 0, 100);
     assert_int_equal(count_left(arena, 0, 100), 100);
-    make_pod(arena, 100); /* the sweeper does not know it */
+    make_pod(arena, 100); /* the sweeper is not told about it */
     sim_loop_run_for(loop, 1000);
     assert_int_equal(count_left(arena, 0, 100), 0);
     assert_int_equal(count_left(arena, 100, 101), 1);
@@ -62,12 +62,12 @@ static void a_freed_sweeper_finishes_its_batch_alone(void **state)
     struct loop *loop = sim_loop_new(1, 0);
     const char *handouts = arena_printf(arena, "%s/handouts", directory);
     struct pod_sweeper *sweeper = pod_sweeper_new(loop, handouts, false);
-    pod_sweeper_free(sweeper); /* without work */
+    pod_sweeper_free(sweeper); /* without any work */
     sweeper = pod_sweeper_new(loop, handouts, false);
     add_pods(arena, sweeper, 200, 300);
     pod_sweeper_free(sweeper);
     sim_loop_run_for(loop, 1000);
-    /* The first pod was alone in the queue when its batch began. */
+    /* The first batch had only the first pod, which was alone in the queue. */
     assert_int_equal(count_left(arena, 200, 300), 99);
     assert_false(file_exists(in_scratch(arena, "pods", 200)));
     loop_free(loop);

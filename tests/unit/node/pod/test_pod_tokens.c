@@ -1,4 +1,4 @@
-/* Which tokens a pod waits for, and how they are asked for. */
+/* Tests which tokens a pod waits for, and how they are requested. */
 #include "node_test.h"
 
 #include "node/pod/tokens.h"

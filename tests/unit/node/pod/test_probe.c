@@ -1,4 +1,4 @@
-/* What tries of probes lead to, by thresholds, delays and who waits for whom. */
+/* Tests the effect of probe results: thresholds, delays, and which probe waits for which. */
 #include "node_test.h"
 
 #include "node/pod/probe.h"
@@ -34,7 +34,8 @@ static void the_first_try(void **state)
     delayed.initial_delay_ms = 5000;
     struct probe_set set = make(&every_ten, &every_ten, &every_ten);
     assert_int_equal(probe_set_next(&set, PROBE_STARTUP), 2000);
-    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), INT64_MAX); /* not before it started */
+    /* Not before the startup probe succeeded. */
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), INT64_MAX);
     assert_int_equal(probe_set_next(&set, PROBE_READINESS), INT64_MAX);
     set = make(&none, &every_ten, &every_ten);
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 11000);
@@ -44,7 +45,7 @@ static void the_first_try(void **state)
     assert_int_equal(probe_set_next(&set, PROBE_READINESS), 6000);
 }
 
-/* A letter a try, and whether the container is ready after it. */
+/* One letter per try, and whether the container is ready after it. */
 static void readiness_counts_in_a_row(void **state)
 {
     static const struct {
@@ -77,7 +78,7 @@ static void liveness_ends_it_once(void **state)
     struct probe_set set = make(&none, &every_ten, &none);
     assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
     assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
-    assert_false(probe_set_take(&set, PROBE_LIVENESS, true, 0)); /* forgiven */
+    assert_false(probe_set_take(&set, PROBE_LIVENESS, true, 0)); /* a success resets the count */
     assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
     assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
     assert_true(probe_set_take(&set, PROBE_LIVENESS, false, 0));
@@ -98,7 +99,8 @@ static void startup_holds_the_others(void **state)
     assert_true(probe_set_is_started(&set));
     assert_true(probe_set_is_ready(&set));
     assert_int_equal(probe_set_next(&set, PROBE_STARTUP), INT64_MAX);
-    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 22000); /* its own time is long over */
+    /* Its initial delay is over already. */
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 22000);
 
     set = make(&every_ten, &none, &none);
     assert_false(probe_set_take(&set, PROBE_STARTUP, false, 0));
@@ -106,7 +108,7 @@ static void startup_holds_the_others(void **state)
     assert_true(probe_set_take(&set, PROBE_STARTUP, false, 0));
 }
 
-/* Who was not asked for a while, because the machine was busy, is asked once, not many times. */
+/* Tries that were missed because the machine was busy are made up for by a single try. */
 static void missed_tries_are_not_made_up_for(void **state)
 {
     struct probe_set set = make(&none, &every_ten, &none);
@@ -116,7 +118,7 @@ static void missed_tries_are_not_made_up_for(void **state)
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 510000);
 }
 
-/* Until it was ready once it is asked more often; later as its period says. */
+/* Until it was ready once, the container is probed more often. After that its period applies. */
 static void readiness_is_found_soon(void **state)
 {
     static const int64_t STEPS[] = {1000, 2000, 4000, 8000, 10000, 10000};

@@ -1,4 +1,4 @@
-/* Restart policy: who runs again, and when. */
+/* Tests the restart policy: which container restarts, and when. */
 #include "node_test.h"
 
 #include "node/pod/restart.h"
@@ -26,7 +26,7 @@ static void policies(void **state)
     }
 }
 
-/* A rule can only ask for a restart; where none does, the policy decides. */
+/* A rule can only request a restart. If no rule does, the policy decides. */
 static void rules_go_before_the_policy(void **state)
 {
     static const struct {
@@ -43,7 +43,7 @@ static void rules_go_before_the_policy(void **state)
         {"In 0", RESTART_NEVER, false, 0, true},
         {"NotIn 0", RESTART_NEVER, false, 137, true},
         {"NotIn 0", RESTART_NEVER, false, 0, false},
-        {"NotIn 42", RESTART_NEVER, true, 0, false}, /* an init container that is done */
+        {"NotIn 42", RESTART_NEVER, true, 0, false}, /* an init container that has completed */
         {"NotIn 42", RESTART_NEVER, true, 1, true},
         {"NotIn 42", RESTART_NEVER, false, 42, false},
     };

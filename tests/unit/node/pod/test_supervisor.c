@@ -1,4 +1,4 @@
-/* Starts that fail say why, and starts that nobody waits for any more do no harm. */
+/* Tests that a failed start of a supervisor reports why, and that a canceled start does no harm. */
 #include "node_test.h"
 
 #include "loop_turns.h"
@@ -36,7 +36,7 @@ static char *in_scratch(const char *name)
     return mem_printf("%s/%s", directory, name);
 }
 
-/* A program in the place of trainyard-step. */
+/* Writes a program to be used instead of trainyard-step. */
 static char *write_step(const char *script)
 {
     char *path = in_scratch("step");
@@ -81,7 +81,7 @@ static void what_does_not_start_says_why(void **state)
     assert_string_equal(heard.err.message,
                         "cannot start the pod's supervisor: it ended without a message");
     _cleanup_free_ char *quick = write_step("exit 0");
-    heard = start_with(quick); /* its supervisor is over before anybody could look */
+    heard = start_with(quick); /* the supervisor ends before it can be observed */
     assert_int_equal(heard.err.code, 0);
     _cleanup_free_ char *told =
         write_step("test \"$#\" = 2 && test \"$1\" = pod && test \"$2\" = $PWD");
@@ -105,10 +105,10 @@ static void no_more(struct loop_work *work)
 {
 }
 
-/* The pool has one thread here, so that what is queued behind the plug has not begun. */
+/* The pool has one thread here, so a start that is queued after the blocking task has not begun. */
 static void what_is_not_wanted_any_more_does_not_begin(void **state)
 {
-    /* Opened first of all, where a start begins. */
+    /* A start opens this file first. */
     _cleanup_free_ char *step = write_step("exit 0"), *log = in_scratch("supervisor.log");
     unlink(log);
     struct heard heard = {0};

@@ -1,4 +1,4 @@
-/* Files that are mounted at several places. */
+/* Tests files that are mounted at several places. */
 #include "node/process/mount_info.h"
 
 #include <setjmp.h>
@@ -48,15 +48,16 @@ static void most_files_have_one_place(void **state)
 {
     CHECK(MACHINE, "/etc/passwd", NULL);
     CHECK(MACHINE, "/optional", NULL);       /* not below /opt */
-    CHECK(MACHINE, "/data/scratch/a", NULL); /* on a file system of its own */
-    CHECK(MACHINE, "/data/other", NULL);     /* the part of it that is nowhere else */
+    CHECK(MACHINE, "/data/scratch/a", NULL); /* on another file system */
+    CHECK(MACHINE, "/data/other", NULL);     /* a part of it that is mounted only once */
 }
 
 static void nonsense_is_skipped(void **state)
 {
     CHECK("", "/a", NULL);
     CHECK("\n\n1 2 3\n1 2 3 4 5\n", "/a", NULL);
-    CHECK("1 2 8:1 / /\n2 1 8:1 /a /b", "/a/x", "/b/x"); /* the rest of a row is not needed */
+    /* The other columns of a row are not needed. */
+    CHECK("1 2 8:1 / /\n2 1 8:1 /a /b", "/a/x", "/b/x");
     CHECK("1 2 8:1 /sub /\n2 1 8:1 / /top\n", "/x", "/top/sub/x");
 }
 

@@ -1,4 +1,4 @@
-/* Whose mounts a process sees. */
+/* Tests which mount namespace a process is in. */
 #include "node_test.h"
 
 #include "node/process/namespaces.h"
@@ -36,7 +36,7 @@ static void the_first_thread_may_have_ended(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(process_mount_namespace(child), 0); /* gone */
+    assert_int_equal(process_mount_namespace(child), 0); /* the process is gone */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Processes that no namespace holds together: by their parents, whatever they did to get away, and
- * by the mark in their environment. */
+/* Tests how processes without namespaces are found: by their parents, whatever they did to detach,
+ * and by the mark in their environment. */
 #include "node_test.h"
 
 #include "node/process/orphans.h"
@@ -27,7 +27,8 @@ static void wait_forever(void)
         pause();
 }
 
-/* Whatever becomes of the test: who waits for the end of its output does not wait for these. */
+/* Closes the output, so that a program that waits for the end of the test's output does not wait
+ * for this process, even if the test fails. */
 static void be_harmless(void)
 {
     close(STDOUT_FILENO);
@@ -46,7 +47,7 @@ static void live(int line)
     wait_forever();
 }
 
-/* What only its parents tell about: a daemon without an environment. */
+/* Becomes a daemon without an environment, which can only be found by its parents. */
 static void daemonize(int line) __attribute__((noreturn));
 static void daemonize(int line)
 {
@@ -145,7 +146,7 @@ static void what_is_not_chosen_lives(void **state)
     close(line[1]);
 }
 
-/* A process with that mark, by execve() as pods get theirs. */
+/* Starts a process with this mark, by execve(), as pods get theirs. */
 static int start_marked(const char *mark, pid_t *ret)
 {
     int line[2];
@@ -159,7 +160,7 @@ static int start_marked(const char *mark, pid_t *ret)
     }
     close(line[1]);
     char byte;
-    assert_int_equal(read(line[0], &byte, 1), 0); /* it closes with the execve() */
+    assert_int_equal(read(line[0], &byte, 1), 0); /* execve() closes the pipe */
     close(line[0]);
     *ret = pid;
     return pidfd_open(pid, 0);
@@ -172,7 +173,7 @@ static bool spares(void *context, const char *mark)
 
 static void marks(void **state)
 {
-    /* This test's own, so that no other process of the machine can be meant. */
+    /* A mark of this test only, so that no other process of the machine matches. */
     _cleanup_free_ char *base = mem_printf("/test-strays-%d", (int)getpid());
     _cleanup_free_ char *pod = mem_printf("%s/b", base);
     _cleanup_free_ char *inside = mem_printf("%s/main", pod);
@@ -187,18 +188,19 @@ static void marks(void **state)
     assert_int_equal(orphans_end_marked(pod, spares, side), 1);
     assert_true(has_ended(a));
     assert_false(has_ended(b) || has_ended(c) || has_ended(d));
-    orphans_mark_of(pids[0], mark, sizeof(mark)); /* of the dead */
+    orphans_mark_of(pids[0], mark, sizeof(mark)); /* the mark of a dead process */
     assert_string_equal(mark, "");
     assert_int_equal(orphans_end_marked(pod, NULL, NULL), 1);
     assert_true(has_ended(b));
-    assert_false(has_ended(c) || has_ended(d)); /* "/bc" is not below "/b", nor is itself */
+    /* "/bc" is not below "/b", and "/b" is not below itself */
+    assert_false(has_ended(c) || has_ended(d));
     assert_int_equal(orphans_end_marked(base, NULL, NULL), 2);
     assert_true(has_ended(c) && has_ended(d));
     assert_int_equal(orphans_end_marked(base, NULL, NULL), 0);
     reap();
 }
 
-/* Anybody may write one. */
+/* Any process may write a mark. */
 static void marks_that_lead_elsewhere_are_none(void **state)
 {
     static const char *const NAMES[] = {"..", "../../etc", "b/..", "b/.hidden", "b//main", "b/c/d"};
@@ -219,7 +221,7 @@ static void *live_on(void *line)
     live(*(int *)line);
 }
 
-/* It looks dead, but for its other thread. */
+/* The process looks dead, because its first thread has ended, but another thread runs. */
 static void a_process_without_its_first_thread(void **state)
 {
     int line[2];
@@ -248,6 +250,6 @@ int main(void)
         cmocka_unit_test(marks_that_lead_elsewhere_are_none),
         cmocka_unit_test(a_process_without_its_first_thread),
     };
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* as the supervisor of a pod */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* like the supervisor of a pod */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Killing a process and waiting for its end, however long the kernel puts that off. */
+/* Tests killing a process and waiting for its end, however long the kernel delays that. */
 #include "node_test.h"
 
 #include "node/process/lock.h"
@@ -25,7 +25,7 @@ static void *live_on(void *context)
         pause();
 }
 
-/* A process of two threads; the second tells its number. */
+/* Starts a process of two threads. The second thread reports its id. */
 static pid_t start(pid_t *ret_thread)
 {
     int line[2];
@@ -46,8 +46,8 @@ static pid_t start(pid_t *ret_thread)
     return child;
 }
 
-/* Who is traced is not quite dead before who traces it has seen that: a death as long as we like.
- */
+/* A traced process is not gone before its tracer has waited for it. So the test decides how long
+ * the death takes. */
 static void one_that_takes_long_to_die_is_waited_for(void **state)
 {
     (void)state;
@@ -63,10 +63,10 @@ static void one_that_takes_long_to_die_is_waited_for(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(late, 0);
     if (!held)
-        skip(); /* this machine lets nobody trace */
+        skip(); /* ptrace is not allowed on this machine */
     assert_int_equal(early, -ERR_TIMEOUT);
     assert_string_equal(err.message, "it was killed and is not dead 0 s later: try again");
-    assert_int_equal(process_kill(pidfd, 0, NULL), 0); /* nobody is left to kill */
+    assert_int_equal(process_kill(pidfd, 0, NULL), 0); /* no process is left to kill */
 }
 
 int main(void)

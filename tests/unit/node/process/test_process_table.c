@@ -1,4 +1,4 @@
-/* Processes as /proc tells of them, and who descends from whom. */
+/* Tests the process table as read from /proc, and which process descends from which. */
 #include "node_test.h"
 
 #include "node/process/table.h"
@@ -19,7 +19,7 @@ static void a_text_is_read(void **state)
     assert_int_equal(entry.born, 99);
     assert_int_equal(entry.ticks, 8756);
     assert_false(entry.is_dead);
-    /* Dead with its last thread. */
+    /* A zombie whose last thread has ended. */
     assert_true(process_entry_parse(
         "7 (a) Z 1 7 7 0 -1 4194560 1 2 3 4 50 6 700 8000 20 0 1 0 99 9 9", &entry));
     assert_true(entry.is_dead);
@@ -35,7 +35,7 @@ static void a_text_is_read(void **state)
 
 static void climbing_ends(void **state)
 {
-    /* 2 is above 3 and 4; 8 and 9 are each other's parent, as PIDs that were given anew can say. */
+    /* 2 is above 3 and 4. 8 and 9 are each other's parent, as reused PIDs can look. */
     struct process_entry all[] = {{.pid = 2, .parent = 1},
                                   {.pid = 3, .parent = 2},
                                   {.pid = 4, .parent = 3},

@@ -1,5 +1,6 @@
-/* The proxy on loopback sockets: whole answers, half ends, turns, places that do not answer, a
- * table that changes under open connections, a slow reader. */
+/* Tests the proxy on loopback sockets: whole answers, directions that end separately, balancing,
+ * targets that do not answer, a table that changes while connections are open, and a slow
+ * reader. */
 #include "node_test.h"
 #include "own_network.h"
 
@@ -22,7 +23,7 @@ struct fixture {
     struct arena *arena;
     struct proxy_table table;
     int news_count;
-    int news_sys; /* errno of the last news, 0: it works now */
+    int news_sys; /* errno of the last report; 0: it works again */
     char news_owner[64];
 };
 
@@ -56,7 +57,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A listening socket on any port of loopback. */
+/* Returns a listening socket on any port of the loopback. */
 static int make_server(struct proxy_place *ret)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -69,7 +70,7 @@ static int make_server(struct proxy_place *ret)
     return fd;
 }
 
-/* A place where nobody listens. */
+/* Returns an address where no process listens. */
 static struct proxy_place make_void(void)
 {
     struct proxy_place place;
@@ -88,8 +89,8 @@ static void serve(struct fixture *fixture, struct proxy_place listen, const stru
     proxy_set(fixture->proxy, &fixture->table);
 }
 
-/* Let the proxy run until one of the sockets has something for the test; which. What is sent on
- * loopback may come only when the kernel has time for it. */
+/* Runs the proxy until one of the sockets is readable. Returns its index. The kernel may deliver
+ * bytes on the loopback with a delay. */
 static size_t await_any(struct fixture *fixture, const int fds[], size_t count)
 {
     for (;; proxy_run(fixture->proxy, TURN_MS, NULL))
@@ -106,7 +107,7 @@ static void await_connections(struct fixture *fixture, size_t count)
         proxy_run(fixture->proxy, TURN_MS, NULL);
 }
 
-/* The server's end of the next connection. */
+/* Accepts the next connection at the server. */
 static int take(struct fixture *fixture, int server)
 {
     await_any(fixture, &server, 1);
@@ -153,7 +154,7 @@ static void half_ends(void **state)
     shutdown(caller, SHUT_WR);
     assert_string_equal(hear(fixture, peer), "end");
     assert_int_equal(proxy_connections(fixture->proxy), 1);
-    /* The other half still works. */
+    /* The other direction still works. */
     say(peer, "answer");
     assert_string_equal(hear(fixture, caller), "answer");
     close(peer);
@@ -171,7 +172,7 @@ static void resets(void **state)
     int server = make_server(&place);
     serve(fixture, listen, &place, 1);
     int caller = call(listen), peer = take(fixture, server);
-    /* Also after its own half has ended. */
+    /* The same after the client's own direction has ended. */
     shutdown(caller, SHUT_WR);
     assert_string_equal(hear(fixture, peer), "end");
     setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -182,7 +183,8 @@ static void resets(void **state)
     close(server);
 }
 
-/* Calls one after the other, all of which stay; which of two servers has how many of them. */
+/* Makes connections one after the other, and keeps them open. Counts how many reach each of two
+ * servers. */
 static void call_again_and_again(struct fixture *fixture, struct proxy_place listen,
                                  const int servers[2], size_t counts[2])
 {
@@ -238,11 +240,11 @@ static void nobody_behind(void **state)
 {
     struct fixture *fixture = *state;
     struct proxy_place listen = make_void(), place = make_void();
-    /* Nowhere to lead: refused as if nothing were there. */
+    /* A route without targets is refused as if no process listened. */
     serve(fixture, listen, NULL, 0);
     assert_int_equal(call(listen), -1);
     assert_int_equal(errno, ECONNREFUSED);
-    /* Places that are all dead: the caller is let in and reset. */
+    /* If all targets are dead, the connection is accepted and then reset. */
     serve(fixture, listen, &place, 1);
     int caller = call(listen);
     assert_true(caller >= 0);
@@ -265,7 +267,7 @@ static void table_changes(void **state)
     say(later, "new");
     assert_string_equal(hear(fixture, peer), "old");
     assert_string_equal(hear(fixture, later_peer), "new");
-    /* The route goes; what is open stays. */
+    /* The route is removed, but open connections stay. */
     proxy_set(fixture->proxy, &(struct proxy_table){0});
     assert_int_equal(call(listen), -1);
     say(peer, "still here");
@@ -275,7 +277,7 @@ static void table_changes(void **state)
         close(fds[i]);
 }
 
-/* A reader that does not read stops the writer, and loses nothing. */
+/* A client that does not read stops the writer, and loses no bytes. */
 static void slow_reader(void **state)
 {
     enum { TOTAL = 64 * 1024 * 1024, STEP = 65536 };
@@ -300,7 +302,7 @@ static void slow_reader(void **state)
             shutdown(caller, SHUT_WR);
         proxy_run(fixture->proxy, 0, NULL);
         if (sent < 0 || written == TOTAL)
-            stalled = true; /* only now is anything read */
+            stalled = true; /* nothing is read before this */
         for (ssize_t size; stalled && (size = read(peer, got, sizeof(got))) > 0;) {
             for (ssize_t i = 0; i < size; i++)
                 if (got[i] != (unsigned char)((read_ + (size_t)i) * 31 >> 3))
@@ -325,7 +327,7 @@ static void taken_port(void **state)
     assert_int_equal(fixture->news_count, 1);
     assert_int_equal(fixture->news_sys, EADDRINUSE);
     assert_string_equal(fixture->news_owner, "Service/default/s");
-    /* Tried again, told no more, until it works. */
+    /* The proxy tries again without another report, until it works. */
     int again = proxy_run(fixture->proxy, 0, NULL);
     assert_true(again >= 0);
     serve(fixture, listen, &place, 1);
@@ -340,7 +342,7 @@ static void taken_port(void **state)
     close(server);
 }
 
-/* Out of descriptors callers wait, and are served when there are some again. */
+/* Without free descriptors clients wait, and are served when there are some again. */
 static void out_of_descriptors(void **state)
 {
     struct fixture *fixture = *state;
@@ -398,7 +400,7 @@ static int call_udp(struct proxy_place place)
     return fd;
 }
 
-/* What a place hears, answered with a word of its own; which place. */
+/* Waits for a datagram at a server and answers it. Returns the index of the server. */
 static size_t answer_one(struct fixture *fixture, const int servers[], size_t count,
                          const char *expected)
 {
@@ -431,11 +433,11 @@ static void datagrams(void **state)
         say(callers[i], "question");
         chosen[i] = answer_one(fixture, servers, PLACES, "question");
         counts[chosen[i]]++;
-        /* Connected: only what comes from the address that was called is heard. */
+        /* The socket is connected, so it receives only from the address that it sent to. */
         assert_string_equal(hear(fixture, callers[i]), "answer");
     }
     assert_int_equal(counts[0], CALLERS / PLACES);
-    /* A caller stays where it is, while its place is there. */
+    /* A client keeps its target as long as the target exists. */
     say(callers[0], "again");
     assert_int_equal(answer_one(fixture, servers, PLACES, "again"), chosen[0]);
     assert_string_equal(hear(fixture, callers[0]), "answer");
@@ -443,7 +445,7 @@ static void datagrams(void **state)
     say(callers[0], "moved");
     assert_int_equal(answer_one(fixture, servers, PLACES, "moved"), !chosen[0]);
     assert_string_equal(hear(fixture, callers[0]), "answer");
-    /* A place that is gone: the datagram is lost, the next one goes elsewhere. */
+    /* If a target is gone, its datagram is lost, and the next one goes to another target. */
     size_t gone = !chosen[0];
     int arrived = proxy_fd(fixture->proxy);
     close(servers[gone]);
@@ -459,7 +461,7 @@ static void datagrams(void **state)
     close(servers[!gone]);
 }
 
-/* Where a transparent proxy connects from its caller's address. */
+/* For which addresses a transparent proxy connects from its client's address. */
 static void keeps_callers(void **state)
 {
     static const struct {
@@ -467,7 +469,7 @@ static void keeps_callers(void **state)
         bool keeps;
     } cases[] = {
         {"10.244.1.2", "10.244.1.3", true},  {"10.244.3.254", "10.244.1.2", true},
-        {"10.244.1.2", "10.244.1.2", false}, /* a pod that reaches itself */
+        {"10.244.1.2", "10.244.1.2", false}, /* a pod that connects to itself */
         {"10.244.0.1", "10.244.1.2", false}, {"10.244.1.2", "10.244.0.1", false},
         {"10.96.0.7", "10.244.1.2", false},  {"127.0.0.1", "10.244.1.2", false},
         {"10.244.1.2", "192.0.2.1", false},

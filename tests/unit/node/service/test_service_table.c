@@ -1,4 +1,4 @@
-/* Tables from services, endpoints and pods; and a table as text. */
+/* Tests tables made from services, endpoints and pods, and their text. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -145,7 +145,7 @@ static void outside(void **state)
 static void as_text(void **state)
 {
     static const struct {
-        const char *text, *complaint; /* NULL: it reads back the same */
+        const char *text, *complaint; /* NULL: the text reads back the same */
     } CASES[] = {
         {"", NULL},
         {"listen 10.96.0.1:443\nto 10.244.0.1:6443\nto 1.2.3.4:1\nlisten 10.96.0.2:65535\n", NULL},
@@ -174,7 +174,7 @@ static void as_text(void **state)
     }
 }
 
-/* A table whose text has so many bytes. */
+/* Makes a table whose text has `size` bytes. */
 static void make_table(struct arena *arena, size_t size, struct proxy_table *table)
 {
     static const char head[] = "listen 10.96.0.1:443\n", line[] = "to 10.244.0.1:100\n";
@@ -184,14 +184,15 @@ static void make_table(struct arena *arena, size_t size, struct proxy_table *tab
     *table = (struct proxy_table){0};
     struct proxy_route *route = proxy_table_add(arena, table, listen);
     size_t lines = (size - strlen(head)) / strlen(line);
-    size_t longer = (size - strlen(head)) % strlen(line); /* by a digit of the port */
+    size_t longer = (size - strlen(head)) % strlen(line); /* bytes for one more digit of a port */
     for (size_t i = 0; i < lines; i++) {
         to.port = i < longer ? 1000 : 100;
         proxy_route_add(arena, route, to);
     }
 }
 
-/* The greatest table is written and read; a greater one is told, and the one before stays. */
+/* The largest table is written and read. A larger one is rejected, and the table before it
+ * stays. */
 static void text_has_a_limit(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,11 +1,11 @@
-/* Pods as processes of this machine, without any API: what a sandbox shows and refuses, how it
- * ends, and that everything survives the death of whoever started it.
+/* Tests pods as processes of this machine, without any API: what a sandbox shows and forbids, how
+ * it ends, and that everything survives the death of the process that started it.
  *
  *   test_sandbox TRAINYARD-STEP [user [covered]]
  *
- * As root it tests pods of root, and with "user" those of a user without any right; "covered" is a
- * machine with something mounted below /etc, as in containers, where overlays are refused. Where
- * the machine forbids namespaces it is skipped. */
+ * As root it tests pods of root, and with "user" those of a user without any privileges. "covered"
+ * is a machine with a mount below /etc, as in containers, where overlays are rejected. The test is
+ * skipped where the machine forbids namespaces. */
 #include "sandbox_pod.h"
 
 #include "base/moment.h"
@@ -46,7 +46,7 @@ static void exit_codes_and_signals(void **state)
         {"exit 7", "Error", 7, 0},
         {"kill -SEGV $$", "Error", 139, SIGSEGV},
         {"kill -KILL $$", "Error", 137, SIGKILL},
-        {"sleep 1000 & exit 3", "Error", 3, 0}, /* what is left behind goes too */
+        {"sleep 1000 & exit 3", "Error", 3, 0}, /* orphans are killed, too */
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         struct pod pod = pod_make("exits", "10.244.1.1", CASES[i].script);
@@ -91,7 +91,7 @@ static void two_pods_on_one_port(void **state)
     assert_int_equal(pod_finish(&second)->exit_code, 0);
     pod_expect_log(&second, "hello 10.244.2.1\n");
     pod_finish(&first);
-    /* The address may be given again at once, and is the only one. */
+    /* The address can be given again at once, and is the only one. */
     struct pod third = pod_make("third", "10.244.1.1",
                                 "ip -o -4 addr show eth0 | grep -o 10.244.1.1 && "
                                 "test -z \"$(ip -o -6 addr show eth0)\" && "
@@ -104,8 +104,8 @@ static void two_pods_on_one_port(void **state)
     pod_drop(&third);
 }
 
-/* What a program leaves behind is the first process's, which waits for its end: a dead one that
- * nobody waited for would stay in /proc. */
+/* The first process adopts the orphans of a program and waits for them. Without that wait a dead
+ * orphan would stay in /proc. */
 static void orphans_are_reaped(void **state)
 {
     struct pod pod = pod_make("orphans", "10.244.1.1",
@@ -194,7 +194,7 @@ static void a_killed_supervisor_takes_its_pod_along(void **state)
     close(init_fd);
     close(pidfd);
     assert_false(pod_state_now(&pod)->finished);
-    pod_start_supervisor(&pod); /* what the node does when it finds the pod like that */
+    pod_start_supervisor(&pod); /* the node does this when it finds such a pod */
     const struct container_end *end = pod_finish(&pod);
     assert_string_equal(end->reason, "ContainerStatusUnknown");
     assert_int_equal(end->exit_code, 137);
@@ -349,7 +349,7 @@ static void run_sandbox_tests(void)
     exit(cmocka_run_group_tests(tests, NULL, NULL));
 }
 
-/* The build may lie where an ordinary user cannot read. */
+/* Copies the program, because an ordinary user may not be able to read the build directory. */
 static int become_ordinary(void)
 {
     _cleanup_buf_ struct buf program;

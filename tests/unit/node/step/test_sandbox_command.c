@@ -1,5 +1,5 @@
-/* What a container finds to run, and what it cannot run: no such program, no program at all, too
- * long a command. The causes are told apart. */
+/* Tests which programs a container can run, and the messages for those that it cannot: a missing
+ * program, a file that is no program, a command that is too long. */
 #include "sandbox_pod.h"
 
 #include "base/system/file.h"
@@ -57,7 +57,7 @@ void what_cannot_start_says_why(void **state)
     pod_drop(&pod);
 }
 
-/* Programs written for images call `python`, where Debian has python3 only. */
+/* Programs written for images call `python`, but Debian has only python3. */
 void python_is_python3(void **state)
 {
     struct pod pod = pod_make("python", "10.244.1.1",
@@ -70,7 +70,7 @@ void python_is_python3(void **state)
     pod_drop(&pod);
 }
 
-/* The header of a program for this machine (the test's own), and the same for the other kind. */
+/* Reads the ELF header of this test, and makes the same header for another architecture. */
 static void read_headers(Elf64_Ehdr *ret_own, Elf64_Ehdr *ret_foreign)
 {
     FILE *self = fopen("/proc/self/exe", "r");
@@ -81,8 +81,8 @@ static void read_headers(Elf64_Ehdr *ret_own, Elf64_Ehdr *ret_foreign)
     ret_foreign->e_machine = ret_own->e_machine == EM_X86_64 ? EM_AARCH64 : EM_X86_64;
 }
 
-/* No shell reads what the kernel does not take: a program for another machine is no script, and a
- * script without a first line runs on no cluster. */
+/* A file that the kernel cannot execute is not passed to a shell. A program for another machine is
+ * no script, and a script without "#!" does not run in any cluster. */
 void what_is_no_program_is_named(void **state)
 {
     Elf64_Ehdr own, foreign;
@@ -143,7 +143,7 @@ void what_is_no_program_is_named(void **state)
     }
 }
 
-/* What the kernel would only call "Argument list too long". */
+/* The kernel would only report "Argument list too long". */
 void what_is_too_long_is_named(void **state)
 {
     struct pod pod = pod_make("large", "10.244.1.1", "true");

@@ -1,6 +1,6 @@
-/* How pods end when they are told to, and what the next supervisor makes of it: with time to end,
- * at a deadline, for a pause of the cluster, by eviction, by deletion; and on a full disk, where
- * neither the order nor the last state can be written. */
+/* Tests how pods end when they are stopped, and how the next supervisor continues: with a grace
+ * period, at a deadline, for a pause of the cluster, by eviction, by deletion, and on a full disk,
+ * where neither the stop request nor the last state can be written. */
 #include "sandbox_pod.h"
 
 #include "base/moment.h"
@@ -29,7 +29,8 @@ void ending_with_grace(void **state)
     pod_expect_log(&pod, "up\nbye\n");
     pod_drop(&pod);
 
-    /* No handler: PID 1 of the sandbox is ours, so the signal works. */
+    /* The program has no handler. PID 1 of the sandbox is ours, so the signal has its default
+     * effect. */
     pod = pod_make("plain", "10.244.1.1", "echo up; exec sleep 1000");
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
@@ -45,7 +46,7 @@ void ending_with_grace(void **state)
     pod_drop(&pod);
 }
 
-/* As control does it when activeDeadlineSeconds was changed. */
+/* Control does this when activeDeadlineSeconds was changed. */
 void a_deadline_that_comes_nearer(void **state)
 {
     struct pod pod = pod_make("hurried", "10.244.1.1", "echo up; exec sleep 1000");
@@ -62,7 +63,7 @@ void a_deadline_that_comes_nearer(void **state)
     pod_drop(&pod);
 }
 
-/* As a full disk does it: how the pod is to end cannot be written. */
+/* Makes writing a stop request fail, like a full disk. */
 static void block_orders(const struct pod *pod)
 {
     _cleanup_free_ char *path = mem_printf("%s/stop", pod->directory);
@@ -100,7 +101,7 @@ void a_pause_goes_on_whatever_the_policy(void **state)
         assert_false(pod_state_now(&pod)->finished);
         assert_int_equal(pod_state_now(&pod)->containers[0].phase, CONTAINER_WAITING);
         assert_int_equal(pod_state_now(&pod)->containers[0].last.signal, SIGTERM);
-        assert_int_equal(pod_state_now(&pod)->containers[0].level, 0); /* nobody's fault */
+        assert_int_equal(pod_state_now(&pod)->containers[0].level, 0); /* a pause is no failure */
         pod_drop(&pod);
     }
 }
@@ -116,7 +117,7 @@ static void kill_and_restart(const struct pod *pod)
     pod_start_supervisor(pod);
 }
 
-/* A supervisor that could not even write how the pod ended, and was killed for it. */
+/* The supervisor was killed before it could write how the pod ended. */
 void a_pause_that_was_cut_short(void **state)
 {
     static const struct pod_stop PAUSE = {.grace_ms = DEADLINE_MS, .pause = true};
@@ -128,7 +129,7 @@ void a_pause_that_was_cut_short(void **state)
     assert_int_equal(pod_stop_store(pod.directory, &PAUSE, NULL), 0);
     kill_and_restart(&pod);
     pod_wait_for_run(&pod, 1, "up");
-    /* It has gone on; what befalls it now is no pause. */
+    /* The pod goes on. A kill after this is no pause. */
     while (file_exists(mark))
         poll(NULL, 0, 5);
     kill_and_restart(&pod);
@@ -150,7 +151,7 @@ void an_eviction_that_was_cut_short(void **state)
     pod_drop(&pod);
 }
 
-/* A machine that goes down sends everybody SIGTERM, and no supervisor is told why. */
+/* When a machine shuts down, every process gets SIGTERM, and no supervisor learns why. */
 static void end_with_machine(enum restart_policy policy, bool comes_back)
 {
     struct pod pod = pod_make("down", "10.244.1.1", "echo up; exec sleep 1000");
@@ -179,7 +180,7 @@ void a_machine_that_goes_down(void **state)
     end_with_machine(RESTART_NEVER, false);
 }
 
-/* A pod that was evicted has failed and does not run again, whatever its restart policy says. */
+/* An evicted pod has failed and does not run again, with any restart policy. */
 void an_eviction_is_final(void **state)
 {
     const struct pod_stop stop = {
@@ -212,8 +213,8 @@ void an_eviction_is_final(void **state)
     }
 }
 
-/* On a full disk nobody can say how a pod is to end: it ends as its own grace period says, and who
- * asked for it hears that it was not understood. */
+/* On a full disk the end of a pod cannot be described. The pod then ends by its own grace period,
+ * and the caller gets an error. */
 void an_end_that_cannot_be_described(void **state)
 {
     static const struct supervisor_events DEAF = {0};
@@ -238,7 +239,7 @@ void an_end_that_cannot_be_described(void **state)
     pod_drop(&pod);
 }
 
-/* As a full disk does it: the state cannot be written. */
+/* Makes writing the state fail, like a full disk. */
 static void block_state(const struct pod *pod)
 {
     _cleanup_free_ char *path = mem_printf("%s/state", pod->directory);

@@ -1,5 +1,5 @@
-/* Containers with a root file system of their own: what they see, what they can write, and the ways
- * out that an image of somebody else may try. */
+/* Tests containers with their own root file system: what they see, what they can write, and the
+ * ways to escape that an untrusted image may try. */
 #include "sandbox_pod.h"
 
 #include "base/moment.h"
@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* A root of its own: a shell, a few programs, and what they need; also traps, as an image of
- * somebody else may have them. */
+/* Makes a root file system: a shell, a few programs with their libraries, and the traps of an
+ * untrusted image. */
 static char *make_image(const char *name)
 {
     char *root = mem_printf("%s/%s", scratch, name);
@@ -73,13 +73,13 @@ void an_image_is_the_root(void **state)
         fail_msg("%s %s", end->reason, end->message);
     pod_expect_log(&pod, "done\n");
     assert_true(file_exists(arena_printf(pod.arena, "%s/out", volume)));
-    /* What it wrote lies over the image, not in it. */
+    /* Files that the container wrote are in its layer, not in the image. */
     assert_true(file_exists(arena_printf(pod.arena, "%s/etc/word", root)));
     assert_false(file_exists(arena_printf(pod.arena, "%s/x", root)));
     assert_true(file_exists(arena_printf(pod.arena, "%s/upper/usr/x", pod.main->layer)));
     pod_drop(&pod);
 
-    /* And goes with the run. */
+    /* The layer is removed after the run. */
     pod = make_image_pod(root, "test -e /been && echo BAD; touch /been; exit 1");
     pod_expect_silent_restarts(&pod);
 

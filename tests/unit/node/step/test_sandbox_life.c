@@ -1,6 +1,6 @@
-/* Probes and hooks as the supervisor runs them, without any API: what their results make of a
- * container, in which order, and what is told of it. How long a figure of the kubelet's is stands
- * in test_probe.c; here tries follow each other at once. */
+/* Tests probes and hooks as the supervisor runs them, without any API: the effect of their results
+ * on a container, their order, and the events. test_probe.c tests the kubelet's delays and periods.
+ * Here tries follow each other at once. */
 #include "sandbox_pod.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@
 enum { AT_ONCE_MS = 10, NEVER_MS = 10 * DEADLINE_MS };
 
 #define SERVE "echo up; while :; do sleep 0.01; done"
-/* A probe may come before the container's shell has set its traps: it waits for them. */
+/* A probe may run before the container's shell has set its traps, so it waits for them. */
 #define TRAPS_SET   "touch /v/up; "
 #define AWAIT_TRAPS "until test -e /v/up; do sleep 0.01; done; "
 
@@ -64,7 +64,8 @@ static bool is_unready(const struct pod *pod)
     return main_of(pod) && !main_of(pod)->ready;
 }
 
-/* Whom its liveness or startup condemned has failed, also if it obeyed with exit code 0. */
+/* A container that was killed after a failed liveness or startup probe has failed, even if it exits
+ * with 0. */
 void a_failed_probe_restarts(void **state)
 {
     static const struct {
@@ -97,7 +98,7 @@ void a_failed_probe_restarts(void **state)
     }
 }
 
-/* A probe has a grace period of its own, and a policy is a policy. */
+/* A probe has its own grace period. With restart policy Never the container does not restart. */
 void a_failed_probe_ends_for_good(void **state)
 {
     struct pod pod = pod_make("unwell", "10.244.1.1", "trap '' TERM; " TRAPS_SET SERVE);
@@ -132,7 +133,7 @@ static bool is_running(const struct pod *pod)
     return main_of(pod) && main_of(pod)->phase == CONTAINER_RUNNING;
 }
 
-/* What the container's program has started; 0: nothing yet. */
+/* Returns a process that the container's program has started, or 0 if there is none yet. */
 static pid_t find_grandchild(pid_t init)
 {
     _cleanup_(process_table_release) struct process_table table = {0};
@@ -146,17 +147,17 @@ static pid_t find_grandchild(pid_t init)
     return 0;
 }
 
-/* A process that is traced stays as it is, and where it is, until we let it go. */
+/* Traces the process, so that it stays a zombie until we detach. */
 static void trace(struct pod *pod, pid_t pid)
 {
     if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0)
         return;
     pod_drop(pod);
-    skip(); /* this machine lets nobody trace */
+    skip(); /* ptrace is not allowed on this machine */
 }
 
-/* A pod whose program ends well when it is let go, and that runs again if it fails; its probe
- * condemns it at the first failure. */
+/* Starts a pod whose program waits, and ends with 0 when it may go on. It restarts if it fails. Its
+ * liveness probe fails it at the first failure. */
 static struct pod start_held(const char *script, const char *probe)
 {
     struct pod pod = pod_make("done", "10.244.1.1", script);
@@ -175,8 +176,8 @@ static void let_go(const struct pod *pod)
     close(open(pod_kept_path(pod, "go"), O_WRONLY | O_CLOEXEC));
 }
 
-/* What has done its work is not condemned by a probe that comes, or is on its way, while the kernel
- * takes the sandbox apart. That takes as long as its slowest process; here one that is traced. */
+/* A container that has exited is not failed by a probe that runs or starts while the kernel takes
+ * the sandbox apart. That takes until its slowest process is gone; here a traced one. */
 void an_end_fails_no_probe(void **state)
 {
     struct pod pod = start_held("sleep 1000 & read go </v/go; exit 0", "touch /v/tried");
@@ -188,7 +189,7 @@ void an_end_fails_no_probe(void **state)
     let_go(&pod);
     siginfo_t end;
     assert_int_equal(waitid(P_PID, (id_t)slow, &end, WEXITED | WNOWAIT), 0);
-    poll(NULL, 0, 20 * AT_ONCE_MS); /* for as many tries */
+    poll(NULL, 0, 20 * AT_ONCE_MS); /* time for several tries */
     assert_int_equal(pod_count_news(&pod, "Unhealthy", NULL), 0);
     assert_int_equal(waitpid(slow, NULL, 0), slow);
     assert_int_equal(pod_finish(&pod)->exit_code, 0);
@@ -202,7 +203,7 @@ static bool is_condemned(const struct pod *pod)
     return pod_count_news(pod, "Killing", NULL) > 0;
 }
 
-/* The container's program has ended, and its first process does not know yet. */
+/* Whether the container's program has ended, and its first process has not reaped it yet. */
 static bool has_dead_child(pid_t init)
 {
     _cleanup_(process_table_release) struct process_table table = {0};
@@ -213,8 +214,8 @@ static bool has_dead_child(pid_t init)
     return false;
 }
 
-/* A probe finds the program gone before the first process has told of its end; that one stands
- * still here, because it is traced. */
+/* A probe finds that the program is gone before the first process has reported its end. The first
+ * process is traced, so that it stands still. */
 void what_was_done_is_not_condemned(void **state)
 {
     struct pod pod = start_held("touch /v/alive /v/begun; read go </v/go; rm /v/alive; exit 0",
@@ -248,7 +249,7 @@ void startup_holds_the_others_back(void **state)
     pod_keep(&pod, "go");
     pod_await(&pod, is_ready);
     assert_true(main_of(&pod)->started);
-    /* It has spoken, and is not asked again. */
+    /* The startup probe has succeeded, and does not run again. */
     pod_await_kept(&pod, "asked", "");
     size_t tries = strlen(pod_kept(&pod, "tries"));
     node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
@@ -276,8 +277,8 @@ void readiness_comes_and_goes(void **state)
     pod_drop(&pod);
 }
 
-/* A server that can be reached has started; what it says counts for a probe, and that it says
- * something for a hook. */
+/* A TCP probe succeeds if it can connect. An HTTP probe depends on the status of the response. A
+ * hook needs only a response. */
 void probes_and_hooks_over_the_network(void **state)
 {
     struct pod pod = pod_make("server", "10.244.1.1",
@@ -309,7 +310,7 @@ void probes_and_hooks_over_the_network(void **state)
     pod_drop(&pod);
 }
 
-/* The next container begins after the hook of the one before it. */
+/* The next container starts after the hook of the container before it. */
 void others_wait_for_a_hook(void **state)
 {
     struct pod pod = pod_make("hooked", "10.244.1.1", "exec sleep 1000");
@@ -342,7 +343,7 @@ void a_failed_hook_ends_its_container(void **state)
     pod_drop(&pod);
 }
 
-/* Ends a pod whose container notes SIGTERM, and whose hook is this script. */
+/* Ends a pod whose container records SIGTERM, and whose preStop hook is this script. */
 static struct pod end_with_hook(const char *script, int64_t grace_ms)
 {
     struct pod pod =
@@ -370,8 +371,9 @@ void a_hook_goes_before_the_end(void **state)
     assert_int_equal(pod_count_news(&pod, "FailedPreStopHook", "PreStopHook failed"), 1);
     pod_drop(&pod);
 
-    /* One that takes too long is cut, and its container still told before it is killed. It has two
-     * seconds then, in which a busy machine may not let it run: another one gets more of them. */
+    /* A hook that takes too long is killed, and its container still gets SIGTERM before SIGKILL. It
+     * has two seconds then. A busy machine may not schedule it in that time, so the test tries
+     * again. */
     bool was_told = false;
     for (int tries = 0; tries < 10 && !was_told; tries++) {
         pod = end_with_hook("exec sleep 1000", 1);
@@ -380,7 +382,7 @@ void a_hook_goes_before_the_end(void **state)
     }
     assert_true(was_told);
 
-    /* By force there is no hook. */
+    /* A forced end runs no hook. */
     pod = end_with_hook("echo hook >>/v/order", 0);
     assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
     assert_string_equal(pod_kept(&pod, "order"), "nothing");

@@ -1,5 +1,5 @@
-/* Which containers of a pod run when: sidecars beside the others, back-off between two runs, and
- * ends that hold over the death of a supervisor. */
+/* Tests which containers of a pod run when: sidecars beside the others, back-off between two runs,
+ * and ends that outlive the death of a supervisor. */
 #include "sandbox_pod.h"
 
 #include "base/moment.h"
@@ -19,7 +19,7 @@ static const struct container_state *state_of(const struct pod *pod, const char 
     return pod_state_find(pod_state_now(pod), name);
 }
 
-/* A sidecar before the main container, which runs this script. */
+/* Makes a pod with a sidecar before the main container, which runs this script. */
 static struct pod make_with_sidecar(const char *script)
 {
     struct pod pod = pod_make("beside", "10.244.1.1",
@@ -35,7 +35,8 @@ static struct pod make_with_sidecar(const char *script)
     return pod;
 }
 
-/* It is there before the others start and until they have ended, and then ends for good. */
+/* A sidecar runs before the others start until they have ended. Then it ends and does not
+ * restart. */
 void sidecars_live_beside_the_others(void **state)
 {
     struct pod pod = make_with_sidecar("echo work >>/v/order; test -e /v/beside");
@@ -54,7 +55,7 @@ void sidecars_live_beside_the_others(void **state)
     pod_await_kept(&pod, "tries", "\n\n");
     assert_int_equal(state_of(&pod, "work")->pid, 0);
     assert_string_equal(pod_kept(&pod, "order"), "nothing");
-    pod_await_kept(&pod, "beside", ""); /* its probe may be quicker than itself */
+    pod_await_kept(&pod, "beside", ""); /* its probe may run before it has written the file */
     pod_keep(&pod, "go");
     assert_int_equal(pod_finish(&pod)->exit_code, 0);
     assert_string_equal(pod_kept(&pod, "order"), "work\nside\n");
@@ -75,7 +76,7 @@ void sidecars_end_last(void **state)
     pod_drop(&pod);
 }
 
-/* What an init container has spoilt no sidecar keeps alive. */
+/* A sidecar does not keep a pod alive whose init container has failed. */
 void a_failed_init_container_ends_the_pod(void **state)
 {
     struct pod pod = make_with_sidecar("exit 3");
@@ -104,7 +105,7 @@ void who_fails_again_waits(void **state)
     pod_start(&pod);
     pod_await(&pod, is_held_back);
     const struct container_state *main = state_of(&pod, "main");
-    assert_int_equal(main->restarts, 2); /* the first time it came back at once */
+    assert_int_equal(main->restarts, 2); /* the first restart was at once */
     assert_int_equal(main->next_start_ms - main->last.finished_ms, RESTART_BACKOFF_FIRST_MS);
     assert_string_equal(main->message,
                         "back-off 10s restarting failed container=main pod=crashing");
@@ -120,7 +121,7 @@ static bool is_over_time(const struct pod *pod)
     return str_eq(pod_state_now(pod)->reason, "DeadlineExceeded");
 }
 
-/* A pod that has had its time and does not want to end. */
+/* Starts a pod that is past its deadline and ignores SIGTERM. */
 static struct pod start_overdue(void)
 {
     struct pod pod = pod_make("overdue", "10.244.1.1", REFUSE);
@@ -139,7 +140,7 @@ static struct pod start_overdue(void)
 
 void what_was_condemned_does_not_come_back(void **state)
 {
-    /* Not in the next supervisor. */
+    /* The next supervisor does not give more time. */
     struct pod pod = start_overdue();
     int pidfd = pod_find_supervisor(&pod);
     pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
@@ -150,7 +151,8 @@ void what_was_condemned_does_not_come_back(void **state)
     assert_string_equal(pod_state_now(&pod)->reason, "DeadlineExceeded");
     pod_drop(&pod);
 
-    /* Nor with the next cluster; and a shorter grace period goes before a longer one. */
+    /* A restart of the cluster does not give more time either. A shorter grace period replaces a
+     * longer one. */
     pod = start_overdue();
     pod_tell_to_stop(&pod, &(struct pod_stop){.grace_ms = 1, .pause = true});
     assert_int_equal(pod_finish(&pod)->signal, SIGKILL);

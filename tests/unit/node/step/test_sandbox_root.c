@@ -1,4 +1,5 @@
-/* The root of a container that sees the machine's files: its own, on the disk, for one run. */
+/* Tests the root of a container that sees the machine's files: each run has its own layer on
+ * disk. */
 #include "sandbox_pod.h"
 
 #include "base/moment.h"
@@ -27,7 +28,7 @@ void the_working_directory_is_writable(void **state)
     assert_true(file_exists(arena_printf(pod.arena, "%s/upper/deep/er/file", pod.main->layer)));
     pod_drop(&pod);
 
-    /* A working directory that the machine lacks is the container's own, too. */
+    /* A working directory that the machine does not have is created in the container's layer. */
     pod = pod_make("workdir", "10.244.1.1", "pwd; echo words >out; cat /nowhere/on/it/out");
     pod.main->directory = "/nowhere/on/it";
     expect(&pod, "/nowhere/on/it\nwords\n");
@@ -46,8 +47,7 @@ void each_run_has_its_own_files(void **state)
     pod_expect_silent_restarts(&pod);
 }
 
-/* Where the layer cannot be made, as on a full disk, a program that writes nothing runs all the
- * same. */
+/* If the layer cannot be created, as on a full disk, a program that writes nothing still runs. */
 void a_root_without_room(void **state)
 {
     struct pod pod = pod_make("roomless", "10.244.1.1",
@@ -59,8 +59,8 @@ void a_root_without_room(void **state)
     pod_drop(&pod);
 }
 
-/* An overlay cannot hold the changes of another overlay, as where the cluster runs in a container.
- * Only root can make one here. */
+/* An overlay cannot be the upper layer of another overlay, as when the cluster runs in a container.
+ * Only root can make such a layer here. */
 void a_root_on_an_overlay(void **state)
 {
     if (node_namespaces_are_nested(space))

@@ -1,5 +1,5 @@
-/* Containers of one pod that see each other's processes: who sees, signals and looks into whom, and
- * that each still ends, wholly and with its own exit code, by itself. */
+/* Tests containers of one pod that share a PID namespace: which container may see, signal and
+ * inspect which, and that each container still ends completely and with its own exit code. */
 #include "sandbox_pod.h"
 
 #include "base/system/file.h"
@@ -22,7 +22,8 @@ static const struct container_state *state_of(const struct pod *pod, const char 
     return pod_state_find(pod_state_now(pod), name);
 }
 
-/* Of all its containers, over their restarts; a volume there goes before it. */
+/* All containers of the pod share /dev/shm, also after restarts. A volume mounted there takes
+ * precedence. */
 void shared_memory_is_the_pods(void **state)
 {
     struct pod pod = pod_make("shm", "10.244.1.1",
@@ -66,8 +67,9 @@ void the_machines_shared_memory(void **state)
     pod_drop(&pod);
 }
 
-/* The other's files are open to root's containers, as in Kubernetes; an ordinary user's have a user
- * namespace each, which closes them. Behind the first process there is nothing for either. */
+/* The containers of root can read each other's files, as in Kubernetes. The containers of an
+ * ordinary user cannot, because each has its own user namespace. Neither can see anything through
+ * the first process. */
 void containers_see_each_other(void **state)
 {
     struct pod pod = make_shared(
@@ -88,7 +90,7 @@ void containers_see_each_other(void **state)
     pod_drop(&pod);
 }
 
-/* What both containers see at /run/kept. */
+/* Adds a directory that both containers see at /run/kept. */
 static void keep(struct pod *pod)
 {
     char *kept = arena_printf(pod->arena, "%s/kept", pod->directory);
@@ -97,7 +99,8 @@ static void keep(struct pod *pod)
     pod_container_add_mount(pod->arena, pod->main, "/run/kept", kept);
 }
 
-/* Its pipes are complete then, too: nobody waits for who inherited them. */
+/* The pipes are closed then, too: the supervisor does not wait for processes that inherited
+ * them. */
 void what_a_container_leaves_behind_ends_with_it(void **state)
 {
     struct pod pod =
@@ -109,7 +112,7 @@ void what_a_container_leaves_behind_ends_with_it(void **state)
         pod_add_container(&pod, "other",
                           "setsid sleep 4323 & (setsid sleep 4322 &)\n"
                           "until test -e /run/kept/seen; do sleep 0.01; done; exit 3");
-    other->user = 1000; /* also one who is not the supervisor's user */
+    other->user = 1000; /* also a user other than the supervisor's */
     pod_start(&pod);
     assert_int_equal(pod_finish(&pod)->exit_code, 3);
     assert_int_equal(state_of(&pod, "main")->end.exit_code, 0);
@@ -153,8 +156,9 @@ void a_killed_supervisor_takes_shared_containers_along(void **state)
     pod_drop(&pod);
 }
 
-/* Without namespaces, where a supervisor has only its own knowledge of who belongs to whom: the
- * hook of one container sees the other's end, and nothing in it tells whose it is. */
+/* Without namespaces the supervisor must itself remember which process belongs to which container.
+ * Here the hook of one container outlives the other, and nothing in the process shows its
+ * container. */
 void commands_of_other_containers_outlive_one(void **state)
 {
     struct pod pod = pod_make("apart", NULL, "");

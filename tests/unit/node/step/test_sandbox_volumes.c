@@ -1,5 +1,5 @@
-/* Volumes in a sandbox: where they lie, what of them is shared, and that no link in them leads out.
- * Also whose they are, and what the container's root may do with them. */
+/* Tests volumes in a sandbox: where they are mounted, which containers share them, and that no link
+ * in them leads out. Also tests their owner, and what the container's root may do with them. */
 #include "sandbox_pod.h"
 
 #include "base/system/file.h"
@@ -46,7 +46,7 @@ void volumes_lie_where_they_are_mounted(void **state)
     assert_true(file_exists(arena_printf(pod.arena, "%s/made/on/the/way/file", volume)));
     pod_drop(&pod);
 
-    /* A link that the pod may have left in its volume leads nowhere. */
+    /* A link that the pod may have left in its volume does not lead out. */
     pod = pod_make("volumes", "10.244.1.1", "ls /out");
     assert_int_equal(symlink("/", arena_printf(pod.arena, "%s/link", volume)), 0);
     pod_container_add_mount(pod.arena, pod.main, "/out", volume)->sub_path = "link/etc";
@@ -55,8 +55,8 @@ void volumes_lie_where_they_are_mounted(void **state)
     pod_drop(&pod);
 }
 
-/* One container fills it, the other reads it; neither can have more than its size, and on the
- * machine's disk there is nothing of it. */
+/* One container writes to the memory volume, the other reads it. It cannot exceed its size, and
+ * nothing of it is on the machine's disk. */
 void memory_is_shared_and_limited(void **state)
 {
     struct pod pod = pod_make("memory", "10.244.1.1",
@@ -78,7 +78,7 @@ void memory_is_shared_and_limited(void **state)
     pod_drop(&pod);
 }
 
-/* Mounts below a read-only volume are read-only, too, unless the manifest says otherwise. */
+/* Mounts below a read-only volume are read-only, too, unless the manifest overrides it. */
 void read_only_all_the_way_down(void **state)
 {
     struct pod pod = pod_make("deep", "10.244.1.1",
@@ -97,8 +97,8 @@ void read_only_all_the_way_down(void **state)
     pod_drop(&pod);
 }
 
-/* What is mounted below such a volume can be written to: a secret there cannot be uncovered. The
- * first run makes the secret, the second one finds it covered. */
+/* Mounts below such a volume are writable, but a secret there stays hidden. The first run creates
+ * the secret, and the second run finds it hidden. */
 void secrets_below_a_read_only_volume(void **state)
 {
     struct pod pod =
@@ -120,8 +120,8 @@ void secrets_below_a_read_only_volume(void **state)
     pod_drop(&pod);
 }
 
-/* While one pod swaps a directory and a link to the machine's root as fast as it can, others mount
- * the place as a sub path: whatever they get, it is never the machine's. */
+/* One pod swaps a directory and a link to the machine's root as fast as it can, while others mount
+ * this path as a sub path. They must never see the machine's root. */
 static void race(const char *volume)
 {
     struct pod swapper =
@@ -147,8 +147,8 @@ static void race(const char *volume)
     pod_drop(&swapper);
 }
 
-/* A sub path that is missing is made, but not where a link leads: neither out of the volume, nor
- * inside of it, where the link may be another one by then. */
+/* A missing sub path is created, but never through a link: neither out of the volume, nor within
+ * it, where the link may have changed in between. */
 static void nothing_is_made_through_a_link(const char *volume)
 {
     static const char *const WAYS[] = {"new/../away/made", "away/made", "deep/made", "nowhere"};
@@ -179,7 +179,7 @@ void sub_paths_stay_inside(void **state)
     chmod(volume, 0777);
     file_write_atomic(arena_printf(pod.arena, "%s/..1/deep/file", volume), "linked\n", 7, 0644,
                       NULL);
-    /* As the files of a config map are laid out. */
+    /* The files of a config map have this layout. */
     assert_int_equal(symlink("..1", arena_printf(pod.arena, "%s/..data", volume)), 0);
     assert_int_equal(symlink("..data/deep", arena_printf(pod.arena, "%s/deep", volume)), 0);
     pod_container_add_mount(pod.arena, pod.main, "/inside", volume)->sub_path = "deep";
@@ -203,8 +203,8 @@ void sub_paths_stay_inside(void **state)
     race(volume);
 }
 
-/* A pod that may write to a directory above a volume can put a link into its path when the volume
- * was found to be harmless, and is started again. */
+/* A pod that can write to a directory above a volume can put a link into its path, after the volume
+ * was checked, and then restart. */
 void no_link_leads_to_a_volume(void **state)
 {
     static const char *const PATHS[] = {"link", "link/pods"};
@@ -223,8 +223,8 @@ void no_link_leads_to_a_volume(void **state)
     unlink(link);
 }
 
-/* The list of secrets is read when a container starts; a volume that is reached through a link, and
- * a part of it, show the same. */
+/* The list of secrets is read when a container starts. It also applies to a volume that is reached
+ * through a link, and to a part of it. */
 void volumes_cover_listed_secrets(void **state)
 {
     struct pod pod =
@@ -241,7 +241,7 @@ void volumes_cover_listed_secrets(void **state)
     file_write_atomic(secret, "secret", 6, 0644, NULL);
     file_write_atomic(arena_printf(pod.arena, "%s/plain", directory), "plain", 5, 0644, NULL);
     assert_int_equal(symlink("deep", link), 0);
-    /* The list has the file by another way, and one that is gone. */
+    /* The list has the file under another path, and a file that is gone. */
     assert_int_equal(
         pod_secrets_add(pod.spec.secrets, arena_printf(pod.arena, "%s/listed", link), &test_err),
         0);
@@ -259,7 +259,7 @@ void volumes_cover_listed_secrets(void **state)
     unlink(link);
     pod_drop(&pod);
 
-    /* A list that cannot be read is no empty one: the container does not start. */
+    /* If the list cannot be read, the container does not start. */
     pod = pod_make("unlisted", "10.244.1.1", "true");
     pod.spec.secrets = arena_printf(pod.arena, "%s/secrets", scratch);
     file_write_atomic(pod.spec.secrets, "x\n", 2, 0600, NULL);
@@ -268,8 +268,8 @@ void volumes_cover_listed_secrets(void **state)
     pod_drop(&pod);
 }
 
-/* A volume that holds the state directory shows it empty, wherever it is mounted. What is asked for
- * by its own path is shown, but for what is covered below it. */
+/* If a volume includes the state directory, the directory is shown empty, wherever the volume is
+ * mounted. A volume with a path in it shows that path, except for the hidden files below it. */
 void volumes_cover_secrets(void **state)
 {
     struct pod pod = pod_make("cover", "10.244.1.1",

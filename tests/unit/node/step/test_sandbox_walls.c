@@ -1,5 +1,5 @@
-/* The walls of a sandbox, tried one by one from inside: as the pod's root, whether that is the
- * machine's root or an ordinary user. */
+/* Tests the isolation of a sandbox from inside, one way out after the other: as the pod's root,
+ * which is the machine's root or an ordinary user. */
 #include "sandbox_pod.h"
 
 #include "base/system/file.h"
@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Each line of the script says BAD if the sandbox leaks. */
+/* Each line of the script prints BAD if the sandbox leaks. */
 void the_machine_is_read_only_and_hidden(void **state)
 {
     static const char script[] =
@@ -45,8 +45,8 @@ void the_machine_is_read_only_and_hidden(void **state)
     pod_drop(&pod);
 }
 
-/* Ways out by system calls, in Python because it has them all. `no` says BAD of what succeeds. The
- * numbers are those of both architectures but for the few that differ. */
+/* Ways out by system calls, in Python because it offers all of them. `no` prints BAD if a call
+ * succeeds. The system call numbers are the same on both architectures, except for a few. */
 static const char WAYS_OUT[] =
     "import ctypes, os, platform, socket, struct\n"
     "libc = ctypes.CDLL(None, use_errno=True)\n"
@@ -59,7 +59,7 @@ static const char WAYS_OUT[] =
     "    return r\n"
     "def number(here, arm): return here if x86 else arm\n"
     "def no(what, f, *args):\n"
-    "    pid = os.fork()\n" /* what one way opens must not help the next */
+    "    pid = os.fork()\n" /* in a child, so that one way does not help the next */
     "    if pid == 0:\n"
     "        try: f(*args)\n"
     "        except Exception: os._exit(0)\n"
@@ -91,7 +91,7 @@ static const char WAYS_OUT[] =
     "    no('setns ' + ns, lambda: call(number(308, 268), os.open('/proc/self/ns/' + ns, 0), 0))\n"
     "    no('ns of PID 1 ' + ns, os.open, '/proc/1/ns/' + ns, 0)\n"
     "no('open_by_handle_at', call, number(304, 265), -100, struct.pack('Ii', 8, 1) + bytes(8), 0)\n"
-    /* the first process, and through it the machine */
+    /* the first process, and the machine through it */
     "for name in ('mem', 'environ', 'root/', 'cwd/', 'exe', 'maps', 'fd/3', 'fdinfo/3', 'io', "
     "'auxv'):\n"
     "    no('/proc/1/' + name, lambda: (os.listdir if name.endswith('/') else lambda p: open(p, "
@@ -108,7 +108,7 @@ static const char WAYS_OUT[] =
     "no('killing PID 1', lambda: (os.kill(1, 9), 1 / 0 if os.path.exists('/proc/1') else 0))\n"
     "no('inherited descriptors', lambda: [f for f in os.listdir('/proc/self/fd') if int(f) > 3] or "
     "1 / 0)\n"
-    /* the kernel's switches */
+    /* settings of the kernel */
     "for path in ('/proc/sys/kernel/core_pattern', '/proc/sys/kernel/modprobe', "
     "'/proc/sys/kernel/hotplug', '/proc/sys/vm/drop_caches', '/proc/sys/fs/binfmt_misc/register', "
     "'/proc/sysrq-trigger', '/sys/kernel/uevent_helper', '/sys/power/state', "
@@ -189,9 +189,9 @@ void every_way_out_is_closed(void **state)
     close(fd);
 }
 
-/* Nowhere does a file make its user another, or open a device: not in the machine's directories,
- * not in volumes and what is mounted below them, not in memory. What is itself a device (those of
- * /dev, and /dev/null over what is hidden) and the terminals can have no such files. */
+/* No file gives its user other privileges or opens a device: neither in the machine's directories,
+ * nor in volumes and mounts below them, nor in memory. Mounts that are themselves a device (those
+ * of /dev, and /dev/null over hidden files) and the terminals cannot have such files. */
 void no_file_gives_power(void **state)
 {
     static const char script[] =

@@ -1,4 +1,4 @@
-/* The advice that the last lines of a failed program call for. */
+/* Tests the advice for the last lines of a failed program. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -31,7 +31,7 @@ static void what_failed_is_named(void **state)
     static const struct {
         const char *text;
         int exit_code;
-        const char *advice; /* how it begins; "": there is none */
+        const char *advice; /* how the advice begins; "": there is none */
     } CASES[] = {
         {"OSError: [Errno 30] Read-only file system: '/home/me/my out'", 1,
          "ReadOnlyPath: the program cannot write to '/home/me/my out': pods see the files of this "
@@ -87,7 +87,7 @@ static void what_failed_is_named(void **state)
     }
 }
 
-/* It is on the machine, where pods have something else. */
+/* The file is below the machine's /tmp, but pods have their own /tmp. */
 static void a_file_below_tmp(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -102,7 +102,7 @@ static void a_file_below_tmp(void **state)
     assert_true(str_has_prefix(
         advise(arena, text, 2),
         arena_printf(arena, "HiddenPath: the program does not find '%s': pods have a '/", path)));
-    /* A volume there has other files, an image too. */
+    /* A volume has other files there, and so has an image. */
     pod_container_add_mount(arena, &container, directory, "/srv");
     assert_string_equal(advise(arena, text, 2), "");
     prepare(arena);

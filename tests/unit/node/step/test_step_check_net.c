@@ -1,4 +1,4 @@
-/* A probe by HTTPS, with a program in the place of the one that speaks TLS. */
+/* Tests a probe by HTTPS, with a script instead of the program that speaks TLS. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -14,7 +14,7 @@
 
 enum { DEADLINE_MS = 60 * 1000 };
 
-/* It takes the request, and answers for the server if it was given the connection. */
+/* Reads the request, and answers instead of the server if it has the connection. */
 static const char PROBER[] =
     "#!/bin/sh\nread -r request\n[ -e /proc/self/fd/3 ] && printf 'HTTP/1.0 200 OK\\r\\n\\r\\n'\n";
 
@@ -30,7 +30,7 @@ static int listen_somewhere(int64_t *ret_port)
     return fd;
 }
 
-/* Whichever number the connection gets, the program finds it at the one that it knows. */
+/* The program finds the connection at a fixed descriptor number. */
 static void the_connection_is_handed_over(void **state)
 {
     _cleanup_free_ char *prober = mem_printf("%s/prober", directory);
@@ -48,7 +48,7 @@ static void the_connection_is_handed_over(void **state)
         assert_true(child >= 0);
         if (child == 0) {
             struct step_verdict verdict = {.outcome = CHECK_FAILED};
-            close_range(STDERR_FILENO + 1, ~0U, 0); /* the server listens in our parent */
+            close_range(STDERR_FILENO + 1, ~0U, 0); /* the server listens in the parent process */
             for (int i = 0; i < taken; i++)
                 (void)open("/dev/null", O_RDONLY | O_CLOEXEC);
             step_check_net(&order, moment_monotonic_ms() + DEADLINE_MS, &verdict);

@@ -1,11 +1,12 @@
-/* Commands inside a running sandbox, as the supervisor starts them: this test is the supervisor of
- * one container.
+/* Tests commands inside a running sandbox, as the supervisor starts them. The test plays the
+ * supervisor of one container.
  *
  *   test_step_exec TRAINYARD-STEP [user]
  *
- * As root it tests containers of root, and with "user" those of a user without any right. It enters
- * the cluster's namespaces first and runs itself anew in there ("inside"), as a supervisor is run:
- * who may look into whom depends on where a program was started. */
+ * As root it tests containers of root, and with "user" those of a user without any privileges. It
+ * enters the cluster's namespaces first and executes itself there ("inside"), like a supervisor,
+ * because the permission to inspect a process depends on the namespaces in which a program was
+ * started. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -68,7 +69,7 @@ static void end_container(void)
     int status;
     pid_t pid;
     kill(run.pid, SIGKILL);
-    do { /* its end waits for the commands in it, which are our children as well */
+    do { /* its end waits for the commands in it, which are our children, too */
         pid = waitpid(-1, &status, 0);
         assert_true(pid > 0);
     } while (pid != run.pid);
@@ -93,7 +94,7 @@ static struct step_exec_end await_end(struct step_exec *exec)
     return end;
 }
 
-/* Run a command with its output captured, which is asserted. */
+/* Runs a command, and checks its captured output. */
 static struct step_exec_end run_captured(const char *const *arguments, const char *output)
 {
     struct step_exec exec = STEP_EXEC_INIT;
@@ -135,11 +136,11 @@ static void it_lives_in_the_sandbox(void **context)
 {
     run_shell("echo $WORD; pwd; hostname; cat /proc/1/comm",
               "of the container\n/var\npod\ntrainyard-init\n");
-    const mode_t before = umask(077); /* as the supervisor's is */
+    const mode_t before = umask(077); /* like the supervisor's umask */
     run_shell("umask", "0022\n");
     umask(before);
-    /* Nothing of the supervisor's is left open. */
-    run_shell("ls /proc/self/fd", "0\n1\n2\n3\n"); /* 3 is ls's own, the directory */
+    /* No descriptor of the supervisor is left open. */
+    run_shell("ls /proc/self/fd", "0\n1\n2\n3\n"); /* 3 is the directory that ls has open */
     run_shell("cat /proc/self/fdinfo/0 >/dev/null; read -r word; echo \"$?$word\"", "1\n");
     assert_int_equal(run_shell("test -e /tmp/own && echo x > /tmp/made", "").exit_code, 0);
     assert_int_equal(run_shell("cat /tmp/made", "x\n").exit_code, 0);
@@ -179,7 +180,7 @@ static void what_cannot_run_says_why(void **context)
     end = run_captured((const char *const[]){"/tmp/link", NULL}, "");
     assert_int_equal(end.exit_code, STEP_EXEC_NOT_FOUND);
     assert_non_null(strstr(end.message, "it is a link to '/gone', which the pod does not see"));
-    /* A directory that is missing is no program that is missing. */
+    /* A missing directory is reported differently from a missing program. */
     const char *directory = spec.containers[0].directory;
     spec.containers[0].directory = "/nowhere";
     end = run_captured((const char *const[]){"true", NULL}, "");
@@ -205,7 +206,7 @@ static void output_is_kept_within_bounds(void **context)
 static void what_is_left_behind_is_not_waited_for(void **context)
 {
     assert_int_equal(run_shell("sleep 1001 & echo done", "done\n").exit_code, 0);
-    /* It goes on, as a process of the container's. */
+    /* The command goes on as a process of the container. */
     run_shell("until [ $(pgrep -xc sleep) = 2 ]; do :; done", "");
 }
 
@@ -237,7 +238,7 @@ static void pipes_are_passed_on(void **context)
     step_exec_release(&exec);
 }
 
-/* Read the terminal until `word` has come. */
+/* Reads the terminal until `word` has arrived. */
 static void expect(int master, const char *word)
 {
     static char seen[KEPT];
@@ -276,9 +277,9 @@ static void a_terminal_is_the_sandboxs_own(void **context)
     assert_int_equal(write(master, "\n", 1), 1);
     expect(master, "/dev/pts/0\r\n33 77\r\nxterm\r\n");
     assert_int_equal(write(master, "x\n", 2), 2);
-    expect(master, "x\r\nx\r\n"); /* echoed by the terminal, then said by cat */
+    expect(master, "x\r\nx\r\n"); /* the echo of the terminal, then the output of cat */
     assert_int_equal(write(master, "\003", 1),
-                     1); /* Ctrl-C: to the foreground, cat and its shell */
+                     1); /* Ctrl-C goes to the foreground: cat and its shell */
     struct step_exec_end end = await_end(&exec);
     assert_int_equal(end.exit_code, 128 + SIGINT);
     close(master);
@@ -315,7 +316,7 @@ static void it_ends_with_the_container(void **context)
     assert_true(step_exec_start(&exec, &run, &order, &err) < 0);
     assert_string_equal(err.message, "container 'main' is not running");
     step_exec_release(&exec);
-    start_container("exec sleep 1000"); /* the supervisor's own namespace is what it was */
+    start_container("exec sleep 1000"); /* the supervisor's own namespace is unchanged */
     run_shell("cat /proc/1/comm", "trainyard-init\n");
 }
 
@@ -357,7 +358,7 @@ static int remove_groups(void **context)
     return cgroup_base_destroy(state_directory(), NULL);
 }
 
-/* It counts as one of the container's processes, and is limited as one. */
+/* The command counts as a process of the container, and has the container's limits. */
 static void it_is_in_the_containers_groups(void **context)
 {
     groups = cgroup_base_open(state_directory(), !spec.nested);
@@ -379,7 +380,7 @@ static void it_is_in_the_containers_groups(void **context)
         _cleanup_free_ char *line = mem_printf("\n%d\n", (int)exec.pid);
         _cleanup_buf_ struct buf members;
         buf_init(&members, KEPT);
-        buf_append_char(&members, '\n'); /* so that each is between two */
+        buf_append_char(&members, '\n'); /* so that each line is between two line breaks */
         assert_int_equal(file_read(path, &members, NULL), 0);
         if (!strstr(members.data, line))
             fail_msg("%d is not in '%s'", (int)exec.pid, path);
@@ -391,7 +392,8 @@ static void it_is_in_the_containers_groups(void **context)
 
 /* ---- a caller who leaves --------------------------------------------------------------------- */
 
-/* A command that was asked for over the supervisor's socket and has said "up\n". */
+/* Starts a command through the supervisor's socket, and waits until it has printed "up
+ * ". */
 static int call_command(struct step_server *server, const char *script, int *ret_output)
 {
     struct err err = ERR_INIT;
@@ -436,7 +438,7 @@ static void a_command_goes_with_its_caller(void **context)
     step_server_serve(&server, NOW_MS);
     assert_int_equal(await_command(&server), SIGHUP);
     char byte;
-    assert_int_equal(read(output, &byte, 1), 0); /* what it had started went, too */
+    assert_int_equal(read(output, &byte, 1), 0); /* its children have ended, too */
     step_server_serve(&server, NOW_MS);
     assert_int_equal(server.call_count, 0);
     assert_true(step_server_wake(&server) == INT64_MAX);
@@ -455,7 +457,7 @@ static void who_does_not_listen_is_killed(void **context)
     expect(output, "heard\n");
     int64_t wake = step_server_wake(&server);
     assert_true(wake > NOW_MS && wake < INT64_MAX);
-    step_server_serve(&server, wake - 1); /* it has until then */
+    step_server_serve(&server, wake - 1); /* its time is not over yet */
     assert_true(step_server_wake(&server) == wake);
     step_server_serve(&server, wake);
     assert_int_equal(await_command(&server), SIGKILL);
@@ -465,7 +467,7 @@ static void who_does_not_listen_is_killed(void **context)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-/* The build may lie where an ordinary user cannot read. */
+/* Copies the program, because an ordinary user may not be able to read the build directory. */
 static int become_ordinary(void)
 {
     _cleanup_buf_ struct buf program;
@@ -560,7 +562,7 @@ int main(int argc, char **argv)
         return 2;
     step_path = argv[1];
     signal(SIGINT, SIG_IGN); /* as if started in the background of a shell */
-    pid_t pid = fork();      /* what it enters is left by its end */
+    pid_t pid = fork(); /* a child, since a process cannot leave the namespaces that it enters */
     if (pid == 0)
         go_inside(argc > 2);
     int status;

@@ -1,4 +1,4 @@
-/* The text of probes over HTTP and gRPC: requests, answers, redirects. */
+/* Tests the bytes of probes over HTTP and gRPC: requests, responses, redirects. */
 #include "node_test.h"
 
 #include "node/step/probe/grpc.h"
@@ -91,7 +91,7 @@ static void redirects(void **state)
 
 static void grpc_answers(void **state)
 {
-    /* Settings, headers, a message, trailers. */
+    /* A settings frame, headers, a message, trailers. */
     static const char serving[] = "\0\0\0\4\0\0\0\0\0"
                                   "\0\0\1\1\4\0\0\0\1x"
                                   "\0\0\7\0\0\0\0\0\1\0\0\0\0\2\10\1"

@@ -1,4 +1,4 @@
-/* The states of a container's life, without a sandbox: its process is one that sleeps. */
+/* Tests the states of a container's life, without a sandbox: its process just sleeps. */
 #include "node_test.h"
 
 #include "node/step/life.h"
@@ -66,12 +66,12 @@ static void a_life_runs_and_ends(void **state)
     assert_false(life_was_killed_by_probe(&life));
 }
 
-/* An end by force sends no SIGTERM; SIGKILL follows at once. */
+/* A forced end sends no SIGTERM, but SIGKILL at once. */
 static void a_life_ends_by_force(void **state)
 {
     int64_t wake = INT64_MAX;
     set_up();
-    spec.sidecar = true; /* which would wait for the others */
+    spec.sidecar = true; /* a sidecar would wait for the others */
     start_process();
     life_begin(&life, 0);
     life_end(&life, 1000, 10);
@@ -82,7 +82,7 @@ static void a_life_ends_by_force(void **state)
     assert_int_equal(reap_process(), SIGKILL);
     life_over(&life);
 
-    set_up(); /* also one that was told nothing before */
+    set_up(); /* also without an earlier stop request */
     start_process();
     life_begin(&life, 0);
     life_end(&life, 0, 20);
@@ -91,7 +91,7 @@ static void a_life_ends_by_force(void **state)
     life_over(&life);
 }
 
-/* A container may be told to end while its sandbox is being made. */
+/* A container may be stopped while its sandbox is still being created. */
 static void a_life_ends_before_it_begins(void **state)
 {
     set_up();

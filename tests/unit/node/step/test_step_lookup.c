@@ -1,5 +1,5 @@
-/* Names that probes ask for: which names are asked of which server, and what a server may say. The
- * test is the name server, in a network of its own where it may have its port. */
+/* Tests the DNS lookups of probes: which names are asked of which server, and which answers are
+ * accepted. The test plays the name server, in its own network namespace, where port 53 is free. */
 #include "node_test.h"
 
 #include "dns_text.h"
@@ -21,14 +21,14 @@
 
 enum { SKIPPED = 77, DEADLINE_MS = 60 * 1000 };
 
-static int asked_fd; /* the names that the server was asked for, a line each */
+static int asked_fd; /* the names that the server was asked for, one per line */
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
 static void put_record(struct dns_text_message *answer, unsigned type, unsigned class,
                        const void *data, size_t size)
 {
-    dns_text_put_u16(answer, 0xC00C); /* the name of the question */
+    dns_text_put_u16(answer, 0xC00C); /* a pointer to the name of the question */
     dns_text_put_u16(answer, type);
     dns_text_put_u16(answer, class);
     dns_text_put_u16(answer, 0);
@@ -38,7 +38,7 @@ static void put_record(struct dns_text_message *answer, unsigned type, unsigned 
     answer->bytes[7]++;
 }
 
-/* The question as the beginning of an answer to it. */
+/* Begins an answer with a copy of the question. */
 static struct dns_text_message *begin(const struct dns_text_message *question)
 {
     static struct dns_text_message answer;
@@ -62,21 +62,21 @@ static void answer(int fd, const struct sockaddr_in *who, const struct dns_text_
         put_record(out, DNS_A, 1, WRONG, 4);
         out->bytes[3] |= DNS_SERVFAIL;
     } else if (str_has_prefix(name, "odd")) {
-        put_record(out, DNS_A, 3, WRONG, 4); /* of another class */
-        put_record(out, DNS_A, 1, WRONG, 3); /* no whole address */
+        put_record(out, DNS_A, 3, WRONG, 4); /* another class */
+        put_record(out, DNS_A, 1, WRONG, 3); /* not a whole address */
         put_record(out, DNS_AAAA, 1, "0123456789abcdef", 16);
     } else if (str_has_prefix(name, "cut")) {
         put_record(out, DNS_A, 1, WRONG, 4);
         out->size -= 2;
     } else if (str_has_prefix(name, "forged")) {
         put_record(out, DNS_A, 1, WRONG, 4);
-        out->bytes[0] ^= 1; /* another number */
+        out->bytes[0] ^= 1; /* another id */
         SEND();
         out->bytes[0] ^= 1;
         out->bytes[13] ^= 3; /* another name */
         SEND();
         out->bytes[13] ^= 3;
-        out->bytes[2] &= 0x7F; /* no answer */
+        out->bytes[2] &= 0x7F; /* not an answer */
         SEND();
         out->size = 5;
         SEND();
@@ -111,10 +111,10 @@ static void serve(int fd, int told)
 
 /* ---- who asks -------------------------------------------------------------------------------- */
 
-/* With patience: the machine may be slow. */
+/* The timeout is long, because the machine may be slow. */
 #define SERVER "nameserver 127.0.0.1\noptions timeout:30\n"
 
-/* The address found, or "none", and behind it the names that were asked for. */
+/* Returns the found address, or "none", followed by the names that the server was asked for. */
 static char *look_up(const char *resolv_conf, const char *name)
 {
     static char text[4096];
@@ -136,7 +136,8 @@ static void what_is_asked(void **state)
     assert_string_equal(look_up(SERVER, "missing"), "none:missing ");
     assert_string_equal(look_up(SEARCH, "known"), "10.1.2.3:known.one.local ");
     assert_string_equal(look_up(SEARCH, "x"), "none:x.one.local x.two.local x.options x ");
-    assert_string_equal(look_up(SEARCH, "x."), "none:x "); /* whole as it stands */
+    /* A name with a trailing dot is absolute. */
+    assert_string_equal(look_up(SEARCH, "x."), "none:x ");
     assert_string_equal(look_up(SERVER "domain one.local", "a.b.c.d.e"),
                         "none:a.b.c.d.e.one.local a.b.c.d.e ");
     assert_string_equal(look_up(SERVER "domain one.local", "a.b.c.d.e.f"),
@@ -152,7 +153,7 @@ static void what_is_no_name(void **state)
     assert_string_equal(look_up(SERVER, "."), "none:");
     assert_string_equal(look_up(SERVER, "a..b"), "none:");
     assert_string_equal(look_up(SERVER, label), "none:");
-    assert_string_equal(look_up("", "known"), "none:"); /* nobody to ask */
+    assert_string_equal(look_up("", "known"), "none:"); /* no name server */
     for (int i = 0; i < 63; i++)
         strcat(name, "abc.");
     strcat(name, "a"); /* 253 */
@@ -173,14 +174,14 @@ static void what_is_said(void **state)
 
 static void the_next_is_asked(void **state)
 {
-    /* At the first two nobody listens. */
+    /* No process listens at the first two. */
     assert_string_equal(look_up("nameserver 127.0.0.8\nnameserver 127.0.0.9\n" SERVER, "known"),
                         "10.1.2.3:known ");
     struct in_addr address;
     assert_false(step_lookup("nameserver 127.0.0.2\n", "known", moment_monotonic_ms(), &address));
 }
 
-/* A network with nothing but its loopback, and a name server there. */
+/* Makes a network namespace with only a loopback, and starts a name server there. */
 static int prepare(pid_t *ret_server)
 {
     const struct sockaddr_in here = {.sin_family = AF_INET,

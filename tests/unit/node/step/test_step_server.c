@@ -1,6 +1,6 @@
-/* The supervisor's socket and who listens to a container through it: bad requests, slow and absent
- * listeners, too many callers, no descriptors; and whose time is whose. No sandbox is needed for
- * that; commands that run are test_step_exec.c's. */
+/* Tests the supervisor's socket and the listeners of a container: bad requests, slow and absent
+ * listeners, too many calls, no free descriptors, and which CPU time belongs to which run. No
+ * sandbox is needed for that. test_step_exec.c tests commands that run. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -34,7 +34,7 @@ static int setup(void **context)
     pod_spec_add_container(arena, &spec, "main");
     state = (struct container_state){.end.exit_code = 7};
     container_run_init(&run, directory, &spec, &spec.containers[0], &state, NULL);
-    run.pid = getpid(); /* as good as any: nothing is done to it here */
+    run.pid = getpid(); /* any process will do, since it is not touched here */
     run.is_up = true;
     struct err err = ERR_INIT;
     if (step_server_open(&server, directory, &run, 1, &err) < 0)
@@ -77,7 +77,7 @@ static void send_text(int fd, const char *text, int line)
     assert_int_equal(fd_message_send(fd, text, strlen(text), &line, line >= 0, NULL), 0);
 }
 
-/* A call whose request has been served; the descriptor goes along and is closed here. */
+/* Makes a call and lets the server handle its request. `line` is sent with it and closed here. */
 static int ask(const char *text, int line)
 {
     int fd = call();
@@ -134,7 +134,7 @@ static int attach(int *ret_read_end)
     return fd;
 }
 
-/* What lies in the pipe, which is `letter` again and again. */
+/* Reads all bytes in the pipe, which must be `letter`. Returns their number. */
 static size_t read_all(int fd, char letter)
 {
     static char piece[PIPE_SIZE];
@@ -211,9 +211,9 @@ static void callers_past_the_limit_wait(void **context)
     assert_int_equal(server.call_count, STEP_CALLS_MAX);
     assert_int_equal(step_server_poll(&server, polls), STEP_CALLS_MAX * 2);
     close(fds[0]);
-    step_server_serve(&server, NOW); /* one leaves */
+    step_server_serve(&server, NOW); /* one client disconnects */
     assert_int_equal(step_server_poll(&server, polls), 1 + (STEP_CALLS_MAX - 1) * 2);
-    step_server_serve(&server, NOW); /* and the next is heard */
+    step_server_serve(&server, NOW); /* the next call is accepted */
     assert_true(hears(late, &answer, NULL));
     assert_int_equal(answer.kind, POD_REFUSED);
     close(late);
@@ -223,7 +223,8 @@ static void callers_past_the_limit_wait(void **context)
     assert_int_equal(server.call_count, 0);
 }
 
-/* A call for which there is no descriptor keeps nobody awake, and is heard once there is one. */
+/* A call for which no descriptor is free must not busy-loop the server. It is accepted once one is
+ * free. */
 static void without_descriptors_it_waits(void **context)
 {
     struct pollfd polls[STEP_SERVER_POLLS_MAX];
@@ -264,7 +265,7 @@ static void a_listener_hears_all_and_then_the_end(void **context)
     assert_int_equal(answer.kind, POD_ENDED);
     assert_int_equal(answer.exit_code, 7);
     expect_end(fd);
-    assert_null(run.taps[0]); /* what a next run says is none of his */
+    assert_null(run.taps[0]); /* the next run's output does not go to this listener */
     step_server_serve(&server, NOW);
     assert_int_equal(server.call_count, 0);
     close(out);
@@ -321,13 +322,13 @@ static void a_listener_who_leaves_slows_nobody(void **context)
 {
     int out, fd = attach(&out);
     say('d', LARGE);
-    close(out); /* his pipe is closed, his call not */
+    close(out); /* the listener closes its pipe, but not its call */
     step_server_serve(&server, NOW);
     assert_false(step_taps_are_full(run.taps[0]));
     close(fd);
     fd = attach(&out);
     say('e', LARGE);
-    close(fd); /* the other way round */
+    close(fd); /* the listener closes its call, but not its pipe */
     step_server_serve(&server, NOW);
     assert_false(step_taps_are_full(run.taps[0]));
     assert_null(run.taps[0]);
@@ -354,7 +355,7 @@ static void listeners_hear_the_same_at_their_own_pace(void **context)
     close(slow);
 }
 
-/* More than a listener may leave untaken is no gap in what he hears, it is his end. */
+/* A listener that takes too little loses no bytes in between; its pipe ends instead. */
 static void who_takes_nothing_is_left(void **context)
 {
     int out, fd = attach(&out);
@@ -363,7 +364,7 @@ static void who_takes_nothing_is_left(void **context)
     assert_false(step_taps_are_full(run.taps[0]));
     assert_int_equal(read_all(out, 'g'), PIPE_SIZE);
     char byte;
-    assert_int_equal(read(out, &byte, 1), 0); /* the end, not "nothing now" */
+    assert_int_equal(read(out, &byte, 1), 0); /* the end of the pipe, not EAGAIN */
     close(fd);
     close(out);
 }
@@ -381,14 +382,15 @@ static void input_is_handed_over(void **context)
     assert_int_equal(read(input[0], text, sizeof(text)), 1);
     close(given);
     close(fd);
-    assert_true(read(input[0], text, sizeof(text)) < 0); /* others may come */
+    assert_true(read(input[0], text, sizeof(text)) < 0); /* the pipe stays open for other clients */
 
     spec.containers[0].stdin_once = true;
     fd = ask("kind attach\ncontainer main\nstdin 1\n", -1);
     assert_true(hears(fd, &answer, &given));
     assert_int_equal(run.input_fd, -1);
     close(given);
-    assert_int_equal(read(input[0], text, sizeof(text)), 0); /* it was his alone */
+    /* With stdinOnce the input belongs to one client. */
+    assert_int_equal(read(input[0], text, sizeof(text)), 0);
     close(input[0]);
     close(fd);
 }
@@ -402,7 +404,7 @@ static void time_counts_for_the_run_that_is_on(void **context)
     assert_int_equal(pod_cpu_time_load(directory, "main", 0), 2000005000);
     container_run_spend(&run, &used);
     assert_int_equal(pod_cpu_time_load(directory, "main", 0), 4000010000);
-    run.pid = 0; /* the container has ended, and is to start again */
+    run.pid = 0; /* the container has ended, and will restart */
     state.restarts++;
     container_run_spend(&run, &used);
     assert_int_equal(pod_cpu_time_load(directory, "main", 1), 0);

@@ -1,4 +1,5 @@
-/* The states of a pod's supervisor: which order leads where, and moves that must not happen. */
+/* Tests the states of a pod's supervisor: which order leads to which state, and which transitions
+ * are forbidden. */
 #include "node_test.h"
 
 #include "node/step/supervisor.h"
@@ -7,7 +8,7 @@
 
 static struct supervisor supervisor; /* too large for the stack */
 
-/* One container that waits for its start, in the state given. */
+/* Sets up one container that waits for its start, and the supervisor in this state. */
 static void set_up(enum supervisor_state state)
 {
     pod_state_release(&supervisor.state);

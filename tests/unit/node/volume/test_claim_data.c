@@ -1,4 +1,4 @@
-/* Which volume's data is deleted with it; asked of informers on an API that is a function. */
+/* Tests which volume's data is deleted with it. The informers use an API that the test plays. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -14,7 +14,7 @@ static void leave(struct http_exchange *exchange)
 {
 }
 
-/* Lists what the test has set; watches stay silent. */
+/* Lists the objects that the test has set. Watches stay silent. */
 static void answer(struct http_exchange *exchange, void *context)
 {
     const char *body = strstr(exchange->request->path, "pods") ? pods_text : claims_text;
@@ -66,7 +66,7 @@ static void decisions(void **state)
 {
     assert_true(is_unwanted(VOLUME("Delete", "n/c"), "", ""));
     assert_false(is_unwanted(VOLUME("Retain", "n/c"), "", ""));
-    assert_false(is_unwanted(VOLUME("Delete", "n/c"), CLAIM, "")); /* made again */
+    assert_false(is_unwanted(VOLUME("Delete", "n/c"), CLAIM, "")); /* the claim was created again */
     assert_false(is_unwanted(VOLUME("Delete", "n/c"), "", POD("Running")));
     assert_true(is_unwanted(VOLUME("Delete", "n/c"), "", POD("Succeeded")));
     assert_false(is_unwanted(VOLUME("Delete", "../.."), "", ""));
@@ -84,13 +84,15 @@ static void deletion(void **state)
     struct loop *loop = sim_loop_new(1, 0);
     struct trash *trash = trash_new(loop, root);
     claim_data_delete(trash, root, read_json(arena, VOLUME("Delete", "n/c")));
-    assert_false(file_exists(data)); /* at once, so that a namesake starts empty */
+    /* Removed at once, so that a new claim of this name starts empty. */
+    assert_false(file_exists(data));
     const char *aside = arena_printf(arena, "%s/volumes/.deleted/v", root);
     assert_true(file_exists(aside));
     sim_loop_run_for(loop, 1000);
     assert_false(file_exists(aside));
     assert_true(file_exists(arena_printf(arena, "%s/volumes/n", root)));
-    claim_data_delete(trash, root, read_json(arena, VOLUME("Delete", "n/c"))); /* nothing there */
+    /* There is no data. */
+    claim_data_delete(trash, root, read_json(arena, VOLUME("Delete", "n/c")));
     trash_free(trash);
     loop_free(loop);
     file_remove_tree(root, NULL);

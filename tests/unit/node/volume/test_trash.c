@@ -1,4 +1,5 @@
-/* What is thrown away goes, also what came meanwhile, and what an earlier server left. */
+/* Tests that the trash removes everything: also directories that arrive meanwhile, and those that
+ * an earlier server left. */
 #include "node_test.h"
 
 #include "loop/sim/sim_loop.h"
@@ -23,7 +24,8 @@ static void all_of_it_goes(void **state)
     make(arena, "volumes/.deleted/left/deep");
     make(arena, "volumes/n/a/deep");
     make(arena, "volumes/n/b/deep");
-    struct trash *trash = trash_new(loop, directory); /* and begins with what was left */
+    /* Begins with the directories that were left. */
+    struct trash *trash = trash_new(loop, directory);
     assert_true(trash_throw(trash, in_scratch(arena, "volumes/n/a"), "a"));
     assert_true(trash_throw(trash, in_scratch(arena, "volumes/n/b"), "b"));
     assert_false(trash_throw(trash, in_scratch(arena, "volumes/n/a"), "again"));
@@ -36,7 +38,7 @@ static void all_of_it_goes(void **state)
         if (file_exists(path))
             fail_msg("%s is still there", path);
     }
-    /* Freed with something under way. */
+    /* The trash is freed during a removal. */
     make(arena, "volumes/n/c/deep");
     assert_true(trash_throw(trash, in_scratch(arena, "volumes/n/c"), "c"));
     trash_free(trash);
@@ -45,7 +47,7 @@ static void all_of_it_goes(void **state)
     loop_free(loop);
 }
 
-/* A claim of a name stays where its data cannot be moved; nobody waits for it. */
+/* A claim with this name stays if its data cannot be moved, and no caller waits for that. */
 static void what_cannot_be_moved_stays(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

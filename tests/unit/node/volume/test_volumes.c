@@ -1,4 +1,5 @@
-/* Volumes: each kind ends as a directory with the right content, or is refused with its name. */
+/* Tests volumes: each kind becomes a directory with the right content, or is rejected with its
+ * name. */
 #include "node_test.h"
 
 #include "base/system/file.h"
@@ -76,7 +77,7 @@ static void has_file(const struct volume *volume, const char *name, const char *
     assert_string_equal(text.data, content);
 }
 
-/* As the runner of a pod does when the config map "c" has changed. */
+/* Like the runner of a pod after a change of the config map "c". */
 static int refresh(struct arena *arena, const struct volume_context *context,
                    const struct json *volume, struct err *err)
 {
@@ -85,7 +86,8 @@ static int refresh(struct arena *arena, const struct volume_context *context,
                : 0;
 }
 
-/* A config map that changes while a pod shows it: whole, in part, and among others. */
+/* A config map changes while a pod uses it: as a whole, in part, and together with other
+ * sources. */
 static void refreshing(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -125,7 +127,7 @@ static void refreshing(void **state)
     has_file(&made[2], "a", "hush");
     has_file(&made[2], "b", "4");
     has_file(&made[3], "a", "hush");
-    /* A key goes; one that is asked for by name is missed, and what is there stays. */
+    /* A key is removed. If the volume names the key, the refresh fails, and the files stay. */
     json_set(arena, json_at(world, "configmaps", "c", NULL), "data", read_json(arena, "{'b':'6'}"));
     assert_int_equal(refresh(arena, &context, read_json(arena, volumes[0]), &err), 0);
     _cleanup_free_ char *gone = mem_printf("%s/a", made[0].source);
@@ -182,7 +184,7 @@ static void contents(void **state)
     has_file(&v, "labels", "a=\"say\\n1\"\nb=\"2\"");
     has_file(&v, "name", "p");
     has_file(&v, "m", "2");      /* rounded up */
-    has_file(&v, "cpu", "8000"); /* no limit: all that the node has */
+    has_file(&v, "cpu", "8000"); /* without a limit: the amount of the node */
     assert_int_equal(prepare(arena,
                              "{'name':'p','projected':{'sources':[{'configMap':{'name':'c'}},{'"
                              "secret':{'name':'s'}},{'serviceAccountToken':{'path':'t'}},"
@@ -214,8 +216,8 @@ static struct volume_set make_set(struct arena *arena, const char *value)
     return set;
 }
 
-/* Both files of a set change in the same moment: whoever keeps the directory behind "..data" open
- * sees one state, and who comes anew sees the other. */
+/* Both files of a set change at the same moment. A process that keeps the directory behind "..data"
+ * open sees the old state, and a process that opens it later sees the new one. */
 static void a_set_changes_at_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -230,7 +232,7 @@ static void a_set_changes_at_once(void **state)
     assert_int_equal(info.st_mode & 07777, 0400);
     ssize_t size = readlink(data, before, sizeof(before));
     assert_true(size > 0 && strncmp(before, "..2", 3) == 0);
-    /* The same again touches nothing: programs that watch must not be woken for nothing. */
+    /* Publishing the same content changes nothing, so that programs that watch it are not woken. */
     assert_int_equal(volume_set_publish(&first, v.source, -1, NULL), 0);
     assert_int_equal(readlink(data, after, sizeof(after)), size);
     assert_memory_equal(before, after, (size_t)size);
@@ -240,7 +242,7 @@ static void a_set_changes_at_once(void **state)
     has_file(&v, "deep/two", "2");
     char *old = arena_printf(arena, "%s/%.*s", v.source, (int)size, before);
     assert_false(file_exists(old));
-    /* What is in the set no more is gone, and what cannot be written leaves all as it was. */
+    /* A file that is no longer in the set is removed. After a failed write nothing has changed. */
     second.count = 1;
     assert_int_equal(volume_set_publish(&second, v.source, -1, NULL), 0);
     assert_false(file_exists(arena_printf(arena, "%s/deep", v.source)));
@@ -250,7 +252,7 @@ static void a_set_changes_at_once(void **state)
     has_file(&v, "one", "2");
 }
 
-/* After another start of the machine the same set is written again: its files may be empty. */
+/* After a reboot the same set is written again, because its files may be empty. */
 static void a_boot_fills_the_set_anew(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -267,8 +269,8 @@ static void a_boot_fills_the_set_anew(void **state)
     has_file(&v, "deep/two", "1");
 }
 
-/* A mode alone is a change, has no more than the bits of files, and what an older version of us
- * laid out as a directory gives way. */
+/* A changed mode counts as a change, and is limited to the permission bits. A directory of an
+ * earlier version's layout is replaced. */
 static void modes_and_places_of_a_set(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -287,14 +289,14 @@ static void modes_and_places_of_a_set(void **state)
     }
 }
 
-/* The group of a volume: what may be read may be read by it, what is made inherits it. */
+/* The volume's group can read all readable files, and new files inherit the group. */
 static void a_group_owns_the_volume(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *volume = arena_printf(arena, "%s/group", root), *inner, *file;
     char *outside = arena_printf(arena, "%s/outside", root);
     struct stat info;
-    int64_t group = geteuid() == 0 ? 4242 : getegid(); /* an ordinary user has one only */
+    int64_t group = geteuid() == 0 ? 4242 : getegid(); /* an ordinary user has only its own group */
     inner = arena_printf(arena, "%s/in", volume);
     file = arena_printf(arena, "%s/f", inner);
     assert_int_equal(file_make_dirs(inner, 0700, NULL), 0);
@@ -409,7 +411,7 @@ static void refusals(void **state)
     }
 }
 
-/* The state directory is nobody's volume, nor is anything in it, whichever way leads there. */
+/* Neither the state directory nor a path in it can be a volume, by any symbolic link or "..". */
 static void the_state_directory_is_no_host_path(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -433,7 +435,7 @@ static void the_state_directory_is_no_host_path(void **state)
                                          "persistentVolumeClaim, or a directory elsewhere",
                                          paths[i]));
     }
-    /* One whose name only begins alike is another. */
+    /* A directory whose name only begins like the state directory is accepted. */
     const char *volume = arena_printf(arena, "{'name':'x','hostPath':{'path':'%s'}}", beside);
     assert_int_equal(prepare(arena, volume, &v, NULL), 0);
     assert_string_equal(v.source, beside);

@@ -1,4 +1,4 @@
-/* Which of its own writes the controller still waits to see, and how long it leaves a job alone
+/* Tests which of its own writes the controller still waits to see, and how long it pauses a job
  * while the server does not answer. */
 #include "operator/controller/job_cache.h"
 
@@ -17,8 +17,8 @@ static void on_changed(void *context, const char *key)
     (*(size_t *)context)++;
 }
 
-/* The answer to a create may come before the watch shows the pod, between, and when the pod is gone
- * again: then nothing is waited for, or the next pass would be late by seconds. */
+/* The answer to a create may come before the watch shows the pod, after it, or when the pod is gone
+ * again. In the last case the controller must not wait, or the next pass would be seconds late. */
 static void test_pod_that_is_awaited(void **state)
 {
     static const struct {
@@ -50,7 +50,7 @@ static void test_pod_that_is_awaited(void **state)
     arena_free(arena);
 }
 
-/* Each time the server does not answer, a job is left alone twice as long, at most five seconds. */
+/* Each time the server does not answer, the pause of a job doubles, up to five seconds. */
 static void test_wait_for_a_server(void **state)
 {
     static const int64_t expected[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000};

@@ -1,4 +1,4 @@
-/* What is counted of jobs, and that nothing is counted twice. */
+/* Tests which numbers of jobs are counted, and that nothing is counted twice. */
 #include "job_fixture.h"
 
 #include "base/mem.h"
@@ -131,7 +131,7 @@ static void replicas_that_go_down_together_are_one_restart(void **state)
 
     remember(world, NULL, "{\"worker-0\":{\"count\":1},\"worker-1\":{\"count\":1}}");
     assert_count(world, "restarted", 1);
-    /* A pod's name was added, nothing went down. */
+    /* A pod's name was added, but the count did not change. */
     remember(world, "{\"worker-0\":{\"count\":1}}", "{\"worker-0\":{\"count\":1,\"uid\":\"u\"}}");
     assert_count(world, "restarted", 1);
     remember(world, "{\"worker-0\":{\"count\":1}}", "{\"worker-0\":{\"count\":2}}");

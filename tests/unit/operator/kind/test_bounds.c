@@ -1,8 +1,7 @@
-/* The bounds and words of TFJob and PyTorchJob stand in the field tables, from which the
- * definitions of manifests/ are checked, and in the operator's validation, which has better
- * messages. This test walks the tables: for each bound it tries the last value inside and the first
- * one outside, for each list of words every word and a wrong one, and both must judge the job the
- * same. */
+/* Tests that the field tables and the operator's validation agree on the bounds and allowed values
+ * of TFJob and PyTorchJob. The definitions of manifests/ come from the tables, and the validation
+ * has better messages. For each bound the test tries the last value inside and the first one
+ * outside. For each list of values it tries every value and a wrong one. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/schema/rules.h"
@@ -17,12 +16,12 @@
 struct walk {
     const struct training_kind *kind;
     const struct schema_object *type;
-    const char *job;  /* a job in which every field may take any value within its bounds */
-    const char *path; /* of the object that is walked, from "spec" on */
+    const char *job;  /* a job in which every field may have any value within its bounds */
+    const char *path; /* path of the object that is walked, from "spec" on */
     size_t tried;
 };
 
-/* The object at the path, made where it is missing. */
+/* Returns the object at the path, and creates it if it is missing. */
 static struct json *ensure_path(struct arena *arena, struct json *job, const char *path)
 {
     size_t count;
@@ -57,7 +56,7 @@ static void try_bounds(struct walk *walk, const struct schema_field *field)
     int64_t type_max = field->value.type == SCHEMA_INT32 ? INT32_MAX : INT64_MAX - 1;
     int64_t max = rules && rules->maximum.given ? (int64_t)rules->maximum.value : type_max;
     char text[32];
-    assert_true(rules && rules->minimum.given); /* a negative number is never meant */
+    assert_true(rules && rules->minimum.given); /* no field may be negative */
     const int64_t values[] = {(int64_t)rules->minimum.value - 1, (int64_t)rules->minimum.value, max,
                               max + 1};
     for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
@@ -95,7 +94,7 @@ static void walk_object(struct walk *walk, const struct schema_object *object, c
     }
 }
 
-/* The job has started, so that it is not held to the rules between fields of a new one. */
+/* The job has started, so the rules between fields of a new job do not apply. */
 #define JOB(specs_, container_, more_)                                                             \
     "{'metadata': {'name': 'x'}, 'status': {'startTime': '1970-01-01T00:00:00Z'}, 'spec': "        \
     "{'" specs_ "': {'Worker': {'template': {'spec': {'containers': [{'name': '" container_        \

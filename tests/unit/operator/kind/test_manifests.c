@@ -1,6 +1,6 @@
-/* The files of manifests/ against the program they install: our own YAML reads them, the
- * definitions allow what the operator's tables know and no other, and the roles give no more than
- * is said. */
+/* Tests the files of manifests/ against the program that they install: our own YAML parser reads
+ * them, the definitions allow exactly the fields of the operator's tables, and the roles give no
+ * more permissions than documented. */
 #include "operator/kind/training_job.h"
 
 #include "base/buf.h"
@@ -69,14 +69,14 @@ static void test_every_object_has_a_kind_and_a_name(void **state)
     }
 }
 
-/* Nothing of it reaches beyond its namespace. */
+/* No object of it applies outside of its namespace. */
 static void test_the_namespaced_one_stays_in_its_namespace(void **state)
 {
     JSON_EACH (object, load("install-namespaced.yaml"))
         assert_string_equal(kube_meta_namespace(object), "trainyard");
 }
 
-/* Whether any object or member below has this name. */
+/* Whether the JSON has a member or a string with this name at any depth. */
 static bool mentions(const struct json *json, const char *name)
 {
     if (json->name && str_eq(json->name, name))
@@ -99,8 +99,8 @@ static void test_old_servers_see_no_rules(void **state)
     assert_true(mentions(load("install-cel.yaml"), rules));
 }
 
-/* What `kubectl apply` keeps in an annotation must fit there: 262144 bytes, with room for others.
- */
+/* `kubectl apply` keeps the object in an annotation, which must fit into 262144 bytes, with room
+ * for others. */
 static void test_definitions_are_small(void **state)
 {
     JSON_EACH (crd, load("crds.yaml"))
@@ -114,7 +114,7 @@ static const struct json *properties_of(const struct json *schema, const char *n
     return json_at(schema, "properties", name, NULL);
 }
 
-/* Takes away the texts for people. A field that is called so is an object, and stays. */
+/* Removes the descriptions. A field with the name "description" is an object, and stays. */
 static void remove_descriptions(struct json *schema)
 {
     const struct json *description = json_get(schema, "description");
@@ -147,16 +147,16 @@ static void compare_definition(const char *name, size_t version, const struct sc
     assert_true(json_equal(ours, wanted));
 }
 
-/* What another API server refuses is what this one refuses: both come from the same tables. The
- * older version has all fields of the newer one. */
+/* Another API server rejects the same jobs as this one, because both use the same tables. The older
+ * version has all fields of the newer one. */
 static void test_definitions_are_the_tables(void **state)
 {
     compare_definition("tfjobs.kubeflow.org", 1, &TFJOB_TYPE_V1BETA1);
     compare_definition("pytorchjobs.kubeflow.org", 0, &PYTORCHJOB_TYPE);
 }
 
-/* Nothing is converted between the versions: they have the same fields. v1beta1 has a default of
- * its own, which is stored where v1beta1 writes it. */
+/* Nothing is converted between the versions, because they have the same fields. v1beta1 has its own
+ * default, which is stored if a job is written in v1beta1. */
 static void test_versions_differ_in_a_default(void **state)
 {
     struct json *crd = json_clone(
@@ -175,11 +175,11 @@ static void test_versions_differ_in_a_default(void **state)
     assert_true(json_equal(schemas[0], schemas[1]));
 }
 
-/* What the tables tell is what is read of it again: the same jobs are right and wrong. */
+/* The schema made from the tables accepts and rejects the same jobs as the tables. */
 static void test_definitions_judge_as_the_tables(void **state)
 {
     static const struct {
-        const char *container, *field; /* NULL: it is right */
+        const char *container, *field; /* NULL: accepted */
     } rows[] = {
         {"{'name': 'tensorflow', 'command': ['sleep', '2']}", NULL},
         {"{'name': 'tensorflow', 'command': ['sleep', 2]}", "command[1]"},
@@ -275,8 +275,8 @@ static void test_definitions_allow_what_the_operator_knows(void **state)
     }
 }
 
-/* No conversion is made: what the older version writes at the spec must have a place in the newer.
- */
+/* There is no conversion: a field that the older version has in the spec must also exist in the
+ * newer version. */
 static void test_the_older_version_loses_nothing(void **state)
 {
     static const char *const moved[] = {"cleanPodPolicy", "ttlSecondsAfterFinished",

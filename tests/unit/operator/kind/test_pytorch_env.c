@@ -1,4 +1,5 @@
-/* The environment of PyTorchJobs' replicas: which variables, in which order, with which values. */
+/* Tests the environment of PyTorchJobs' replicas: which variables, in which order, with which
+ * values. */
 #include "job_fixture.h"
 
 #include "operator/kind/training_job.h"
@@ -15,7 +16,7 @@
 struct row {
     const char *rule;
     const char *spec;
-    const char *more; /* of the spec, or NULL */
+    const char *more; /* further members of the spec, or NULL */
     enum training_replica_type type;
     int index;
     const char *environment;
@@ -35,8 +36,8 @@ static const struct row ROWS[] = {
      "PYTHONUNBUFFERED=1 MASTER_PORT=23456 PET_MASTER_PORT=23456 MASTER_ADDR=mnist-master-0 "
      "PET_MASTER_ADDR=mnist-master-0 WORLD_SIZE=12 RANK=1 PET_NODE_RANK=1 PET_NPROC_PER_NODE=4 "
      "PET_NNODES=3"},
-    {"processes that nobody knows yet count as one", "Master 1", "{'nprocPerNode': 'gpu'}",
-     TRAINING_MASTER, 0,
+    {"a number of processes that is not known yet counts as one", "Master 1",
+     "{'nprocPerNode': 'gpu'}", TRAINING_MASTER, 0,
      "PYTHONUNBUFFERED=1 MASTER_PORT=23456 PET_MASTER_PORT=23456 MASTER_ADDR=mnist-master-0 "
      "PET_MASTER_ADDR=mnist-master-0 WORLD_SIZE=1 RANK=0 PET_NODE_RANK=0 PET_NPROC_PER_NODE=gpu "
      "PET_NNODES=1"},

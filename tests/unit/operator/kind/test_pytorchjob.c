@@ -1,4 +1,5 @@
-/* PyTorchJobs: how their state follows from their pods, which are refused, and how they scale. */
+/* Tests PyTorchJobs: how their state follows from their pods, which jobs are rejected, and how they
+ * scale. */
 #include "job_fixture.h"
 
 #include "operator/kind/training_job.h"
@@ -17,10 +18,10 @@
 struct status_row {
     const char *rule;
     const char *spec;
-    const char *more; /* of the spec, or NULL */
+    const char *more; /* further members of the spec, or NULL */
     const char *pods;
     const char *conditions, *counts;
-    const char *message; /* of the last condition */
+    const char *message; /* message of the last condition */
 };
 
 static const struct status_row STATUS_ROWS[] = {
@@ -176,7 +177,7 @@ static void test_refusal(void **state)
     assert_string_equal(err.message, row->message ? row->message : "");
     assert_int_equal(r, row->message ? -ERR_INVALID : 0);
 
-    /* However wrong it is, it can be read and looked at. */
+    /* Even an invalid job can be read and reconciled. */
     training_job_read(&TRAINING_PYTORCHJOB, fixture.job, &job);
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), row->message ? "Created Failed" : "Created");
@@ -205,7 +206,7 @@ static void test_scaling(void **state)
     assert_string_equal(fixture_actions(&fixture), "+svc mnist-worker-2, +pod mnist-worker-2");
     fixture_settle(&fixture);
 
-    /* Beyond the bounds a running job goes as far as they are, and says so. */
+    /* A running job is scaled only up to its bounds, and an event says so. */
     scale(&fixture, 9);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_events(&fixture),
@@ -219,7 +220,7 @@ static void test_scaling(void **state)
     fixture_release(&fixture);
 }
 
-/* No worker at all would look like a job whose workers have all succeeded. */
+/* A job without workers would look like a job whose workers have all succeeded. */
 static void test_scaling_to_nothing(void **state)
 {
     struct job_fixture fixture;

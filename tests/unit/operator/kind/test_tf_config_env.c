@@ -1,4 +1,4 @@
-/* TF_CONFIG, byte for byte. */
+/* Tests TF_CONFIG, byte by byte. */
 #include "job_fixture.h"
 
 #include "operator/kind/tf_config_env.h"
@@ -21,11 +21,11 @@
 struct row {
     const char *rule;
     const char *spec;
-    const char *more; /* of the spec, or NULL */
+    const char *more; /* further members of the spec, or NULL */
     enum training_replica_type type;
     int index;
     const char *domain;
-    const char *text; /* NULL: none */
+    const char *text; /* NULL: no TF_CONFIG */
 };
 
 #define PORT_5000                                                                                  \
@@ -86,8 +86,8 @@ static const struct row ROWS[] = {
      TRAINING_PS, 1, NULL,
      "{\"cluster\":{\"worker\":{},\"ps\":[\"mnist-ps-1.default.svc:2222\"]},"
      "\"task\":{\"type\":\"ps\",\"index\":1}}"},
-    {"sparse: any other knows nobody", "Worker 3, PS 2, Chief 1", "{'enableDynamicWorker': true}",
-     TRAINING_CHIEF, 0, NULL,
+    {"sparse: any other task knows no address", "Worker 3, PS 2, Chief 1",
+     "{'enableDynamicWorker': true}", TRAINING_CHIEF, 0, NULL,
      "{\"cluster\":{\"worker\":{},\"ps\":[]},\"task\":{\"type\":\"chief\",\"index\":0}}"},
     {"sparse: no parameter servers at all", "Worker 2", "{'enableDynamicWorker': true}",
      TRAINING_WORKER, 0, NULL,
@@ -148,7 +148,7 @@ static const char *tf_config_of(struct job_fixture *fixture, int replicas, const
     return training_tf_config(fixture->arena, &job, TRAINING_WORKER, replicas - 1, domain);
 }
 
-/* Whether the kernel starts a program with it. */
+/* Whether the kernel starts a program with this variable. */
 static bool is_startable(struct arena *arena, const char *tf_config)
 {
     char *arguments[] = {(char *)"true", NULL};
@@ -187,7 +187,7 @@ static void test_what_no_program_can_be_given_is_refused(void **state)
     }
 }
 
-/* It is said before anything is made. */
+/* The job fails before any pod is created. */
 static void test_too_large_a_job_fails_at_once(void **state)
 {
     struct job_fixture fixture;

@@ -1,4 +1,4 @@
-/* What `kubectl get` shows of training jobs. */
+/* Tests the columns that `kubectl get` shows for training jobs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,12 +10,12 @@
 #include "operator/kind/training_kind.h"
 #include "read_json.h"
 
-/* One day and a second after the epoch; objects below are created at the epoch. */
+/* One day and one second after the epoch. The objects below are created at the epoch. */
 static const int64_t NOW_MS = 86401000;
 
 #define AT_EPOCH "'creationTimestamp': '1970-01-01T00:00:00Z'"
 
-/* The cells of the object, joined by " | ". */
+/* Returns the cells of the object, joined by " | ". */
 static char *cells_of(struct arena *arena, const struct kube_kind *kind, const char *object)
 {
     const struct kube_columns *columns = kube_kind_columns(kind);

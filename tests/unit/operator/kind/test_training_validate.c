@@ -1,4 +1,4 @@
-/* Jobs that are refused, with the words; and defaults. */
+/* Tests which jobs are rejected, with their messages, and defaults. */
 #include "job_fixture.h"
 
 #include "operator/kind/training_job.h"
@@ -15,8 +15,8 @@
 struct row {
     const char *rule;
     const char *name;    /* NULL: mnist */
-    const char *spec;    /* of the job */
-    const char *policy;  /* runPolicy or NULL */
+    const char *spec;    /* spec of the job */
+    const char *policy;  /* runPolicy, or NULL */
     const char *message; /* NULL: valid */
 };
 
@@ -180,7 +180,7 @@ static void test_row(void **state)
     assert_string_equal(err.message, row->message ? row->message : "");
     assert_int_equal(r, row->message ? -ERR_INVALID : 0);
 
-    /* However wrong it is, it can be read: it must be cleaned up. */
+    /* Even an invalid job can be read, because it must be cleaned up. */
     struct training_job job;
     training_job_read(&TRAINING_TFJOB, fixture.job, &job);
     assert_true(training_job_total_replicas(&job) >= 0);
@@ -209,7 +209,7 @@ static void test_defaults(void **state)
     fixture_release(&fixture);
 }
 
-/* Where a cluster's conversion leaves the fields of v1beta1 alone, they stand at the spec. */
+/* Without conversion the fields of v1beta1 stay in the spec. */
 static void test_limits_of_v1beta1(void **state)
 {
     struct job_fixture fixture;
@@ -224,7 +224,7 @@ static void test_limits_of_v1beta1(void **state)
     assert_int_equal(job.clean_policy, TRAINING_CLEAN_ALL);
     assert_int_equal(job.ttl_seconds, 1);
     assert_int_equal(job.deadline_seconds, 2);
-    assert_int_equal(job.backoff_limit, 4); /* runPolicy goes before */
+    assert_int_equal(job.backoff_limit, 4); /* runPolicy takes precedence */
     fixture_release(&fixture);
 }
 

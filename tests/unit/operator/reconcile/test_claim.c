@@ -1,4 +1,5 @@
-/* Adopting what has the job's labels and no controller, and releasing what has other labels. */
+/* Tests adopting objects with the job's labels and no controller, and releasing objects with other
+ * labels. */
 #include "job_fixture.h"
 #include "read_json.h"
 
@@ -21,22 +22,22 @@ static void test_who_is_adopted(void **state)
     static const struct {
         const char *pods, *actions;
     } rows[] = {
-        /* The job's own, and another's. */
+        /* A pod of the job, and a pod of another owner. */
         {"worker-0=Running worker-1=Running", ""},
         {"worker-0=Running worker-1=Running?", ""},
-        /* One that was left behind, with its service. */
+        /* An orphan with its service. */
         {"worker-0=Running worker-1=Running~",
          "adopt pod mnist-worker-1, adopt svc mnist-worker-1"},
         {"worker-0=Running worker-1=Pending~",
          "adopt pod mnist-worker-1, adopt svc mnist-worker-1"},
-        /* One that goes is waited for, as every other. */
+        /* An orphan that is being deleted is waited for, like any other pod. */
         {"worker-0=Running worker-1=Running~!", "adopt svc mnist-worker-1"},
-        /* Nobody else's pods are made meanwhile. */
+        /* No pod is created while an orphan is adopted. */
         {"worker-0=Running~", "adopt pod mnist-worker-0, adopt svc mnist-worker-0"},
-        /* A replica that is not asked for is adopted to be sent away. */
+        /* An orphan beyond the number of replicas is adopted, to be deleted. */
         {"worker-0=Running worker-1=Running worker-7=Running~",
          "adopt pod mnist-worker-7, adopt svc mnist-worker-7"},
-        /* What ended goes first, and only if another lives. */
+        /* An orphan that has ended is adopted first, but only if another pod lives. */
         {"worker-0=Running~ worker-1=Succeeded(0)~",
          "adopt pod mnist-worker-1, adopt svc mnist-worker-0, adopt svc mnist-worker-1"},
         {"worker-0=Failed(1)~ worker-1=Succeeded(0)~",
@@ -54,7 +55,8 @@ static void test_who_is_adopted(void **state)
     }
 }
 
-/* From the first pass to rest: the job goes on with the pods as if it had made them. */
+/* From the first pass until nothing changes: the job goes on with the pods as if it had created
+ * them. */
 static void test_a_job_made_again_goes_on(void **state)
 {
     struct job_fixture fixture;
@@ -80,7 +82,8 @@ static void test_a_job_made_again_goes_on(void **state)
     fixture_release(&fixture);
 }
 
-/* What is left of an earlier job is not this one's success: it waits, and says for what. */
+/* The success of an earlier job's pods does not count. The job waits, and an event says for
+ * what. */
 static void test_pods_that_ended_are_left_alone(void **state)
 {
     struct job_fixture fixture;
@@ -99,7 +102,7 @@ static void test_pods_that_ended_are_left_alone(void **state)
     fixture_release(&fixture);
 }
 
-/* Other owners, and the labels and names that do not fit. */
+/* Other owners, and labels and names that do not match. */
 static void test_what_is_not_adopted(void **state)
 {
     static const struct {
@@ -188,7 +191,8 @@ static void make_stray(struct job_fixture *fixture, const char *job)
     fixture->unmatched[fixture->unmatched_count++] = pod;
 }
 
-/* Taken out by its label: let go of, not lost, and replaced when its name is free. */
+/* A pod that lost its label is released. It does not count as lost, and is replaced when its name
+ * is free. */
 static void test_a_stray_is_released(void **state)
 {
     static const char *const policies[] = {"Never", "Always", "ExitCode"};
@@ -217,7 +221,7 @@ static void test_a_stray_is_released(void **state)
     }
 }
 
-/* Its other owners stay. */
+/* The pod keeps its other owners. */
 static void test_a_release_takes_one_owner_away(void **state)
 {
     struct job_fixture fixture;
@@ -239,7 +243,7 @@ static void test_what_is_not_released(void **state)
 {
     struct job_fixture fixture;
 
-    /* Of a job of the same name before this one. */
+    /* A pod of an earlier job with the same name. */
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running?");
     make_stray(&fixture, "other");
@@ -247,7 +251,7 @@ static void test_what_is_not_released(void **state)
     assert_string_equal(fixture_actions(&fixture), "+pod mnist-worker-0");
     fixture_release(&fixture);
 
-    /* On its way out. */
+    /* A pod that is being deleted. */
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running!");
     make_stray(&fixture, "other");
@@ -255,7 +259,7 @@ static void test_what_is_not_released(void **state)
     assert_string_equal(fixture_actions(&fixture), "");
     fixture_release(&fixture);
 
-    /* Of a job that goes itself. */
+    /* A pod of a job that is being deleted. */
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running");
     make_stray(&fixture, "other");
@@ -266,7 +270,7 @@ static void test_what_is_not_released(void **state)
     fixture_release(&fixture);
 }
 
-/* A pod with this job's labels that another controls is neither counted nor touched. */
+/* A pod with this job's labels and another controller is neither counted nor touched. */
 static void test_a_pod_of_another_job_is_not_counted(void **state)
 {
     struct job_fixture fixture;

@@ -1,4 +1,4 @@
-/* The rules of the condition list. */
+/* Tests the rules of the condition list. */
 #include "operator/reconcile/conditions.h"
 
 #include "base/arena.h"

@@ -1,5 +1,5 @@
-/* The incumbent's own cases that are lives of whole jobs, as rows: what exists after a few passes
- * over a job found in some state. tests/conformance/README.md says which row is which case. */
+/* Tests the cases of Kubeflow's training operator that cover whole jobs, as rows: what exists after
+ * a few passes over a job in some state. tests/conformance/README.md maps rows to cases. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/conditions.h"
@@ -21,15 +21,16 @@ enum { PASSES = 4, NO_MATTER = -2, NEVER = -1 };
 struct row {
     const char *rule;
     const char *spec, *run_policy;
-    const char *status; /* JSON, the job's so far; NULL: none */
+    const char *status; /* the job's status so far, as JSON; NULL: none */
     const char *pods;
-    const char *conditions; /* afterwards */
+    const char *conditions; /* after the passes */
     int pods_left, services_left;
-    bool removed;       /* the job */
-    int64_t requeue_ms; /* of the first pass */
+    bool removed;       /* the job is deleted */
+    int64_t requeue_ms; /* result of the first pass */
 };
 
-#define BEFORE(seconds) "2026-11-15T01:59:" seconds "Z" /* fixture: now is 2026-11-15T02:00:00Z */
+/* the fixture's time is 2026-11-15T02:00:00Z */
+#define BEFORE(seconds) "2026-11-15T01:59:" seconds "Z"
 #define SUCCEEDED       "'conditions': [{'type': 'Succeeded', 'status': 'True'}]"
 #define FAILED          "'conditions': [{'type': 'Failed', 'status': 'True'}]"
 #define COMPLETED       "'completionTime': '2026-11-15T02:00:00Z'"
@@ -162,11 +163,11 @@ static void test_row(void **state)
     fixture_release(&fixture);
 }
 
-/* The normal path: what one pass makes of pods in these states. */
+/* The normal course: the result of one pass over pods in these states. */
 struct step {
     const char *rule;
     const char *spec, *pods;
-    int made; /* pods, and as many services */
+    int made; /* number of pods created, and as many services */
     const char *conditions, *counts;
 };
 

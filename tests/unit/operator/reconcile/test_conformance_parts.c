@@ -1,6 +1,6 @@
-/* The incumbent's own cases that are about the parts of a job: whose a pod or service is, which are
- * missing and which too many, and the defaults they are made with. tests/conformance/README.md says
- * which row is which case. */
+/* Tests the cases of Kubeflow's training operator about the parts of a job, as rows: the owner of a
+ * pod or service, missing and surplus ones, and defaults. tests/conformance/README.md maps rows to
+ * cases. */
 #include "job_fixture.h"
 
 #include "operator/kind/training_job.h"
@@ -22,11 +22,11 @@ enum whose { OURS, ORPHAN, ANOTHERS };
 struct claim {
     const char *rule;
     enum whose whose;
-    const char *label, *value; /* put on it, or NULL */
+    const char *label, *value; /* a label to set, or NULL */
     bool going;                /* the object is being deleted */
     bool job_going;
-    const char *pod_actions, *pod_counts, *pod_events; /* when it is the pod */
-    const char *service_actions, *service_events;      /* when it is the service */
+    const char *pod_actions, *pod_counts, *pod_events; /* expected if the object is a pod */
+    const char *service_actions, *service_events;      /* expected if the object is a service */
 };
 
 #define FOREIGN_POD                                                                                \
@@ -152,9 +152,9 @@ static void test_a_type_that_is_no_longer_asked_for_goes(void **state)
 
 struct defaults {
     const char *rule;
-    const char *key, *worker; /* of tfReplicaSpecs: JSON without the template */
-    const char *ports;        /* of the container: JSON, or NULL */
-    const char *run_policy;   /* or NULL */
+    const char *key, *worker; /* entry of tfReplicaSpecs: JSON without the template */
+    const char *ports;        /* ports of the container as JSON, or NULL */
+    const char *run_policy;   /* JSON, or NULL */
     const char *restart_policy, *made_ports;
     int replicas;
     enum training_clean_policy clean_policy;
@@ -249,7 +249,7 @@ static void test_chief_or_master(void **state)
     }
 }
 
-/* Nothing could be owned by a job without a uid. */
+/* A job without a uid could not own anything. */
 static void test_a_job_without_a_uid_is_an_error(void **state)
 {
     struct job_fixture fixture;

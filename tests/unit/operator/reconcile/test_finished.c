@@ -1,4 +1,4 @@
-/* What becomes of a job that has ended, is suspended or has a time limit. */
+/* Tests a job that has ended, is suspended or has a time limit. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/conditions.h"
@@ -17,7 +17,7 @@ struct row {
     const char *rule;
     const char *run_policy;
     const char *pods;
-    const char *actions; /* of the pass after the one that ended the job */
+    const char *actions; /* of the first pass after the job has ended */
     const char *counts;
 };
 
@@ -79,7 +79,7 @@ static void test_counts_of_a_failed_job_follow_its_pods(void **state)
     fixture_release(&fixture);
 }
 
-/* The deadline comes although nothing happens: the plan asks to be woken for it. */
+/* The deadline comes although no event wakes the job, because the plan asks for a requeue. */
 static void test_deadline_of_an_idle_job(void **state)
 {
     struct job_fixture fixture;
@@ -148,7 +148,7 @@ static void test_ttl_deletes_the_job(void **state)
     fixture_release(&fixture);
 }
 
-/* More seconds than there are milliseconds: in a job that failed for just that. */
+/* A number of seconds that overflows in milliseconds, in a job that failed because of it. */
 static void test_ttl_beyond_all_bounds(void **state)
 {
     struct job_fixture fixture;
@@ -222,9 +222,10 @@ static void test_suspend_and_resume(void **state)
     assert_int_equal(fixture.pod_count + fixture.service_count, 0);
     assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended");
     assert_string_equal(fixture_counts(&fixture), "Worker 0/0/0");
-    assert_int_equal(fixture.plan.requeue_ms, -1); /* the deadline does not run meanwhile */
+    assert_int_equal(fixture.plan.requeue_ms, -1); /* the deadline does not count while suspended */
 
-    /* Resumed while a pod of before is still going: it is waited for and is no failure. */
+    /* The job is resumed while an old pod is still ending. The pod is waited for and is no
+     * failure. */
     fixture_set_suspend(&fixture, false);
     fixture.now_ms += 3600 * 1000;
     fixture.pods[fixture.pod_count++] = leaving;

@@ -1,5 +1,5 @@
-/* PodGroups: what they ask for, when that is patched, and the marks of their members. Their lives
- * are in test_gang_life.c. */
+/* Tests PodGroups: their requests, when these are patched, and the labels of their members.
+ * test_gang_life.c tests their lives. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/pod_amounts.h"
@@ -92,13 +92,13 @@ static void test_group_row(void **state)
     assert_non_null(fixture.group);
     if (!json_equal(json_get(fixture.group, "spec"), read_json(fixture.arena, row->group)))
         fail_msg("%s", json_to_string(fixture.arena, json_get(fixture.group, "spec")));
-    /* What was made is what is wanted. */
+    /* The created group already has the wanted spec. */
     fixture_reconcile(&fixture);
     assert_null(strstr(fixture_actions(&fixture), "group"));
     fixture_release(&fixture);
 }
 
-/* It begins with as many as its rendezvous does. */
+/* An elastic job starts with as many workers as its rendezvous needs. */
 static void test_elastic_pytorch(void **state)
 {
     struct job_fixture fixture;
@@ -128,7 +128,8 @@ static void test_amounts_of_a_pod(void **state)
          "[{'resources': {'requests': {'cpu': '500m'}}}, {'resources': {'requests': {'cpu': '3', "
          "'memory': '1k'}}}]",
          "{'cpu': '3', 'memory': '1k'}"},
-        /* A side-car stays: beside the containers, and beside the init containers after it. */
+        /* A sidecar runs at the same time as the containers, and as the init containers after
+         * it. */
         {"[{'resources': {'requests': {'cpu': '1'}}}]",
          "[{'resources': {'requests': {'cpu': '2'}}}, {'restartPolicy': 'Always', 'resources': "
          "{'requests': {'cpu': '1'}}}, {'resources': {'requests': {'cpu': '2'}}}]",
@@ -189,7 +190,7 @@ static void test_only_what_differs_is_patched(void **state)
     fixture_init_gang(&fixture, "volcano", "{" CHIEF_WORKERS_PS "}", NULL);
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
-    /* The same in other words, and what others put there. */
+    /* Equal amounts in another notation, and fields that others have set, are not patched. */
     json_set(fixture.arena, json_get(fixture.group, "spec"), "minResources",
              read_json(fixture.arena, "{'cpu': '5.75', 'memory': '3072Mi', 'nvidia.com/gpu': 2}"));
     json_set_string(fixture.arena, json_get(fixture.group, "spec"), "queue", "moved");
@@ -272,7 +273,7 @@ static void test_without_a_gang_scheduler(void **state)
     fixture_release(&fixture);
 }
 
-/* Pods without the mark never become members: one that is replaced must not wait for them. */
+/* Pods without the label never become members, so a replaced pod must not wait for them. */
 static void test_a_job_from_before(void **state)
 {
     struct job_fixture fixture;
@@ -294,13 +295,13 @@ static const char *mark_of(const struct json *pod)
     return label ? label : kube_meta_annotation(pod, TRAINING_VOLCANO_GROUP_ANNOTATION);
 }
 
-/* The operator was started anew with another setting while the job ran: what is made beside the old
- * pods is a member of their group, and a job that begins again is as the operator says. */
+/* The operator was restarted with another setting while the job ran. New pods beside the old ones
+ * join the old group. A job that starts again follows the new setting. */
 static void test_the_setting_was_changed(void **state)
 {
     static const struct {
         const char *before, *after;
-        bool follows, keeps; /* the old gang; and its group */
+        bool follows, keeps; /* whether it follows the old gang, and keeps its group */
     } rows[] = {
         {PLUGINS, PLUGINS, false, true},     {PLUGINS, NULL, true, false},
         {PLUGINS, "volcano", true, false},   {PLUGINS, "other", true, true},
@@ -323,7 +324,7 @@ static void test_the_setting_was_changed(void **state)
         if (rows[i].after)
             training_gang_init(&fixture.gang, rows[i].after);
         if (!rows[i].keeps)
-            fixture.group = NULL; /* it is not watched */
+            fixture.group = NULL; /* the group is not watched */
         fixture_reconcile(&fixture);
         assert_int_equal(
             fixture_was_told(&fixture, "Warning GangSchedulerChanged: pods of this job wait "),
@@ -362,7 +363,7 @@ static void test_the_setting_was_changed(void **state)
     }
 }
 
-/* Some of its pods are in a group and some are not: nothing new joins, and that is said. */
+/* Some pods are in a group and some are not: new pods do not join, and an event says so. */
 static void test_some_were_made_elsewhere(void **state)
 {
     struct job_fixture fixture;

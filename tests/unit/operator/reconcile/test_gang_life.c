@@ -1,5 +1,5 @@
-/* The lives of PodGroups: when pods wait for them, how they change with the job, and when they go.
- * What they ask for is in test_gang.c. */
+/* Tests the lives of PodGroups: when pods wait for them, how they change with the job, and when
+ * they are deleted. test_gang.c tests their requests. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/conditions.h"
@@ -31,7 +31,7 @@ static void test_volcano_admits_first(void **state)
     assert_string_equal(fixture_actions(&fixture), "+group mnist");
     fixture_apply(&fixture);
 
-    /* Nothing is written while it waits, however long, and the deadline does not run. */
+    /* Nothing is written while the group waits, however long, and the deadline does not count. */
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_events(&fixture),
@@ -53,7 +53,8 @@ static void test_volcano_admits_first(void **state)
     assert_string_equal(json_get_string(json_get(fixture.job, "status"), "startTime", ""),
                         "2026-11-15T03:00:00Z");
 
-    /* A replica that restarts alone is not kept back by a group that fell behind for that. */
+    /* A replica that restarts alone does not wait for a group that is no longer complete because of
+     * it. */
     fixture_set_phase(&fixture, "Running");
     fixture_change(&fixture, "worker-0=Running worker-1=Failed(1)");
     fixture_reconcile(&fixture);
@@ -98,7 +99,7 @@ static void test_a_group_of_somebody_else(void **state)
     assert_string_equal(fixture_events(&fixture),
                         "Warning FailedCreatePodGroup: Error creating: PodGroup \"mnist\" exists "
                         "and does not belong to this job; delete it, or give the job another name");
-    /* Nor is it taken away with the job's own things. */
+    /* The group is not deleted with the job's own objects either. */
     json_set_bool(fixture.arena,
                   json_ensure_object(fixture.arena, json_get(fixture.job, "spec"), "runPolicy"),
                   "suspend", true);
@@ -143,7 +144,7 @@ static void test_scaling(void **state)
     fixture_release(&fixture);
 }
 
-/* What has finished and is gone will not come: the one that is replaced must not wait for it. */
+/* A replica that has finished gets no new pod, so a replaced member must not wait for it. */
 static void test_finished_members_are_not_waited_for(void **state)
 {
     static const struct {
@@ -162,7 +163,7 @@ static void test_finished_members_are_not_waited_for(void **state)
         fixture_settle(&fixture);
         fixture_change(&fixture, "worker-0=Running worker-1=Running worker-2=Succeeded(0)");
         fixture_settle(&fixture);
-        fixture.pod_count--; /* collected */
+        fixture.pod_count--; /* garbage collected */
         fixture_settle(&fixture);
         assert_int_equal(fixture.pod_count, 2);
         assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0),
@@ -171,7 +172,7 @@ static void test_finished_members_are_not_waited_for(void **state)
     }
 }
 
-/* A replica that must wait before it is tried again does not hold up another that restarts. */
+/* A replica in back-off does not delay another one that restarts. */
 static void test_who_restarts_alone_does_not_wait(void **state)
 {
     struct job_fixture fixture;
@@ -197,7 +198,7 @@ static void test_who_restarts_alone_does_not_wait(void **state)
     fixture_release(&fixture);
 }
 
-/* A dynamic worker that failed for good does not fail its job, and will not come again. */
+/* A dynamic worker that failed permanently does not fail its job, and gets no new pod. */
 static void test_who_failed_is_not_waited_for(void **state)
 {
     struct job_fixture fixture;
@@ -260,7 +261,7 @@ static void test_suspended_and_resumed(void **state)
     fixture_settle(&fixture);
     assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
 
-    /* It is active as long as its pod runs, also on its way out. */
+    /* The job is active as long as its pod runs, even while the pod is being deleted. */
     json_set_bool(fixture.arena, policy, "suspend", true);
     struct json *pod = fixture.pods[0];
     fixture_reconcile(&fixture);
@@ -276,7 +277,7 @@ static void test_suspended_and_resumed(void **state)
     fixture_settle(&fixture);
     assert_string_equal(fixture_counts(&fixture), "Worker 0/0/0");
 
-    /* Queued again, it has not started. */
+    /* The job is queued again and has not started. */
     json_set_bool(fixture.arena, policy, "suspend", false);
     fixture_settle(&fixture);
     assert_non_null(fixture.group);

@@ -1,4 +1,5 @@
-/* Replicas with hostNetwork: who gets which port, what is remembered, what the pods are told. */
+/* Tests replicas with hostNetwork: which replica gets which port, what is remembered, and what the
+ * pods are told. */
 #include "job_fixture.h"
 
 #include "operator/kind/training_job.h"
@@ -33,8 +34,8 @@ static void set_host_network(struct world *world, const char *type)
     json_set_bool(world->fixture.arena, spec, "hostNetwork", true);
 }
 
-/* A job whose `types` ("Worker" or "Worker PS") are in the network of their node, and a table of
- * the range from 100 on. */
+/* Begins with a job whose `types` ("Worker" or "Worker PS") are on the host network, and a table of
+ * `ports` ports from 100 on. */
 static void begin(struct world *world, const char *spec, const char *types, int ports)
 {
     size_t count;
@@ -54,7 +55,7 @@ static void end(struct world *world)
     fixture_release(&world->fixture);
 }
 
-/* As the controller does. */
+/* Applies the plan like the controller. */
 static void apply(struct world *world)
 {
     const struct training_plan *plan = &world->fixture.plan;
@@ -94,7 +95,7 @@ static const struct json *find_pod(const struct world *world, const char *name)
     return NULL;
 }
 
-/* The only port of the pod's container. */
+/* Returns the only port of the pod's container. */
 static const struct json *port_of(const struct json *pod)
 {
     return json_element(
@@ -111,7 +112,7 @@ static const char *tf_config_of(const struct json *pod)
     return "";
 }
 
-/* Ports 100 and 101 in either order: where a job begins follows from its uid. */
+/* Ports 100 and 101 are given in either order, because the first one follows from the job's uid. */
 static void test_each_replica_gets_a_port_of_its_own(void **state)
 {
     struct world world;
@@ -159,7 +160,7 @@ static void test_ports_are_kept(void **state)
     step(&world);
     const char *before = arena_strdup(world.fixture.arena, remembered(&world));
 
-    /* A replica that fails, and an operator that has forgotten everything but the job. */
+    /* A replica fails, and the operator has lost everything except the job. */
     host_ports_set(world.ports, OWNER, NULL, 0);
     fixture_change(&world.fixture, "worker-0=Running worker-1=Failed(1) worker-2=Running");
     step(&world);
@@ -206,7 +207,7 @@ static void test_too_few_ports_are_waited_for(void **state)
     end(&world);
 }
 
-/* The operator has just started and does not know yet what other jobs hold. */
+/* The operator has just started and does not know yet which ports other jobs hold. */
 static void test_nothing_is_given_out_before_all_is_known(void **state)
 {
     struct world world;
@@ -242,7 +243,8 @@ static void test_scaling(void **state)
     end(&world);
 }
 
-/* The survivors of a finished job still listen; the others' ports are for other jobs. */
+/* The surviving pods of a finished job keep their ports. The other ports are free for other
+ * jobs. */
 static void test_ports_are_let_go_with_their_pods(void **state)
 {
     struct world world;
@@ -288,7 +290,7 @@ static void test_a_suspended_job_holds_none(void **state)
     end(&world);
 }
 
-/* Applied again from the YAML of another job, annotations and all. */
+/* The job was created from the YAML of another job, including the annotations. */
 static void test_copied_ports_are_chosen_anew(void **state)
 {
     struct world world;
@@ -299,7 +301,7 @@ static void test_copied_ports_are_chosen_anew(void **state)
     step(&world);
     assert_string_equal(remembered(&world), "{\"worker\":[100,102]}");
 
-    /* But not under the feet of pods that run. */
+    /* The ports of running pods are not changed. */
     fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
     host_ports_set(world.ports, OTHER, (int[]){100}, 1);
     step(&world);
@@ -337,7 +339,8 @@ static void test_annotations_that_make_no_sense(void **state)
     }
 }
 
-/* Somebody edits the annotation while the pods live: what they were made with is right. */
+/* A user edits the annotation while the pods live: the ports that the pods were created with
+ * count. */
 static void test_pods_that_live_know_their_ports(void **state)
 {
     static const char *const texts[] = {"{'worker': [101, 100]}", "{'worker': [300, 301]}",
@@ -358,7 +361,7 @@ static void test_pods_that_live_know_their_ports(void **state)
     }
 }
 
-/* One port twice in the annotation is one port. */
+/* A port that is twice in the annotation is given to one replica only. */
 static void test_a_port_is_given_to_one_replica_only(void **state)
 {
     struct world world;
@@ -373,7 +376,7 @@ static void test_a_port_is_given_to_one_replica_only(void **state)
     end(&world);
 }
 
-/* Who names a port of the node gets it, and has to see to it that it is free. */
+/* A host port in the template is used as it is. The user must see to it that the port is free. */
 static void test_a_host_port_of_the_template_stands(void **state)
 {
     struct world world;
@@ -401,7 +404,7 @@ static void test_a_host_port_of_the_template_stands(void **state)
     end(&world);
 }
 
-/* Jobs without it never hear of any of this. */
+/* Jobs without hostNetwork get no annotation. */
 static void test_other_jobs_hold_none(void **state)
 {
     struct world world;
@@ -414,7 +417,7 @@ static void test_other_jobs_hold_none(void **state)
     end(&world);
 }
 
-/* Without namespaces there are no names and one port space: whatever the template says. */
+/* Without namespaces there are no names and only one port space, regardless of the template. */
 static void test_shared_address(void **state)
 {
     struct world world;

@@ -1,4 +1,4 @@
-/* The table of ports held, and the range as an option. */
+/* Tests the table of held ports, and the option for their range. */
 #include "operator/reconcile/host_ports.h"
 
 #include "base/cleanup.h"
@@ -22,12 +22,12 @@ static void test_who_holds_what(void **state)
     assert_false(host_ports_held_by_others(ports, "tfjob/a/x", 100));
     assert_false(host_ports_held_by_others(ports, "tfjob/a/y", 102));
 
-    /* Both hold it: somebody copied an annotation. */
+    /* Both jobs hold the port, because a user copied the annotation. */
     host_ports_set(ports, "tfjob/a/y", (int[]){101}, 1);
     assert_true(host_ports_held_by_others(ports, "tfjob/a/x", 101));
     assert_true(host_ports_held_by_others(ports, "tfjob/a/y", 101));
 
-    /* What is set takes the place of what was. */
+    /* Setting the ports replaces the earlier ones. */
     host_ports_set(ports, "tfjob/a/x", (int[]){150}, 1);
     assert_false(host_ports_held_by_others(ports, "tfjob/a/z", 100));
     assert_false(host_ports_held_by_others(ports, "tfjob/a/y", 101));
@@ -93,7 +93,7 @@ static void test_ranges(void **state)
     assert_int_equal(host_ports_parse_range("7-7", &first, &last, &err), 0);
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         assert_int_equal(host_ports_parse_range(bad[i], &first, &last, &err), -ERR_BAD_REQUEST);
-    assert_int_equal(first, 7); /* untouched on failure */
+    assert_int_equal(first, 7); /* unchanged on failure */
 }
 
 int main(void)

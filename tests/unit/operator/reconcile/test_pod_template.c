@@ -1,5 +1,5 @@
-/* Pods and services against golden files: golden/<case>.job.json is the job, golden/<case>.json the
- * pods and services it must be given, as a list. GOLDEN names the directory. */
+/* Tests pods and services against golden files: golden/<case>.job.json is the job,
+ * golden/<case>.json the list of its expected pods and services. GOLDEN names the directory. */
 #include "job_fixture.h"
 
 #include "operator/kind/training_job.h"

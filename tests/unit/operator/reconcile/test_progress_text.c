@@ -1,4 +1,5 @@
-/* Progress as a line, whom to ask for it, and when a change is only that. */
+/* Tests progress as one line, which replica is asked for it, and whether a change is only
+ * progress. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/progress_text.h"
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 struct row {
-    const char *rule, *document, *text; /* text NULL: none */
+    const char *rule, *document, *text; /* text NULL: no progress */
 };
 
 static const struct row ROWS[] = {
@@ -111,7 +112,7 @@ static void test_whom_to_ask(void **state)
     fixture_init(&fixture, "Chief 1, Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running chief-0=Running");
     add_ports(&fixture, 0, "[{'name':'progress','containerPort':1}]");
-    assert_null(ask(&fixture, &port)); /* only the chief is asked, and it names no port */
+    assert_null(ask(&fixture, &port)); /* only the chief is asked, and it has no such port */
     add_ports(&fixture, 1, "[{'name':'metrics','containerPort':9090}]");
     assert_ptr_equal(ask(&fixture, &port), fixture.pods[1]);
     assert_int_equal(port, 9090);
@@ -137,14 +138,15 @@ static void leave(struct job_fixture *fixture, size_t pod, const char *message)
                     message);
 }
 
-/* The job as it is written after a pass. */
+/* Returns the progress on the job after a pass. */
 static const char *remembered(struct job_fixture *fixture)
 {
     fixture_reconcile(fixture);
     return json_get_string(fixture->plan.annotations, TRAINING_PROGRESS_ANNOTATION, NULL);
 }
 
-/* A chief that has ended well leaves the last step behind; it is on the job before the job ends. */
+/* A chief that has succeeded leaves its last step in its termination message. The job gets it
+ * before the job ends. */
 static void test_last_word(void **state)
 {
     struct job_fixture fixture;
@@ -153,7 +155,8 @@ static void test_last_word(void **state)
     fixture_pods(&fixture, "chief-0=Failed(1) worker-0=Succeeded(0)");
     leave(&fixture, 0, "{\"step\":3,\"total\":9}");
     leave(&fixture, 1, "{\"step\":4,\"total\":9}");
-    assert_null(remembered(&fixture)); /* the chief has not ended well, and no other is asked */
+    /* The chief has not succeeded, and no other replica is asked. */
+    assert_null(remembered(&fixture));
     fixture_release(&fixture);
 
     fixture_init(&fixture, "Chief 1, Worker 1", "{'cleanPodPolicy': 'All'}");
@@ -165,14 +168,15 @@ static void test_last_word(void **state)
     assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
     assert_null(json_get(fixture.plan.annotations, TRAINING_REPORT_ANNOTATION));
     fixture_apply(&fixture);
-    assert_null(remembered(&fixture)); /* it is there */
-    /* What was read before the end was written after it. */
+    assert_null(remembered(&fixture)); /* the job has it already */
+    /* Progress that was read before the end may be written after it. */
     kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_PROGRESS_ANNOTATION, "step 7/9");
     assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
     fixture_release(&fixture);
 }
 
-/* It says where its report lies, too: in the container, of which the job shows the volume. */
+/* The termination message also has the path of the report in the container. The job shows it as a
+ * path in the volume. */
 static void test_report(void **state)
 {
     struct job_fixture fixture;

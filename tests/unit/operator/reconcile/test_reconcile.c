@@ -1,4 +1,5 @@
-/* Making what is missing, taking away what is too much, and leaving alone what is not ours. */
+/* Tests that missing objects are created, surplus ones are deleted, and objects of other owners are
+ * left alone. */
 #include "job_fixture.h"
 
 #include "operator/controller/plan_run.h"
@@ -59,7 +60,8 @@ static void test_what_is_there_is_not_made_again(void **state)
     fixture_release(&fixture);
 }
 
-/* Pods that no server will take: the job has failed, what runs of it ends, and nothing is made. */
+/* The server rejects the pods permanently: the job fails, its running pods end, and no pod is
+ * created. */
 static void test_refused_pods_fail_the_job(void **state)
 {
     struct job_fixture fixture;
@@ -81,7 +83,7 @@ static void test_refused_pods_fail_the_job(void **state)
     fixture_release(&fixture);
 }
 
-/* A suspended job may be edited until its pods are right. */
+/* A suspended job may be edited until its pods are valid. */
 static void test_refused_pods_of_a_suspended_job(void **state)
 {
     struct job_fixture fixture;
@@ -173,7 +175,7 @@ static void test_scale_up_makes_the_missing(void **state)
     fixture_release(&fixture);
 }
 
-/* Unlike with the incumbent, the pods that go are no failures. */
+/* Unlike in Kubeflow's training operator, the deleted pods do not count as failures. */
 static void test_scale_down_takes_the_surplus_away(void **state)
 {
     struct job_fixture fixture;
@@ -193,8 +195,8 @@ static void test_scale_down_takes_the_surplus_away(void **state)
     fixture_release(&fixture);
 }
 
-/* Nothing that ran to its end is no success, neither at the start nor after a scaling to nothing.
- */
+/* A job in which no replica ran to its end has not succeeded, neither at the start nor after
+ * scaling to 0. */
 static void test_nothing_is_no_success(void **state)
 {
     static const struct {
@@ -239,7 +241,7 @@ static void test_nothing_is_no_success(void **state)
     }
 }
 
-/* A helper that restarts while the job waits does not make it look busy. */
+/* A helper replica that restarts does not make a job without workers look active. */
 static void test_a_job_of_nothing_waits_whatever_its_helpers_do(void **state)
 {
     struct job_fixture fixture;
@@ -255,7 +257,7 @@ static void test_a_job_of_nothing_waits_whatever_its_helpers_do(void **state)
     fixture_release(&fixture);
 }
 
-/* Scaled to nothing while it restarted. */
+/* The job was scaled to 0 while it restarted. */
 static void test_a_restart_is_over_when_nothing_is_left(void **state)
 {
     struct job_fixture fixture;
@@ -273,7 +275,8 @@ static void test_a_restart_is_over_when_nothing_is_left(void **state)
     fixture_release(&fixture);
 }
 
-/* Down and up again before the surplus is gone: we sent it away ourselves, nothing was lost. */
+/* The job is scaled down and up again before the surplus pods are gone. We deleted them ourselves,
+ * so they do not count as lost. */
 static void test_scale_down_and_up_again(void **state)
 {
     struct job_fixture fixture;
@@ -289,7 +292,7 @@ static void test_scale_down_and_up_again(void **state)
             kube_meta_set_annotation(fixture.arena, fixture.job, annotation->name,
                                      json_text(annotation));
         set_replicas(&fixture, "PS", 2);
-        if (vanished) { /* and is gone before anybody looks */
+        if (vanished) { /* gone before the next pass */
             fixture.gone[fixture.gone_count++] = fixture.pods[--fixture.pod_count];
             assert_string_equal(kube_meta_name(fixture.gone[0]), "mnist-ps-1");
         } else {
@@ -310,7 +313,7 @@ static void test_invalid_job_fails_and_makes_nothing(void **state)
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_conditions(&fixture), "Created Failed");
-    /* Definitions of older operators insist on it. */
+    /* Definitions of older operators require this field. */
     assert_non_null(json_get(fixture.plan.status, "replicaStatuses"));
     assert_non_null(
         strstr(fixture_message(&fixture, TRAINING_FAILED), "spec.tfReplicaSpecs[Wroker]"));
@@ -348,7 +351,7 @@ static void test_job_of_another_manager_is_left_alone(void **state)
     }
 }
 
-/* The job is given to another manager while it runs: what runs is that manager's now. */
+/* The job is given to another manager while it runs. Its pods belong to that manager now. */
 static void test_a_job_given_away_is_left_alone(void **state)
 {
     struct job_fixture fixture;
@@ -390,7 +393,7 @@ static void test_a_job_that_nobody_can_end_says_so(void **state)
     }
 }
 
-/* A program with ParameterServerStrategy hangs where TF_CONFIG lists an evaluator. */
+/* A program with ParameterServerStrategy hangs if TF_CONFIG lists an evaluator. */
 static void test_an_evaluator_beside_parameter_servers_is_pointed_out(void **state)
 {
     static const struct {
@@ -424,7 +427,7 @@ static void test_an_evaluator_beside_parameter_servers_is_pointed_out(void **sta
     }
 }
 
-/* An edit made a running job senseless: it has failed, so it must not run on unseen. */
+/* An edit made a running job invalid. The job has failed, so its pods must not run on. */
 static void test_a_job_edited_into_nonsense_is_stopped(void **state)
 {
     struct job_fixture fixture;
@@ -453,7 +456,7 @@ static void test_job_being_deleted_is_left_alone(void **state)
     fixture_release(&fixture);
 }
 
-/* A pod of the name that belongs to somebody else is neither counted nor touched. */
+/* A pod of the same name with another owner is neither counted nor touched. */
 static void test_a_taken_name_is_waited_for_and_told(void **state)
 {
     struct job_fixture fixture;
@@ -522,8 +525,8 @@ static void test_troubles_of_pods_are_told(void **state)
     fixture_release(&fixture);
 }
 
-/* A program that could not be started, one killed for its memory, an evicted pod, and an init
- * container that fails: the job itself says it. */
+/* A program that could not start, a program killed for its memory, an evicted pod, and a failed
+ * init container: the job's message has the cause. */
 static void test_the_cause_of_a_failure_is_told(void **state)
 {
     static const struct {

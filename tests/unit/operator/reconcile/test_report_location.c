@@ -1,4 +1,4 @@
-/* Paths in a container, as a person finds them outside of it. */
+/* Tests how a path in a container is shown to a user outside of it. */
 #include "operator/reconcile/report_location.h"
 
 #include "read_json.h"
@@ -25,7 +25,8 @@
 
 static const struct row {
     const char *rule, *path;
-    const char *elsewhere, *here; /* in a cluster, and where the nodes are this machine; or NULL */
+    /* In a cluster, and where the nodes are this machine; NULL: not shown. */
+    const char *elsewhere, *here;
 } ROWS[] = {
     {"a file of a claim", "/model/face/report.html", "face/report.html in claim models",
      "/state/team/models/face/report.html"},

@@ -1,5 +1,5 @@
-/* What is remembered of restarts, where it is easily lost: by a pass that breaks off, by scaling,
- * by a suspension, by somebody who edits labels. */
+/* Tests that the counts of restarts survive a pass that breaks off, scaling, a suspension, and
+ * edited labels. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/conditions.h"
@@ -28,7 +28,7 @@ static void set_memory(struct job_fixture *fixture, const char *text)
     kube_meta_set_annotation(fixture->arena, fixture->job, TRAINING_RESTARTS_ANNOTATION, text);
 }
 
-/* The status is refused, as by a conflict: everything else of the plan was done. */
+/* Applies the plan except its status, as if the status write had a conflict. */
 static void apply_without_status(struct job_fixture *fixture)
 {
     size_t gone_count = fixture->gone_count;
@@ -43,7 +43,7 @@ static void restart_together(struct job_fixture *fixture)
     kube_meta_set_annotation(fixture->arena, fixture->job, "trainyard.dev/restart-scope", "job");
 }
 
-/* One pod of before the suspension vanishes just when the job is resumed, however it ended. */
+/* An old pod vanishes at the moment when the job is resumed, however it ended. */
 static void test_resumed_while_the_last_pod_vanishes(void **state)
 {
     static const char *const specs[] = {"Worker 1", "Worker 1 OnFailure", "Worker 1 ExitCode"};
@@ -69,8 +69,8 @@ static void test_resumed_while_the_last_pod_vanishes(void **state)
     }
 }
 
-/* Resumed so soon that the status of the suspension could not be written any more: what we sent
- * away is still no failure, and the job starts anew as a whole. */
+/* The job is resumed before the status of the suspension was written. Pods that we deleted still
+ * count as no failure, and the job starts again as a whole. */
 static void test_resumed_at_once(void **state)
 {
     static const char *const specs[] = {"Worker 2", "Worker 2 OnFailure", "Worker 2 ExitCode"};
@@ -92,12 +92,13 @@ static void test_resumed_at_once(void **state)
         fixture_settle(&fixture);
         assert_string_equal(fixture_conditions(&fixture), "Created Running");
         assert_int_equal(fixture.pod_count, 2);
-        assert_string_equal(memory(&fixture), ""); /* they are gone, and forgotten */
+        assert_string_equal(memory(&fixture), ""); /* they are gone and removed from the memory */
         fixture_release(&fixture);
     }
 }
 
-/* Two of three vanish at once: one restart, also when the status could not be written. */
+/* Two of three pods vanish at once. That is one restart, even if the status could not be
+ * written. */
 static void test_vanished_together_counts_once(void **state)
 {
     struct job_fixture fixture;
@@ -117,7 +118,7 @@ static void test_vanished_together_counts_once(void **state)
     fixture_release(&fixture);
 }
 
-/* Finished and vanished, it comes again with the others. */
+/* A replica that has finished and vanished restarts together with the others. */
 static void test_a_vanished_success_restarts_too(void **state)
 {
     struct job_fixture fixture;
@@ -134,7 +135,7 @@ static void test_a_vanished_success_restarts_too(void **state)
     fixture_release(&fixture);
 }
 
-/* Counted, and then the status was refused: the next pass says what the first could not. */
+/* The restart was counted, but its status write failed. The next pass writes the status. */
 static void test_restarting_is_said_in_the_end(void **state)
 {
     static const char RESTARTING[] =
@@ -155,13 +156,13 @@ static void test_restarting_is_said_in_the_end(void **state)
     assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
     assert_string_equal(fixture_events(&fixture), RESTARTING);
     fixture_apply(&fixture);
-    /* Once: from here on it is known. */
+    /* The next pass does not repeat the event. */
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_events(&fixture), "");
     fixture_release(&fixture);
 }
 
-/* What a replica has used up stays used up when it is scaled away and back. */
+/* The restarts of a replica still count after it is scaled away and back. */
 static void test_scaling_gives_no_tries_back(void **state)
 {
     struct job_fixture fixture;
@@ -181,7 +182,7 @@ static void test_scaling_gives_no_tries_back(void **state)
     fixture_release(&fixture);
 }
 
-/* Restarts in place vanish with the pod that we send away: they are counted first, once. */
+/* Restarts in place are lost with a deleted pod, so they are counted before, and once. */
 static void test_restarts_in_place_survive_a_suspension(void **state)
 {
     struct job_fixture fixture;
@@ -220,7 +221,7 @@ static void test_restarts_in_place_of_those_taken_along(void **state)
     fixture_release(&fixture);
 }
 
-/* The restarts in place of a pod that fails now count with its failure, not after it. */
+/* The restarts in place of a failing pod count together with its failure, not after it. */
 static void test_the_limit_sees_what_goes_with_a_pod(void **state)
 {
     struct job_fixture fixture;
@@ -232,7 +233,8 @@ static void test_the_limit_sees_what_goes_with_a_pod(void **state)
     fixture_release(&fixture);
 }
 
-/* Somebody gives a pod the index of another: that one's count is not the pod's to change. */
+/* A user gives a pod the index of another replica. The pod must not change the count of that
+ * replica. */
 static void test_a_wrong_label_changes_no_count(void **state)
 {
     struct job_fixture fixture;
@@ -246,7 +248,7 @@ static void test_a_wrong_label_changes_no_count(void **state)
     fixture_release(&fixture);
 }
 
-/* Thousands that are sent away at once fit into what the API allows for all annotations. */
+/* Thousands of deleted pods fit into the API's limit for all annotations. */
 static void test_room_for_ten_thousand(void **state)
 {
     enum { PODS = 9999, ANNOTATIONS_MAX = 256 * 1024 };
@@ -274,7 +276,7 @@ static void test_room_for_ten_thousand(void **state)
     assert_int_equal(training_reconcile(&observed, fixture.arena, &fixture.plan, NULL), 0);
     const char *text = json_get_string(fixture.plan.annotations, TRAINING_RESTARTS_ANNOTATION, "");
     assert_non_null(strstr(text, "\"worker-9999\":\"01234567\""));
-    assert_true(strlen(text) < ANNOTATIONS_MAX - 8 * 1024); /* there are others */
+    assert_true(strlen(text) < ANNOTATIONS_MAX - 8 * 1024); /* there are other annotations */
     fixture_release(&fixture);
 }
 

@@ -1,4 +1,4 @@
-/* Restart policies, the limits on restarts, and what is remembered of them. */
+/* Tests restart policies, the limits on restarts, and what is remembered of them. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/conditions.h"
@@ -92,11 +92,11 @@ static void test_row(void **state)
     fixture_init(&fixture, row->spec, row->run_policy);
     fixture_pods(&fixture, row->pods);
     fixture_gone(&fixture, row->gone);
-    if (row->gone[0]) /* only the pod is gone, not its service */
+    if (row->gone[0]) /* the pod is gone, but its service is not */
         fixture.service_count = 0;
     fixture_reconcile(&fixture);
     if (row->gone[0]) {
-        /* Services come first in the plan; the rows speak of pods. */
+        /* Services come first in the plan, but the rows have only pods. */
         size_t kept = 0;
 
         for (size_t i = 0; i < fixture.plan.action_count; i++) {
@@ -110,7 +110,7 @@ static void test_row(void **state)
     fixture_release(&fixture);
 }
 
-/* A container that was killed for its memory and started again by its node. */
+/* A container that was killed for its memory and restarted by its node. */
 static void test_a_kill_for_memory_is_told(void **state)
 {
     struct job_fixture fixture;
@@ -191,13 +191,14 @@ static void test_exact_words_of_restart(void **state)
         fixture_events(&fixture),
         "Warning ExitedWithCode: Pod: default.mnist-ps-0 exited with code 130\n"
         "Warning TFJobRestarting: job mnist is restarting because PS replica(s) failed.");
-    /* Once of this pod, and again of the next that bears its name. */
+    /* One event for this pod, and another one for the next pod of the same name. */
     assert_true(fixture.plan.events[0].once);
     assert_string_equal(fixture.plan.events[0].pod_uid, kube_meta_uid(fixture.pods[2]));
     fixture_release(&fixture);
 }
 
-/* What the words of the conditions, which are the incumbent's, leave out. */
+/* The events have the details that the conditions leave out, since their messages are those of
+ * Kubeflow's training operator. */
 static void test_who_it_was_and_why(void **state)
 {
     struct job_fixture fixture;
@@ -221,7 +222,7 @@ static void test_who_it_was_and_why(void **state)
     fixture_release(&fixture);
 }
 
-/* What had to run before the program failed: its code is the pod's. */
+/* An init container failed: its exit code counts as the pod's. */
 static void test_a_failed_init_container(void **state)
 {
     static const struct {
@@ -250,7 +251,7 @@ static void test_a_failed_init_container(void **state)
     }
 }
 
-/* One has finished and the other waits for its next try: nobody runs. */
+/* One replica has finished and the other waits for its next try: none runs. */
 static void test_nothing_runs_during_back_off(void **state)
 {
     struct job_fixture fixture;
@@ -261,7 +262,7 @@ static void test_nothing_runs_during_back_off(void **state)
     kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
                              "{\"worker-1\":{\"count\":3,\"uid\":\"x\",\"after\":"
                              "\"2026-11-15T02:05:00Z\"}}");
-    fixture.pod_count = 1; /* worker 1 has none */
+    fixture.pod_count = 1; /* worker 1 has no pod */
     fixture_change(&fixture, "worker-0=Running");
     fixture_settle(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Running");
@@ -271,7 +272,7 @@ static void test_nothing_runs_during_back_off(void **state)
     fixture_release(&fixture);
 }
 
-/* Seen again and again, the same pod counts once; its successor counts anew. */
+/* A pod that is seen many times counts once. Its successor counts separately. */
 static void test_a_pod_counts_once(void **state)
 {
     struct job_fixture fixture;
@@ -302,7 +303,8 @@ static void test_a_pod_counts_once(void **state)
     fixture_release(&fixture);
 }
 
-/* The operator died between the two writes of a restart: counted, and not deleted yet. */
+/* The operator died between the two writes of a restart: the pod is counted, but not deleted
+ * yet. */
 static void test_a_pod_that_was_counted_is_deleted(void **state)
 {
     static const char *const pods[] = {"worker-0=Running worker-1=Failed(137)",
@@ -326,7 +328,8 @@ static void test_a_pod_that_was_counted_is_deleted(void **state)
     }
 }
 
-/* A limit of N allows N new pods, whoever counted them: the count is on the job. */
+/* A limit of N allows N new pods, whichever operator counted them, because the count is on the
+ * job. */
 static void test_backoff_limit_counts_new_pods(void **state)
 {
     struct job_fixture fixture;
@@ -360,7 +363,7 @@ static void test_restarts_in_place_survive_the_pod(void **state)
     fixture_release(&fixture);
 }
 
-/* The memory outlives pods and operator: a finished worker is not run again. */
+/* The memory outlives pods and operators: a finished worker does not run again. */
 static void test_finished_replicas_are_remembered(void **state)
 {
     struct job_fixture fixture;
@@ -402,7 +405,7 @@ static void test_unreadable_memory_is_none(void **state)
     }
 }
 
-/* "Terminated" is what a node says that shuts down, from Kubernetes 1.22 to 1.25. */
+/* "Terminated" is the reason of a node that shuts down, from Kubernetes 1.22 to 1.25. */
 static void test_evicted_is_restarted_by_exit_code_policy(void **state)
 {
     static const char *const reasons[] = {"Evicted",      "Preempting", "Shutdown",
@@ -429,7 +432,7 @@ static void set_created(struct job_fixture *fixture)
                     now);
 }
 
-/* What fails by itself again and again is tried at growing distances; the first time at once. */
+/* A replica that fails repeatedly is retried with growing delays, the first time at once. */
 static void test_back_off(void **state)
 {
     static const int distances[] = {0, 10, 20, 40, 80, 160, 300, 300};
@@ -452,7 +455,7 @@ static void test_back_off(void **state)
         assert_int_equal(fixture.pod_count, 1);
     }
 
-    /* One that ran longer than that is made again at once, and so is one that was evicted. */
+    /* A replica that ran longer than the delay, or was evicted, restarts at once. */
     set_created(&fixture);
     fixture.now_ms += 300 * 1000;
     fixture_change(&fixture, "worker-0=Failed(137)");
@@ -466,7 +469,8 @@ static void test_back_off(void **state)
     fixture_release(&fixture);
 }
 
-/* restart-scope job: all go, none comes before the last is gone, and it counts as one restart. */
+/* restart-scope job: all pods are deleted, no pod is created before the last is gone, and it counts
+ * as one restart. */
 static void test_restart_together(void **state)
 {
     struct job_fixture fixture;
@@ -480,7 +484,7 @@ static void test_restart_together(void **state)
         "-pod mnist-worker-1, -pod mnist-worker-0, -pod mnist-worker-2, -pod mnist-ps-0");
     assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
 
-    /* Worker 0 takes its time. */
+    /* Worker 0 takes long to end. */
     struct json *slow = json_clone(fixture.arena, fixture.pods[0]);
     fixture_apply(&fixture);
     assert_int_equal(fixture.pod_count, 0);
@@ -493,20 +497,21 @@ static void test_restart_together(void **state)
     fixture_settle(&fixture);
     assert_int_equal(fixture.pod_count, 4);
     assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
-    /* No node restarts one of them alone. */
+    /* No node may restart a single one of them in place. */
     for (size_t i = 0; i < fixture.pod_count; i++)
         assert_string_equal(json_get_string(json_get(fixture.pods[i], "spec"), "restartPolicy", ""),
                             "Never");
     fixture_release(&fixture);
 }
 
-/* A pod that cannot leave because its node is gone is removed by force, and not before its time. */
+/* A pod that cannot be deleted because its node is gone is deleted by force, but not before its
+ * grace period has ended. */
 static void test_overdue_pod_is_forced_out(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 1 OnFailure", NULL);
-    fixture_pods(&fixture, "worker-0=Running!"); /* shall be gone in 30 s */
+    fixture_pods(&fixture, "worker-0=Running!"); /* must be gone in 30 s */
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_int_equal(fixture.plan.requeue_ms, 90 * 1000);
@@ -518,7 +523,8 @@ static void test_overdue_pod_is_forced_out(void **state)
     fixture_release(&fixture);
 }
 
-/* Nor may a finished job keep one for ever, or a suspended one wait for it to go on. */
+/* A finished job must not keep such a pod forever, and a suspended job must not wait for it to
+ * resume. */
 static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
 {
     struct job_fixture fixture;
@@ -555,7 +561,7 @@ static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
     fixture_release(&fixture);
 }
 
-/* The largest number there is, and one more. */
+/* The largest possible number, and one more. */
 static void test_a_count_does_not_overflow(void **state)
 {
     struct job_fixture fixture;

@@ -1,4 +1,4 @@
-/* How a job's state follows from its pods: a row is a rule. */
+/* Tests how a job's state follows from its pods. Each row is a rule. */
 #include "job_fixture.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 struct row {
     const char *rule;
     const char *spec;
-    const char *more; /* of the spec, or NULL */
+    const char *more; /* further members of the spec, or NULL */
     const char *pods;
     const char *conditions, *counts;
 };
@@ -119,7 +119,7 @@ static void test_row(void **state)
     assert_string_equal(fixture_conditions(&fixture), row->conditions);
     assert_string_equal(fixture_counts(&fixture), row->counts);
 
-    /* An end is an end: nothing that happens later changes it. */
+    /* A terminal condition is final: later passes do not change it. */
     fixture_apply(&fixture);
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), row->conditions);

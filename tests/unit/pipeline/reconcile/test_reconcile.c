@@ -1,5 +1,5 @@
-/* Lives of workflows, pod by pod: what begins when, what a failure stops, what is tried again, what
- * comes out. */
+/* Tests lives of workflows, pod by pod: when steps begin, what a failure stops, what is retried,
+ * and the outputs. */
 #include "workflow_fixture.h"
 
 #include "pipeline/reconcile/node.h"
@@ -76,7 +76,7 @@ static void test_a_failure_ends_the_dag_when_all_have_ended(void **state)
     fixture_release(&f);
 }
 
-/* However deep it lies: what people see first is the workflow's own message. */
+/* The cause of a nested failure is in the message of the workflow, which users see first. */
 static void test_the_cause_of_a_deep_failure_reaches_the_top(void **state)
 {
     struct workflow_fixture f;
@@ -139,7 +139,7 @@ static void test_retries_end(void **state)
     fixture_release(&f);
 }
 
-/* A program's failure and a lost pod are two things. */
+/* A failure of a program and a lost pod are handled by different policies. */
 static void test_retry_policies(void **state)
 {
     static const struct {
@@ -179,7 +179,7 @@ static void test_retries_wait(void **state)
     assert_int_equal(f.plan.requeue_ms, 20 * 1000);
     f.now_ms += 20 * 1000;
     fixture_settle(&f);
-    fixture_pod(&f, "a(2)", "Failed", 1, NULL); /* 40 seconds more would be too long */
+    fixture_pod(&f, "a(2)", "Failed", 1, NULL); /* 40 seconds more would exceed the limit */
     expect(&f, "Failed", "a(0)=Failed a(1)=Failed a(2)=Failed a=Failed");
     fixture_release(&f);
 }
@@ -317,7 +317,7 @@ static void test_resources(void **state)
     fixture_release(&f);
 }
 
-/* Whoever may write a workflow may not thereby write elsewhere. */
+/* A user that may write a workflow must not write to other namespaces by it. */
 static void test_resources_stay_in_the_namespace(void **state)
 {
     static const char *const manifests[] = {
@@ -404,7 +404,7 @@ static void test_what_makes_no_sense_fails_at_once(void **state)
     fixture_release(&f);
 }
 
-/* The hash is FNV-1a, whose value of "a" is 0xe40c292c. */
+/* The hash is FNV-1a. Its value for "a" is 0xe40c292c. */
 static void test_ids(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

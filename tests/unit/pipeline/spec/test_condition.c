@@ -1,4 +1,4 @@
-/* Conditions of tasks and of resources. */
+/* Tests conditions of tasks and of resources. */
 #include "pipeline/spec/condition.h"
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ static const struct {
     {"status.phase == Ready", YES},
     {"status.succeeded > 2", YES},
     {"status.succeeded > 3", NO},
-    {"status.nothing == ", NO}, /* what is not there is not equal to anything */
+    {"status.nothing == ", NO}, /* a missing value is not equal to anything */
     {"status.conditions.0.type == Done", YES},
     {"status.phase == Ready, status.succeeded == 3", YES},
     {"status.phase == Ready, status.succeeded == 4", NO},

@@ -1,6 +1,6 @@
-/* All graphs of up to 4 tasks (5 with TRAINYARD_TEST_SCALE above 1), their tasks ending in every
- * way and in any order: each is begun at most once, only when all it needs has succeeded, the graph
- * always ends, and its end is what a slow reference says. */
+/* Tests all graphs of up to 4 tasks (5 with TRAINYARD_TEST_SCALE above 1), with all ends of the
+ * tasks, in random order. Each task begins at most once, and only when all its dependencies have
+ * succeeded. The graph always ends, with the result of a slow reference. */
 #include "pipeline/spec/dag.h"
 
 #include "base/mem.h"
@@ -21,17 +21,17 @@ struct life {
     struct workflow_dag dag;
     struct workflow_dag_task tasks[TASKS_MAX];
     size_t needs[TASKS_MAX][TASKS_MAX];
-    enum workflow_phase fate[TASKS_MAX]; /* how each would end */
+    enum workflow_phase fate[TASKS_MAX]; /* how each task would end */
     int begun[TASKS_MAX];
 };
 
-/* Bit i * (i - 1) / 2 + j: task i needs task j < i. Every graph without a cycle has such an order.
- */
+/* Bit i * (i - 1) / 2 + j of `edges`: task i depends on task j < i. Every acyclic graph has such an
+ * order. */
 static void draw_life(struct life *life, size_t count, unsigned edges, struct rand *rand)
 {
     static const enum workflow_phase fates[] = {WORKFLOW_SUCCEEDED, WORKFLOW_SUCCEEDED,
                                                 WORKFLOW_SKIPPED, WORKFLOW_FAILED, WORKFLOW_ERROR};
-    size_t order[TASKS_MAX]; /* where task i is written, so that tasks come in any order */
+    size_t order[TASKS_MAX]; /* position of task i in the spec, so that tasks come in any order */
 
     memset(life, 0, sizeof(*life));
     life->dag = (struct workflow_dag){
@@ -64,7 +64,7 @@ static bool blocks(const struct life *life, size_t i, enum workflow_phase end)
            (end == WORKFLOW_ERROR && !life->tasks[i].continue_on_error);
 }
 
-/* How a task ends when nothing stops early: omitted if something it needs does not let it go on. */
+/* Returns how a task ends without failFast: omitted if a dependency does not let it run. */
 static enum workflow_phase reference_end(const struct life *life, size_t i)
 {
     const struct workflow_dag_task *task = &life->tasks[i];
@@ -135,13 +135,13 @@ static enum workflow_phase live(struct life *life, struct rand *rand)
         }
         if (phase != WORKFLOW_RUNNING)
             return phase;
-        assert_true(end_one(life, rand)); /* or it would wait for ever */
+        assert_true(end_one(life, rand)); /* otherwise the graph would wait forever */
     }
     fail_msg("the graph does not end");
     return WORKFLOW_RUNNING;
 }
 
-/* With failFast what happens depends on the order; without it, only on the fates. */
+/* With failFast the result depends on the order; without it, only on the ends of the tasks. */
 static void check_end(const struct life *life, enum workflow_phase phase)
 {
     enum workflow_phase reference = reference_phase(life);

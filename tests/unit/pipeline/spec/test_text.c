@@ -1,4 +1,4 @@
-/* References in texts. */
+/* Tests references in texts. */
 #include "pipeline/spec/text.h"
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ static const char *resolve(void *context, const char *reference, struct err *err
 }
 
 static const struct {
-    const char *text, *expected; /* NULL: refused */
+    const char *text, *expected; /* NULL: rejected */
 } ROWS[] = {
     {"", ""},
     {"plain", "plain"},
@@ -32,7 +32,7 @@ static const struct {
     {"{{ a.b }}", "VALUE"},
     {"x{{a.b}}y{{\ta.b\n}}z", "xVALUEyVALUEz"},
     {"{{empty}}", ""},
-    {"{{item}}", "{{a.b}}"}, /* a value is text, whatever it looks like */
+    {"{{item}}", "{{a.b}}"}, /* a value is not expanded again */
     {"{{{a.b}}}", "{VALUE}"},
     {"{{", "{{"},
     {"{{a.b", "{{a.b"},

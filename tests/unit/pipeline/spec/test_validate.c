@@ -1,4 +1,4 @@
-/* Workflows that make no sense, or that cannot be run here, and what is said about them. */
+/* Tests the messages for workflows that are invalid or cannot run here. */
 #include "workflow_fixture.h"
 
 #include "pipeline/spec/workflow.h"
@@ -17,7 +17,7 @@
 
 static const struct {
     const char *spec;
-    const char *message; /* NULL: fine */
+    const char *message; /* NULL: valid */
 } ROWS[] = {
     {"{entrypoint: a, templates: [{name: a, " BOX "}]}", NULL},
     {"{templates: [{name: a, " BOX "}]}", "spec.entrypoint: must name a template"},
@@ -122,7 +122,7 @@ static void test_specs(void **state)
     }
 }
 
-/* The same finding of an earlier task over many ways must not take for ever. */
+/* A task that is reachable in many ways is checked once, not once per way. */
 static void test_many_ways(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -142,8 +142,8 @@ static void test_many_ways(void **state)
     assert_non_null(strstr(err.message, "task 'none' is not one that has ended before"));
 }
 
-/* Whether the spec is right; its message else. `many` is repeated, each # in it is the number from
- * 1. Work that grows with the square would meet the time limit of the test. */
+/* Checks that the spec is valid, or rejected with `message`. `many` is repeated, and each # in it
+ * is the number from 1. Quadratic work would exceed the time limit of the test. */
 static void assert_many(const char *before, const char *many, int count, const char *after,
                         const char *message)
 {
@@ -157,7 +157,7 @@ static void assert_many(const char *before, const char *many, int count, const c
         for (const char *c = many; *c; c++) {
             if (*c == '#')
                 buf_printf(&spec, "%d", i);
-            else if (*c == '@') /* the number before */
+            else if (*c == '@') /* the previous number */
                 buf_printf(&spec, "%d", i - 1);
             else
                 buf_append_char(&spec, *c);

@@ -1,5 +1,5 @@
-/* Random variations of pictures: the same draws give the same picture, and no variation gives the
- * picture itself. */
+/* Tests random variations of pictures: the same draws give the same picture, and no variation gives
+ * the picture itself. */
 #include "random_floats.h"
 
 #include "train/data/augment.h"
@@ -101,13 +101,13 @@ static void another_backdrop_leaves_the_middle_alone(void **state)
                 assert_float_equal(to[(y * SIDE + x) * CHANNELS], was, 1e-6);
         float corner = to[0] - was;
         assert_true(fabsf(corner) <= 0.2f + 1e-6f);
-        for (int c = 1; c < CHANNELS; c++) /* the same in all corners and colours */
+        for (int c = 1; c < CHANNELS; c++) /* the same in all corners and channels */
             assert_float_equal(to[COUNT - c] - was, corner, 1e-6);
         darkest = fminf(darkest, corner);
         lightest = fmaxf(lightest, corner);
     }
     assert_true(darkest < -0.1f && lightest > 0.1f);
-    memset(bytes, 255, sizeof(bytes)); /* no lighter than white */
+    memset(bytes, 255, sizeof(bytes)); /* white cannot become lighter */
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct rand rand;
         rand_init(&rand, seed);
@@ -117,8 +117,8 @@ static void another_backdrop_leaves_the_middle_alone(void **state)
     }
 }
 
-/* Of a picture whose tone says where a pixel was: left to right in its first channel, downwards in
- * its second. */
+/* In this picture the tone shows the position of a pixel: left to right in the first channel, top
+ * to bottom in the second. */
 static void a_shape_moves_what_is_seen(void **state)
 {
     uint8_t bytes[COUNT];

@@ -1,6 +1,6 @@
-/* Batches prepared in advance: the same bits with any number of loaders and any share; a share that
- * changes, a step taken again, a jump, and a failure that is reported at its step. Best run with a
- * thread sanitizer. */
+/* Tests batches that are prepared in advance: the same bits with any number of loaders and any
+ * share. Also tests a share that changes, a repeated step, a jump, and a failure that is reported
+ * at its step. Best run with a thread sanitizer. */
 #include "train/data/batch_feed.h"
 
 #include "base/mem.h"
@@ -21,8 +21,8 @@ enum { BATCH = 12, SAMPLE = 5, STEPS = 40 };
 static struct err err;
 
 struct source {
-    atomic_uint_fast64_t fails_at; /* this step cannot be made; 0: all can */
-    atomic_uint_fast64_t farthest; /* step asked for */
+    atomic_uint_fast64_t fails_at; /* this step fails; 0: none */
+    atomic_uint_fast64_t farthest; /* the highest requested step */
     atomic_int calls;
 };
 
@@ -94,8 +94,8 @@ static void shares_change_and_steps_come_again(void **state)
         assert_batch(feed, 11, 0, 6); /* the step is redone */
         int calls = atomic_load(&source.calls);
         if (loaders == 0)
-            assert_int_equal(calls, 5); /* and was still there */
-        batch_feed_share(feed, 6, 3);   /* a worker more: others take over */
+            assert_int_equal(calls, 5); /* the batch was still in memory */
+        batch_feed_share(feed, 6, 3);   /* one worker more, so others take over */
         assert_batch(feed, 11, 6, 3);
         assert_batch(feed, 12, 6, 3);
         batch_feed_share(feed, 0, BATCH);
@@ -121,7 +121,7 @@ static void a_failure_comes_with_its_step(void **state)
             assert_int_equal(batch_feed_take(feed, 3, &batch, &err), -ERR_IO);
             assert_string_equal(err.message, "step 3 has no pictures");
         }
-        atomic_store(&source.fails_at, 0); /* it is there again */
+        atomic_store(&source.fails_at, 0); /* the step succeeds again */
         assert_batch(feed, 3, 0, 2);
         assert_batch(feed, 4, 0, 2);
     }

@@ -1,6 +1,6 @@
-/* Cascades: what a file says is what a window is judged by, and a file that says nonsense is
- * refused. Finding: a bright square on dark ground, with a cascade that knows nothing else; what is
- * installed with Debian's package is read where it is there. */
+/* Tests cascades: a window is judged as the file says, and an invalid file is rejected. Also tests
+ * the search for a bright square on dark ground, with a cascade for just that. The cascades of
+ * Debian's package are read if they are installed. */
 #include "train/data/cascade.h"
 #include "train/data/face_crop.h"
 #include "train/data/face_finder.h"
@@ -21,7 +21,7 @@
 
 static struct err err;
 
-/* A window of 8×8 whose middle is brighter than the whole by more than its deviation. */
+/* A window of 8×8 whose middle is brighter than the whole by more than the standard deviation. */
 #define SQUARE_HEAD                                                                                \
     "<?xml version=\"1.0\"?>\n<!-- a <comment> -->\n<opencv_storage>\n"                            \
     "<cascade type_id=\"opencv-cascade-classifier\"><stageType>BOOST</stageType>\n"                \
@@ -70,17 +70,17 @@ static void a_haar_window_is_judged(void **state)
     struct cascade_sums sums;
     fill_sums(pixels, 16, &sums);
     _cleanup_(cleanup_cascade_plan) struct cascade_plan *plan = cascade_plan_new(cascade, 17);
-    assert_true(cascade_accepts(plan, &sums, 4, 4)); /* the square is in its middle */
+    assert_true(cascade_accepts(plan, &sums, 4, 4)); /* the square is in the middle of the window */
     assert_false(cascade_accepts(plan, &sums, 8, 8));
     assert_false(cascade_accepts(plan, &sums, 0, 0));
     memset(pixels, 20, sizeof(pixels));
     for (int y = 6; y < 10; y++)
         memset(pixels + y * 16 + 6, 24, 4);
     fill_sums(pixels, 16, &sums);
-    assert_false(cascade_accepts(plan, &sums, 4, 4)); /* hardly any contrast */
+    assert_false(cascade_accepts(plan, &sums, 4, 4)); /* the contrast is too small */
 }
 
-/* One cell of a pixel each: the code of the eight around the middle decides by its bit in the
+/* Each cell is one pixel. The code of the eight pixels around the middle decides by its bit in the
  * subset. */
 static void a_pattern_is_judged(void **state)
 {
@@ -88,7 +88,8 @@ static void a_pattern_is_judged(void **state)
     uint8_t pixels[16] = {9, 1, 1, 0, 1, 5, 9, 0, 1, 1, 1, 0, 0, 0, 0, 0};
     struct cascade_sums sums;
     fill_sums(pixels, 4, &sums);
-    /* The first is not darker (128), the right one neither (16): code 144 = word 4, bit 16. */
+    /* The first pixel is not darker (128), and neither is the right one (16): code 144 is word 4,
+     * bit 16. */
     for (int bit = 15; bit <= 17; bit++) {
         _cleanup_free_ char *text = mem_printf(
             "<opencv_storage><cascade><featureType>LBP</featureType><height>4</height>"
@@ -130,10 +131,10 @@ static void nonsense_is_refused(void **state)
     refused("something else where a number", SQUARE_HEAD "<features><_><rects><_>0 0 x");
     refused("points nowhere",
             SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 0 0 1</internalNodes>"
-                        "</_></weakClassifiers></_></stages>"); /* there is no leaf */
+                        "</_></weakClassifiers></_></stages>"); /* the leaf is missing */
     refused("points nowhere",
             SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 1 0 1 1 0 0 1"
-                        "</internalNodes><leafValues>1</leafValues></_>"); /* a way in a circle */
+                        "</internalNodes><leafValues>1</leafValues></_>"); /* a cycle */
     refused("neither HAAR nor LBP", "<opencv_storage><cascade><featureType>HOG</featureType>");
     refused("out of bounds", "<opencv_storage><cascade><width>100000</width>");
     char deep[4096] = "<opencv_storage><cascade>";
@@ -185,7 +186,7 @@ static void a_face_is_found_at_its_place_and_size(void **state)
         draw_square(&picture, c[2], c[3], c[4]);
         struct picture_square found = {0};
         assert_int_equal(face_finder_find(finder, &picture, &found), 1);
-        double want = 2.0 * c[4]; /* the window is twice as large as what it looks for */
+        double want = 2.0 * c[4]; /* the window is twice as large as the square */
         assert_float_equal(found.x + found.side / 2, c[2] + c[4] / 2.0, want * 0.15);
         assert_float_equal(found.y + found.side / 2, c[3] + c[4] / 2.0, want * 0.15);
         assert_true(found.side > want * 0.7 && found.side < want * 1.4);
@@ -263,7 +264,7 @@ static void the_installed_cascade_is_read(void **state)
 #define TREE       "<_><internalNodes>0 0 0 1</internalNodes><leafValues>1</leafValues></_>"
 #define STAGE_TAIL "</weakClassifiers></_>"
 
-/* `before`, then `part` so many times, then `after`: is it a cascade? */
+/* Whether `before`, then `count` times `part`, then `after` is accepted as a cascade. */
 static bool is_read(const char *before, const char *part, size_t count, const char *after)
 {
     _cleanup_buf_ struct buf text;
@@ -279,13 +280,13 @@ static bool is_read(const char *before, const char *part, size_t count, const ch
     return cascade_parse(text.data, text.size, &cascade, &err) == 0;
 }
 
-/* Every tree has a node and every stage a tree, so nodes are the first there are too many of. */
+/* Every tree has a node and every stage a tree, so the limit of nodes is reached first. */
 static void parts_have_limits(void **state)
 {
     (void)state;
     static const struct {
         const char *before, *part, *after, *complaint;
-        size_t there; /* of such parts besides */
+        size_t there; /* number of such parts in `before` and `after` */
     } rows[] = {
         {"<height>8</height><width>8</width><stages>" STAGE_HEAD TREE STAGE_TAIL
          "</stages><features>",
@@ -307,7 +308,7 @@ static void parts_have_limits(void **state)
     }
 }
 
-/* The longest, deepest and widest, and one more. */
+/* The longest word, the deepest nesting and the widest list, and one more. */
 static void words_have_limits(void **state)
 {
     (void)state;
@@ -329,7 +330,7 @@ static void words_have_limits(void **state)
         assert_false(is_read(rows[i].before, rows[i].part, rows[i].most + 1, after));
         assert_non_null(strstr(err.message, rows[i].complaint));
     }
-    for (size_t over = 0; over < 2; over++) { /* what is not closed is cut off */
+    for (size_t over = 0; over < 2; over++) { /* an element that is not closed is truncated */
         assert_false(is_read("<other>", "<o>", 16 + over, ""));
         assert_int_equal(strstr(err.message, "nested too deep") != NULL, over == 1);
     }
@@ -347,7 +348,7 @@ static void a_cascade_file_has_a_limit(void **state)
     char path[] = "/tmp/test_cascade.XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    for (off_t over = 0; over < 2; over++) { /* what follows a cascade is not looked at */
+    for (off_t over = 0; over < 2; over++) { /* bytes after a cascade are ignored */
         struct cascade *cascade = NULL;
         assert_int_equal(pwrite(fd, SQUARE, strlen(SQUARE), 0), strlen(SQUARE));
         assert_int_equal(ftruncate(fd, CASCADE_FILE_MAX + over), 0);

@@ -1,5 +1,5 @@
-/* Data sets: folders in order, drawn faces that are the same everywhere, splits and batches that
- * depend on their keys alone. */
+/* Tests data sets: folders in order, drawn faces that are the same on every machine, and splits and
+ * batches that depend only on their keys. */
 #include "train/data/dataset.h"
 
 #include "base/mem.h"
@@ -86,7 +86,7 @@ static double difference(const uint8_t *a, const uint8_t *b)
     return sum / BYTES;
 }
 
-/* A folder that may be listed but not entered: its pictures are not passed over in silence. */
+/* A folder that can be listed but not entered: its pictures must not be skipped silently. */
 static void a_folder_that_cannot_be_entered_is_named(void **state)
 {
     char root[] = "/tmp/trainyard-dataset.XXXXXX";
@@ -140,9 +140,9 @@ static void drawn_faces_hang_on_their_keys_alone(void **state)
     assert_int_equal(dataset_open_procedural(1, 0, 4, &none, &err), -ERR_INVALID);
 }
 
-/* What the faces are for: people can be told apart, though poorly by pixels. The mean picture of a
- * person hides what changes from picture to picture; a picture is nearer to its own person's mean
- * more often than chance allows. */
+/* People must be distinguishable, but only poorly by pixels. The mean picture of a person averages
+ * out what changes between pictures. A picture must be nearest to its own person's mean more often
+ * than by chance. */
 static void people_differ_more_than_their_pictures(void **state)
 {
     enum { PERSONS = 12, PICTURES = 12 };
@@ -173,7 +173,7 @@ static void people_differ_more_than_their_pictures(void **state)
             right += nearest == p;
         }
     assert_true(right * 3 > asked);        /* chance is one in twelve */
-    assert_true(right * 100 < asked * 98); /* and pixels are not enough */
+    assert_true(right * 100 < asked * 98); /* pixels alone are not enough */
 }
 
 static void splits_hold_out_whole_persons(void **state)
@@ -234,7 +234,7 @@ static void batches_visit_everybody_once_an_epoch(void **state)
     }
     assert_int_equal(dataset_draw_batch(dataset, &split.train, 8, 0, 10, 1, batch, &err),
                      -ERR_INVALID);
-    /* More pictures than there are: every one comes before any comes again. */
+    /* More pictures than exist: each is used once before any is used again. */
     assert_int_equal(dataset_draw_batch(dataset, &split.train, 8, 0, 1, 10, batch, &err), 0);
     int uses[5] = {0};
     for (size_t i = 0; i < 10; i++)

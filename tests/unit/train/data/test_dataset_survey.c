@@ -1,6 +1,6 @@
-/* Looking at a data set once: what cannot be decoded is left out, counted and named, the same with
- * any number of threads; who has no picture left is left out; faces are cut where they were found.
- */
+/* Tests the survey of a data set: pictures that cannot be decoded are left out, counted and named,
+ * with the same result for any number of threads. People without a picture left are left out. Faces
+ * are cropped where they were found. */
 #include "train/data/dataset_survey.h"
 
 #include "base/mem.h"
@@ -112,10 +112,10 @@ static void faces_are_cut_where_they_were_found(void **state)
     snprintf(picture, sizeof(picture), "P5 %d %d 255\n", WIDTH, HEIGHT);
     size_t header = strlen(picture);
     memset(picture + header, 20, WIDTH * HEIGHT);
-    put("ada/1.pgm", picture, header + WIDTH * HEIGHT); /* nobody on it */
+    put("ada/1.pgm", picture, header + WIDTH * HEIGHT); /* no face */
     for (int y = TOP; y < TOP + SIDE; y++)
         memset(picture + header + y * WIDTH + LEFT, 220, SIDE);
-    put("ada/2.pgm", picture, header + WIDTH * HEIGHT); /* far from the middle */
+    put("ada/2.pgm", picture, header + WIDTH * HEIGHT); /* a face far from the middle */
     put_text("bright.xml", BRIGHT);
     _cleanup_free_ char *path = mem_printf("%s/bright.xml", root);
     _cleanup_(cleanup_face_finder) struct face_finder *finder = NULL;

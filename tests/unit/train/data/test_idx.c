@@ -1,4 +1,5 @@
-/* IDX files: plain and gzip, every kind of wrong file named, and what labels are called. */
+/* Tests IDX files: plain and gzip, every kind of invalid file with its message, and the names of
+ * labels. */
 #include "scratch_directory.h"
 
 #include "base/mem.h"
@@ -124,7 +125,8 @@ static void put_word(uint8_t *at, uint32_t word)
         at[i] = (uint8_t)(word >> (24 - 8 * i));
 }
 
-/* The largest picture is read, and a header that says one more is refused for what it says. */
+/* The largest picture is read. A header with one more pixel is rejected because of the size in
+ * it. */
 static void limits_hold_at_the_last_one(void **state)
 {
     (void)state;
@@ -150,7 +152,7 @@ static void limits_hold_at_the_last_one(void **state)
     }
     put_word(images + 4, IDX_PICTURES_MAX);
     assert_int_equal(idx_parse("x", images, size, labels, sizeof(labels), &idx, &err),
-                     -ERR_BAD_REQUEST); /* they are not there */
+                     -ERR_BAD_REQUEST); /* the pixels are missing */
     put_word(images + 4, IDX_PICTURES_MAX + 1);
     assert_int_equal(idx_parse("x", images, size, labels, sizeof(labels), &idx, &err),
                      -ERR_INVALID);
@@ -189,7 +191,8 @@ static void labels_have_names(void **state)
     assert_string_equal(idx_label_name(directory, 1, text, sizeof(text)), "dog");
     assert_string_equal(idx_label_name(directory, 2, text, sizeof(text)), "2");
     assert_string_equal(idx_label_name(directory, 7, text, sizeof(text)), "7");
-    static char names[(64 << 10) + 1] = "cat\ndog\n"; /* the largest such file, and a byte more */
+    /* The largest file of names, and one byte more. */
+    static char names[(64 << 10) + 1] = "cat\ndog\n";
     memset(names + 8, '\n', sizeof(names) - 8);
     put("LABELS", names, sizeof(names) - 1);
     assert_string_equal(idx_label_name(directory, 1, text, sizeof(text)), "dog");

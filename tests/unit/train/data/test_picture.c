@@ -1,5 +1,5 @@
-/* Pictures: what each decoder reads, how squares are cut and scaled, and what is refused with which
- * words. */
+/* Tests pictures: what each decoder reads, how squares are cropped and scaled, and what is rejected
+ * with which message. */
 #include "train/data/picture.h"
 #include "train/data/picture_internal.h"
 
@@ -46,7 +46,7 @@ static void pgm_and_ppm_are_read(void **state)
     assert_memory_equal(grey.pixels, "\x10\x20", 2);
     assert_int_equal(decode(ppm, sizeof(ppm) - 1, &colour), 0);
     assert_int_equal(colour.channels, 3);
-    assert_memory_equal(colour.pixels, "\xff\x00\x77", 3); /* 7 of 15 */
+    assert_memory_equal(colour.pixels, "\xff\x00\x77", 3); /* 0x77 is 7 of 15 */
 }
 
 static void png_comes_back_as_it_went(void **state)
@@ -150,7 +150,7 @@ static void formats_are_told_by_their_first_bytes(void **state)
 static void the_middle_square_is_cut_and_averaged(void **state)
 {
     (void)state;
-    /* 4 × 2: the outer columns are cut away. */
+    /* A picture of 4 × 2: the outer columns are cropped. */
     uint8_t pixels[] = {255, 10, 20, 255, 255, 30, 40, 255};
     struct picture picture = {.width = 4, .height = 2, .channels = 1, .pixels = pixels};
     uint8_t same[4], one, rgb[3];
@@ -168,7 +168,7 @@ static void the_middle_square_is_cut_and_averaged(void **state)
     uint8_t red[] = {255, 0, 0};
     struct picture colour = {.width = 1, .height = 1, .channels = 3, .pixels = red};
     cut_middle(&colour, 1, 1, &one);
-    assert_int_equal(one, 76); /* 0.299 of it */
+    assert_int_equal(one, 76); /* red has a weight of 0.299 */
     uint8_t larger[4 * 4 * 3];
     cut_middle(&colour, 4, 3, larger);
     assert_memory_equal(larger + 45, red, 3);
@@ -217,7 +217,7 @@ static void a_file_has_a_limit(void **state)
 {
     (void)state;
     static const char pixel[] = "P5\n1 1\n255\nx";
-    _cleanup_buf_ struct buf file; /* what follows a picture is not looked at */
+    _cleanup_buf_ struct buf file; /* bytes after a picture are ignored */
     _cleanup_(picture_release) struct picture picture = {0};
     buf_init(&file, PICTURE_FILE_MAX + 1);
     memcpy(buf_reserve(&file, PICTURE_FILE_MAX + 1), pixel, sizeof(pixel));
@@ -225,8 +225,8 @@ static void a_file_has_a_limit(void **state)
     expect_refusal(file.data, PICTURE_FILE_MAX + 1, ERR_TOO_LARGE, "at most 16 MiB");
 }
 
-/* A grey picture of 8×8 in so many scans: its mean first, then coefficients one by one, and each
- * of them again bit by bit. */
+/* Makes a grey picture of 8×8 in `count` scans: first its mean, then the coefficients one by one,
+ * and then each of them bit by bit. */
 static unsigned char *make_scans(int count, unsigned long *ret_size)
 {
     struct jpeg_compress_struct info;

@@ -1,5 +1,5 @@
-/* Ratings: what is read, what is refused and with which line, ids, and who is kept out of training.
- */
+/* Tests ratings: what is read, what is rejected and with which line, ids, and which ratings are
+ * held out of training. */
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/data/ratings.h"
@@ -74,7 +74,7 @@ static void an_id_may_be_any_text(void **state)
     assert_true(items[0].item == items[1].item);
     assert_true(items[2].user == INT64_MAX && items[2].item == -5);
     assert_true(items[3].user >= 0 && items[3].user != INT64_MAX);
-    /* The same in every process, or workers would train different rows. */
+    /* Must be the same in every process, or workers would train different rows. */
     assert_true(items[0].user == ratings_id("ada", 3));
     ratings_free(ratings);
 }
@@ -112,7 +112,7 @@ static void a_wrong_line_is_named(void **state)
     }
 }
 
-/* As in a file in UTF-16: the ids would be taken for others. */
+/* NUL bytes come from a file in UTF-16, whose ids would be misread. */
 static void a_nul_byte_is_refused(void **state)
 {
     static const char text[] = "1,2,3\n1,2\0,3\n";
@@ -130,7 +130,7 @@ static void a_line_has_a_limit(void **state)
     for (size_t over = 0; over < 2; over++) {
         size_t size = RATINGS_LINE_MAX + over;
         _cleanup_free_ char *line = mem_zalloc(size + 1);
-        memset(line, 'x', size); /* the name of somebody */
+        memset(line, 'x', size); /* a long user name */
         memcpy(line + size - strlen(rest), rest, strlen(rest));
         struct ratings *ratings = NULL;
         assert_int_equal(ratings_parse("r.csv", line, size, &ratings, NULL),
@@ -151,7 +151,8 @@ static void a_rating_has_limits(void **state)
         {"1,2,-1000001\n", false},
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        _cleanup_free_ char *text = mem_printf("1,2,3\n%s", rows[i].text); /* no heading is left */
+        /* The first row has no heading, so line 2 cannot be one. */
+        _cleanup_free_ char *text = mem_printf("1,2,3\n%s", rows[i].text);
         struct ratings *ratings = NULL;
         assert_int_equal(ratings_parse("r.csv", text, strlen(text), &ratings, NULL) == 0,
                          rows[i].fits);
@@ -209,7 +210,7 @@ static void a_tenth_is_kept_out_by_the_seed(void **state)
             j++;
         both += j < other.test_count && other.test[j] == first.test[i];
     }
-    assert_in_range(both, 100, 300); /* two draws share a tenth of a tenth by chance */
+    assert_in_range(both, 100, 300); /* by chance two draws share a tenth of a tenth */
     ratings_split_release(&first);
     ratings_split_release(&again);
     ratings_split_release(&other);

@@ -1,4 +1,5 @@
-/* Every epoch shows every sample once, in its own order, which depends only on the seed. */
+/* Tests that every epoch shows every sample once, in its own order, which depends only on the
+ * seed. */
 #include "base/mem.h"
 #include "train/data/shuffle.h"
 
@@ -40,7 +41,7 @@ static void the_seed_decides_alone(void **state)
     shuffle_init(&other, 6, COUNT);
     size_t different = 0;
     for (uint64_t i = 0; i < 3 * COUNT; i++) {
-        uint64_t there = 3 * COUNT - 1 - i; /* in whatever order it is asked */
+        uint64_t there = 3 * COUNT - 1 - i; /* asked in any order */
         size_t first = shuffle_at(&a, i);
         (void)shuffle_at(&b, there);
         assert_int_equal(shuffle_at(&b, i), first);

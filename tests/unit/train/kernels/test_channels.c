@@ -1,4 +1,4 @@
-/* Every function of the vector tables compared with plain loops in double, for each instruction set
+/* Tests every function of the vector tables against plain loops in double, for each instruction set
  * of this processor, with lengths that fill vectors and lengths that do not. */
 #include "random_floats.h"
 
@@ -18,11 +18,11 @@ _Static_assert(sizeof(struct kernels) == 14 * sizeof(void *), "one function is n
 
 enum { ROUNDS = 30 };
 
-/* x[rows][c] is a random tensor; `other` and `mask` are of its size, the vectors of c values. */
+/* x[rows][c] is a random tensor. `other` and `mask` have its size, the vectors have c values. */
 struct sample {
     size_t rows, count;
     int c;
-    float *x, *dy, *y; /* y as behind a rectifier */
+    float *x, *dy, *y; /* y is the output of a ReLU */
     float *a, *b, *d;
 };
 
@@ -65,7 +65,7 @@ static void check_sums(const struct kernels *k, const struct sample *s)
 {
     size_t c = (size_t)s->c;
     float *want[5], *got[5];
-    for (int i = 0; i < 5; i++) /* they are added to what is there */
+    for (int i = 0; i < 5; i++) /* the functions add to these values */
         want[i] = copy(s->d, c), got[i] = copy(s->d, c);
     for (size_t i = 0; i < c; i++) {
         double sum[5] = {0}, centre = (double)s->a[i];
@@ -192,8 +192,8 @@ static void bf16_is_the_nearest_upper_half(void **state)
         {0, 0},
         {1, 1},
         {-2.5f, -2.5f},
-        {1 + 0x1p-9f, 1}, /* below the middle of 1 and 1 + 2⁻⁷ */
-        {1 + 0x1p-8f, 1}, /* in the middle: to the even one */
+        {1 + 0x1p-9f, 1}, /* below the midpoint of 1 and 1 + 2⁻⁷ */
+        {1 + 0x1p-8f, 1}, /* at the midpoint: rounded to even */
         {1 + 0x3p-8f, 1 + 0x1p-6f},
         {-1 - 0x1.1p-8f, -1 - 0x1p-7f},
         {3e38f, 0x1.c4p127f},
@@ -207,7 +207,7 @@ static void bf16_is_the_nearest_upper_half(void **state)
     assert_true(isnan(bf16_value(bf16_round(NAN))));
 }
 
-/* The name of the first table, where the caller knows which processor this is. */
+/* The argument is the expected name of the first table, on a known processor. */
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], kernels_best()->name) != 0) {

@@ -1,4 +1,4 @@
-/* The fast depthwise convolution compared with its reference, on random shapes: strides, borders,
+/* Tests the fast depthwise convolution against its reference, on random shapes: strides, padding,
  * windows as large as the picture, odd numbers of channels. */
 #include "random_floats.h"
 
@@ -52,7 +52,7 @@ static void random_shapes_agree(void **state)
                                     .kernel = kernel,
                                     .stride = 1 + (int)rand_below(&rand, 3),
                                     .pad = (int)rand_below(&rand, (uint64_t)kernel)};
-        if (round % 5 == 0) { /* smaller than the window but for the border */
+        if (round % 5 == 0) { /* smaller than the window without the padding */
             s.pad = kernel - 1;
             s.h = s.w = 1 + (int)rand_below(&rand, 2);
         }

@@ -1,10 +1,11 @@
-/* Every way of convolving against its reference, on random shapes: strides, borders, odd channel
- * counts, windows larger and smaller than the stride; norms and pooling likewise. The functions
- * they are made of are in test_channels.c.
+/* Tests every convolution algorithm against its reference, on random shapes: strides, padding, odd
+ * numbers of channels, windows larger and smaller than the stride. Norms and pooling are tested
+ * likewise. test_channels.c tests the functions that they use.
  *
- *   test_train_kernels [NAME [BF16]]   on an emulated processor: fewer shapes, and the best table
- *                                      must be of this name, as the best way in bf16 of the other
- */
+ *   test_train_kernels [NAME [BF16]]
+ *
+ * With arguments it runs on an emulated processor and tests fewer shapes. The best table must be
+ * called NAME, and the best one for bf16 BF16. */
 #include "random_floats.h"
 
 #include "train/kernels/blas.h"
@@ -21,7 +22,7 @@
 
 static bool emulated, emulated_bf16;
 
-enum { PARTS = 3 }; /* of the work of packing weights */
+enum { PARTS = 3 }; /* number of parts in which weights are packed */
 
 static void check_conv(const struct conv_kernels *fast, const struct conv_kernels *ref,
                        const struct conv_shape *s, struct rand *rand)
@@ -41,7 +42,8 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_kernel
         d_in[i] = zero_floats(2 * conv_in_count(s));
         memcpy(d_in[i] + conv_in_count(s), d_in_before, conv_in_count(s) * sizeof(float));
         d_weights[i] = zero_floats(weights_count);
-        memcpy(d_weights[i], weights, weights_count * sizeof(float)); /* it must be added to */
+        /* The results must be added to these values. */
+        memcpy(d_weights[i], weights, weights_count * sizeof(float));
         const float *use = weights;
         if (i) {
             kernels->pack(s, weights, 0, 1, packed);
@@ -71,7 +73,7 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_kernel
 
 static void check_conv_everywhere(const struct conv_shape *s, struct rand *rand)
 {
-    if (emulated) { /* slowly: the one way that this processor is played for */
+    if (emulated) { /* emulation is slow, so only the algorithm of this processor is tested */
         if (kernels_best()->conv->fits(s))
             check_conv(kernels_best()->conv, &ref_conv_kernels, s, rand);
         if (emulated_bf16 && kernels_conv_bf16_at(0)->fits(s))
@@ -147,7 +149,7 @@ static void group_norm_agrees_with_its_reference(void **state)
         float *scale = random_floats(&rand, c), *shift = random_floats(&rand, c);
         float *scratch = random_floats(&rand, 6 * c);
         for (size_t i = 0; i < count; i++)
-            x[i] = x[i] * 3 + 50; /* a mean far from 0 must not eat the digits */
+            x[i] = x[i] * 3 + 50; /* a mean far from 0 must not cost precision */
         for (size_t k = 0; kernels_at(k); k++) {
             float *y[2], *dx[2], *saved[2], *d_scale[2], *d_shift[2];
             for (int i = 0; i < 2; i++) {
@@ -188,7 +190,7 @@ static void max_pool_agrees_with_its_reference(void **state)
         size_t count = (size_t)s.n * (size_t)s.h * (size_t)s.w * (size_t)s.c;
         size_t outs = (size_t)s.n * (size_t)pool_out_h(&s) * (size_t)pool_out_w(&s) * (size_t)s.c;
         float *in = random_floats(&rand, count), *out = zero_floats(outs);
-        for (size_t i = 0; i < count; i++) /* equal maxima, as behind a rectifier */
+        for (size_t i = 0; i < count; i++) /* equal maxima, as after a ReLU */
             in[i] = in[i] > 0 ? in[i] : 0;
         float *d_out = random_floats(&rand, outs), *before = random_floats(&rand, count);
         float *want = zero_floats(count), *got = zero_floats(count), *scratch = zero_floats(40);
@@ -216,7 +218,7 @@ static int threads_here(void)
     return count;
 }
 
-/* OpenBLAS does the products, with no threads of its own; where it is missing plain loops do. */
+/* OpenBLAS computes the products without its own threads. Without OpenBLAS plain loops do. */
 static void products_agree_with_their_reference(void **state)
 {
     struct rand rand;
@@ -254,7 +256,8 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_agree_with_their_reference), /* first: it loads OpenBLAS */
+        /* Must be first: it loads OpenBLAS. */
+        cmocka_unit_test(products_agree_with_their_reference),
         cmocka_unit_test(convolutions_agree_on_random_shapes),
         cmocka_unit_test(convolutions_agree_on_the_shapes_of_models),
         cmocka_unit_test(a_shape_with_odd_channels_is_left_to_blas),

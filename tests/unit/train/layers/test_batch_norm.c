@@ -1,4 +1,4 @@
-/* Batch norm in parts, on random shapes, compared with the reference for the whole batch. */
+/* Tests batch norm in parts, on random shapes, against the reference for the whole batch. */
 #include "random_floats.h"
 
 #include "train/kernels/kernels.h"
@@ -39,7 +39,7 @@ static void in_parts(const struct kernels *k, const struct batch_norm_shape *s, 
           *back = zero_floats(stride), *scratch = zero_floats(3 * c);
     struct batch_norm_shape part[PARTS_MAX + 1];
     size_t at[PARTS_MAX + 1] = {0};
-    for (int i = 0; i <= parts; i++) { /* the last one has no samples */
+    for (int i = 0; i <= parts; i++) { /* the last part has no samples */
         part[i] = *s;
         part[i].n = i < parts ? s->n / parts + (i < s->n % parts) : 0;
         at[i] = i ? at[i - 1] + (size_t)part[i - 1].n * sample : 0;
@@ -80,7 +80,7 @@ static void parts_agree_with_the_reference(void **state)
         bool accumulate = round % 3 == 0;
         float *x = random_floats(&rand, count), *dy = random_floats(&rand, count),
               *scale = random_floats(&rand, c), *shift = random_floats(&rand, c);
-        for (size_t i = 0; i < count; i++) /* a mean far from 0 must not eat the digits */
+        for (size_t i = 0; i < count; i++) /* a mean far from 0 must not cost precision */
             x[i] = x[i] * 3 + 50 + (float)(i / s.rows / c);
         struct results want = results_new(count, c, dy);
         ref_batch_norm_forward(&s, x, scale, shift, want.y, want.mean, want.variance);

@@ -1,5 +1,5 @@
-/* Bags of ids: the fast version compared with the reference on random shapes, gradients compared
- * with finite differences, refused input, and a classifier of bags of words that learns a known
+/* Tests bags of ids: the fast version against the reference on random shapes, gradients against
+ * finite differences, rejected input, and a classifier of bags of words that learns a known
  * answer. */
 #include "random_floats.h"
 
@@ -16,7 +16,8 @@
 
 enum { BAGS_MAX = 12, IDS_MAX = 9 };
 
-/* A batch of its own memory, with empty bags, and ids that come again in one bag and in others. */
+/* A batch with its own memory. It has empty bags, and ids that appear several times in one bag and
+ * in other bags. */
 struct batch {
     struct embedding_bags bags;
     size_t offsets[BAGS_MAX + 1];
@@ -170,8 +171,8 @@ static void wrong_bags_are_refused(void **state)
     assert_int_equal(bag->touched, 0); /* no bag at all */
 }
 
-/* Half of the words speak for one class, half for the other; the majority decides. In the end each
- * word alone is judged right, though no sentence was ever of one word. */
+/* Half of the words stand for one class, half for the other, and the majority decides. In the end
+ * each single word is classified correctly, although no training sentence had only one word. */
 static void bags_of_words_are_classified(void **state)
 {
     enum { WORDS = 40, WIDTH = 6, BATCH = 32, LENGTH = 5, STEPS = 300 };

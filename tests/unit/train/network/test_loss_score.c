@@ -1,4 +1,4 @@
-/* Losses on one number: their values, and their derivatives compared with finite differences. */
+/* Tests losses on one number: their values, and their derivatives against finite differences. */
 #include "train/network/loss_score.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The softmax loss compared with its definition in long double, its gradient with finite
- * differences, and sums that do not depend on how a batch is shared. */
+/* Tests the softmax loss against its definition in long double, its gradient against finite
+ * differences, and that its sums do not depend on how a batch is shared. */
 #include "random_floats.h"
 
 #include "train/network/loss_softmax.h"

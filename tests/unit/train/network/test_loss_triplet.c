@@ -1,5 +1,5 @@
-/* The triplet loss: its gradient compared with finite differences in double, mining compared with a
- * slow search, and degenerate batches. */
+/* Tests the triplet loss: its gradient against finite differences in double, mining against a slow
+ * search, and degenerate batches. */
 #include "random_floats.h"
 
 #include "train/network/loss_triplet.h"
@@ -21,7 +21,7 @@ static double distance(const double *x, int i, int j)
     return sum;
 }
 
-/* As the header says it, in double, without cleverness. */
+/* The definition in the header, in double and without optimizations. */
 static double slow_loss(const struct triplet_config *config, const double *x, const int *labels,
                         int n)
 {
@@ -107,7 +107,7 @@ static void large_batches_are_searched_to_their_end(void **state)
     float *x = random_floats(&rand, MANY * DIM), *d = random_floats(&rand, MANY * DIM);
     double exact[MANY * DIM];
     for (int i = 0; i < MANY; i++)
-        labels[i] = i % (MANY / 3); /* one person's pictures are far apart */
+        labels[i] = i % (MANY / 3); /* the pictures of one person are far apart in the batch */
     for (int i = 0; i < MANY * DIM; i++)
         exact[i] = (double)x[i];
     for (int mining = 0; mining < 2; mining++) {

@@ -1,4 +1,4 @@
-/* Metrics of pairs and of scores compared with counting by hand, and ties. */
+/* Tests metrics of pairs and of scores against plain counting, and ties. */
 #include "random_floats.h"
 
 #include "train/network/metrics.h"
@@ -68,7 +68,7 @@ static void vectors_are_paired_and_their_nearest_found(void **state)
     struct metrics m = metrics_of_vectors(vectors, labels, 5, 2);
     assert_int_equal(m.same, 4);
     assert_int_equal(m.different, 6);
-    assert_true(fabs(m.nearest - 0.8) < 1e-12); /* the last one lies nearest to a stranger */
+    assert_true(fabs(m.nearest - 0.8) < 1e-12); /* the last picture is nearest to a stranger */
 }
 
 static void the_curve_goes_from_corner_to_corner(void **state)
@@ -87,7 +87,7 @@ static void the_curve_goes_from_corner_to_corner(void **state)
     assert_float_equal(points[3].threshold, 0.3, 1e-6);
     assert_true(metrics_roc(pairs, 5, points, 3) <= 3);
     assert_float_equal(points[0].same, 0, 0);
-    assert_int_equal(metrics_roc(pairs, 1, points, 16), 0); /* one kind alone */
+    assert_int_equal(metrics_roc(pairs, 1, points, 16), 0); /* only one kind of pair */
 }
 
 int main(void)

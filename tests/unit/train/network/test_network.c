@@ -1,5 +1,5 @@
-/* The gradient of every layer, in a network, compared with finite differences of a loss that is a
- * fixed random sum of the outputs; and the rules of building. */
+/* Tests the gradient of every layer, in a network, against finite differences of a loss that is a
+ * fixed random sum of the outputs. Also tests the rules for building a network. */
 #include "random_floats.h"
 
 #include "train/network/network.h"
@@ -18,7 +18,7 @@ struct bench {
     struct network *network;
     struct network_tape *tape;
     struct network_workspace *workspace;
-    float *input, *weight; /* of the outputs in the loss */
+    float *input, *weight; /* `weight`: weights of the outputs in the loss */
 };
 
 static void bench_start(struct bench *bench, struct shape shape)
@@ -35,7 +35,7 @@ static void bench_finish(struct bench *bench, struct shape shape, uint64_t seed)
     params_initialise(bench->params, seed);
     struct rand rand;
     rand_init(&rand, seed);
-    /* Off the neat starting values, so that scales and shifts count. */
+    /* Changes the initial values, so that scales and shifts have an effect. */
     for (size_t i = 0; i < bench->params->floats; i++)
         bench->params->values[i] += 0.1f * (float)rand_normal(&rand);
     bench->tape = network_tape_new(bench->network, SAMPLES);
@@ -66,7 +66,7 @@ static double loss_of(struct bench *bench)
     return loss;
 }
 
-/* A kink of a rectifier or a maximum inside the step spoils a single difference, never many. */
+/* A kink of a ReLU or a maximum within the step spoils a single difference, but never many. */
 static void check_gradients(struct bench *bench)
 {
     (void)loss_of(bench);
@@ -159,7 +159,7 @@ static void gradient_of_biases_and_dropout(void **state)
         bench_start(&bench, shape);
         int x = network_conv(bench.network, "conv1", NETWORK_INPUT, round % 2 ? 16 : 6, 5, 1);
         int y = network_bias(bench.network, "bias1", x, true);
-        /* x is read twice: the second to come back adds its gradient */
+        /* `x` has two readers: the second one in the backward pass adds its gradient. */
         int z = network_bias(bench.network, "bias2", x, round < 2);
         x = network_add_relu(bench.network, "add", y, z);
         x = network_max_pool(bench.network, "pool", x, 2, 2);
@@ -175,7 +175,7 @@ static void gradient_of_biases_and_dropout(void **state)
     }
 }
 
-/* Which of the values survive, one bit each, of a network that is nothing but dropout on ones. */
+/* Returns which values survive in a network that only applies dropout to ones, as 1 or 0 each. */
 static void survivors(float rate, const struct layer_draw *draw, int n, float *ret)
 {
     struct bench bench = {0};
@@ -246,7 +246,7 @@ static void gradient_of_batch_norm(void **state)
         x = network_conv(bench.network, "conv2", x, 6, 3, 2);
         network_batch_norm(bench.network, "last", x, false);
         bench_finish(&bench, shape, (uint64_t)(60 + round));
-        if (round < 2) /* else with running statistics, which are constants */
+        if (round < 2) /* otherwise with running statistics, which are constants */
             network_tape_draw(bench.tape, &(struct layer_draw){.step = 1});
         check_gradients(&bench);
         bench_release(&bench);
@@ -261,13 +261,13 @@ static void gradient_of_residual_blocks(void **state)
     struct network *network = bench.network;
     int x = network_conv(network, "stem", NETWORK_INPUT, 16, 3, 1);
     x = network_group_norm(network, "stem.norm", x, 4, true);
-    /* identity */
+    /* A block with an identity shortcut. */
     int y = network_conv(network, "a.conv1", x, 16, 3, 1);
     y = network_group_norm(network, "a.norm1", y, 2, true);
     y = network_conv(network, "a.conv2", y, 16, 3, 1);
     y = network_group_norm(network, "a.norm2", y, 2, false);
     x = network_add_relu(network, "a.add", y, x);
-    /* with a step down, and a projection beside it */
+    /* A block with stride 2 and a projection shortcut. */
     y = network_conv(network, "b.conv1", x, 32, 3, 2);
     y = network_group_norm(network, "b.norm1", y, 2, false);
     int z = network_conv(network, "b.project", x, 32, 1, 2);

@@ -1,4 +1,5 @@
-/* Optimizers reach the minimum of a parabola and follow their formulas; schedules rise and fall. */
+/* Tests that optimizers reach the minimum of a parabola and follow their formulas, and that
+ * learning rate schedules rise and fall. */
 #include "random_floats.h"
 
 #include "train/network/optimizer.h"
@@ -93,13 +94,13 @@ static void a_long_gradient_is_shortened_as_a_whole(void **state)
     params_clear_gradients(params);
     params_gradient(params, 0)[2] = 3;
     params_gradient(params, 1)[0] = -4;
-    assert_true(optimizer_clip(params, 0) == 0); /* off: nobody measures */
-    assert_true(optimizer_clip(params, 5) == 5); /* just long enough */
+    assert_true(optimizer_clip(params, 0) == 0); /* off: the norm is not computed */
+    assert_true(optimizer_clip(params, 5) == 5); /* the norm is exactly the limit */
     assert_true(params_gradient(params, 1)[0] == -4);
     assert_true(optimizer_clip(params, 1) == 5);
     assert_true(fabsf(params_gradient(params, 0)[2] - 0.6f) < 1e-6f);
     assert_true(fabsf(params_gradient(params, 1)[0] + 0.8f) < 1e-6f);
-    params_gradient(params, 0)[0] = INFINITY; /* nothing to save: the loss will tell */
+    params_gradient(params, 0)[0] = INFINITY; /* cannot be clipped: the loss will show it */
     optimizer_clip(params, 1);
     assert_true(fabsf(params_gradient(params, 0)[2] - 0.6f) < 1e-6f);
     params_free(params);

@@ -1,6 +1,6 @@
-/* Our network, losses and optimizers compared with PyTorch's numbers. tests/oracle/make_numbers.py
- * made them with the same small network, the same pictures and the same initial values. Run with
- * the path of numbers.txt. */
+/* Tests our network, losses and optimizers against PyTorch's numbers. tests/oracle/make_numbers.py
+ * made them with the same small network, pictures and initial values. Run with the path of
+ * numbers.txt. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "train/network/loss_softmax.h"
@@ -25,13 +25,13 @@ enum { INPUTS = BATCH * SIDE * SIDE * CHANNELS };
 static const uint8_t LABELS[BATCH] = {0, 0, 1, 1, 2, 2, 3, 3};
 static const float WEIGHT_DECAY = 0.01f, MARGIN = 0.4f;
 
-/* Of float32 and of sums whose bits do not depend on their order; relative to the mean magnitude.
- */
+/* The tolerances, relative to the mean magnitude: float32, and sums whose bits do not depend on
+ * their order. */
 static const double CLOSE = 1e-3, CLOSE_LOSS = 1e-4;
 
 static const char *path;
 
-/* The same in make_numbers.py. */
+/* The same formula as in make_numbers.py. */
 static float formula(uint32_t i, uint32_t salt)
 {
     uint32_t x = i * 2654435761u + salt * 40503u + 12345u;
@@ -103,7 +103,7 @@ static void run_begin(struct run *run, const char *loss, const char *optimizer)
     set_first_values(run->params);
     network_pack(run->network);
     run->optimizer = optimizer_new(run->kind, WEIGHT_DECAY, run->params);
-    /* Two parts: what looks at the whole batch must look at both. */
+    /* There are two parts, so that layers with batch statistics must use both. */
     struct team_options team = {.network = run->network,
                                 .params = run->params,
                                 .samples = BATCH,
@@ -123,7 +123,7 @@ static void run_end(struct run *run)
     params_free(run->params);
 }
 
-/* The loss; gradients are there afterwards. */
+/* Returns the loss, and computes the gradients. */
 static double run_gradient(struct run *run, uint64_t step)
 {
     struct layer_draw draw = {.seed = 1, .step = step};
@@ -159,7 +159,7 @@ static void expect(const char *line, double want, double got, double allowed)
         fail_msg("%.9g is not %.9g: %s", got, want, line);
 }
 
-/* Numbers of one line: sum, sum of magnitudes, and the first values. */
+/* Compares a tensor with the numbers of one line: sum, sum of magnitudes, and the first values. */
 static void expect_tensor(const char *line, const char *numbers, const float *tensor, size_t count)
 {
     double sum = 0, magnitude = 0, want[2 + FIRST] = {0};
@@ -189,7 +189,7 @@ static const float *find(const struct params *params, const char *name, const fl
     return NULL;
 }
 
-/* A line of the file, in the order in which it was written. */
+/* Handles one line of the file. The lines must come in the order in which they were written. */
 static void take_line(struct run *run, const char *line, size_t *checked)
 {
     char kind[16], name[64];
@@ -216,7 +216,7 @@ static void take_line(struct run *run, const char *line, size_t *checked)
         expect_tensor(line, numbers, tensor, count);
     } else {
         assert_string_equal(kind, "value");
-        if (str_eq(name, run->params->entries[0].name)) /* the first of them */
+        if (str_eq(name, run->params->entries[0].name)) /* the first parameter of a step */
             run_step(run, STEPS);
         const float *tensor = find(run->params, name, run->params->values, &count);
         expect_tensor(line, numbers, tensor, count);

@@ -1,5 +1,5 @@
-/* A checkpoint that was written can be read; one that is damaged, truncated or of another shape is
- * refused with a sentence; old checkpoints are removed. */
+/* Tests checkpoints: a written one can be read, a damaged, truncated or unfitting one is rejected
+ * with a message, and old ones are removed. */
 #include "random_floats.h"
 #include "scratch_directory.h"
 
@@ -95,7 +95,8 @@ static void another_shape_is_refused(void **state)
     params_free(params), params_free(other);
 }
 
-/* Every byte counts: magic, version, size and text of the header, padding, values, slots, CRC. */
+/* A change of any byte is detected: magic, version, size and text of the header, padding, values,
+ * slots, CRC. */
 static void damage_is_found(void **state)
 {
     char path[128];
@@ -196,7 +197,7 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     params_free(params);
 }
 
-/* A file without values whose header is `start` and blanks up to so many bytes. */
+/* Parses a file without values whose header is `start`, padded with blanks to `size` bytes. */
 static int parse_header(const char *start, size_t size, struct err *err)
 {
     enum { PREFIX = 16, ALIGN = 64, TRAILER = 4 };

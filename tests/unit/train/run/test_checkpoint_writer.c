@@ -1,6 +1,6 @@
-/* Checkpoints in the background: the last one is on disk at any speed of the disk, a checkpoint
- * holds the state of the moment at which it was put, and a failed write is reported, leaves nothing
- * behind and stops nothing. */
+/* Tests checkpoints in the background: the last one is on disk at any speed of the disk, a
+ * checkpoint has the state of the moment at which it was put, and a failed write is reported,
+ * leaves nothing behind and stops nothing. */
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/run/checkpoint_writer.h"
@@ -55,7 +55,7 @@ static int tear_down(void **state)
     return file_remove_tree(directory, NULL);
 }
 
-/* All values are the step, all slots minus the step. */
+/* Sets all values to the step and all slots to minus the step, and puts a checkpoint. */
 static void put(struct fixture *fixture, uint64_t step)
 {
     for (size_t i = 0; i < fixture->params->floats; i++)
@@ -107,13 +107,13 @@ static void the_last_one_is_there(void **state)
     assert_int_equal(news.failed, 0);
     assert_int_equal(news.good, PUTS);
     assert_good(PUTS);
-    assert_int_equal(files_in(directory), news.written < 2 ? 1 : 2); /* and nothing beside */
+    assert_int_equal(files_in(directory), news.written < 2 ? 1 : 2); /* no other files */
     checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.written + news.replaced, 0);
     assert_int_equal(news.good, PUTS);
 }
 
-/* And it is what was there when it was put, whatever the next step makes of it. */
+/* The checkpoint has the state from when it was put, even if the next step changes it. */
 static void what_is_under_way_is_finished(void **state)
 {
     struct fixture *fixture = *state;
@@ -148,7 +148,7 @@ static void assert_failure(struct fixture *fixture, uint64_t step, const char *r
     assert_string_equal(news.error.message, expected);
 }
 
-/* As a full disk: some of it can be written, the rest not. */
+/* Like a full disk: a part can be written, the rest cannot. */
 static void a_full_disk_is_told_and_passes(void **state)
 {
     struct fixture *fixture = *state;

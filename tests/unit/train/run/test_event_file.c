@@ -1,4 +1,4 @@
-/* Event files compared with bytes that another program made from the published format. */
+/* Tests event files against bytes that another program made from the published format. */
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/run/event_file.h"
@@ -17,7 +17,8 @@
 
 #include <cmocka.h>
 
-/* Of 2023-11-14 22:13:20.250; "resumed" is after step 120; the scalars are of step 300. */
+/* The records of 2023-11-14 22:13:20.250. "resumed" is after step 120; the scalars are of step
+ * 300. */
 static const char VERSION[] =
     "1800000000000000a37f4b220900001040fc54d9411a0d627261696e2e4576656e743a32338d2fe9";
 static const char RESUMED[] = "0f000000000000006d532b090900001040fc54d94110793a02080158a6cc1e";
@@ -38,7 +39,7 @@ static int remove_directory(void **state)
     return file_remove_tree(directory, NULL);
 }
 
-/* The only file of the directory, as hexadecimal digits. */
+/* Returns the only file of the directory, as hexadecimal digits. The caller frees it. */
 static char *read_file(void)
 {
     char *hex = NULL;

@@ -1,6 +1,6 @@
-/* The checkpoints of a run, with a model of a few numbers: it is resumed from the newest complete
- * checkpoint, a failing disk costs warnings and not the run, and only a last checkpoint that cannot
- * be written is an error. */
+/* Tests the checkpoints of a run, with a model of a few numbers: it is resumed from the newest
+ * complete checkpoint, a failing disk causes warnings and does not end the run, and only a failure
+ * to write the last checkpoint is an error. */
 #include "scratch_directory.h"
 
 #include "base/mem.h"
@@ -22,13 +22,14 @@
 
 #include <cmocka.h>
 
-/* Every value is the number of steps that it has seen. */
+/* A model in which every value is the number of steps so far. */
 struct counting {
     struct params *params;
     struct optimizer *optimizer;
     struct run_state *state;
     uint64_t hide_at; /* the step at which the directory disappears; 0: never */
-    bool comes_back;  /* it comes back once that was noticed; the run is then asked to stop */
+    /* The directory comes back once its loss was noticed, and the run is then asked to stop. */
+    bool comes_back;
     volatile sig_atomic_t stop;
     uint64_t stop_at;
     uint64_t lose_at;          /* the step at which a worker is lost; 0: never */
@@ -54,10 +55,10 @@ static int find_again(struct reducer *reducer, struct err *err)
     if (!counting->cannot_form)
         return 0;
     counting->stop = 1;
-    return err_set(err, counting->cannot_form, "nobody is there");
+    return err_set(err, counting->cannot_form, "the other workers are missing");
 }
 
-/* At once, whatever is being written there. */
+/* Hides or restores the directory in one step, even while a file is written there. */
 static void hide_directory(bool hidden)
 {
     _cleanup_free_ char *elsewhere = mem_printf("%s.away", directory);
@@ -181,7 +182,7 @@ static void a_run_goes_on_where_it_stopped(void **state)
     struct fit_loop_result result;
     _cleanup_free_ char *said = run(&first, 10, 0, &result, NULL);
     assert_true(result.stopped);
-    assert_int_equal(result.last, 4); /* the step after is the one that tells all */
+    assert_int_equal(result.last, 4); /* all workers learn of the stop in the step after it */
     assert_true(has_checkpoint(4));
     assert_non_null(strstr(said, "stopped after step 4; the next run goes on from there\n"));
     _cleanup_free_ char *more = run(&second, 10, 0, &result, NULL);
@@ -232,13 +233,13 @@ static void a_last_one_that_fails_is_an_error(void **state)
     assert_non_null(strstr(err.message, "step-00000005.ckpt': No such file or directory; the model "
                                         "itself was written"));
     hide_directory(false);
-    /* Asked to end, there is no model: then it is the end at once. */
+    /* A run that is asked to stop and has no checkpoint ends at once. */
     struct counting stopped = {.hide_at = 7, .stop_at = 7};
     free(run(&stopped, 100, -ERR_NOT_FOUND, &result, &err));
     hide_directory(false);
 }
 
-/* The good checkpoint is not replaced, and a run is not resumed from a diverged one. */
+/* The last good checkpoint is not replaced, and a run is not resumed from a diverged one. */
 static void what_ran_away_is_not_kept(void **state)
 {
     struct counting spoiled = {.spoil_at = 4};
@@ -380,7 +381,7 @@ static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
     assert_non_null(strstr(said, expected));
 }
 
-/* The stop is requested at the very step that fails, or during the wait for the others. */
+/* The stop is requested at the step that fails, or during the wait for the other workers. */
 static void what_was_done_is_kept_when_all_ends_at_once(void **state)
 {
     const struct counting ends[] = {
@@ -412,8 +413,7 @@ static void a_worker_that_does_not_answer_is_lost_like_any_other(void **state)
     assert_non_null(strstr(said, "lost worker 1; the others go on\n"));
 }
 
-/* The file may be complete, and readable a moment later. A link to itself stands for a failing
- * disk. */
+/* The file may be complete and readable a moment later. A link to itself plays a failing disk. */
 static void one_that_cannot_be_read_is_not_taken_for_damaged(void **state)
 {
     struct counting counting = {0}, again = {0};
@@ -429,7 +429,7 @@ static void one_that_cannot_be_read_is_not_taken_for_damaged(void **state)
     assert_true(has_checkpoint(6));
 }
 
-/* Another worker has trained already: its state is taken over unchanged. */
+/* Another worker has trained already, so its state is taken over unchanged. */
 static int gather_from_another(struct reducer *reducer, const float *own, size_t count, float *all,
                                struct err *err)
 {

@@ -1,6 +1,6 @@
-/* The worker that writes for a run locks the model directory, also as the successor of another, and
- * unlocks it when another worker writes: with a model of a few numbers, and a group that only sets
- * the rank. */
+/* Tests the lock of the model directory. The worker that writes for a run takes it, also as the
+ * successor of another worker, and releases it when another worker writes. The model has a few
+ * numbers, and the group only sets the rank. */
 #include "scratch_directory.h"
 
 #include "base/mem.h"
@@ -29,9 +29,9 @@ struct worker {
     bool lost;
     int claim;
     uint64_t others_at; /* another worker has trained up to this step; 0: there is none */
-    int *frees;         /* closed at step `frees_at` */
+    int *frees;         /* a lock to close at step `frees_at` */
     uint64_t frees_at;
-    int claims[STEPS + 1]; /* at each step */
+    int claims[STEPS + 1]; /* the lock at each step; -1: none */
     struct params *params;
 };
 
@@ -207,7 +207,7 @@ static void one_of_this_run_that_is_only_stopped_is_no_obstacle(void **state)
     assert_true(has_checkpoint(STEPS));
     assert_int_equal(result.unsaved.code, 0);
     assert_int_equal(occurrences(said, "still holds the lock on '"), 1);
-    assert_true(worker.claim >= 0); /* its own as soon as it was free */
+    assert_true(worker.claim >= 0); /* it takes the lock as soon as it is free */
     close(worker.claim);
 }
 
@@ -218,7 +218,7 @@ static void another_run_is_not_written_over(void **state)
     int other = -1;
     assert_int_equal(model_dir_claim(directory, OTHER_RUN, &other, NULL), 0);
     _cleanup_free_ char *said = run(&worker, &result);
-    assert_int_equal(result.last, STEPS); /* and yet it is not the end */
+    assert_int_equal(result.last, STEPS); /* the run does not end because of it */
     assert_int_equal(result.unsaved.code, ERR_CONFLICT);
     assert_non_null(strstr(said, "' is in use by process "));
     assert_false(has_checkpoint(STEPS));

@@ -1,4 +1,5 @@
-/* Versions of a model: numbered upwards, whole or not there, the newest whole one is found. */
+/* Tests versions of a model: numbered in ascending order, complete or absent, and the newest
+ * complete one is found. */
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/run/model_versions.h"
@@ -96,7 +97,7 @@ static void what_is_no_version_is_passed_over(void **state)
     }
     assert_int_equal(model_versions_newest(exports, "m", INT64_MAX, &version, path, NULL), 0);
     assert_int_equal(version, 5);
-    assert_int_equal(publish(5, "ten"), 10); /* 9 is taken, by whatever it is */
+    assert_int_equal(publish(5, "ten"), 10); /* 9 is taken by another file */
 }
 
 static void a_failed_one_leaves_nothing(void **state)
@@ -120,7 +121,7 @@ static void what_a_killed_one_left_is_removed_later(void **state)
     struct utimbuf old = {.actime = 1000, .modtime = 1000};
     assert_int_equal(utime(left, &old), 0);
     publish(1100, "two");
-    assert_true(file_exists(left)); /* it may still be at work */
+    assert_true(file_exists(left)); /* its writer may still be working */
     publish(10000, "three");
     assert_false(file_exists(left));
 }

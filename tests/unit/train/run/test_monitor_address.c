@@ -1,4 +1,4 @@
-/* The texts that --monitor accepts, and the address and port that they mean. */
+/* Tests the texts that --monitor accepts, and the address and port that they mean. */
 #include "base/mem.h"
 #include "train/run/monitor_address.h"
 
@@ -13,7 +13,7 @@ static void addresses_are_parsed(void **state)
 {
     static const struct {
         const char *text, *address;
-        int port; /* -1: off, -2: refused */
+        int port; /* -1: off, -2: rejected */
     } ROWS[] = {
         {"9100", "", 9100},
         {":9100", "", 9100},

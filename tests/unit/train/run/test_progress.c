@@ -1,4 +1,4 @@
-/* Progress in its three forms, with times given by the test. */
+/* Tests progress in its three forms, with times given by the test. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "train/run/progress.h"

@@ -1,5 +1,5 @@
-/* What a run says reaches everybody who listens, and only from the worker that speaks; files that
- * cannot be written cost a sentence. */
+/* Tests the log of a run: its lines reach all outputs, and only from the worker that logs for the
+ * run. A file that cannot be written costs one warning. */
 #include "scratch_directory.h"
 
 #include "base/mem.h"
@@ -133,7 +133,7 @@ static void who_does_not_speak_only_answers(void **state)
     end(&heard);
 }
 
-/* What the worker before it said of steps 3 and 4 stays. */
+/* The events of the former worker for steps 3 and 4 are kept. */
 static void who_takes_over_begins_there(void **state)
 {
     struct run_log_options options = {.events_dir = directory};

@@ -1,5 +1,5 @@
-/* What is kept of a run comes back, whatever a crash left of it, and its report says so: numbers of
- * a known history, names that would be markup, and curves with round axes. */
+/* Tests the history of a run, which can be read after any crash, and its report: numbers of a known
+ * history, names that look like markup, and curves with round axes. */
 #include "scratch_directory.h"
 
 #include "base/mem.h"
@@ -67,7 +67,8 @@ static void a_history_is_appended_to(void **state)
     assert_int_equal(json_get_int(json_element(lines, 4), "step", 0), 5);
 }
 
-/* Wherever a crash cut the last line, what was there before and what comes after is read. */
+/* If a crash has truncated the last line at any byte, the lines before and after it are still
+ * read. */
 static void a_line_cut_off_is_passed_over(void **state)
 {
     static const char LINE[] = "{\"step\":2,\"loss\":0.5}";
@@ -88,7 +89,7 @@ static void a_line_cut_off_is_passed_over(void **state)
     }
 }
 
-/* No room for a whole line: none of it stays. */
+/* If there is no room for a whole line, no part of it stays. */
 static void half_a_line_is_taken_back(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -122,7 +123,7 @@ static struct json *document_of(struct arena *arena, const char *const *texts, s
     return run_report_document(arena, lines);
 }
 
-/* A report shows so many events and points, whatever a run has of them. */
+/* A report shows a limited number of events and points. */
 static void a_report_has_limits(void **state)
 {
     enum { EVENTS = 500, POINTS = 2000 };
@@ -135,7 +136,7 @@ static void a_report_has_limits(void **state)
         json_append(lines, line);
         if (i < EVENTS - 1)
             continue;
-        document = json_get(run_report_document(arena, lines), "events"); /* the last ones */
+        document = json_get(run_report_document(arena, lines), "events"); /* only the last ones */
         assert_int_equal(json_count(document), EVENTS);
         assert_int_equal(json_get_int(document->first, "step", -1), i - EVENTS + 1);
         assert_int_equal(json_get_int(document->last, "step", -1), i);
@@ -148,7 +149,7 @@ static void a_report_has_limits(void **state)
         if (i < POINTS - 1)
             continue;
         document = json_get(run_report_document(arena, lines), "points");
-        assert_int_equal(json_count(document), i < POINTS ? i : POINTS / 2); /* every other */
+        assert_int_equal(json_count(document), i < POINTS ? i : POINTS / 2); /* every second one */
         assert_int_equal(json_get_int(document->last, "step", -1), i);
     }
 }
@@ -182,13 +183,13 @@ static void a_history_has_a_limit(void **state)
     struct json *lines = NULL;
     size_t unread;
     add_lines(1, 3);
-    assert_int_equal(truncate(path, RUN_HISTORY_MAX), 0); /* its end is no text, and not read */
+    assert_int_equal(truncate(path, RUN_HISTORY_MAX), 0); /* the end is no text, and is not read */
     assert_int_equal(json_count(read_lines(arena, &unread)), 3);
     assert_int_equal(truncate(path, RUN_HISTORY_MAX + 1), 0);
     assert_true(run_history_read(arena, directory, &lines, &unread, &err) < 0);
 }
 
-/* Two runs: the first got to step 3 but only step 2 was saved, and the second did it again. */
+/* Two runs: the first reached step 3, but only step 2 was saved, and the second repeated step 3. */
 static const char *const TWO_RUNS[] = {
     "{\"event\":\"begin\",\"first\":0,\"steps\":4,\"model\":\"face\",\"unit\":\"images\","
     "\"options\":"
@@ -227,7 +228,7 @@ static void a_resumed_run_is_one_run(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_true(json_number(json_get(json_element(points, i), "loss"), 0) == 4.0 - (double)i);
     struct json *events = json_get(document, "events");
-    assert_int_equal(json_count(events), 10); /* of two checkpoints in a row the last */
+    assert_int_equal(json_count(events), 10); /* only the last of two consecutive checkpoints */
     assert_int_equal(json_get_int(json_element(events, 2), "step", 0), 2);
 }
 
@@ -256,8 +257,8 @@ static void the_page_shows_it_and_escapes_it(void **state)
             fail_msg("no '%s' in:\n%s", PARTS[i], html.data);
     assert_null(strstr(html.data, "<script"));
     assert_null(strstr(html.data, "<b>"));
-    assert_null(strstr(html.data, "http"));     /* nothing from elsewhere */
-    assert_null(strstr(html.data, "--events")); /* not given */
+    assert_null(strstr(html.data, "http"));     /* no external resources */
+    assert_null(strstr(html.data, "--events")); /* the option was not given */
 }
 
 static void nothing_is_a_report_as_well(void **state)
@@ -310,7 +311,7 @@ static void curves_that_cannot_be_drawn_are_left_out(void **state)
     }
 }
 
-/* From the log to the files. */
+/* The log writes the history and the report. */
 static void a_log_leaves_a_report(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -337,7 +338,7 @@ static void a_log_leaves_a_report(void **state)
     size_t unread, opened = 0;
     JSON_EACH (line, read_lines(arena, &unread))
         opened += json_get_bool(line, "opened", false);
-    assert_int_equal(opened, 2); /* the pauses before them are no work */
+    assert_int_equal(opened, 2); /* the pauses before them do not count as work */
     _cleanup_free_ char *json_path = mem_printf("%s/report.json", directory);
     _cleanup_free_ char *html_path = mem_printf("%s/report.html", directory);
     _cleanup_buf_ struct buf text;

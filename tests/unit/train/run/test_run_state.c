@@ -1,5 +1,5 @@
-/* Where a run is: what was told is what is seen, from another thread as well, and what nobody told
- * is not in the document. */
+/* Tests the state of a run: reported values are seen, from another thread as well, and values that
+ * were never reported are not in the document. */
 #include "base/mem.h"
 #include "train/run/run_state.h"
 
@@ -32,7 +32,7 @@ static void steps_give_epoch_and_rate(void **unused)
     assert_true(view.epoch == 2.5);
     assert_true(isnan(view.rate) && isnan(view.loss) && isnan(view.accuracy));
     run_state_step(state, 11, 0.75, 64, SECOND);
-    assert_true(isnan(look(state, SECOND).rate)); /* one point in time is no speed */
+    assert_true(isnan(look(state, SECOND).rate)); /* a single time gives no rate */
     run_state_step(state, 12, 0.5, 64, 3 * SECOND);
     run_state_accuracy(state, 0.875);
     view = look(state, 3 * SECOND);
@@ -56,7 +56,7 @@ static void waiting_is_measured_and_is_no_speed(void **unused)
     view = look(state, 200 * SECOND);
     assert_string_equal(view.waiting_for, "");
     assert_true(view.waited == 100);
-    assert_true(view.rate == 10); /* as before */
+    assert_true(view.rate == 10); /* unchanged */
     assert_int_equal(view.losses, 1);
     run_state_wait(state, "worker 1", 200 * SECOND);
     run_state_wait(state, NULL, 201 * SECOND);
@@ -104,7 +104,7 @@ static void the_document_has_what_is_known(void **unused)
                         "\"rate\":1.0,\"waiting-for\":\"worker 1\"}");
 }
 
-/* A view is of one moment: here every part of it follows from the step. */
+/* A view is of one moment: here every value in it follows from the step. */
 static void *look_often(void *argument)
 {
     struct run_state *state = argument;

@@ -1,5 +1,5 @@
-/* Who holds up a run: what is said after a minute, when it is not said again, and what is left for
- * the end. */
+/* Tests which worker is reported as a straggler: the message after one minute, when it is not
+ * repeated, and the summary at the end. */
 #include "train/run/straggler.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static void a_large_part_of_a_minute_is_said_once(void **unused)
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     struct straggler watch;
     char text[STRAGGLER_TEXT_MAX];
-    run_state_waited(state, "worker 1", 500 * SECOND); /* before the run began */
+    run_state_waited(state, "worker 1", 500 * SECOND); /* from before the run */
     struct run_state_view view = view_of(state);
     straggler_begin(&watch, &view, 10 * SECOND);
     assert_false(straggler_is_due(&watch, 69 * SECOND));
@@ -37,13 +37,13 @@ static void a_large_part_of_a_minute_is_said_once(void **unused)
     assert_false(straggler_is_due(&watch, 129 * SECOND));
     run_state_waited(state, "worker 2", 13 * SECOND);
     view = view_of(state);
-    assert_false(straggler_check(&watch, &view, 130 * SECOND, text)); /* it is known */
+    assert_false(straggler_check(&watch, &view, 130 * SECOND, text)); /* already reported */
     run_state_waited(state, "worker 2", 11 * SECOND);
     view = view_of(state);
-    assert_false(straggler_check(&watch, &view, 190 * SECOND, text)); /* not so much */
+    assert_false(straggler_check(&watch, &view, 190 * SECOND, text)); /* a shorter wait */
     run_state_waited(state, "worker 2", 13 * SECOND);
     view = view_of(state);
-    assert_true(straggler_check(&watch, &view, 250 * SECOND, text)); /* again */
+    assert_true(straggler_check(&watch, &view, 250 * SECOND, text)); /* reported again */
 }
 
 static void the_worst_of_a_run_is_said_at_its_end(void **unused)

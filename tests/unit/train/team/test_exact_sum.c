@@ -1,4 +1,4 @@
-/* Sums that do not depend on order and grouping, and how little the rounding costs. */
+/* Tests sums that do not depend on order and grouping, and how small their rounding error is. */
 #include "random_floats.h"
 
 #include "train/team/exact_sum.h"
@@ -21,7 +21,8 @@ static struct params *two_tensors(void)
     return params;
 }
 
-/* All parts added by one worker, and by three in another order: the same bits. */
+/* Adds all parts by one worker, and by three workers in another order. The bits must be the
+ * same. */
 static void add_in_groups(const struct exact_sum *sum, const struct params *params,
                           float *const *parts, float *one, float *three, float *largest)
 {
@@ -37,7 +38,8 @@ static void add_in_groups(const struct exact_sum *sum, const struct params *para
     }
 }
 
-/* How often parts of these magnitudes did not fit; when they do, sums must be the same bits. */
+/* Returns how often parts of these magnitudes did not fit. If they fit, the sums must have the same
+ * bits. */
 static int count_leaps(const float *scales, int rounds)
 {
     struct params *params = two_tensors();
@@ -82,7 +84,7 @@ static int count_leaps(const float *scales, int rounds)
 
 static void any_grouping_gives_the_same_bits(void **state)
 {
-    /* Only the first time nothing is known; each tensor has a quantum of its own. */
+    /* Only the first round has no known quantum. Each tensor has its own quantum. */
     assert_int_equal(count_leaps((float[]){1, 1, 1, 10, 1, 0.1f, 1}, 7), 1);
 }
 
@@ -102,12 +104,13 @@ static void one_part_and_thousands_fit(void **state)
         exact_sum_init(&sum, params);
         exact_sum_learn(&sum, largest, params->count, parts[i]);
         assert_true(exact_sum_fits(&sum, largest, params->count, parts[i]));
-        /* All of one sign, of one magnitude: nothing is larger. */
+        /* The worst case: all parts have the same sign and magnitude. */
         double most = 0x1p24 * (double)sum.quantum[0];
         assert_true((double)parts[i] * 0.9 <= most);
         largest[1] = 16 * 3e-7f;
         assert_true(exact_sum_fits(&sum, largest, params->count, parts[i]));
-        assert_true(largest[1] <= 0x1p22f * sum.quantum[1]); /* or it would not be rounded well */
+        /* Otherwise rounding would lose too much. */
+        assert_true(largest[1] <= 0x1p22f * sum.quantum[1]);
         largest[1] = 64 * 3e-7f;
         assert_false(exact_sum_fits(&sum, largest, params->count, parts[i]));
         exact_sum_release(&sum);

@@ -1,5 +1,5 @@
-/* Sums in the background: in order, again after a wait, and after one that failed the rest is left
- * out and its error told once. */
+/* Tests sums in the background: they run in order, and more can follow after a wait. After a failed
+ * sum the rest is skipped, and the error is reported once. */
 #include "train/team/reducer_queue.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void they_are_made_in_order(void **state)
     float data[1] = {0};
     struct err err = ERR_INIT;
     assert_int_equal(reducer_queue_new(sum, &made, &queue, &err), 0);
-    assert_int_equal(reducer_queue_wait(queue, &err), 0); /* nothing to wait for */
+    assert_int_equal(reducer_queue_wait(queue, &err), 0); /* the queue is empty */
     for (int round = 0; round < 4; round++) {
         for (size_t i = 0; i < REDUCER_QUEUE_MAX; i++)
             reducer_queue_put(queue, data, 100 * (size_t)round + i);
@@ -57,7 +57,7 @@ static void after_a_failure_the_rest_is_left_out(void **state)
     assert_int_equal(reducer_queue_wait(queue, &err), -ERR_UNAVAILABLE);
     assert_string_equal(err.message, "lost worker 2");
     assert_int_equal(made.number, 2);
-    made.fail_at = -1; /* the workers found together */
+    made.fail_at = -1; /* the workers have formed a group again */
     reducer_queue_put(queue, data, 7);
     assert_int_equal(reducer_queue_wait(queue, &err), 0);
     assert_int_equal(made.counts[2], 7);

@@ -1,5 +1,5 @@
-/* The threads of a worker, and workers together: the parts of a batch give what the batch gives as
- * a whole, also where a layer looks at all of it; a collective that fails changes nothing. */
+/* Tests the threads of a worker, and several workers: the parts of a batch give the result of the
+ * whole batch, also in layers with batch statistics. A failed collective changes nothing. */
 #include "../models/thread_reducer.h"
 #include "random_floats.h"
 
@@ -20,7 +20,7 @@ struct model {
     struct network *network;
 };
 
-/* A batch norm, or what does without the others. */
+/* Adds a batch norm, or a bias, which does not depend on the other samples. */
 static int even(struct network *network, const char *name, int input, bool wide, bool relu)
 {
     return wide ? network_batch_norm(network, name, input, relu)
@@ -57,14 +57,14 @@ struct worker {
     int threads, first, count, share;
     size_t bucket;
     float tail;
-    const float *inputs, *d_outputs; /* of the batch */
+    const float *inputs, *d_outputs; /* of the whole batch */
     float *outputs;
     pthread_t thread;
     int result;
 };
 
-/* Two steps with the same pictures. The gradients of the first are so small that those of the
- * second must be added anew. */
+/* Runs two steps with the same pictures. The gradients of the first step are so small that the
+ * quanta chosen from them are too small for the second, whose parts must be added again. */
 static void *work(void *argument)
 {
     struct worker *worker = argument;
@@ -102,7 +102,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Of all workers; what rank `of` has in the end. */
+/* Runs all workers, and returns the gradients and values that rank `of` has in the end. */
 static void step_together(int workers, int threads, bool wide, size_t bucket, const float *inputs,
                           const float *d_outputs, float *outputs, int of, float *gradients,
                           float *values)
@@ -149,7 +149,8 @@ static void parts_and_workers_see_one_batch(void **state)
     size_t floats = whole.params->floats;
     float *inputs = random_floats(&rand, BATCH * SIDE * SIDE),
           *d_outputs = random_floats(&rand, BATCH * OUT);
-    /* Light that differs from picture to picture: a part's statistics are not the batch's. */
+    /* The brightness differs between pictures, so that a part has other statistics than the
+     * batch. */
     for (int i = 0; i < BATCH * SIDE * SIDE; i++)
         inputs[i] = inputs[i] * (float)(1 + i / SIDE / SIDE % 5) + 0.1f * (float)(i / SIDE / SIDE);
     struct network_tape *tape = network_tape_new(whole.network, BATCH);
@@ -161,7 +162,7 @@ static void parts_and_workers_see_one_batch(void **state)
 
     static const struct {
         int workers, threads;
-        bool bits; /* shares of whole parts */
+        bool bits; /* the shares are whole parts, so the bits are the same */
     } runs[] = {{1, 1, true}, {1, 3, true},  {2, 1, true},  {3, 1, true}, {3, 2, true},
                 {6, 1, true}, {4, 1, false}, {5, 2, false}, {8, 1, false}};
     float *first_outputs = NULL, *first_gradients = NULL, *first_values = NULL;
@@ -186,7 +187,7 @@ static void parts_and_workers_see_one_batch(void **state)
             first_values = values;
         }
     }
-    /* The running statistics moved. */
+    /* The running statistics have changed. */
     assert_true(apart(whole.params->values, first_values, floats) > 1e-3);
     free(first_outputs), free(first_gradients), free(first_values);
     free(inputs), free(d_outputs);
@@ -195,7 +196,8 @@ static void parts_and_workers_see_one_batch(void **state)
     model_free(&whole);
 }
 
-/* Gradients that are sent while others are computed are the gradients that are sent at the end. */
+/* Gradients that are sent while others are computed give the same sums as gradients that are sent
+ * at the end. */
 static void pieces_on_the_way_add_up_to_the_same(void **state)
 {
     struct rand rand;
@@ -206,7 +208,8 @@ static void pieces_on_the_way_add_up_to_the_same(void **state)
           *d_outputs = random_floats(&rand, BATCH * OUT), *outputs = zero_floats(BATCH * OUT),
           *at_the_end = zero_floats(floats), *on_the_way = zero_floats(floats),
           *values = zero_floats(floats);
-    static const size_t buckets[] = {1, 300, 2000, 1 << 20}; /* the last: more than there are */
+    /* The last is larger than all gradients. */
+    static const size_t buckets[] = {1, 300, 2000, 1 << 20};
     for (int workers = 1; workers <= 3; workers++) {
         step_together(workers, 2, false, 0, inputs, d_outputs, outputs, 0, at_the_end, values);
         for (size_t i = 0; i < ARRAY_SIZE(buckets); i++) {
@@ -220,7 +223,7 @@ static void pieces_on_the_way_add_up_to_the_same(void **state)
     model_free(&model);
 }
 
-/* Two workers of which the other never answers after some calls. */
+/* One of two workers. The other one stops answering after some calls. */
 struct breaking_reducer {
     struct reducer reducer;
     int gathers_left;
@@ -250,8 +253,8 @@ static void a_collective_that_fails_changes_nothing(void **state)
     rand_init(&rand, 9);
     float *inputs = random_floats(&rand, BATCH * SIDE * SIDE),
           *d_outputs = random_floats(&rand, BATCH * OUT), *outputs = zero_floats(BATCH * OUT);
-    /* Three norms forward, three back, what is known of the parts; and because in a first step
-     * nothing is known the last four once more. */
+    /* Three calls for the norms forward, three backward, one for the parts. In a first step
+     * nothing is known about the parts, so the last four calls are made again. */
     enum { FORWARD = 3, BACK = 6, ALL = 11 };
     for (int fails = 0; fails <= ALL; fails++) {
         struct model model = model_new(true);
@@ -310,7 +313,7 @@ static struct model one_channel(void)
     return model;
 }
 
-/* As PyTorch has them: momentum 0.1, and the variance without bias. */
+/* Like PyTorch: momentum 0.1, and the unbiased variance. */
 static void running_statistics_follow_and_serve(void **state)
 {
     struct model model = one_channel();
@@ -330,7 +333,7 @@ static void running_statistics_follow_and_serve(void **state)
     assert_true(fabsf(*params_value(params, MEAN) - 0.1f) < 1e-6f);
     assert_true(fabsf(*params_value(params, VARIANCE) - 1.1f) < 1e-6f);
     assert_true(*params_gradient(params, MEAN) == 0 && *params_gradient(params, VARIANCE) == 0);
-    *params_gradient(params, MEAN) = 5; /* nobody writes there, nobody looks there */
+    *params_gradient(params, MEAN) = 5; /* no code writes or reads this gradient */
     optimizer_step(optimizer, params, 1, 0.1f);
     assert_true(fabsf(*params_value(params, MEAN) - 0.1f) < 1e-6f);
     assert_true(fabsf(*params_value(params, VARIANCE) - 1.1f) < 1e-6f);

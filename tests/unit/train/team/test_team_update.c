@@ -1,6 +1,5 @@
-/* What the threads of a team do together to the parameters, after as many steps as it takes for
- * every kind of state to count, is to the bit what one thread does that is told each thing alone.
- */
+/* Tests that the threads of a team update the parameters to the same bits as one thread that makes
+ * each update separately. It runs enough steps for every kind of state to have an effect. */
 #include "random_floats.h"
 
 #include "train/team/team.h"
@@ -19,10 +18,11 @@ struct run {
     struct network *network;
     struct optimizer *optimizer;
     struct team *team;
-    struct reducer *reducer; /* which sees to sums that are exact */
+    struct reducer *reducer; /* makes the sums exact */
 };
 
-/* Parameters enough for four threads, in entries of which none begins where a slice does. */
+/* Makes enough parameters for four threads, in entries that do not begin at the bounds of
+ * slices. */
 static struct run run_new(enum optimizer_kind kind, enum precision precision, int threads)
 {
     static struct reducer alone;
@@ -56,7 +56,7 @@ static void run_free(struct run *run)
     params_free(run->params);
 }
 
-/* `outputs` are those of the last step, so that the weights packed before it count. */
+/* `outputs` are those of the last step, so that the weights packed before it have an effect. */
 static struct run run_steps(enum optimizer_kind kind, enum precision precision, float clip,
                             int threads, const float *inputs, const float *d_outputs,
                             float *outputs)
