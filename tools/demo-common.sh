@@ -7,10 +7,10 @@ BUILD=${BUILD:-build}
 STATE=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-demo.XXXXXX")
 export TRAINYARD_STATE=$STATE/state KUBECONFIG=$STATE/state/kubeconfig
 PATH=$PWD/$BUILD:$PWD/$BUILD/tools/usr/bin:$PATH
-DEMO_JOBS=() # processes of this demo to end with it
+DEMO_JOBS=() # processes that end with the demo
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-show() { # print a command as one would type it, and run it
+show() { # print a command as a user would type it, and run it
     printf '$ %s\n' "$*"
     "$@"
 }
@@ -38,7 +38,7 @@ wait_for() { # EVENT COMMAND…: wait until the command succeeds; after ten minu
         sleep 0.2
     done
 }
-stay() { # SENTENCE: until Ctrl-C
+stay() { # SENTENCE: print it and wait until Ctrl-C
     say "$*"
     while :; do sleep 3600 & wait $!; done
 }

@@ -1,6 +1,7 @@
 /* Arenas; see arena.h. Chunks double in size up to a bound, and the newest chunk is the first in
- * the list. An allocation that is larger than the next chunk gets a chunk of its own behind the
- * first one: the first chunk stays in use, and later chunks do not grow because of it. */
+ * the list. If an allocation is too large for a regular new chunk, it gets its own chunk, which is
+ * inserted after the first chunk. So the first chunk stays in use, and a large allocation does not
+ * change the size of later chunks. */
 #include "base/arena.h"
 
 #include "base/mem.h"
@@ -18,7 +19,7 @@ struct chunk {
     max_align_t data[];
 };
 
-/* Allocated in the arena itself. */
+/* A callback of arena_defer(). It is allocated in the arena itself. */
 struct deferred {
     struct deferred *next;
     void (*end)(void *context);
@@ -134,7 +135,8 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
-/* Prints into the free space of the chunk, and prints again only if that was too small. */
+/* Prints into the free space of the newest chunk. Prints a second time only if that space was too
+ * small. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
     struct chunk *chunk = arena->chunks;

@@ -87,7 +87,7 @@ int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t 
     int result = base64_decode(arena, standard, &data, &size, err);
     if (result < 0)
         return result;
-    /* Only the canonical text is accepted: a token must not have a second valid form. */
+    /* Accept only the canonical text, because a token must have exactly one valid form. */
     if (strcmp(base64_encode_url(arena, data, size), text) != 0)
         return err_set(err, ERR_BAD_REQUEST, "not base64 for URLs");
     *ret = data;

@@ -1,11 +1,12 @@
-/* Nested byte budgets: they count and limit the bytes that clients make a program keep. A budget
- * has a parent, and every charge also counts there. If one level has no room, the charge changes
- * nothing at any level. A budget knows its children, so that the caller can find the largest and
- * end it.
+/* Nested byte budgets: they count and limit the bytes that a program keeps for its clients. A
+ * budget has a parent, and every charge also counts there. If one level has no room, the charge
+ * changes nothing at any level. A budget lists its children, so that the caller can find the child
+ * that uses the most bytes.
  *
- * A budget_group is the common form: one total, one budget per payer (a user, or the address of a
- * client without a name), and below it budgets of the caller, for example one per connection. This
- * file only counts: it allocates no bytes, and it ends no connection. */
+ * A budget_group is the common form: one total budget, and below it one budget per payer. A payer
+ * is a user, or the address of an unauthenticated client. The caller adds its own budgets below a
+ * payer, for example one per connection. This file only counts. It allocates no such bytes and
+ * closes no connection. */
 #ifndef TRAINYARD_BASE_BUDGET_H
 #define TRAINYARD_BASE_BUDGET_H
 
@@ -18,7 +19,7 @@
 struct budget {
     struct budget *parent;     /* NULL: this is the top level */
     struct list_head children; /* in no order */
-    struct list_link link;     /* among the parent's children */
+    struct list_link link;     /* the link in the parent's `children` */
     size_t used, max; /* bytes; with a max of SIZE_MAX only the parents limit this budget */
     size_t peak;      /* the largest value that `used` has had */
     uint64_t refused; /* number of charges refused because this level had no room */
@@ -29,20 +30,20 @@ void budget_init(struct budget *budget, struct budget *parent, size_t max);
  * zeroed memory and twice. */
 void budget_release(struct budget *budget);
 
-/* Charges `size` bytes at this level and all above. Returns NULL, or the first level without room;
- * then nothing is charged. */
+/* Charges `size` bytes to this budget and all its ancestors. Returns NULL on success. If a level
+ * has no room, charges nothing and returns that level. */
 struct budget *budget_charge(struct budget *budget, size_t size);
-/* Charges `size` bytes even beyond the limits: for bytes that exist already. */
+/* Charges `size` bytes even beyond the limits. Used for bytes that are allocated already. */
 void budget_force(struct budget *budget, size_t size);
 void budget_give_back(struct budget *budget, size_t size);
 
-/* The child with the most bytes charged, or NULL if no child has any. */
+/* Returns the child with the most charged bytes, or NULL if no child has charged bytes. */
 struct budget *budget_largest(const struct budget *budget);
 
 struct budget_group {
     struct budget total;
     size_t payer_max;
-    struct map payers; /* struct budget_payer by name; only payers that have a reference */
+    struct map payers; /* struct budget_payer by name; only payers with at least one reference */
 };
 
 struct budget_payer {
@@ -56,10 +57,10 @@ void budget_group_init(struct budget_group *group, size_t total_max, size_t paye
 /* The group must have no payers. */
 void budget_group_release(struct budget_group *group);
 
-/* Returns a new reference to the payer of this name, which is created if it does not exist. */
+/* Returns a new reference to the payer of this name. Creates the payer if it does not exist. */
 struct budget_payer *budget_payer_ref(struct budget_group *group, const char *name);
-/* Drops a reference. The last one frees the payer; nothing may be charged to it then. NULL-safe;
- * returns NULL. */
+/* Drops a reference. When the last reference is dropped, the payer is freed; it must have no
+ * charged bytes then. NULL-safe; returns NULL. */
 struct budget_payer *budget_payer_unref(struct budget_payer *payer);
 
 #endif

@@ -41,7 +41,8 @@ char *buf_reserve(struct buf *buf, size_t size)
             capacity *= 2;
         buf->data = mem_realloc(buf->capacity ? buf->data : NULL, capacity);
         buf->capacity = capacity;
-        buf->data[buf->size] = '\0'; /* the caller may write nothing to the reserved bytes */
+        /* A NUL must follow the data even if the caller writes nothing to the reserved bytes. */
+        buf->data[buf->size] = '\0';
     }
     return buf->data + buf->size;
 }

@@ -29,8 +29,8 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
 void buf_vprintf(struct buf *buf, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Returns room for `size` more bytes at buf->data + buf->size, or NULL if that passes the maximum.
- * The caller writes there and calls buf_commit() with the number of bytes written. */
+/* Returns room for `size` more bytes at buf->data + buf->size, or NULL if the buffer would exceed
+ * its maximum. The caller writes there and calls buf_commit() with the number of bytes written. */
 char *buf_reserve(struct buf *buf, size_t size);
 void buf_commit(struct buf *buf, size_t size);
 

@@ -15,7 +15,7 @@
         taken_;                                                                                    \
     })
 
-/* TAKE() for a file descriptor, whose empty value is -1. */
+/* Like TAKE(), but for a file descriptor: clears the variable to -1. */
 #define TAKE_FD(variable)                                                                          \
     ({                                                                                             \
         int taken_ = (variable);                                                                   \
@@ -37,8 +37,8 @@ static inline void cleanup_fd(int *fd)
 #define _cleanup_free_ _cleanup_(cleanup_free)
 #define _cleanup_fd_   _cleanup_(cleanup_fd)
 
-/* Stands next to each type with NAME_free(): DEFINE_CLEANUP(NAME) defines cleanup_NAME() for
- * variables of type `struct NAME *`. */
+/* DEFINE_CLEANUP(NAME) defines cleanup_NAME() for variables of type `struct NAME *`. It is written
+ * below the declaration of NAME_free(). */
 #define DEFINE_CLEANUP(name)                                                                       \
     static inline void cleanup_##name(struct name **pointer)                                       \
     {                                                                                              \

@@ -22,17 +22,17 @@ enum err_code {
     ERR_UNAUTHORIZED,   /* the client is not authenticated */
     ERR_FORBIDDEN,      /* the client is authenticated, but not allowed to do this */
     ERR_METHOD,         /* the resource does not support this HTTP method */
-    ERR_NOT_ACCEPTABLE, /* no representation that the client accepts */
-    ERR_MEDIA_TYPE,     /* a request body of an unsupported media type */
+    ERR_NOT_ACCEPTABLE, /* the server has no representation that the client accepts */
+    ERR_MEDIA_TYPE,     /* the request body has an unsupported media type */
     ERR_TOO_LARGE,      /* the input is larger than a limit */
     ERR_TOO_MANY,       /* a limit on a number or a rate is exceeded */
     ERR_TIMEOUT,        /* the time limit passed */
     ERR_UNAVAILABLE,    /* not reachable or not ready now; a retry may succeed */
-    ERR_UNSUPPORTED,    /* valid, but this program does not implement it */
+    ERR_UNSUPPORTED,    /* valid input that this program does not implement */
     ERR_CANCELED,       /* the caller gave up */
-    ERR_IO,             /* a system call failed; `sys` holds errno */
+    ERR_IO,             /* a system call failed; `sys` is its errno */
     ERR_USAGE,          /* a wrong command line */
-    ERR_UNKNOWN,        /* Kubernetes answers this with 500 and no reason */
+    ERR_UNKNOWN,        /* any other failure; Kubernetes: status 500 without a reason */
     ERR_CODES,          /* number of codes */
 };
 
@@ -46,7 +46,7 @@ struct err {
 
 #define ERR_INIT ((struct err){0})
 
-/* How a code is shown to users and clients. One table holds all of them. */
+/* How a code is shown to users and clients. A table in err.c has one row per code. */
 struct err_info {
     const char *name;   /* "not found" */
     const char *reason; /* metav1.Status reason, "NotFound" */
@@ -56,11 +56,12 @@ struct err_info {
 
 const struct err_info *err_info(enum err_code code);
 
-/* The code that a peer's HTTP status stands for; ERR_INTERNAL if none fits. */
+/* Returns the code for the HTTP status of a response. If no code has this status, returns
+ * ERR_BAD_REQUEST for 4xx and ERR_INTERNAL for others. */
 enum err_code err_code_of_http(int status);
 
-/* Each returns -code, so that an error path is one line: `return err_set(err, ERR_INVALID, …);`. A
- * message longer than ERR_MESSAGE_MAX is cut and ends with "…". */
+/* Set code and message, and return -code, so that an error path is one line: `return err_set(err,
+ * ERR_INVALID, …);`. A message longer than ERR_MESSAGE_MAX is cut and ends with "…". */
 int err_set(struct err *err, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int err_vset(struct err *err, enum err_code code, const char *format, va_list args)
@@ -72,14 +73,14 @@ int err_vset(struct err *err, enum err_code code, const char *format, va_list ar
 int err_set_errno(struct err *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "<prefix>: " before the message. The code stays; if none was set, it becomes ERR_INTERNAL.
- */
+/* Puts "<prefix>: " before the message. Keeps the code; ERR_NONE becomes ERR_INTERNAL. Returns
+ * -code. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void err_clear(struct err *err);
 
-/* Tells compilers and analyzers that these functions return a negative value, so that they don't
- * warn about outputs that are set on success only. */
+/* Tells compilers and analyzers that the functions below return a negative value. Otherwise they
+ * warn about outputs that are set only on success. */
 #define ERR_IS_NEGATIVE(call)                                                                      \
     ({                                                                                             \
         int result_ = (call);                                                                      \

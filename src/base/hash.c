@@ -1,5 +1,6 @@
-/* Hashes; see hash.h. The keyed one is SipHash with one round per word and three at the end, like
- * the hash tables of Rust and Python: a short key costs a few nanoseconds. */
+/* Hashes; see hash.h. hash_bytes() is SipHash-1-3: one round per word and three at the end. The
+ * hash tables of Rust and Python use the same function. Hashing a short text takes a few
+ * nanoseconds. */
 #include "base/hash.h"
 
 #include "base/rand.h"

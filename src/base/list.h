@@ -1,9 +1,8 @@
-/* A doubly linked list through members of its items: an item embeds a `struct list_link`, and
- * nothing is allocated. An item is removed without knowing its list. A list of items in the order
- * of their deadlines is kept by appending.
+/* An intrusive doubly linked list: an item embeds a `struct list_link`, and nothing is allocated.
+ * To remove an item, the caller needs no pointer to the list.
  *
- * A zeroed `struct list_head` is an empty list. A list must not be copied or moved while it holds
- * items, because its first and last items point to it. */
+ * A zeroed `struct list_head` is an empty list. A list must not be copied or moved while it has
+ * items, because the first and last items point to the head. */
 #ifndef TRAINYARD_BASE_LIST_H
 #define TRAINYARD_BASE_LIST_H
 
@@ -16,10 +15,10 @@ struct list_link {
 };
 
 struct list_head {
-    struct list_link head; /* before the first and behind the last item; belongs to no item */
+    struct list_link head; /* its `next` is the first item, its `previous` the last */
 };
 
-/* Makes the list empty. Items that it holds are forgotten, not removed. */
+/* Makes the list empty without changing the links of its items. */
 static inline void list_init(struct list_head *list)
 {
     list->head.next = list->head.previous = &list->head;
@@ -30,7 +29,8 @@ static inline bool list_is_empty(const struct list_head *list)
     return !list->head.next || list->head.next == &list->head;
 }
 
-/* Whether the item of this link is in a list. The link must have been zeroed at first. */
+/* Whether the item of this link is in a list. The link must have been zeroed before its first
+ * use. */
 static inline bool list_is_linked(const struct list_link *link)
 {
     return link->next;
@@ -44,7 +44,7 @@ static inline void list_insert(struct list_link *before, struct list_link *link)
     before->previous = link;
 }
 
-/* Adds an item behind all others. It must be in no list. */
+/* Adds an item at the end of the list. The item must not be in a list. */
 static inline void list_append(struct list_head *list, struct list_link *link)
 {
     if (!list->head.next)
@@ -52,7 +52,7 @@ static inline void list_append(struct list_head *list, struct list_link *link)
     list_insert(&list->head, link);
 }
 
-/* Adds an item before all others. It must be in no list. */
+/* Adds an item at the start of the list. The item must not be in a list. */
 static inline void list_push(struct list_head *list, struct list_link *link)
 {
     if (!list->head.next)
@@ -60,7 +60,7 @@ static inline void list_push(struct list_head *list, struct list_link *link)
     list_insert(list->head.next, link);
 }
 
-/* Removes an item from its list. It must be in one. */
+/* Removes an item from its list. The item must be in a list. */
 static inline void list_remove(struct list_link *link)
 {
     link->previous->next = link->next;
@@ -68,7 +68,7 @@ static inline void list_remove(struct list_link *link)
     link->next = link->previous = NULL;
 }
 
-/* Moves all items of `from` behind those of `to`, in their order. */
+/* Moves all items of `from` to the end of `to`, in their order. */
 static inline void list_append_all(struct list_head *to, struct list_head *from)
 {
     if (list_is_empty(from))
@@ -82,7 +82,8 @@ static inline void list_append_all(struct list_head *to, struct list_head *from)
     list_init(from);
 }
 
-/* The link of the first item, or the head's if there is none: where LIST_EACH() begins. */
+/* Returns the link of the first item, or the head if the list is empty. LIST_EACH() starts
+ * there. */
 static inline struct list_link *list_begin(const struct list_head *list)
 {
     return list->head.next ? list->head.next : (struct list_link *)&list->head;
@@ -97,7 +98,7 @@ static inline struct list_link *list_begin(const struct list_head *list)
     for (type *item = CONTAINER_OF(list_begin(list), type, member);                                \
          &item->member != &(list)->head; item = CONTAINER_OF(item->member.next, type, member))
 
-/* Like LIST_EACH(), but the body may remove or free `item`. It must not remove the item behind. */
+/* Like LIST_EACH(), but the body may remove or free `item`. It must not remove the next item. */
 #define LIST_EACH_SAFE(type, item, list, member)                                                   \
     for (type *item = CONTAINER_OF(list_begin(list), type, member), *item##_next;                  \
          &item->member != &(list)->head &&                                                         \

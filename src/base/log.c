@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 enum {
-    MESSAGE_MAX = 8 * 1024,     /* bytes; a longer message is cut */
-    LINE_MAX_BYTES = 64 * 1024, /* an escaped byte takes up to six bytes */
+    MESSAGE_MAX = 8 * 1024,     /* bytes; a longer message is truncated */
+    LINE_MAX_BYTES = 64 * 1024, /* JSON escapes a byte of the message as up to six bytes */
 };
 
 static enum log_level max_level = LOG_INFO;
@@ -70,7 +70,7 @@ void log_write(enum log_level level, const char *subject, const char *format, ..
     (void)written;
 }
 
-/* ---- From a signal handler ------------------------------------------------------------------- */
+/* ---- Logging from a signal handler ----------------------------------------------------------- */
 
 struct crash_text {
     char data[MESSAGE_MAX];
@@ -89,8 +89,8 @@ static void crash_text_add(struct crash_text *text, const char *more)
         crash_text_add_char(text, *more);
 }
 
-/* Replaces characters that JSON would escape. The text comes from this program and has hardly any.
- */
+/* Replaces characters that JSON would escape. The text comes from this program and rarely has such
+ * characters. */
 static void crash_text_add_clean(struct crash_text *text, const char *more)
 {
     for (; *more; more++)
@@ -106,8 +106,8 @@ static void crash_text_add_digits(struct crash_text *text, int64_t value, int co
         crash_text_add_char(text, digits[i]);
 }
 
-/* Computes the date without gmtime_r(), which takes a lock. Days are counted from 1 March, so that
- * a leap day is the last day of its year. */
+/* Computes the date without gmtime_r(), which takes a lock. The year starts on 1 March here, so
+ * that a leap day is its last day. */
 static void crash_text_add_date(struct crash_text *text, int64_t seconds)
 {
     int64_t days = seconds / 86400 + 719468, era = days / 146097, of_era = days % 146097;

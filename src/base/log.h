@@ -1,6 +1,6 @@
-/* Logging to stderr: text on a terminal, one JSON object per line otherwise. The function at loop
- * level logs an event once; libraries return errors instead and log at debug level at most. The
- * subject comes first: log_info("tfjob default/mnist", "created pod %s", name). */
+/* Logging to stderr: text on a terminal, one JSON object per line otherwise. An event is logged
+ * once, by the function that the event loop called. Libraries return errors and log only at debug
+ * level. The subject comes first: log_info("tfjob default/mnist", "created pod %s", name). */
 #ifndef TRAINYARD_BASE_LOG_H
 #define TRAINYARD_BASE_LOG_H
 

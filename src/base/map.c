@@ -1,6 +1,6 @@
-/* A hash map from string to pointer; see map.h. Open addressing with linear probing, at most three
- * quarters full. A removal moves the following entries back instead of leaving a tombstone, so that
- * a long-lived map does not get slow. */
+/* A hash map from string to pointer; see map.h. The table uses open addressing with linear probing
+ * and is at most three quarters full. A removal moves the following entries back instead of leaving
+ * a tombstone, so that a long-lived map does not become slow. */
 #include "base/map.h"
 
 #include "base/mem.h"
@@ -29,7 +29,8 @@ void map_release(struct map *map)
     *map = (struct map){0};
 }
 
-/* The slot that holds the key, or the free slot where it belongs. The map must have slots. */
+/* Returns the slot of the key, or the free slot where the key would be stored. The map must have
+ * slots. */
 static struct map_slot *map_find(const struct map *map, const char *key, uint64_t hash)
 {
     size_t mask = map->capacity - 1;
@@ -94,7 +95,8 @@ void *map_remove(struct map *map, const char *key)
     free(slot->key);
     map->count--;
 
-    /* Close the gap: a following entry moves into it unless its home slot lies behind the gap. */
+    /* Close the gap: an entry after the gap moves into the gap unless its home slot lies after the
+     * gap. */
     size_t mask = map->capacity - 1, gap = (size_t)(slot - map->slots);
     for (size_t i = (gap + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
         size_t home = map->slots[i].hash & mask;

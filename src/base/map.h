@@ -14,19 +14,19 @@ struct map {
     struct map_slot *slots;
     size_t capacity;
     size_t count;
-    struct hash_key hash_key; /* drawn when the first slots are allocated */
+    struct hash_key hash_key; /* random; set when the first slots are allocated */
 };
 
 void map_init(struct map *map);
 void map_release(struct map *map); /* frees the keys, not the values; may be called twice */
 
 void *map_get(const struct map *map, const char *key); /* NULL if the key is absent */
-/* Returns the replaced value, or NULL. */
+/* Sets the value of the key. Returns the old value, or NULL. */
 void *map_put(struct map *map, const char *key, void *value);
 void *map_remove(struct map *map, const char *key); /* returns the removed value, or NULL */
 
-/* Visits all entries, in no order: `for (size_t i = 0; map_next(&map, &i, &key, &value);)`. The map
- * must not change during the visit. */
+/* Visits all entries in an unspecified order: `for (size_t i = 0; map_next(&map, &i, &key,
+ * &value);)`. The map must not change during the visit. */
 bool map_next(const struct map *map, size_t *position, const char **ret_key, void **ret_value);
 
 #endif

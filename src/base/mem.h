@@ -1,5 +1,5 @@
-/* Memory allocation that never returns NULL: out of memory ends the program with a message.
- * Therefore every input has a limit. The rest of the program calls these functions instead of
+/* Memory allocation that never returns NULL: if memory runs out, the program prints a message and
+ * aborts. Therefore every input must have a limit. All other files call these functions instead of
  * malloc(). */
 #ifndef TRAINYARD_BASE_MEM_H
 #define TRAINYARD_BASE_MEM_H
@@ -15,22 +15,24 @@ char *mem_strndup(const char *text, size_t size) __attribute__((malloc, returns_
 char *mem_printf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
-/* From now on, freed blocks of 64 KiB and more return to the system at once. This holds for up to
- * 8192 blocks, because the kernel limits the mappings of a process. By default malloc() keeps freed
- * blocks of up to 32 MiB once it has freed one of that size, so a server that read a few large
- * requests keeps hundreds of megabytes. Must be called before the first thread starts. */
+/* Makes free() return blocks of 64 KiB and more to the system at once. This works for up to 8192
+ * blocks at a time, because the kernel limits the number of mappings per process. By default, after
+ * a block of up to 32 MiB is freed, malloc() keeps all later freed blocks of that size, so a server
+ * that has read a few large requests keeps hundreds of megabytes. Must be called before the first
+ * thread starts. */
 void mem_return_large_blocks(void);
 
-/* Returns free memory to the system. malloc() keeps free memory between blocks in use, which may be
- * most of the memory after a burst. Takes milliseconds, so call it rarely. */
+/* Returns free memory to the system. By default, malloc() keeps the free memory between blocks that
+ * are in use. After a burst of requests, that may be most of the memory. Takes milliseconds, so
+ * call it rarely. */
 void mem_trim(void);
 
-/* Prints the message and calls abort(): for defects and for lack of memory. */
+/* Prints the message and calls abort(): for programming errors and when memory runs out. */
 void mem_panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The struct of which `pointer` is the `member`. */
+/* Returns the struct of type `type` whose field `member` is at `pointer`. */
 #define CONTAINER_OF(pointer, type, member)                                                        \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 

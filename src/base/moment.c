@@ -30,10 +30,10 @@ int64_t moment_wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The range that RFC 3339 can write: from the year 0 to the end of 9999. */
+/* The range of RFC 3339: from the start of the year 0 to the end of the year 9999. */
 static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;
 
-/* Division that rounds down, also for negative values. */
+/* Divides and rounds down, also for negative values. */
 static int64_t floor_div(int64_t value, int64_t by)
 {
     return value / by - (value % by < 0);
@@ -57,7 +57,7 @@ void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX])
     snprintf(text + end, MOMENT_TEXT_MAX - end, ".%06dZ", (int)(wall_us - seconds * 1000000));
 }
 
-/* Parses exactly `count` digits; -1 if they are not there. */
+/* Parses exactly `count` digits. Returns -1 if one is missing. */
 static int moment_digits(const char **text, int count)
 {
     int value = 0;
@@ -89,7 +89,7 @@ static int parse_fraction_ms(const char **text)
     return count ? value : -1;
 }
 
-/* Parses the offset from UTC in minutes; out of range if it is invalid. */
+/* Parses the offset from UTC. Returns it in minutes, or BAD if it is invalid. */
 static int parse_offset(const char **text)
 {
     enum { BAD = 100000 };
@@ -174,7 +174,8 @@ void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX])
         snprintf(text, MOMENT_TEXT_MAX, "%lldy", (long long)(days / 365));
 }
 
-/* Parses a decimal number such as 1.5, without sign or exponent; NAN if there is none. */
+/* Parses a decimal number such as 1.5, without sign or exponent. Returns NAN if there is no
+ * number. */
 static double parse_decimal(const char **text)
 {
     double value = 0, scale = 1;

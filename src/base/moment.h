@@ -1,6 +1,7 @@
-/* Points in time and their text form. Functions that decide something take `now` as a parameter;
- * only the outer layers read the clocks. All times are in milliseconds unless the name says
- * otherwise: monotonic time for waiting, Unix wall time for everything that is written down. */
+/* Points in time and their text form. Code that makes decisions takes the current time as a
+ * parameter `now`. Only the outer layers read the clocks. All times are in milliseconds unless a
+ * suffix of the name gives another unit. Monotonic time is for waiting. Unix wall time is for times
+ * that are stored or shown. */
 #ifndef TRAINYARD_BASE_MOMENT_H
 #define TRAINYARD_BASE_MOMENT_H
 
@@ -22,14 +23,15 @@ void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX]);
 /* Parses RFC 3339 with or without a fraction and with any offset. */
 int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err);
 
-/* The time `seconds` (0 or more) after `wall_ms`. API objects may ask for any number of seconds: a
- * result beyond the year 9999, the last that RFC 3339 can write, becomes the end of that year. */
+/* Returns the time `seconds` (0 or more) after `wall_ms`. A result after the year 9999 becomes the
+ * end of that year, because RFC 3339 has no later times and API objects may contain any number of
+ * seconds. */
 int64_t moment_after(int64_t wall_ms, int64_t seconds);
 
 /* Writes an age as kubectl does: "5s", "3m12s", "5h", "2d3h", "3y40d". */
 void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX]);
 
-/* Parses a duration as Go writes it ("1m30s", "500ms", "1.5h", "0"), rounded to milliseconds. A
+/* Parses a duration in Go's format ("1m30s", "500ms", "1.5h", "0"), rounded to milliseconds. A
  * negative duration is an error. */
 int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Writing protobuf; see protobuf_write.h. */
+/* Writes protobuf fields; see protobuf_write.h. */
 #include "base/protobuf_write.h"
 
 #include <string.h>

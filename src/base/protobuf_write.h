@@ -1,5 +1,5 @@
-/* Writes protobuf fields into a buffer, in the order of the calls: for the few foreign formats that
- * are made of protobuf (TensorBoard event files, ONNX models). */
+/* Writes protobuf fields into a buffer, in the order of the calls. Used for file formats of other
+ * projects that are encoded as protobuf: TensorBoard event files and ONNX models. */
 #ifndef TRAINYARD_BASE_PROTOBUF_WRITE_H
 #define TRAINYARD_BASE_PROTOBUF_WRITE_H
 
@@ -12,7 +12,7 @@ void protobuf_put_float(struct buf *buf, uint32_t field, float value);
 void protobuf_put_double(struct buf *buf, uint32_t field, double value);
 void protobuf_put_bytes(struct buf *buf, uint32_t field, const void *data, size_t size);
 void protobuf_put_string(struct buf *buf, uint32_t field, const char *text);
-/* Appends a message that was written into a buffer of its own. If that buffer overflowed, `buf`
+/* Appends a message that was written into a separate buffer. If that buffer overflowed, `buf`
  * overflows too. */
 void protobuf_put_message(struct buf *buf, uint32_t field, const struct buf *message);
 

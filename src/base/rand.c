@@ -1,4 +1,4 @@
-/* Random numbers; see rand.h. The stream is xoshiro256**, seeded by splitmix64. */
+/* Random numbers; see rand.h. The generator is xoshiro256**, seeded by splitmix64. */
 #include "base/rand.h"
 
 #include "base/hash.h"
@@ -92,7 +92,7 @@ void rand_uuid(char text[37])
 
 void rand_suffix(char text[6])
 {
-    /* Without vowels and similar-looking characters, as in Kubernetes. */
+    /* Like Kubernetes, use no vowels and no characters that look similar. */
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     unsigned char bytes[5];
     rand_secure(bytes, sizeof(bytes));

@@ -1,6 +1,7 @@
-/* Random numbers of three kinds: a seeded stream that gives the same draws on every machine
- * (simulation, training), a stream per key (so that N workers together draw what one worker would
- * draw), and bytes from the kernel that no attacker can guess. */
+/* Random numbers from two sources. A generator with a seed returns the same numbers on every
+ * machine, for simulation and training. With a key such as a sample number, N workers together draw
+ * the same numbers as one worker would. Bytes from the kernel are for values that an attacker must
+ * not guess. */
 #ifndef TRAINYARD_BASE_RAND_H
 #define TRAINYARD_BASE_RAND_H
 
@@ -12,16 +13,17 @@ struct rand {
 };
 
 void rand_init(struct rand *rand, uint64_t seed);
-/* A separate stream per key, for example (seed, epoch, sample): equal keys give equal streams. */
+/* Seeds the generator with a key of three numbers, for example (seed, epoch, sample). Equal keys
+ * give equal random numbers. */
 void rand_init_keyed(struct rand *rand, uint64_t a, uint64_t b, uint64_t c);
 uint64_t rand_next(struct rand *rand);
-/* 0 … limit-1, unbiased; `limit` must be above 0. */
+/* Returns a number from 0 to limit-1 with equal probability. `limit` must be above 0. */
 uint64_t rand_below(struct rand *rand, uint64_t limit);
-double rand_unit(struct rand *rand);   /* [0, 1) */
-double rand_normal(struct rand *rand); /* mean 0, standard deviation 1 */
+double rand_unit(struct rand *rand);   /* uniform in [0, 1) */
+double rand_normal(struct rand *rand); /* normal distribution, mean 0, standard deviation 1 */
 
-/* Random bytes from the kernel. rand_uuid() writes a version 4 UUID. rand_suffix() writes the five
- * letters that generateName appends. */
+/* Random bytes from the kernel. rand_uuid() writes a version 4 UUID. rand_suffix() writes five
+ * letters, as Kubernetes appends them to metadata.generateName. */
 void rand_secure(void *data, size_t size);
 void rand_uuid(char text[37]);
 void rand_suffix(char text[6]);

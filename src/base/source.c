@@ -14,7 +14,8 @@ static const char INDENT[] = "    ", CUT[] = "…";
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* The size of the line break at `at`, or 0. YAML 1.1 has more than one kind. */
+/* Returns the size of the line break at `at`, or 0 if there is none. YAML 1.1 has several kinds of
+ * line breaks. */
 static size_t break_size(const char *at, size_t size)
 {
     if (size >= 2 && memcmp(at, "\r\n", 2) == 0)
@@ -36,7 +37,7 @@ static size_t line_size(const char *at, size_t size)
     return length;
 }
 
-/* Finds a line; false if the text does not have it. */
+/* Finds a line by its number. Returns false if the text has fewer lines. */
 static bool source_find_line(const struct source *source, size_t line, const char **ret,
                              size_t *ret_size)
 {
@@ -67,23 +68,24 @@ bool source_is_blank(const struct source *source, size_t line)
     return true;
 }
 
-/* ---- Showing --------------------------------------------------------------------------------- */
+/* ---- The excerpt ----------------------------------------------------------------------------- */
 
-/* The size of the character at `at`. An invalid byte counts as one character. */
+/* Returns the size of the character at `at`. An invalid byte counts as one character. */
 static size_t step_size(const char *at, const char *end)
 {
     size_t size = utf8_size(at, (size_t)(end - at));
     return size ? size : 1;
 }
 
-/* Credentials consist of letters and digits, which are masked. */
+/* Whether the character may be part of a credential and must be masked. */
 static bool source_is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            (c & 0x80) != 0;
 }
 
-/* Control characters, which a terminal would execute, and invalid UTF-8. */
+/* Whether the character is invalid UTF-8 or a control character, which a terminal would
+ * interpret. */
 static bool source_is_control(const char *at, size_t size)
 {
     const unsigned char first = (unsigned char)*at;
@@ -107,7 +109,8 @@ static size_t append_shown(struct buf *buf, const char *at, size_t size, bool ma
     return utf8_columns(at, size);
 }
 
-/* Appends "\n the line\n ^", or nothing. */
+/* Appends the line and a '^' below the place. Appends nothing if there is no such line or it is
+ * blank. */
 static void append_excerpt(struct buf *buf, const struct source *source, struct source_place place)
 {
     const char *at;
@@ -131,7 +134,8 @@ static void append_excerpt(struct buf *buf, const struct source *source, struct 
         size_t step = step_size(at, end);
         size_t columns = append_shown(buf, at, step, source->secret && at >= colon);
         before += column < place.column ? columns : 0;
-        shown += columns ? columns : 1; /* the number of combining marks has no limit */
+        /* Combining marks take no column, but their number must have a limit too. */
+        shown += columns ? columns : 1;
         at += step;
     }
     buf_printf(buf, "%s\n%*s^", at < end ? CUT : "", (int)before, "");
@@ -143,7 +147,7 @@ int(source_err_wrap)(struct err *err, const struct source *source, struct source
     _cleanup_buf_ struct buf shown;
     buf_init(&shown, ERR_MESSAGE_MAX);
     append_excerpt(&shown, source, place);
-    /* An excerpt that does not fit as a whole is left out. */
+    /* An excerpt that does not fit completely is omitted. */
     size_t used = err ? strlen(err->message) : 0;
     if (err && !shown.overflowed && used + shown.size < sizeof(err->message))
         memcpy(err->message + used, shown.data, shown.size + 1);

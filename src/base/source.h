@@ -4,7 +4,8 @@
  *         replicas: 2: 3
  *                    ^
  *
- * A parser makes one struct source for the text and passes it with each error. Nothing is kept. */
+ * A parser creates one struct source for the text and passes it with each error. These functions
+ * keep no pointer to it. */
 #ifndef TRAINYARD_BASE_SOURCE_H
 #define TRAINYARD_BASE_SOURCE_H
 
@@ -15,42 +16,41 @@
 
 struct json;
 
-enum {
-    SOURCE_SHOWN_MAX = 100
-}; /* columns of the shown line; the rest of a longer line becomes "…" */
+/* Columns of the shown line. The rest of a longer line becomes "…". */
+enum { SOURCE_SHOWN_MAX = 100 };
 
 struct source {
     const char *name; /* "job.yaml" */
     const char *text;
     size_t size;
-    /* The text holds credentials: letters and digits of values are shown as '*', because errors end
-     * up in logs. */
+    /* The text contains credentials. Then letters and digits of values are shown as '*', because
+     * error messages are written to logs. */
     bool secret;
 };
 
-/* A place in the text. Both count from 1; columns count characters. */
+/* A place in the text. Lines and columns count from 1. A column is one character. */
 struct source_place {
     size_t line, column;
 };
 
-/* Like err_set(), with the place and the line before the message. If the place is not in the text
- * or its line is blank, only the place is given. */
+/* Like err_set(), but puts the place before the message and the line after it. The line is omitted
+ * if it is blank or does not exist. */
 int source_err_set(struct err *err, enum err_code code, const struct source *source,
                    struct source_place place, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Like err_wrap(): adds the place to an error that was made by a function that does not know the
- * text. */
+/* Adds the place and the line, like source_err_set(), to an error from a function that does not
+ * know the text. */
 int source_err_wrap(struct err *err, const struct source *source, struct source_place place);
 
-/* The place of a value in its text.
+/* source_value_place() returns the place of a value in its text.
  *
- * source_name_place() gives the place of the member's name if it stands in the line of the value.
- */
+ * source_name_place() returns the place of the member's name if the name is in the same line as the
+ * value, else the place of the value. */
 struct source_place source_value_place(const struct json *value);
 struct source_place source_name_place(const struct source *source, const struct json *member);
 
-/* Whether the line has nothing to show. */
+/* Whether the line does not exist or contains only spaces and tabs. */
 bool source_is_blank(const struct source *source, size_t line);
 
 #define source_err_set(...)  ERR_IS_NEGATIVE((source_err_set)(__VA_ARGS__))

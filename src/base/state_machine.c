@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-enum { STATES_MAX = 64 }; /* bits of state_row.next */
+enum { STATES_MAX = 64 }; /* state_row.next has one bit per state */
 
 static const char *name_of(const struct state_machine *machine, int state)
 {

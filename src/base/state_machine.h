@@ -1,7 +1,7 @@
-/* An asynchronous lifecycle as a state machine whose allowed transitions are data. A transition
- * that the table does not allow is a defect: the program aborts and prints both states, before the
- * defect can corrupt anything. The same holds for a transition after which the owner's invariant
- * does not hold. */
+/* A state machine whose allowed transitions are a table. It is used for objects with an
+ * asynchronous lifecycle. If a transition is not in the table, the program prints both states and
+ * aborts, before the error can corrupt data. The program also aborts if the invariant of the owner
+ * is false after a transition. */
 #ifndef TRAINYARD_BASE_STATE_MACHINE_H
 #define TRAINYARD_BASE_STATE_MACHINE_H
 
@@ -10,7 +10,7 @@
 
 struct state_row {
     const char *name;
-    uint64_t next; /* set of the states that may follow, made with STATE_BIT() */
+    uint64_t next; /* the states that may follow, as a set of STATE_BIT() values */
     bool final;    /* the machine may be released in this state */
 };
 
@@ -26,8 +26,9 @@ struct state_machine {
 
 void state_machine_init(struct state_machine *machine, const char *subject,
                         const struct state_row *rows, int count, int initial);
-/* `invariant` runs after each move. It returns NULL, or the rule that the owner breaks in the new
- * state, in words; the process aborts with them. It finds the owner with CONTAINER_OF(). */
+/* Sets a function that runs after each transition. It returns NULL, or a text with the rule that
+ * the owner breaks in the new state; then the process prints the text and aborts. It gets the owner
+ * with CONTAINER_OF(). */
 void state_machine_set_invariant(struct state_machine *machine,
                                  const char *(*invariant)(const struct state_machine *machine));
 void state_machine_move(struct state_machine *machine, int state);

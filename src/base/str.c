@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Most compared texts differ in their first character. */
+/* Compares the first characters before strcmp(), because most texts differ there. */
 bool str_eq(const char *a, const char *b)
 {
     return a == b || (a && b && *a == *b && strcmp(a, b) == 0);

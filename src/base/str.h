@@ -10,45 +10,45 @@
 
 struct arena;
 
-/* NULL equals only NULL. */
+/* Compares strings that may be NULL. NULL is equal only to NULL. */
 bool str_eq(const char *a, const char *b);
 bool str_eq_nocase(const char *a, const char *b);
 bool str_has_prefix(const char *text, const char *prefix);
 bool str_has_suffix(const char *text, const char *suffix);
 
-/* True for NULL and "". Inline, so that compilers see that a string which is not empty is not NULL.
- */
+/* True for NULL and "". Inline, so that compilers can derive that a non-empty string is not
+ * NULL. */
 static inline bool str_is_empty(const char *text)
 {
     return !text || *text == '\0';
 }
 
-/* Parse the whole string as a number. An empty string, a remainder or a value out of range is
- * -ERR_BAD_REQUEST. */
+/* Parse the whole string as a number. Return 0, or -ERR_BAD_REQUEST if the string is empty, has
+ * other characters or is out of range. */
 int str_to_int64(const char *text, int64_t min, int64_t max, int64_t *ret, struct err *err);
 int str_to_double(const char *text, double *ret, struct err *err);
 
 /* Splits the text at each separator. The pieces and the NULL-terminated array are in the arena.
- * Empty pieces are kept. */
+ * Empty pieces are included. */
 char **str_split(struct arena *arena, const char *text, char separator, size_t *ret_count);
 
-/* The candidate nearest to `word`, with an edit distance of at most 2, or NULL. For "did you mean
- * …". */
+/* Returns the candidate with the smallest edit distance to `word`, or NULL if all distances are
+ * above 2. Used for "did you mean …". */
 const char *str_nearest(const char *word, const char *const *candidates, size_t count);
 
-/* Names as Kubernetes checks them: an RFC 1123 label, an RFC 1123 subdomain, an RFC 1035 label. A
- * label has at most 63 characters. A subdomain has at most 253 in total; its parts have no limit of
- * their own. */
+/* Check names like Kubernetes: an RFC 1123 label, an RFC 1123 subdomain, an RFC 1035 label. A label
+ * has at most 63 characters. A subdomain has at most 253 characters; a part between two dots has no
+ * separate limit. */
 bool str_is_dns_label(const char *text);
 bool str_is_dns_subdomain(const char *text);
 bool str_is_dns1035_label(const char *text);
 
-/* The text as one word of a shell command: unchanged if every shell reads it as one word, else in
- * single quotes. */
+/* Returns the text as one word of a shell command: the text itself if every shell reads it as one
+ * word, else the text in single quotes. */
 const char *str_shell_word(struct arena *arena, const char *text);
 
-/* Copies into an array of `size` bytes, which is always NUL-terminated. Returns false if the text
- * was cut. */
+/* Copies the text into an array of `size` bytes. The result is always NUL-terminated. Returns false
+ * if the text was truncated. */
 bool str_copy(char *target, size_t size, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* UTF-8; see utf8.h. */
+/* Checks, encodes and measures UTF-8; see utf8.h. */
 #include "base/utf8.h"
 
 #include "base/mem.h"
@@ -13,7 +13,8 @@ size_t utf8_size(const char *text, size_t size)
     size_t wanted = byte[0] < 0xc2 ? 0 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
     if (wanted == 0 || byte[0] > 0xf4 || size < wanted)
         return 0;
-    /* The second byte alone decides about overlong forms, surrogates and values above U+10FFFF. */
+    /* The limits of the second byte exclude overlong forms, surrogates and values above
+     * U+10FFFF. */
     unsigned char low = byte[0] == 0xe0 ? 0xa0 : byte[0] == 0xf0 ? 0x90 : 0x80;
     unsigned char high = byte[0] == 0xed ? 0x9f : byte[0] == 0xf4 ? 0x8f : 0xbf;
     if (byte[1] < low || byte[1] > high)

@@ -1,5 +1,5 @@
-/* UTF-8 as the Unicode standard defines it: no overlong forms, no surrogates, nothing above
- * U+10FFFF. */
+/* Checks, encodes and measures UTF-8. As in the Unicode standard, overlong forms, surrogates and
+ * values above U+10FFFF are invalid. */
 #ifndef TRAINYARD_BASE_UTF8_H
 #define TRAINYARD_BASE_UTF8_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of bytes of the character at `text` (1 to 4), or 0 if the bytes up to `size` are no
- * valid character. */
+/* Returns the number of bytes of the character at `text` (1 to 4), or 0 if the first bytes are not
+ * a valid character. Reads at most `size` bytes. */
 size_t utf8_size(const char *text, size_t size);
 
 /* Writes one character up to U+10FFFF and returns the number of bytes. */
@@ -16,12 +16,12 @@ size_t utf8_encode(uint32_t character, char text[4]);
 
 bool utf8_is_valid(const char *text, size_t size);
 
-/* The number of terminal columns that the character of `size` bytes at `text` takes: 0 for a
+/* Returns the number of terminal columns of the character of `size` bytes at `text`: 0 for a
  * combining mark, 2 for wide East Asian characters and emoji, else 1. */
 size_t utf8_columns(const char *text, size_t size);
 
-/* The field width that makes "%-*s" pad this text to `columns` columns. printf counts bytes, not
- * columns. */
+/* Returns the field width with which "%-*s" pads this text to `columns` columns. printf() counts
+ * bytes, not columns. */
 int utf8_width(const char *text, int columns);
 
 #endif

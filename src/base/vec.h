@@ -24,7 +24,7 @@
         (vec)->items[(vec)->count++] = (item);                                                     \
     } while (0)
 
-/* Removes the item at a position. The order of the others is kept. */
+/* Removes the item at a position. The other items keep their order. */
 #define vec_remove(vec, position)                                                                  \
     do {                                                                                           \
         size_t position_ = (position);                                                             \

@@ -1,7 +1,8 @@
-/* WIDEST marks a function whose loops the compiler vectorizes. The function is compiled for plain
- * x86-64, AVX2 and AVX-512, and the loader picks the best version for the machine. Only for loops
- * whose result does not depend on the width of the vectors. On other architectures, with clang and
- * in sanitized builds it has no effect: sanitizers run before the loader has chosen. */
+/* WIDEST is an attribute for a function whose loops the compiler vectorizes. The function is
+ * compiled for plain x86-64, AVX2 and AVX-512, and the dynamic loader selects the best version for
+ * the machine. Use it only if the result does not depend on the width of the vectors. It has no
+ * effect on other architectures, with clang and in sanitized builds, because sanitizers run before
+ * the loader has selected a version. */
 #ifndef TRAINYARD_BASE_WIDEST_H
 #define TRAINYARD_BASE_WIDEST_H
 

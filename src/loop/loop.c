@@ -1,5 +1,5 @@
-/* The common part of both loops: timers, deferred tasks, and the dispatch to one of the
- * implementations. See loop.h. */
+/* The part of the event loop that both implementations share: timers, deferred tasks, and the calls
+ * through the table of functions. See loop.h. */
 #include "loop/loop.h"
 
 #include "base/moment.h"
@@ -62,7 +62,7 @@ void loop_post(struct loop *loop, struct loop_task *task)
     loop->ops->post(loop, task);
 }
 
-/* Remembers the callback if it is the slowest of this turn; returns the current time. */
+/* Stores the callback if it is the slowest of this turn so far. Returns the current time. */
 static int64_t note_duration(struct loop *loop, const void *callback, int64_t begun_ns)
 {
     int64_t now_ns = moment_monotonic_ns();

@@ -1,9 +1,10 @@
 /* The event loop of a control process: an interface with two implementations, libuv on a machine
- * (uv_loop.c) and virtual time with a seeded order in simulation (sim/sim_loop.c). Code that takes
- * a struct loop does not know which one it has; only net/ and node/ ask for the libuv loop.
+ * (uv_loop.c) and virtual time with a seeded order in simulation (sim/sim_loop.c). Code that uses a
+ * struct loop works with both implementations. Only net/ and node/ use the libuv loop directly
+ * (loop_uv()).
  *
- * One thread runs a loop, and no function here blocks it. Only loop_post() may be called from
- * another thread. */
+ * One thread runs a loop, the loop thread. No function here blocks that thread. Only loop_post()
+ * may be called from another thread. */
 #ifndef TRAINYARD_LOOP_LOOP_H
 #define TRAINYARD_LOOP_LOOP_H
 
@@ -19,15 +20,16 @@ struct uv_loop_s;
 int loop_new(struct loop **ret, struct err *err); /* a loop on libuv */
 struct loop *loop_free(struct loop *loop);
 
-/* Runs until loop_stop() is called, or until no event can happen any more. */
+/* Runs until loop_stop() is called, or until no timer, task, work or open handle is left. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
 int64_t loop_now_ms(struct loop *loop);  /* monotonic; constant during a turn */
 int64_t loop_wall_ms(struct loop *loop); /* Unix wall time */
 
-/* A one-shot timer in its owner's memory. Its callback may start it again. Starting a running timer
- * moves it. Stopping a stopped timer does nothing. A stopped timer may be freed at once. */
+/* A one-shot timer in the memory of its owner. The callback may start the timer again. Starting a
+ * running timer changes its time. Stopping a stopped timer does nothing. A stopped timer may be
+ * freed at once. */
 struct loop_timer {
     struct loop *loop;
     void (*callback)(struct loop_timer *timer);
@@ -41,9 +43,10 @@ void loop_timer_init(struct loop *loop, struct loop_timer *timer,
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms);
 void loop_timer_stop(struct loop_timer *timer);
 
-/* A callback that runs in the next turn, after the current callbacks have returned: code uses it to
- * avoid calling back into its caller. loop_defer() queues a task once, however often it is called
- * before the task runs. loop_defer_cancel() of a task that is not queued does nothing. */
+/* A callback that runs in the next turn of the loop (one iteration), after the current callbacks
+ * have returned. A function defers a task when it must not call its caller back directly.
+ * loop_defer() does nothing if the task is queued already. loop_defer_cancel() does nothing if the
+ * task is not queued. */
 struct loop_task {
     void (*callback)(struct loop_task *task);
     struct list_link link; /* owned by the loop */
@@ -51,25 +54,25 @@ struct loop_task {
 };
 void loop_defer(struct loop *loop, struct loop_task *task);
 void loop_defer_cancel(struct loop *loop, struct loop_task *task);
-/* Whether the deferred tasks of this turn have used up their time, so that the running task should
- * leave the rest of its work to the next turn. Always false in simulation, where no time passes
+/* Whether the deferred tasks of this turn have used up their time limit. Then the running task
+ * should do the rest of its work in the next turn. Always false in simulation, where no time passes
  * during a turn. */
 bool loop_should_yield(const struct loop *loop);
 
 /* Runs the task on the loop thread. May be called from any thread. The task must not be queued
- * already and cannot be cancelled; the caller keeps it until it has run. */
+ * already, cannot be cancelled, and must stay valid until it has run. */
 void loop_post(struct loop *loop, struct loop_task *task);
 
-/* Blocking work. `work` runs on a thread of the pool, then `done` on the loop thread. The struct
- * must live until `done` is called. In simulation both run on the loop thread, after a delay in
- * virtual time. */
+/* Blocking work. `work` runs on a thread of the thread pool, then `done` runs on the loop thread.
+ * The struct must live until `done` is called. In simulation both run on the loop thread, after a
+ * delay in virtual time. */
 struct loop_work {
     void (*work)(struct loop_work *work);
     void (*done)(struct loop_work *work);
 };
 void loop_work_start(struct loop *loop, struct loop_work *work);
 
-/* The libuv loop of this loop; NULL in simulation. */
+/* Returns the libuv loop, or NULL in simulation. */
 struct uv_loop_s *loop_uv(struct loop *loop);
 
 #endif

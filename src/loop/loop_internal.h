@@ -1,5 +1,5 @@
-/* Shared by both implementations of the loop: timers, deferred tasks, and the table of functions in
- * which they differ. Included by the files of loop/ only. */
+/* The common part of both loop implementations: timers, deferred tasks, and the table of functions
+ * that each implementation provides. Included by the files of loop/ only. */
 #ifndef TRAINYARD_LOOP_LOOP_INTERNAL_H
 #define TRAINYARD_LOOP_LOOP_INTERNAL_H
 
@@ -13,7 +13,8 @@ struct loop_ops {
     void (*stop)(struct loop *loop);
     int64_t (*now_ms)(struct loop *loop);
     int64_t (*wall_ms)(struct loop *loop);
-    /* The rank of a new timer among timers that are due at the same time. */
+    /* Returns the `order` of a new timer: among timers that are due at the same time, the lowest
+     * order runs first. */
     uint64_t (*timer_order)(struct loop *loop);
     void (*timers_changed)(struct loop *loop); /* the earliest timer has changed, or none is left */
     void (*deferred)(struct loop *loop); /* a task was added to the empty list of deferred tasks */
@@ -25,7 +26,7 @@ struct loop_ops {
 
 /* The slowest callback of the current turn, for the log. */
 struct loop_slowest {
-    const void *callback; /* its address; NULL: no callback was called */
+    const void *callback; /* the address of the function; NULL: no callback has run in this turn */
     int64_t ns;
 };
 
@@ -34,16 +35,16 @@ struct loop {
     const struct loop_ops *ops;
     struct timer_heap timers;
     struct list_head deferred; /* tasks of the next turn */
-    struct list_head running;  /* tasks of this turn that are still to run */
-    int64_t yield_ns; /* monotonic time at which the time of the running tasks is used up */
+    struct list_head running;  /* tasks of this turn that have not run yet */
+    int64_t yield_ns; /* monotonic time when the time limit for the tasks of this turn ends */
     struct loop_slowest slowest;
 };
 
 void loop_init(struct loop *loop, const struct loop_ops *ops);
 
-/* Runs the tasks that are deferred now, for at most `budget_ns`. A task that is deferred during the
- * call belongs to the next turn. Tasks that are left when the time is over also run in the next
- * turn, in the same order. */
+/* Runs the tasks that are deferred before the call, for at most `budget_ns` (LOOP_NO_BUDGET: no
+ * limit). A task that is deferred during the call runs in the next turn. Tasks that did not run
+ * within the time limit also run in the next turn, in the same order. */
 enum { LOOP_NO_BUDGET = -1 };
 void loop_run_deferred(struct loop *loop, int64_t budget_ns);
 bool loop_has_deferred(const struct loop *loop);

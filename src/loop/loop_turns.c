@@ -1,4 +1,4 @@
-/* Histograms of turns; see loop_turns.h. */
+/* Histograms of the loop's turns; see loop_turns.h. */
 #include "loop/loop_turns.h"
 
 const double LOOP_TURN_BOUNDS_S[LOOP_TURN_BOUNDS] = {

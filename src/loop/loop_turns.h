@@ -15,7 +15,8 @@ enum { LOOP_TURN_BOUNDS = 14 };
 extern const double LOOP_TURN_BOUNDS_S[LOOP_TURN_BOUNDS];
 
 struct loop_turn_histogram {
-    uint64_t buckets[LOOP_TURN_BOUNDS + 1]; /* the last one counts turns above all bounds */
+    uint64_t buckets[LOOP_TURN_BOUNDS + 1]; /* number of turns per bucket; the last bucket has the
+                                               turns above all bounds */
     double sum_s;
     double longest_s;
 };

@@ -1,4 +1,4 @@
-/* Signals on the loop; see signals.h. */
+/* Calls a callback for SIGINT and SIGTERM; see signals.h. */
 #include "loop/signals.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
-/* SIGINT and SIGTERM as a callback on the loop, for programs that shut down in order. */
+/* Calls a callback on the loop thread for SIGINT and SIGTERM, so that a program can shut down
+ * cleanly. */
 #ifndef TRAINYARD_LOOP_SIGNALS_H
 #define TRAINYARD_LOOP_SIGNALS_H
 
@@ -6,11 +7,11 @@
 
 struct loop_signals;
 
-/* Calls `callback` on the loop thread for each SIGINT or SIGTERM. Does not keep the loop running.
- * Returns -ERR_UNSUPPORTED in simulation. */
+/* Calls `callback` on the loop thread for each SIGINT or SIGTERM. The signal handles do not keep
+ * loop_run() from returning. Returns -ERR_UNSUPPORTED in simulation. */
 int loop_signals_new(struct loop *loop, void (*callback)(void *context, int signal), void *context,
                      struct loop_signals **ret, struct err *err);
-/* Restores the earlier actions of the signals. The callback is not called any more. */
+/* Restores the earlier actions of the signals. The callback is not called after this. */
 struct loop_signals *loop_signals_free(struct loop_signals *signals);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* The three links of a timer. BEFORE is the left sibling, or the parent of a leftmost child: this
- * is enough to remove a timer from the middle. */
+/* The indices of a timer's links. BEFORE is the left sibling, or the parent if the timer is the
+ * leftmost child. With this link, any timer can be removed without a search. */
 enum { CHILD, SIBLING, BEFORE };
 
 static bool is_earlier(const struct loop_timer *a, const struct loop_timer *b)
@@ -12,7 +12,8 @@ static bool is_earlier(const struct loop_timer *a, const struct loop_timer *b)
     return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
 }
 
-/* Joins two trees without siblings; either may be NULL. */
+/* Joins two trees whose roots have no siblings, and returns the new root. Either tree may be
+ * NULL. */
 static struct loop_timer *heap_meld(struct loop_timer *a, struct loop_timer *b)
 {
     if (!a || !b)
@@ -30,8 +31,9 @@ static struct loop_timer *heap_meld(struct loop_timer *a, struct loop_timer *b)
     return a;
 }
 
-/* Joins a list of siblings into one tree: melds pairs from left to right, then the pairs from right
- * to left. A loop and not a recursion, because the list may hold all timers. */
+/* Joins a list of siblings into one tree: melds pairs from left to right, then melds the results
+ * from right to left. This is a loop and not a recursion, because the list may contain all
+ * timers. */
 static struct loop_timer *meld_siblings(struct loop_timer *first)
 {
     struct loop_timer *pairs = NULL;

@@ -1,6 +1,6 @@
-/* The running timers of a loop as a pairing heap. The links are members of the timers, so starting
- * and stopping a timer allocates nothing. Used by both implementations of the loop; reads no clock.
- */
+/* A pairing heap with the running timers of a loop. The links are members of the timers, so
+ * starting and stopping a timer allocates nothing. Both implementations of the loop use it. It
+ * reads no clock. */
 #ifndef TRAINYARD_LOOP_TIMER_HEAP_H
 #define TRAINYARD_LOOP_TIMER_HEAP_H
 
@@ -10,8 +10,8 @@ struct timer_heap {
     struct loop_timer *root;
 };
 
-/* Timers are ordered by due_ms, then by `order`. Neither may change while the timer is in the heap.
- */
+/* Timers are ordered by due_ms, then by `order`. Both fields must not change while the timer is in
+ * the heap. */
 void timer_heap_insert(struct timer_heap *heap, struct loop_timer *timer);
 void timer_heap_remove(struct timer_heap *heap, struct loop_timer *timer);
 

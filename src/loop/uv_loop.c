@@ -1,4 +1,4 @@
-/* The loop on libuv, which a control process runs on a machine. One libuv timer is set to the
+/* The event loop on libuv, for control processes on a real machine. One libuv timer is set to the
  * earliest timer of the heap. An idle handle is active while there are deferred tasks. An async
  * handle, which does not keep the loop alive, receives posted tasks. A prepare handle measures each
  * turn. */
@@ -16,11 +16,11 @@
 #include <uv.h>
 
 enum {
-    /* Time for the deferred tasks of one turn, and for its timers. The rest waits for the next
-     * turn, so that I/O is delayed at most by this time and one callback. */
+    /* Time limit for the deferred tasks of one turn, and for its timers. Tasks and timers beyond
+     * the limit run in the next turn, so that I/O is not delayed for long. */
     BUDGET_NS = 3 * 1000 * 1000,
-    LONG_TURN_NS =
-        20 * 1000 * 1000, /* a turn with more CPU time than this is logged at debug level */
+    /* A turn with more CPU time than this is logged at debug level. */
+    LONG_TURN_NS = 20 * 1000 * 1000,
 };
 
 struct uv_body {
@@ -32,18 +32,19 @@ struct uv_body {
     uv_prepare_t prepare;
     struct loop_turns turns;
     int64_t turn_cpu_ns, turn_wall_ns; /* clocks at the start of the current turn */
-    uint64_t turn_idle_ns;             /* total waiting time at the start of the current turn */
+    uint64_t turn_idle_ns; /* libuv's total idle time at the start of the current turn */
     uint64_t timers_started;
-    size_t work_count; /* number of work items on the pool */
+    size_t work_count; /* number of work items whose `done` has not been called */
     bool in_run, stopped;
     pthread_mutex_t posted_lock;
     struct list_head posted; /* struct loop_task; protected by posted_lock */
 };
 
-/* One work item on the pool. Keeps uv_work_t out of loop.h. */
+/* One work item on the thread pool. It is a separate struct so that loop.h does not need
+ * uv_work_t. */
 struct work_slot {
     uv_work_t request;
-    struct loop_task task; /* calls `done` */
+    struct loop_task task; /* its callback calls work->done() */
     struct uv_body *body;
     struct loop_work *work;
 };
@@ -56,7 +57,8 @@ static struct uv_body *body_of(struct loop *loop)
 static int64_t now_ms(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
-    /* Between runs libuv's clock stands still; a timer that is started then must not fire early. */
+    /* libuv updates its clock only during a run. Update it here, so that a timer that is started
+     * between runs does not fire early. */
     if (!body->in_run)
         uv_update_time(&body->uv);
     return (int64_t)uv_now(&body->uv);
@@ -89,7 +91,7 @@ static void timers_changed(struct loop *loop)
 static void on_uv_timer(uv_timer_t *handle)
 {
     struct uv_body *body = CONTAINER_OF(handle, struct uv_body, timer);
-    /* A timer that its own callback restarts belongs to the next turn. */
+    /* Timers that are started by the callbacks below run in the next turn. */
     uint64_t limit = body->timers_started;
     int64_t now = now_ms(&body->loop), end_ns = moment_monotonic_ns() + BUDGET_NS;
     const struct loop_timer *first;
@@ -117,7 +119,7 @@ static void uv_deferred(struct loop *loop)
     uv_idle_start(&body_of(loop)->idle, on_idle);
 }
 
-/* Moves the posted tasks to the deferred ones; false if there were none. */
+/* Moves the posted tasks to the deferred tasks. Returns false if no task was posted. */
 static bool take_posted(struct uv_body *body)
 {
     struct list_head posted = {0};
@@ -162,7 +164,8 @@ static void on_work_told(struct loop_task *task)
     work->done(work);
 }
 
-/* libuv reports all finished work at once. Deferred tasks share the time limit of a turn. */
+/* Called by libuv for all finished work in one turn. `done` runs in a deferred task, so that the
+ * time limit of a turn applies. */
 static void on_work_done(uv_work_t *request, int status)
 {
     struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);
@@ -198,7 +201,7 @@ static void turn_begin(struct uv_body *body)
     body->loop.slowest = (struct loop_slowest){0};
 }
 
-/* Logs the slowest callback of the turn. The offset is for addr2line. */
+/* Logs the slowest callback of the turn, with an offset that addr2line can read. */
 static void turn_log(const struct loop_slowest *slowest, int64_t cpu_ns, int64_t wall_ns)
 {
     Dl_info place = {0};
@@ -214,8 +217,8 @@ static void turn_log(const struct loop_slowest *slowest, int64_t cpu_ns, int64_t
                   (unsigned long long)((uintptr_t)slowest->callback - (uintptr_t)place.dli_fbase));
 }
 
-/* libuv calls this once per iteration, before it waits. I/O callbacks run during the wait, so a
- * turn lasts from one call to the next, without the time in which the thread slept. */
+/* libuv calls this once per iteration, before it waits for I/O and runs I/O callbacks. A turn lasts
+ * from one call to the next, minus the time in which the thread slept. */
 static void on_prepare(uv_prepare_t *handle)
 {
     struct uv_body *body = CONTAINER_OF(handle, struct uv_body, prepare);
@@ -244,8 +247,8 @@ static void uv_body_run(struct loop *loop)
     body->in_run = true;
     while (!body->stopped) {
         bool more = uv_run(&body->uv, UV_RUN_DEFAULT) != 0;
-        /* A task may be posted just when libuv finds nothing left to do: it must not wait for the
-         * next run. */
+        /* Another thread may have posted a task just before uv_run() returned. Such a task must not
+         * wait for the next loop_run(). */
         if (!more && !take_posted(body))
             break;
     }
@@ -275,7 +278,8 @@ static void count_open(uv_handle_t *handle, void *context)
 static void body_free(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
-    /* Work on the pool uses memory of its owner: wait until it is done and reported. */
+    /* Work on the thread pool uses the memory of its owner, so wait until each `done` has been
+     * called. */
     while (body->work_count)
         uv_run(&body->uv, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&body->timer, NULL);
@@ -286,7 +290,7 @@ static void body_free(struct loop *loop)
     uv_walk(&body->uv, count_open, &open);
     if (open)
         mem_panic("loop: freed while a libuv %s handle is open", open);
-    /* Only closing handles are left, of this file and of other users. */
+    /* All handles that are left are closing. Run the loop until they are closed. */
     while (uv_loop_close(&body->uv) == UV_EBUSY)
         uv_run(&body->uv, UV_RUN_NOWAIT);
     pthread_mutex_destroy(&body->posted_lock);

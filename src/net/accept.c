@@ -1,4 +1,4 @@
-/* The Accept header; see accept.h. */
+/* Parses the Accept header; see accept.h. */
 #include "net/accept.h"
 
 #include "base/str.h"
@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A copy without the blanks around it. */
+/* Returns a copy of the text without leading and trailing white space. */
 static char *accept_trimmed(struct arena *arena, const char *text, size_t size)
 {
     while (size > 0 && isspace((unsigned char)*text)) {

@@ -1,6 +1,6 @@
-/* The Accept header of a request, parsed. A clause is a media type with parameters:
- * "application/json;as=Table;g=meta.k8s.io;v=v1;q=0.9". The parameters as, g and v are those of
- * Kubernetes: they name the form of the object that the client wants. */
+/* Parses the Accept header of a request. A clause is a media type with parameters:
+ * "application/json;as=Table;g=meta.k8s.io;v=v1;q=0.9". The parameters as, g and v are defined by
+ * Kubernetes. They name the form in which the client wants the object. */
 #ifndef TRAINYARD_NET_ACCEPT_H
 #define TRAINYARD_NET_ACCEPT_H
 
@@ -16,20 +16,20 @@ struct accept_clause {
     double quality;                   /* parameter q=; always above 0 */
 };
 
-/* Clauses by falling quality. Clauses of equal quality keep their order, but wildcards come last.
- */
+/* The clauses in the order of falling quality. Among clauses of equal quality, wildcards come last;
+ * otherwise the order of the header is kept. */
 struct accept {
     struct accept_clause clauses[ACCEPT_CLAUSES_MAX];
     size_t count;
 };
 
-/* Parses the header. NULL and "" accept anything. A clause that cannot be parsed, and clauses
- * beyond ACCEPT_CLAUSES_MAX, are ignored. */
+/* Parses the header. A header of NULL or "" accepts every type. Clauses that cannot be parsed and
+ * clauses beyond ACCEPT_CLAUSES_MAX are ignored. */
 void accept_parse(struct arena *arena, const char *header, struct accept *ret);
 
 bool accept_clause_matches(const struct accept_clause *clause, const char *type);
 
-/* Whether a clause without the parameter `as` matches this type. */
+/* Whether any clause without the parameter `as` matches this type. */
 bool accept_matches(const struct accept *accept, const char *type);
 
 #endif

@@ -1,4 +1,4 @@
-/* Header lines; see http_header.h. */
+/* Lists of header lines; see http_header.h. */
 #include "net/http_header.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* The header lines of a message, as HTTP and SPDY have them: a list of names and values. */
+/* The header lines of an HTTP or SPDY message: a list of names and values. */
 #ifndef TRAINYARD_NET_HTTP_HEADER_H
 #define TRAINYARD_NET_HTTP_HEADER_H
 
@@ -7,23 +7,23 @@
 #include <stdbool.h>
 
 struct http_header {
-    const char *name; /* as it was sent; compared without case */
+    const char *name; /* as it was sent; all comparisons ignore case */
     const char *value;
     struct http_header *next;
 };
 
-/* The value of the first line of this name, or NULL. */
+/* Returns the value of the first line of this name, or NULL. */
 const char *http_header_get(const struct http_header *headers, const char *name);
 
-/* Appends a line; name and value are copied into the arena. */
+/* Appends a line. Copies name and value into the arena. */
 void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
                      const char *value);
 
-/* Whether a line of this name has the word in its list, which commas or blanks separate. The case
- * of the word does not matter. */
+/* Whether a line of this name contains the word. The value of the line is a list of words,
+ * separated by commas or white space. The comparison ignores case. */
 bool http_header_has_word(const struct http_header *headers, const char *name, const char *word);
 
-/* A copy of all lines in the arena. */
+/* Returns a copy of all lines, allocated in the arena. */
 struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers);
 
 #endif

@@ -1,10 +1,12 @@
-/* A text as a difference to a similar text; see delta.h. The form is a sequence of: the number of
- * new bytes, these bytes, and, unless the text ends there, the position and length of a piece of
- * the base. Numbers have seven bits per byte, the lowest first.
+/* Encodes a text as its difference to a similar text; see delta.h. A delta is a sequence of
+ * entries. Each entry is the number of new bytes, the new bytes, and the position and length of a
+ * piece of the base. The last entry has no piece if the text ends with new bytes. Numbers are
+ * written with seven bits per byte, lowest bits first.
  *
- * A hash table of eight bytes at every fourth position of the base finds a piece, which then grows
- * in both directions. Each position of the text checks one candidate, and each byte is compared a
- * bounded number of times, so no input makes it slow. */
+ * A hash table contains every fourth position of the base, by the hash of the eight bytes there. It
+ * finds a piece, which is then extended in both directions. At each position of the text only one
+ * candidate is compared, and each byte is compared a bounded number of times, so the time is linear
+ * for any input. */
 #include "store/delta.h"
 
 #include <stdint.h>
@@ -58,11 +60,12 @@ static size_t common_size(const char *a, const char *b, size_t max)
 void delta_write(const char *base, size_t base_size, const char *text, size_t size,
                  struct buf *delta)
 {
-    uint16_t table[1 << TABLE_BITS] = {0}; /* position in the base, by the hash of a window */
+    uint16_t table[1 << TABLE_BITS] = {0}; /* hash of a window to its position in the base */
     size_t done = 0, at = 0;
     if (base_size > DELTA_BASE_MAX)
         base_size = DELTA_BASE_MAX;
-    for (size_t i = base_size / STEP + 1; i-- > 0;) /* of several equal windows the first stays */
+    /* Go backwards, so that the first of several equal windows stays in the table. */
+    for (size_t i = base_size / STEP + 1; i-- > 0;)
         if (i * STEP + WINDOW <= base_size)
             table[slot_of(base + i * STEP)] = (uint16_t)(i * STEP);
     while (at + WINDOW <= size && base_size >= WINDOW && !delta->overflowed) {

@@ -1,6 +1,6 @@
-/* A sorted map; see key_index.h. A node has each further level with probability one quarter: 1.33
- * pointers per node. The random levels do not depend on the keys, so no choice of keys makes it
- * slow. */
+/* A sorted map as a skip list; see key_index.h. A node gets each further level with probability
+ * 1/4, so a node has 1.33 pointers on average. The number of levels does not depend on the key, so
+ * no choice of keys makes the map slow. */
 #include "store/key_index.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS_MAX = 16 }; /* enough for 4^16 keys, more than memory holds */
+enum { LEVELS_MAX = 16 }; /* enough for 4^16 keys */
 
 static struct key_node *node_new(const char *key, int levels)
 {
@@ -38,8 +38,8 @@ void key_index_release(struct key_index *index)
     *index = (struct key_index){0};
 }
 
-/* The first node that is not before the key, and for every level the last node before it, whose
- * link an insertion or removal changes. */
+/* Returns the first node whose key is not before `key`, or NULL. Sets `before` to the last node
+ * before `key` on each level. An insertion or removal changes the links of these nodes. */
 static struct key_node *index_search(const struct key_index *index, const char *key,
                                      struct key_node *before[LEVELS_MAX])
 {

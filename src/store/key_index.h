@@ -1,5 +1,5 @@
-/* A sorted map from key to value: find, insert and remove in O(log n), and iterate from any key. A
- * skip list, because iterating over all keys with a prefix is then a walk along a linked list. Keys
+/* A sorted map from key to value: find, insert and remove in O(log n), and iterate from any key.
+ * The map is a skip list, so that iterating over all keys with a prefix follows a linked list. Keys
  * are copied; values belong to the caller. Not thread-safe. */
 #ifndef TRAINYARD_STORE_KEY_INDEX_H
 #define TRAINYARD_STORE_KEY_INDEX_H
@@ -15,7 +15,7 @@ struct key_node {
 };
 
 struct key_index {
-    struct key_node *head; /* stands before all keys and has all levels */
+    struct key_node *head; /* a node without a key, before all other nodes, with all levels */
     int levels;            /* number of levels in use */
     size_t count;
     struct rand rand;
@@ -24,19 +24,20 @@ struct key_index {
 void key_index_init(struct key_index *index);
 void key_index_release(struct key_index *index); /* frees the keys, not the values */
 
-/* NULL if absent. */
+/* Returns the node of the key, or NULL if the key is absent. */
 struct key_node *key_index_find(const struct key_index *index, const char *key);
 
-/* The node of the key; created with a NULL value if it is absent. The pointer stays valid until the
- * key is removed. */
+/* Returns the node of the key. If the key is absent, inserts a node with a NULL value. The pointer
+ * stays valid until the key is removed. */
 struct key_node *key_index_insert(struct key_index *index, const char *key);
-/* Does nothing if the key is absent. */
+/* Removes the key. Does nothing if the key is absent. */
 void key_index_remove(struct key_index *index, const char *key);
 
-/* The first node whose key is not before `key`, or NULL. node->next[0] is the one after it. */
+/* Returns the first node whose key is not before `key`, or NULL. To iterate, follow
+ * node->next[0]. */
 struct key_node *key_index_from(const struct key_index *index, const char *key);
 
-/* The last node whose key is before `key`, or NULL. */
+/* Returns the last node whose key is before `key`, or NULL. */
 struct key_node *key_index_before(const struct key_index *index, const char *key);
 
 #endif

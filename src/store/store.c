@@ -1,6 +1,7 @@
-/* Objects with revisions; see store.h. This file holds the index, checks writes against it and
- * applies the changes that the writer returns. store_disk.c is the disk, store_writer.c the thread,
- * store_watch.c the watches. Everything here runs on the loop thread. */
+/* The store of objects with revisions; see store.h. This file has the index of all objects, checks
+ * writes against the index and applies the committed changes. All code here runs on the loop
+ * thread. store_disk.c accesses the database, store_writer.c is the writer thread, and
+ * store_watch.c delivers changes to watches. */
 #include "store/store.h"
 
 #include "base/mem.h"
@@ -14,12 +15,12 @@
 
 enum {
     KEY_MAX = 1024,
-    PENDING_MAX = 100 * 1000, /* pending writes; with more, a write is refused */
+    PENDING_MAX = 100 * 1000, /* maximum number of pending writes; further writes are refused */
     HISTORY_DEFAULT = 10000,
     HISTORY_BYTES_DEFAULT = 8 * 1024 * 1024,
     DAMAGE_DEFAULT = 16,
     ALIVE_MS = 3600 * 1000,
-    REFILL_MS = 1000, /* interval of the checks of a full disk */
+    REFILL_MS = 1000, /* interval between checks whether a full disk has space again */
 };
 
 static struct store_entry *store_entry_of(const struct store *store, const char *key)
@@ -36,8 +37,8 @@ static struct store_entry *entry_make(struct store *store, const char *key)
     return node->value;
 }
 
-/* An object that is probably similar to the next version of the key: the version before, else the
- * object before it in key order, where the objects of one job are neighbours. */
+/* Returns an object that is probably similar to the next version of the key: the previous version,
+ * or else the object before it in key order, because the objects of a job are neighbours there. */
 static struct store_object *sibling_of(const struct store *store, const struct store_entry *entry,
                                        const char *key)
 {
@@ -66,17 +67,17 @@ static void entry_remove_if_idle(struct store *store, struct store_entry *entry,
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-/* The row of a deletion is needed while a damaged row of the same key is on disk: without it the
- * next start would report the object as missing. */
+/* Removes the row of a deletion from the disk. If a damaged row of the same key exists, keeps the
+ * row, because otherwise the next start would report the object as missing. */
 static void drop_deletion(struct store *store, const struct store_object *object)
 {
     if (!store_damage_concerns(store, object->key))
         store_writer_drop(&store->writer, object->revision);
 }
 
-/* Drops the oldest change of the history. The version that it superseded, and the row of a
- * deletion, are not needed any more: the disk keeps the state at history's floor and every change
- * after it. */
+/* Removes the oldest change from the history. The row of the version that the change superseded,
+ * and the row of a deletion, are then removed from the disk. The disk keeps the state at
+ * history.floor and every later change. */
 static void forget_oldest(struct store *store)
 {
     struct store_event event = store_history_pop(&store->history);
@@ -108,7 +109,7 @@ static struct store_event make_event(struct store_object *object, struct store_o
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Empties the history: it starts behind this revision. */
+/* Empties the history. It then starts after revision `floor`. */
 static void restart_history(struct store *store, int64_t floor)
 {
     while (store->history.count)
@@ -116,10 +117,10 @@ static void restart_history(struct store *store, int64_t floor)
     store->history.floor = floor;
 }
 
-/* A damaged row changes nothing, with one exception: if it proves that an object was deleted, the
- * object stays deleted. Otherwise the version before it stays the newest. The old version is served
- * rather than nothing, because controllers recover from an old state but take an absent object for
- * a deleted one: they would end its pods and delete what it owns. */
+/* A damaged row that proves the deletion of an object is applied. Any other damaged row is ignored,
+ * so that the previous version of the object stays the newest. Controllers recover from an old
+ * version, but they would treat an absent object as deleted: they would stop its pods and delete
+ * its dependents. */
 static void load_damaged_row(struct store *store, const struct store_row *row)
 {
     struct store_owner owner = store_damage_find_owner(store, row);
@@ -131,14 +132,15 @@ static void load_damaged_row(struct store *store, const struct store_row *row)
     if (!entry)
         return;
     store_writer_drop(&store->writer, entry->committed->revision);
-    _cleanup_free_ char *key = mem_strdup(owner.key); /* the entry may own the key */
+    _cleanup_free_ char *key = mem_strdup(owner.key); /* owner.key may belong to the entry */
     set_object(&entry->committed, NULL);
     set_object(&entry->newest, NULL);
     entry_remove_if_idle(store, entry, key);
 }
 
-/* Rows come in the order of revisions. Up to the last compaction they have gaps, and earlier
- * versions may be gone: the history starts after both. */
+/* Loads one row. Rows come in the order of their revisions. Old revisions have gaps, because
+ * superseded rows are removed. The history starts after the last gap, and after the last row whose
+ * previous version is missing. */
 static void load_row(void *context, const struct store_row *row)
 {
     struct store *store = context;
@@ -177,7 +179,7 @@ static int store_load(struct store *store, struct err *err)
     if (result < 0)
         return result;
     store_damage_finish(store, last);
-    /* A watch that starts before a damaged row would miss its change. */
+    /* A watch that starts before a damaged row would miss the change of that row. */
     if (last != store_history_end(&store->history) || store_is_damaged(store))
         restart_history(store, last);
     store->next_revision = last + 1;
@@ -201,7 +203,7 @@ static void on_refill(struct loop_timer *timer)
     store_writer_refill(&store->writer);
 }
 
-/* Takes over the writer's knowledge about a full disk. */
+/* Updates store->full from the writer, and calls on_full if it has changed. */
 static void store_update_full(struct store *store)
 {
     bool full = store->disk && store_writer_is_full(&store->writer);
@@ -378,7 +380,7 @@ static int check_open(const struct store *store, const char *key, size_t size, s
     return 0;
 }
 
-/* Checks that the newest version is the one that the caller has seen. */
+/* Checks that the newest version has the revision that the caller expects. */
 static int check_expected(const struct store_object *newest, const char *key, int64_t expected,
                           struct err *err)
 {
@@ -452,7 +454,8 @@ int store_delete(struct store *store, const char *key, const void *data, size_t 
     return result;
 }
 
-/* Completes a change; `err` is the reason if it is lost, else NULL. */
+/* Applies a committed change (`err` is NULL) or discards a lost change, and calls its `done`
+ * callback. */
 static void end_change(struct store *store, struct store_change *change, const struct err *err)
 {
     struct store_object *object = change->object;
@@ -481,9 +484,9 @@ static void changes_end(struct store *store, struct list_head *list, const struc
         end_change(store, change, err);
 }
 
-/* Recovers from a full disk, which is no damage: the transaction that found no space was rolled
- * back. When all pending writes have failed, the next write tries again, with the revision that
- * follows the newest committed one. */
+/* Accepts writes again after a transaction failed on a full disk. The transaction was rolled back,
+ * so the database is intact. Does nothing until all pending writes have failed. The next write gets
+ * the revision after the newest committed change. */
 static void store_recover(struct store *store)
 {
     if (store->failure.sys != ENOSPC || store->pending > 0)
@@ -499,16 +502,15 @@ static void on_finished(struct store_writer *writer, struct list_head *committed
     struct store *store = CONTAINER_OF(writer, struct store, writer);
     bool has_news = !list_is_empty(committed);
     if (failure)
-        store->failure =
-            *failure; /* set before the callbacks, so that they start no further writes */
+        store->failure = *failure; /* set first, so that callbacks cannot start writes */
     changes_end(store, committed, NULL);
     changes_end(store, lost, failure);
     store_recover(store);
     store_update_full(store);
     if (!has_news)
         return;
-    /* The writers have their results; now the watches get the changes. The history is trimmed
-     * afterwards, so that no watch misses a change. */
+    /* Deliver the changes to the watches after all `done` callbacks. Trim the history afterwards,
+     * so that no watch misses a change. */
     store_watches_deliver(store);
     trim_history(store);
 }

@@ -134,8 +134,8 @@ static int save_data(struct store_disk *disk, int64_t revision, const char *dire
     return result < 0 ? result : file_write_atomic(file, data.data, data.size, 0600, err);
 }
 
-/* Removes the row of a deletion together with the versions that it deleted: nothing else keeps them
- * deleted. */
+/* Removes the earlier versions of a deleted object. Without the row of the deletion, which is
+ * removed too, the object would exist again. */
 static int remove_versions(struct store_disk *disk, const struct store_damaged_row *row,
                            struct err *err)
 {
@@ -150,8 +150,8 @@ static int remove_versions(struct store_disk *disk, const struct store_damaged_r
     return result;
 }
 
-/* Lost changes cannot be restored. Their revisions count as assigned from now on, so that they are
- * not reported again. */
+/* Marks the revisions of lost changes as assigned, so that the loss is not reported again. Lost
+ * changes cannot be restored. */
 static int accept_loss(struct store_disk *disk, int64_t last, struct err *err)
 {
     _cleanup_free_ char *sql =

@@ -1,5 +1,5 @@
-/* Checksums of rows; see store_checksum.h. Each hash is the key of the next, so that the parts need
- * not be copied into one buffer. */
+/* Computes the checksums of rows; see store_checksum.h. Each hash is the key of the next hash, so
+ * that the columns need not be copied into one buffer. */
 #include "store/store_checksum.h"
 
 #include "base/hash.h"
@@ -7,7 +7,8 @@
 
 #include <endian.h>
 
-/* "trainyar" and "store", 2. The values are arbitrary, but must never change. */
+/* The bytes "trainyar", and "store" with the number 2. The values are arbitrary, but must never
+ * change. */
 static const uint64_t SEAL_FIRST = 0x747261696e796172u, SEAL_NEXT = 0x73746f7265000002u;
 
 uint64_t store_checksum_head(int64_t revision, const char *key, size_t key_size, int64_t created,

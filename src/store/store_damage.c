@@ -1,4 +1,4 @@
-/* The damaged rows of a store, found when it was opened; see store.h. */
+/* Lists and classifies the damaged rows that are found when a store is opened; see store.h. */
 #include "store/store_internal.h"
 
 #include "base/mem.h"
@@ -10,7 +10,8 @@
 
 enum {
     KEY_SHOWN_MAX = 1024,
-    PROOFS_MAX = 100, /* number of rows whose object is searched for: each search tries every key */
+    /* Maximum number of searches for the object of a row. Each search tries every key. */
+    PROOFS_MAX = 100,
 };
 
 const struct store_damage *store_damage(const struct store *store)
@@ -26,8 +27,8 @@ bool store_is_damaged(const struct store *store)
 
 /* ---- the owner of a row ---------------------------------------------------------------------- */
 
-/* Whether the checksum of the row matches if the row belongs to this key. Then it does belong to
- * the key, and another column may be wrong. */
+/* Whether a checksum of the row is valid if the key of the row is replaced by this key. Then the
+ * row belongs to this key, and another column may be damaged. */
 static bool proves_key(const struct store_row *row, const char *key,
                        const struct store_object *version, bool *ret_deleted)
 {
@@ -64,7 +65,7 @@ struct store_owner store_damage_find_owner(const struct store *store, const stru
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* A damaged key may hold any bytes; the result is printable ASCII. */
+/* Returns a copy of a damaged key in printable ASCII. The caller frees it. */
 static char *key_printable(const char *key)
 {
     char *text = mem_strndup(key, strnlen(key, KEY_SHOWN_MAX));
@@ -104,14 +105,14 @@ bool store_damage_concerns(const struct store *store, const char *key)
 {
     const struct store_damage *damage = &store->damage;
     if (damage->count > damage->rows_count)
-        return true; /* some damaged rows have no known key */
+        return true; /* not all damaged rows are listed, and any of them may have this key */
     for (size_t i = 0; i < damage->rows_count; i++)
         if (str_eq(damage->rows[i].key, key))
             return true;
     return false;
 }
 
-/* Determines the effect of a row that no later change supersedes. */
+/* Determines the effect of a damaged row that no later change supersedes. */
 static void damage_classify(struct store *store, struct store_damaged_row *row)
 {
     struct store_object *served = store_get(store, row->key);

@@ -1,6 +1,7 @@
-/* The store's database; see store_disk.h. WAL with synchronous=FULL: a commit that returned
- * survives a crash of the machine. Revisions come from the counter of AUTOINCREMENT, which never
- * decreases, so no revision is assigned twice even if the newest rows are removed. */
+/* The database of the store; see store_disk.h. SQLite runs in WAL mode with synchronous=FULL, so
+ * that a finished commit survives a crash of the machine. SQLite's AUTOINCREMENT counter stores the
+ * last revision and never decreases. So no revision is assigned twice, even if the newest rows are
+ * removed. */
 #include "store/store_disk.h"
 
 #include "base/mem.h"
@@ -27,7 +28,7 @@ int store_disk_fail_full(const struct store_disk *disk, struct err *err)
 int store_disk_fail(const struct store_disk *disk, struct err *err)
 {
     int code = sqlite3_errcode(disk->db) & 0xff;
-    /* SQLite has no error code for a user's disk quota; for that user the disk is full. */
+    /* SQLite has no error code for an exceeded disk quota. Treat it like a full disk. */
     if (sqlite3_extended_errcode(disk->db) == SQLITE_IOERR_WRITE &&
         sqlite3_system_errno(disk->db) == EDQUOT)
         code = SQLITE_FULL;
@@ -74,8 +75,8 @@ static int disk_prepare(struct store_disk *disk, const char *sql, sqlite3_stmt *
                : store_disk_fail(disk, err);
 }
 
-/* Restricts access to the file, which may hold secrets. SQLite gives its other files the same mode.
- */
+/* Creates the file with mode 0600, because it may contain secrets. SQLite uses the same mode for
+ * its other files. */
 static int make_private(struct store_disk *disk, struct err *err)
 {
     int fd = open(disk->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -83,7 +84,8 @@ static int make_private(struct store_disk *disk, struct err *err)
     return fd < 0 ? err_set_errno(err, errno, "cannot open '%s'", disk->path) : 0;
 }
 
-/* Copies a log that is not whole, because SQLite overwrites it. */
+/* Reads the write-ahead log, and copies it if it may be damaged, because SQLite will overwrite
+ * it. */
 static int inspect_log(struct store_disk *disk, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s-wal", disk->path);
@@ -92,8 +94,8 @@ static int inspect_log(struct store_disk *disk, struct err *err)
         return result;
     if (store_wal_state(&disk->wal) == STORE_WAL_DAMAGED)
         return store_quarantine_copy(path, &disk->wal_copy, err);
-    /* A torn end is normal after a power cut. The copy may fail on a full disk, which must not keep
-     * the store closed. */
+    /* An incomplete end of the log is normal after a power failure. So the store opens even if the
+     * copy fails, for example on a full disk. */
     (void)store_quarantine_copy(path, &disk->wal_copy, NULL);
     return 0;
 }
@@ -108,8 +110,8 @@ static int open_all(struct store_disk *disk, struct err *err)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(disk->path, &disk->db, flags, NULL) != SQLITE_OK)
         return store_disk_fail(disk, err);
-    /* The exclusive lock is held as long as the file is open, so no second process can write to it.
-     */
+    /* SQLite keeps the exclusive lock as long as the file is open, so no other process can write to
+     * the file. */
     result = store_disk_execute(disk,
                                 "PRAGMA locking_mode = EXCLUSIVE;"
                                 "PRAGMA journal_mode = WAL;"
@@ -137,7 +139,7 @@ static int open_all(struct store_disk *disk, struct err *err)
     return result;
 }
 
-/* Removes a copy that is not needed. */
+/* Removes the copy of the log if it exists. */
 static void discard_copy(struct store_disk *disk)
 {
     if (disk->wal_copy)
@@ -225,7 +227,8 @@ static int step_rows(struct store_disk *disk, sqlite3_stmt *statement,
     return code == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
 }
 
-/* Decides whether the log was damaged, now that it is known whether changes are missing. */
+/* Discards the copy of the log unless the log was damaged. A suspect log counts as damaged if
+ * acknowledged changes are missing. */
 static void disk_classify_log(struct store_disk *disk)
 {
     if (store_wal_state(&disk->wal) != STORE_WAL_DAMAGED && disk->lost == 0)
@@ -328,7 +331,7 @@ int store_disk_commit(struct store_disk *disk, struct err *err)
 
 void store_disk_rollback(struct store_disk *disk)
 {
-    /* After some failures SQLite has rolled back by itself, and this fails; the error does not
-     * matter. */
+    /* After some failures SQLite has already rolled back, and this statement fails. Ignore that
+     * error. */
     disk_run(disk, disk->rollback, NULL);
 }

@@ -1,6 +1,6 @@
-/* The store's database: one append-only table of changes in SQLite, each row with checksums
- * (store_checksum.h). It is opened and read on the loop thread, then used by the writer thread
- * only, until it is closed. */
+/* The database of the store: one append-only SQLite table of changes. Each row has checksums
+ * (store_checksum.h). The loop thread opens and reads the database. Afterwards only the writer
+ * thread uses it until it is closed. */
 #ifndef TRAINYARD_STORE_STORE_DISK_H
 #define TRAINYARD_STORE_STORE_DISK_H
 
@@ -21,17 +21,17 @@ struct store_disk {
     struct sqlite3_stmt *begin, *commit, *rollback, *insert, *drop;
     struct store_reserve reserve;
     char *path;
-    int mark_fd;          /* descriptor of the mark, see store_mark.h; -1: none */
+    int mark_fd;          /* descriptor of the mark file (store_mark.h); -1: none */
     int64_t acknowledged; /* revision in the mark when the database was opened */
     int64_t inserted;     /* newest revision of the current transaction; 0: none */
-    struct store_wal wal; /* the write-ahead log as it was before SQLite read it */
-    char *wal_copy;       /* path of the copy of a log that is or may be damaged; NULL: none */
-    int64_t lost;         /* number of acknowledged changes up to `acknowledged` that are missing */
+    struct store_wal wal; /* state of the write-ahead log before SQLite read it */
+    char *wal_copy;       /* path of the copy of a damaged or suspect log; NULL: none */
+    int64_t lost;         /* number of acknowledged changes that are missing in the database */
 };
 
 enum store_row_damage {
     STORE_ROW_INTACT,
-    STORE_ROW_DATA, /* the data is damaged; revision, key, created and deleted are proven */
+    STORE_ROW_DATA, /* the data is damaged; the checksum proves the other columns */
     STORE_ROW_HEAD, /* no column can be trusted */
 };
 
@@ -43,43 +43,45 @@ struct store_row {
     const void *data;
     size_t size;
 
-    /* Set for rows that were read: */
+    /* Set only in rows that were read from the database: */
     enum store_row_damage damage;
-    uint64_t head_sum; /* checksum of the head as stored in the row */
+    uint64_t head_sum; /* head checksum that is stored in the row */
 };
 
-/* JSON numbers hold revisions up to this exactly. A row with a larger one is damaged. */
+/* The largest revision. JSON numbers are exact up to this value. A row with a larger revision is
+ * damaged. */
 #define STORE_REVISION_MAX (INT64_C(1) << 53)
 
-/* Opens the database for this process alone: a second process is refused. A database of an older
- * format is upgraded in one transaction. Returns -ERR_INVALID if its pages are damaged,
- * -ERR_UNSUPPORTED if it has a newer format or belongs to another program. */
+/* Opens the database exclusively for this process. Upgrades a database of an older format in one
+ * transaction. Returns 0, -ERR_UNAVAILABLE if another process has it open, -ERR_INVALID if its
+ * pages are damaged, or -ERR_UNSUPPORTED if it has a newer format or belongs to another program. */
 int store_disk_open(const char *path, struct store_disk **ret, struct err *err);
 struct store_disk *store_disk_free(struct store_disk *disk);
 DEFINE_CLEANUP(store_disk)
 
-/* Calls `row` for every row in the order of revisions, including damaged ones. Sets *ret_last to
- * the last revision that was ever assigned, even if its row is gone, and sets disk->lost. Keeps
- * disk->wal_copy only if the log is proven to be damaged. */
+/* Calls `row` for every row in the order of revisions, including damaged rows. Sets *ret_last to
+ * the last revision that was ever assigned, even if its row is missing. Sets disk->lost. Removes
+ * the copy of the log unless the log is proven to be damaged. */
 int store_disk_load(struct store_disk *disk,
                     void (*row)(void *context, const struct store_row *row), void *context,
                     int64_t *ret_last, struct err *err);
 
-/* Calls `row` for the row of this revision. Returns -ERR_NOT_FOUND if there is none. */
+/* Calls `row` for the row of this revision. Returns 0, or -ERR_NOT_FOUND if there is no such
+ * row. */
 int store_disk_read(struct store_disk *disk, int64_t revision,
                     void (*row)(void *context, const struct store_row *row), void *context,
                     struct err *err);
 
-/* One transaction: begin, any number of inserts and drops, commit. If one of these fails, the
- * caller must roll back. */
+/* A transaction is store_disk_begin(), any number of inserts and drops, and store_disk_commit(). If
+ * one of these calls fails, the caller must call store_disk_rollback(). */
 int store_disk_begin(struct store_disk *disk, struct err *err);
 int store_disk_insert(struct store_disk *disk, const struct store_row *row, struct err *err);
 int store_disk_drop(struct store_disk *disk, int64_t revision, struct err *err);
-/* Returns when the transaction is on the disk. */
+/* Blocks until the transaction is on the disk. */
 int store_disk_commit(struct store_disk *disk, struct err *err);
 void store_disk_rollback(struct store_disk *disk);
 
-/* Sets the error of a full disk: -ERR_IO with ENOSPC. */
+/* Sets the error of a full disk, and returns -ERR_IO. err->sys is ENOSPC. */
 int store_disk_fail_full(const struct store_disk *disk, struct err *err);
 
 #endif

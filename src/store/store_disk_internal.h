@@ -1,4 +1,4 @@
-/* Shared by store_disk.c and store_format.c. */
+/* Declarations that the files which access the database share. Included by files of store/ only. */
 #ifndef TRAINYARD_STORE_STORE_DISK_INTERNAL_H
 #define TRAINYARD_STORE_STORE_DISK_INTERNAL_H
 
@@ -9,14 +9,15 @@
     "run 'trainyard check --repair' to keep what can be read, restore a copy, or move it away to " \
     "start empty"
 
-/* Sets the error of SQLite's last failure: the file, the cause and the advice. */
+/* Sets an error for SQLite's last failure. The message has the file, the cause and the advice. */
 int store_disk_fail(const struct store_disk *disk, struct err *err);
 int store_disk_execute(struct store_disk *disk, const char *sql, struct err *err);
-/* Gets the number in the first column of the first row; 0 if there is no row. */
+/* Runs a query. Sets *ret to the number in the first column of the first row, or to 0 if there is
+ * no row. */
 int store_disk_query_int(struct store_disk *disk, const char *sql, int64_t *ret, struct err *err);
 
-/* Creates the table in a new file, upgrades an older format, and refuses every other file: one with
- * a newer format, of another program, or with damaged pages. */
+/* Creates the table in a new file, and upgrades an older format. Returns an error for a newer
+ * format, a file of another program, or damaged pages. */
 int store_format_prepare(struct store_disk *disk, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* The format of the database: creates its table, upgrades the earlier format, and refuses all other
- * files. The number of the format is in user_version. Format 1 had no checksums; the upgrade
- * computes them from the rows that it finds. */
+/* The format of the database: creates its table, upgrades format 1, and refuses all other files.
+ * The format number is in SQLite's user_version. Format 1 had no checksums. The upgrade computes
+ * the checksums from the existing rows. */
 #include "store/store_disk_internal.h"
 
 #include "base/mem.h"
@@ -12,9 +12,9 @@
 
 enum { FORMAT = 2, PAGE_FAULTS_MAX = 100 };
 
-/* Table definitions by format. Columns of format 2 have no constraints: checksums detect more, and
- * a constraint that a damaged row violates would look like a damaged page. The checksums stand
- * before the data, so that they are on the first page of a row. */
+/* Table definitions by format. Columns of format 2 have no constraints, because checksums detect
+ * more errors, and SQLite reports a row that violates a constraint like a damaged page. The columns
+ * of the checksums are before the data, so that they are on the first page of a row. */
 static const char *const SCHEMAS[FORMAT + 1] = {
     [1] = "CREATE TABLE changes("
           " revision INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -37,7 +37,7 @@ static int refuse_damaged(const struct store_disk *disk, const char *what, struc
     return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_ADVICE, disk->path, what);
 }
 
-/* Finds the format of the file's table; 0: no known table. */
+/* Sets *ret to the format of the table in the file, or to 0 if the file has no known table. */
 static int find_schema(struct store_disk *disk, int *ret, struct err *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -58,8 +58,8 @@ static int find_schema(struct store_disk *disk, int *ret, struct err *err)
     return result;
 }
 
-/* Runs SQLite's check of the pages. Its messages about column values are ignored, because the
- * checksums cover them; messages about pages start with three stars. */
+/* Runs SQLite's check of the pages. Ignores messages about column values, because checksums cover
+ * the columns. Messages about pages start with "***". */
 static int check_pages(struct store_disk *disk, struct err *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -71,7 +71,7 @@ static int check_pages(struct store_disk *disk, struct err *err)
     while (result == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(statement, 0);
         if (text && strncmp(text, "***", 3) == 0) {
-            const char *line = strchr(text, '\n'); /* after the name of the database */
+            const char *line = strchr(text, '\n'); /* skip the name of the database */
             line = line ? line + 1 : text;
             _cleanup_free_ char *first = mem_strndup(line, strcspn(line, "\n"));
             result = refuse_damaged(disk, first, err);
@@ -85,7 +85,8 @@ static int check_pages(struct store_disk *disk, struct err *err)
 
 /* ---- the upgrade ----------------------------------------------------------------------------- */
 
-/* The SQL function seal_head(revision, key, created, deleted). */
+/* Computes the head checksum for the SQL functions. The first arguments are revision, key, created
+ * and deleted. */
 static uint64_t head_of(sqlite3_value **values)
 {
     const char *key = (const char *)sqlite3_value_text(values[1]);
@@ -125,7 +126,7 @@ static int format_upgrade(struct store_disk *disk, struct err *err)
         "INSERT INTO changes(revision, key, created, deleted, head_sum, sum, data)"
         " SELECT revision, key, created, deleted, seal_head(revision, key, created, deleted),"
         " seal_whole(revision, key, created, deleted, data), data FROM changes_1;"
-        /* The counter of revisions keeps its value instead of continuing at the newest row. */
+        /* Keep the value of the revision counter instead of restarting it after the newest row. */
         "DELETE FROM sqlite_sequence WHERE name = 'changes';"
         "UPDATE sqlite_sequence SET name = 'changes' WHERE name = 'changes_1';"
         "DROP TABLE changes_1;"

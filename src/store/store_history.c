@@ -1,4 +1,4 @@
-/* The newest changes without a gap; see store_history.h. */
+/* The history of the newest changes; see store_history.h. */
 #include "store/store_history.h"
 
 #include "base/mem.h"
@@ -41,7 +41,7 @@ static void history_grow(struct store_history *history)
     history->capacity = capacity;
 }
 
-/* Bytes that only the history keeps because of this change. */
+/* Returns the number of bytes that stay in memory only because this change is in the history. */
 static int64_t kept_bytes(const struct store_event *event)
 {
     int64_t bytes = event->previous ? (int64_t)event->previous->kept_size : 0;

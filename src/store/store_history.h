@@ -1,4 +1,5 @@
-/* The newest changes without a gap, by revision: a watch that starts in the past gets them. */
+/* The history: the newest changes in the order of their revisions, without gaps. A watch that
+ * starts in the past reads them. */
 #ifndef TRAINYARD_STORE_STORE_HISTORY_H
 #define TRAINYARD_STORE_STORE_HISTORY_H
 
@@ -7,24 +8,25 @@
 struct store_history {
     struct store_event *events; /* a ring buffer */
     size_t first, count, capacity;
-    /* Bytes of the versions that only the history holds: superseded and deleted ones. */
+    /* Number of bytes of superseded and deleted versions in the history. */
     int64_t bytes;
     int64_t floor; /* the history has every change after this revision; the oldest is floor + 1 */
 };
 
 void store_history_release(struct store_history *history);
 
-/* The newest revision; `floor` if the history is empty. */
+/* Returns the newest revision, or `floor` if the history is empty. */
 int64_t store_history_end(const struct store_history *history);
 
-/* Appends the change with revision end + 1. Takes over the references of the event. */
+/* Appends a change, which must have the revision store_history_end() + 1. Takes ownership of the
+ * references in the event. */
 void store_history_push(struct store_history *history, const struct store_event *event);
 
-/* The event of a revision above floor, up to the newest. */
+/* Returns the event of a revision, which must be above `floor` and at most store_history_end(). */
 const struct store_event *store_history_at(const struct store_history *history, int64_t revision);
 
-/* Removes and returns the oldest event; the caller gets its references. The history must not be
- * empty. */
+/* Removes and returns the oldest event. The caller must call store_event_release(). The history
+ * must not be empty. */
 struct store_event store_history_pop(struct store_history *history);
 
 void store_event_release(struct store_event *event);

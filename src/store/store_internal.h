@@ -1,4 +1,4 @@
-/* Shared by the files of store/ only. */
+/* Declarations that only the files of store/ use. */
 #ifndef TRAINYARD_STORE_STORE_INTERNAL_H
 #define TRAINYARD_STORE_STORE_INTERNAL_H
 
@@ -8,18 +8,17 @@
 #include "store/store_history.h"
 #include "store/store_writer.h"
 
-/* Makes an object with one reference. Key and data are copied. `sibling` is an object that may be
- * similar (its earlier version or a neighbour), or NULL. */
+/* Creates an object with one reference. Copies key and data. `sibling` is an object that may be
+ * similar, such as the previous version, or NULL. */
 struct store_object *store_object_new(const char *key, const void *data, size_t size,
                                       int64_t revision, int64_t create_revision,
                                       struct store_object *sibling);
 
-/* The entry of a key in the index. It exists while the object exists or a write of it is pending.
- */
+/* The entry of a key in the index. It exists while the object exists or has a pending write. */
 struct store_entry {
-    struct store_object *committed; /* NULL: absent or not committed yet */
+    struct store_object *committed; /* the newest committed version; NULL: there is none */
     struct store_object *newest; /* the version after all pending writes; NULL: absent or deleted */
-    size_t pending;              /* writes under way */
+    size_t pending;              /* number of pending writes of this key */
 };
 
 struct store {
@@ -33,8 +32,8 @@ struct store {
     int64_t next_revision;
     struct store_damage damage;
     size_t damage_max;
-    size_t pending;     /* writes under way */
-    struct err failure; /* if its code is set, the store has failed for this reason */
+    size_t pending;     /* number of pending writes of all keys */
+    struct err failure; /* if the code is not 0, the store has failed with this error */
     bool full;          /* only writes that delete are accepted */
     struct loop_timer refill;
     void (*on_full)(void *context, const struct err *err);
@@ -43,7 +42,7 @@ struct store {
     void *closed_context;
     bool closing;
 
-    /* Watches, in the order of creation. */
+    /* Watches in the order of their creation. */
     struct list_head watches; /* struct store_watch */
     struct loop_task deliver;
     bool delivering;
@@ -51,29 +50,30 @@ struct store {
 
 /* store_damage.c */
 
-/* The object that a damaged row belongs to, and whether the row deleted it. */
+/* The object to which a damaged row belongs, and whether the row is its deletion. */
 struct store_owner {
     const char *key;
     bool deleted;
-    bool is_proven; /* false: both are only what the damaged row says */
+    bool is_proven; /* false: `key` and `deleted` come from the damaged row and may be wrong */
 };
 struct store_owner store_damage_find_owner(const struct store *store, const struct store_row *row);
 void store_damage_add(struct store *store, const struct store_row *row,
                       const struct store_owner *owner);
-/* A later change of the key is intact: the earlier damaged rows of the key no longer matter. */
+/* Marks the earlier damaged rows of the key as superseded, because the change `revision` of the key
+ * is intact. */
 void store_damage_supersede(struct store *store, const char *key, int64_t revision);
 /* Whether a damaged row may belong to the key. */
 bool store_damage_concerns(const struct store *store, const char *key);
-/* All rows are loaded: finds out what the damaged ones mean. `last` is the last revision that was
- * assigned. */
+/* Determines the effect of the damaged rows. Called when all rows are loaded. `last` is the last
+ * revision that was assigned. */
 void store_damage_finish(struct store *store, int64_t last);
 void store_damage_release(struct store_damage *damage);
 
 /* store_watch.c */
 void store_watches_init(struct store *store);
-/* Delivers the changes of the history that each watch has not seen. */
+/* Delivers to each watch the changes of the history that it has not received yet. */
 void store_watches_deliver(struct store *store);
-/* The store is being freed; watches may still be stopped afterwards. */
+/* Called when the store is freed. Watches may still be stopped afterwards. */
 void store_watches_detach(struct store *store);
 
 #endif

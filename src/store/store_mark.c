@@ -1,5 +1,5 @@
-/* The newest acknowledged revision; see store_mark.h. No function fails: the mark only helps to
- * detect damage, and the store works without it. */
+/* Reads and writes the mark, the newest acknowledged revision; see store_mark.h. The functions
+ * report no errors, because the mark only helps to detect damage and the store works without it. */
 #include "store/store_mark.h"
 
 #include "base/hash.h"

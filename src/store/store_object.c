@@ -1,8 +1,10 @@
 /* Versions of objects that readers and watches share; see store.h. References are counted on the
- * loop thread only; the writer thread reads an object while a pending change holds it.
+ * loop thread only. The writer thread may read an object while a pending change has a reference to
+ * it.
  *
- * The base of a delta is always a whole object, so that any object is restored in one step. A base
- * lives as long as an object needs it, even if it is superseded: at most one per object. */
+ * The base of a delta is always stored completely, so that any object is restored in one step. An
+ * object has a reference to its base, so the base stays in memory even if it is superseded. An
+ * object keeps at most one base. */
 #include "store/store_internal.h"
 
 #include "base/buf.h"
@@ -12,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Only the first 64 KiB of a base are used, which are hardly half of an object larger than this. */
+/* Larger objects are stored completely. A delta uses only the first 64 KiB of the base, which would
+ * save less than half of such an object. */
 enum { LIKE_MAX = 4 * DELTA_BASE_MAX };
 
-/* Whether the difference to the base takes less than half of the data; then `delta` holds it. */
+/* Writes the difference to the base into `delta`. Returns false if it is larger than half of the
+ * data. */
 static bool is_like(const struct store_object *base, const char *data, size_t size,
                     struct buf *delta)
 {
@@ -40,7 +44,7 @@ struct store_object *store_object_new(const char *key, const void *data, size_t 
     memcpy(key_copy, key, key_size);
     if (kept_size)
         memcpy(kept_copy, kept, kept_size);
-    kept_copy[kept_size] = '\0'; /* for users that parse it as text */
+    kept_copy[kept_size] = '\0'; /* so that the data can be parsed as text */
     *object = (struct store_object){.references = 1,
                                     .revision = revision,
                                     .create_revision = create_revision,

@@ -1,4 +1,4 @@
-/* Keeps damaged files; see store_quarantine.h. */
+/* Keeps copies of damaged files; see store_quarantine.h. */
 #include "store/store_quarantine.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 /* Copies all readable rows of a database with damaged pages; see store_check.h. SQLite ends a scan
- * of the table at the first unusable page. The copy continues behind it: revisions are probed at
- * growing distances until one can be read, and the rows between are read backwards from there. */
+ * of the table at the first unreadable page. To continue after that page, this code tries revisions
+ * at growing distances until it can read one. From there it reads the skipped rows backwards. */
 #include "store/store_check.h"
 
 #include "base/cleanup.h"
@@ -25,7 +25,7 @@ struct rebuild {
     bool has_sums; /* the table in `from` has checksums */
     struct store_disk *to;
     sqlite3_stmt *insert;
-    int64_t next; /* every revision before this one was read or cannot be read */
+    int64_t next; /* all lower revisions are copied or cannot be read */
     size_t holes;
 };
 
@@ -46,7 +46,7 @@ static sqlite3_stmt *walk_new(struct rebuild *rebuild, int64_t first, int64_t en
     return statement;
 }
 
-/* Copies the checksums unchanged; a row of format 1 gets its first ones. */
+/* Copies the checksums unchanged. For a row of format 1, which has no checksums, computes them. */
 static void bind_sums(struct rebuild *rebuild, sqlite3_stmt *row, const char *key)
 {
     if (rebuild->has_sums) {
@@ -80,8 +80,8 @@ static int copy_row(struct rebuild *rebuild, sqlite3_stmt *row, struct err *err)
     return result;
 }
 
-/* Copies rows. Returns 1 if the scan reached its end, 0 if a page stopped it, or a negative code.
- */
+/* Copies the rows of a scan. Returns 1 if the scan reached its end, 0 if it stopped at an
+ * unreadable page, or a negative error. */
 static int copy_walk(struct rebuild *rebuild, int64_t first, int64_t end, bool backwards,
                      struct err *err)
 {
@@ -106,7 +106,7 @@ static bool is_readable(struct rebuild *rebuild, int64_t first, bool *ret_ends)
     return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
-/* Copies the rows behind a page that stopped the scan. Returns 1 if there are none. */
+/* Copies the rows after an unreadable page. Returns 1 if there are no further rows. */
 static int rebuild_skip_unreadable(struct rebuild *rebuild, struct err *err)
 {
     bool ends = false;
@@ -134,7 +134,7 @@ static int copy_rows(struct rebuild *rebuild, struct err *err)
     return result < 0 ? result : 0;
 }
 
-/* The counter of revisions never decreases. */
+/* Copies the revision counter, because it must never decrease. */
 static int copy_counter(struct rebuild *rebuild, struct err *err)
 {
     struct store_disk from = {.db = rebuild->from, .path = rebuild->to->path};
@@ -150,7 +150,8 @@ static int copy_counter(struct rebuild *rebuild, struct err *err)
     return store_disk_execute(rebuild->to, sql, err);
 }
 
-/* With writable_schema SQLite also reads a file that is shorter than its header says. */
+/* Opens the damaged database. With writable_schema, SQLite also reads a file that is shorter than
+ * its header says. */
 static int open_damaged(struct rebuild *rebuild, const char *path, struct err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -184,13 +185,13 @@ static int copy_all(struct rebuild *rebuild, struct err *err)
     return result < 0 ? result : store_disk_commit(rebuild->to, err);
 }
 
-/* The old file gets a second name before the new file takes over its name, so that a database
+/* Replaces the old file by the new file. The old file gets a second name first, so that a database
  * exists at every moment. */
 static int rebuild_replace(const char *path, const char *rebuilt, char **ret_kept, struct err *err)
 {
     _cleanup_free_ char *wal = mem_printf("%s-wal", path), *directory = mem_strdup(path);
     _cleanup_free_ char *kept_wal = NULL, *kept = NULL, *new_wal = mem_printf("%s-wal", rebuilt);
-    if (access(new_wal, F_OK) == 0) /* SQLite could not move the whole log into the file */
+    if (access(new_wal, F_OK) == 0) /* SQLite could not copy the whole log into the database */
         return err_set(err, ERR_IO, "cannot finish '%s': free some space and try again", rebuilt);
     int result = store_quarantine_link(path, &kept, err);
     if (result == 0 && access(wal, F_OK) == 0) {

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 enum {
-    STEP = 1024 * 1024, /* bytes of the reserve that may be used before it is filled up again */
-    /* With less free space than this the disk counts as full, until STORE_RESERVE_AGAIN is free. */
+    /* Number of bytes of the reserve that may be used before they are allocated again. */
+    STEP = 1024 * 1024,
+    /* If fewer bytes are free, the disk counts as full until STORE_RESERVE_AGAIN bytes are free. */
     FREE_LEAST = 1024 * 1024,
 };
 
@@ -28,7 +29,7 @@ void store_reserve_open_log(struct store_reserve *reserve, const char *path)
 {
     _cleanup_free_ char *log = mem_printf("%s-wal", path);
     reserve->log = open(log, O_RDWR | O_CLOEXEC);
-    unlink(reserve->mark); /* an earlier process may have died while the disk was full */
+    unlink(reserve->mark); /* left by an earlier process that ended while the disk was full */
 }
 
 void store_reserve_release(struct store_reserve *reserve)
@@ -71,8 +72,8 @@ static bool keep_database(struct store_reserve *reserve)
     return true;
 }
 
-/* Whether free space is left besides the reserve. Other programs may have filled the disk: this is
- * reported at once, not when the reserve is used up. */
+/* Whether the disk has free space besides the reserve. If another program fills the disk, this
+ * function detects it before the reserve is used up. */
 static bool reserve_has_space(const struct store_reserve *reserve)
 {
     struct statvfs disk;

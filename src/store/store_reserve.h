@@ -1,12 +1,13 @@
-/* Disk space that the store reserves, so that objects can still be deleted when the disk is full. A
- * deletion is a write too: it adds a row, and frees space only later.
+/* Reserves disk space, so that objects can still be deleted when the disk is full. A deletion needs
+ * space, because it adds a row and frees space only later.
  *
- * The space is allocated behind the end of the database and of its write-ahead log, as blocks of
- * these files: no other program can take it, and SQLite uses it when it writes. When the reserve
- * cannot be kept, or no other space is left, the disk counts as full before any write has failed.
- * Then only writes that delete are accepted.
+ * The space is allocated as blocks after the end of the database file and of its write-ahead log.
+ * No other program can use these blocks, and SQLite uses them when it writes. If the blocks cannot
+ * be allocated, or no other space is left, the disk counts as full before any write has failed.
+ * Then the store accepts only deletions.
  *
- * Used by the thread that owns the disk. */
+ * Only the thread that uses the database may call these functions, except
+ * store_reserve_is_spent(). */
 #ifndef TRAINYARD_STORE_STORE_RESERVE_H
 #define TRAINYARD_STORE_STORE_RESERVE_H
 
@@ -16,35 +17,37 @@
 #include <stdint.h>
 
 enum {
-    /* SQLite lets the log grow to 1000 pages (4 MB), copies them into the database and starts over.
-     * Log and database reserve twice as much, so that deletions have the other half. */
+    /* SQLite lets the log grow to 1000 pages (4 MB), copies the pages into the database and starts
+     * the log again. The reserves of log and database are twice as large, so that deletions can use
+     * the other half. */
     STORE_RESERVE_LOG = 8 * 1024 * 1024,
-    STORE_RESERVE_DATABASE = 8 * 1024 * 1024, /* behind the end of the file */
-    /* Free space besides the reserve before a full disk counts as having space again. */
+    STORE_RESERVE_DATABASE = 8 * 1024 * 1024, /* allocated after the end of the file */
+    /* A full disk counts as having space again when this many bytes are free besides the
+     * reserve. */
     STORE_RESERVE_AGAIN = 4 * 1024 * 1024,
 };
 
 struct store_reserve {
     int database, log;     /* descriptors; -1: none */
-    int64_t database_held; /* file offset up to which the database has blocks */
-    bool log_held;         /* the log has all its blocks */
-    bool has_mark;         /* the file that tells other processes that the disk is full exists */
-    char *mark;            /* path of that file */
+    int64_t database_held; /* file offset up to which blocks of the database are allocated */
+    bool log_held;         /* all blocks for the log are allocated */
+    bool has_mark;         /* the file `mark` exists */
+    char *mark;            /* path of the file that tells other processes that the disk is full */
 };
 
-/* `database` is a descriptor of the database file, which SQLite must not have opened yet: closing
- * another descriptor of the file would drop SQLite's locks. store_reserve_release() closes it, and
- * must be called after SQLite has closed the file. */
+/* `database` is a descriptor of the database file, which SQLite must not have opened yet.
+ * store_reserve_release() closes the descriptor. It must be called after SQLite has closed the
+ * file, because closing any descriptor of the file drops SQLite's locks. */
 void store_reserve_init(struct store_reserve *reserve, int database, const char *path);
-/* The log exists now, and the database is locked for this process. */
+/* Opens the log. To be called when the log exists and this process has locked the database. */
 void store_reserve_open_log(struct store_reserve *reserve, const char *path);
 void store_reserve_release(struct store_reserve *reserve);
 
 /* Allocates the missing part of the reserve. Returns false if the disk is full. */
 bool store_reserve_keep(struct store_reserve *reserve);
 
-/* Whether the store at this path reports that its disk is full; for other processes. The report is
- * an empty file, for which a full disk has room. */
+/* Whether the store at this path has reported that its disk is full. For use in other processes.
+ * The report is an empty file, which can be created even on a full disk. */
 bool store_reserve_is_spent(struct arena *arena, const char *path);
 
 #endif

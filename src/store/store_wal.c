@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 enum {
-    MAGIC = 0x377f0682,  /* plus 1 if the checksums are big-endian */
+    MAGIC = 0x377f0682,  /* the value is MAGIC + 1 if the checksums are big-endian */
     PAGE_DEFAULT = 4096, /* used if the header is damaged */
     HEADER_SUMMED = 24,  /* bytes of the header that its checksum covers */
-    FRAME_SUMMED =
-        8,         /* bytes of a frame header that its checksum covers; the page is covered whole */
-    COMMIT_AT = 4, /* offset of the field that is not 0 in the last frame of a transaction */
+    FRAME_SUMMED = 8,    /* bytes of a frame header that its checksum covers, besides the page */
+    /* Offset of the commit field, which is not 0 in the last frame of a transaction. */
+    COMMIT_AT = 4,
     SALT_AT = 8,
     FRAME_SUM_AT = 16,
     HEADER_SALT_AT = 16,
@@ -75,7 +75,7 @@ static bool frame_follows(struct store_wal *wal, const unsigned char *frame)
 void store_wal_add(struct store_wal *wal, const unsigned char *frame)
 {
     if (wal->frames++ == 0 && !wal->header_valid) {
-        wal->bad_frame = 1; /* SQLite reads no frame; the first frame gives the salt of the log */
+        wal->bad_frame = 1; /* SQLite would read no frame; use the salt of the first frame */
         memcpy(wal->salt, frame + SALT_AT, sizeof(wal->salt));
     }
     bool is_ours = memcmp(frame + SALT_AT, wal->salt, sizeof(wal->salt)) == 0;
@@ -93,7 +93,7 @@ enum store_wal_state store_wal_state(const struct store_wal *wal)
                                                              : STORE_WAL_SUSPECT;
 }
 
-/* Returns whether all bytes were read. */
+/* Returns true if all bytes were read. */
 static bool read_whole(int fd, void *data, size_t size, off_t at)
 {
     for (size_t done = 0; done < size;) {
@@ -115,7 +115,7 @@ int store_wal_file_read(const char *path, struct store_wal *ret, struct err *err
     if (fd < 0)
         return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot open '%s'", path);
     if (!read_whole(fd, header, sizeof(header), 0))
-        return 0; /* a log shorter than its header holds nothing */
+        return 0; /* a log that is shorter than its header is empty */
     store_wal_init(ret, header);
     size_t frame_size = STORE_WAL_FRAME_HEADER + ret->page_size;
     _cleanup_free_ unsigned char *frame = mem_alloc(frame_size);

@@ -1,21 +1,22 @@
-/* Reads a write-ahead log of SQLite frame by frame, and tells a damaged log from a log whose end
- * was lost in a power cut. SQLite does not distinguish them: it uses the log up to the first
- * invalid frame and ignores the rest, even if the rest holds commits that were synced and
- * acknowledged.
+/* Reads a write-ahead log of SQLite frame by frame, and distinguishes a damaged log from a log
+ * whose end was lost in a power failure. SQLite does not distinguish them. It uses the log up to
+ * the first invalid frame and ignores the rest, even if the rest contains commits that were synced
+ * and acknowledged.
  *
- * Frames with another salt than the log's header are left from an earlier use of the file. The last
- * transaction of a log may be incomplete after a power cut, with any of its sectors written or not;
- * every transaction before it was synced. Therefore:
+ * Frames whose salt differs from the salt in the header are left from an earlier use of the file.
+ * After a power failure, the last transaction of a log may be incomplete, with any of its sectors
+ * missing. Every earlier transaction was synced. Therefore:
  *
- * - An invalid frame, followed by the ends of two transactions: damaged.
- * - An invalid frame, followed by one end or none: suspect. The last transaction was torn by a
- *   power cut, or was acknowledged and then damaged, or the frame is an old one. The log alone
- *   cannot tell; the mark of store_mark.h can.
- * - An invalid header, followed by the end of a transaction: damaged, because SQLite syncs the
- *   header before the first frame.
+ * - An invalid frame, followed by the last frames of two or more transactions: damaged.
+ * - An invalid frame, followed by the last frame of at most one transaction: suspect. Either a
+ *   power failure interrupted the last transaction, or the transaction was acknowledged and damaged
+ *   later, or the frame is left from an earlier use. The log does not show which case it is; the
+ *   mark of store_mark.h does.
+ * - An invalid header, followed by the last frame of a transaction: damaged, because SQLite syncs
+ *   the header before the first frame.
  *
- * Pure, except for store_wal_file_read(). Format: https://www.sqlite.org/fileformat2.html, section
- * 4. */
+ * Only store_wal_file_read() reads a file; the other functions work on memory. Format:
+ * https://www.sqlite.org/fileformat2.html, section 4. */
 #ifndef TRAINYARD_STORE_STORE_WAL_H
 #define TRAINYARD_STORE_STORE_WAL_H
 
@@ -35,26 +36,27 @@ enum {
 enum store_wal_state { STORE_WAL_WHOLE, STORE_WAL_SUSPECT, STORE_WAL_DAMAGED };
 
 struct store_wal {
-    size_t page_size;     /* bytes of the page in each frame */
+    size_t page_size;     /* size in bytes of the page in each frame */
     size_t frames;        /* number of frames read so far */
     size_t bad_frame;     /* the first invalid frame, counted from 1; 0: none */
-    size_t later_commits; /* ends of transactions from the bad frame on, recognized by their salt */
+    size_t later_commits; /* number of transactions that end at or after bad_frame, with the salt of
+                             the log */
 
-    /* State of the format: */
+    /* State of the reader: */
     bool header_valid, big_endian;
     unsigned char salt[8];
     uint32_t sum[2]; /* running checksum up to the last valid frame */
 };
 
 void store_wal_init(struct store_wal *wal, const unsigned char header[STORE_WAL_HEADER]);
-/* Adds a frame: its header and its page, STORE_WAL_FRAME_HEADER + page_size bytes. */
+/* Reads one frame: header and page, STORE_WAL_FRAME_HEADER + page_size bytes. */
 void store_wal_add(struct store_wal *wal, const unsigned char *frame);
 enum store_wal_state store_wal_state(const struct store_wal *wal);
 
-/* Continues the format's running checksum over `size` bytes, a multiple of 8. */
+/* Continues the running checksum of the log over `size` bytes. `size` must be a multiple of 8. */
 void store_wal_sum(bool big_endian, const unsigned char *data, size_t size, uint32_t sum[2]);
 
-/* Reads the log file. A missing file counts as a whole log. */
+/* Reads the log file. A missing file is treated as a log without damage. */
 int store_wal_file_read(const char *path, struct store_wal *ret, struct err *err);
 
 #endif

@@ -1,9 +1,10 @@
-/* Watches; see store.h. Each watch has a cursor into the history. Delivery gives the change behind
- * the oldest cursor to every watch at this cursor, and repeats until every watch has seen all
- * changes. So new and past changes are delivered in the same way, in order and once each. All
- * watches get a change directly one after another, so that an encoding made for one can be used for
- * the next. A callback may stop any watch and start others; nothing is freed while delivery walks
- * the list. */
+/* Delivers changes to watches; see store.h. Each watch has a cursor, the revision up to which it
+ * has received the changes of the history. Each step of a delivery takes the oldest cursor and
+ * delivers the next change to all watches with this cursor. The steps repeat until all watches have
+ * received all changes. So past and new changes are delivered in the same way, in order and exactly
+ * once. All watches get a change directly one after another, so that the encoding of the change for
+ * one watch can be reused for the next. A callback may stop any watch and start new watches. No
+ * watch is freed during a delivery. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/store_internal.h"
@@ -14,7 +15,7 @@ struct store_watch {
     struct store *store;   /* NULL: the store was closed */
     struct list_link link; /* in store.watches */
     char *prefix;
-    int64_t seen; /* revision up to which changes were delivered */
+    int64_t seen; /* the cursor: revision up to which changes were delivered */
     store_watch_callback *callback;
     void *context;
     bool stopped;
@@ -28,7 +29,7 @@ static void watch_free(struct store_watch *watch)
     free(watch);
 }
 
-/* The revision up to which all watches have seen the changes. */
+/* Returns the lowest cursor of all watches. */
 static int64_t oldest_cursor(const struct store *store)
 {
     int64_t oldest = store_revision(store);
@@ -45,10 +46,10 @@ static void watch_give(struct store_watch *watch, const struct store_event *even
         watch->callback(watch->context, event);
 }
 
-/* Delivers the change after `seen` to all watches that have seen changes up to it. */
+/* Delivers the change after revision `seen` to all watches with this cursor. */
 static void give_next(struct store *store, int64_t seen)
 {
-    /* A copy, because a callback may change the history's memory. */
+    /* Copy the event, because a callback may change the memory of the history. */
     const struct store_event event = *store_history_at(&store->history, seen + 1);
     LIST_EACH (struct store_watch, watch, &store->watches, link)
         if (!watch->stopped && watch->seen == seen)
@@ -58,7 +59,7 @@ static void give_next(struct store *store, int64_t seen)
 void store_watches_deliver(struct store *store)
 {
     store->delivering = true;
-    /* Again if a callback started a watch that begins earlier. */
+    /* The outer loop repeats if a callback has started a watch with an older cursor. */
     for (int64_t seen; (seen = oldest_cursor(store)) < store_revision(store);)
         for (; seen < store_revision(store); seen++)
             give_next(store, seen);

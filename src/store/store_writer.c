@@ -1,19 +1,21 @@
-/* The writer thread; see store_writer.h. It uses the disk and, under the lock, its lists. Of an
- * object it reads only members that never change. */
+/* The writer thread of the store; see store_writer.h. The thread uses the disk, and the lists while
+ * it has the lock. It reads only those members of an object that never change. */
 #include "store/store_writer.h"
 
 #include "base/mem.h"
 #include "base/system/thread.h"
 
 enum {
-    BATCH_MAX = 4096, /* changes in one transaction, so that a write does not wait too long */
-    TOLD_MAX = 32,    /* changes reported per turn of the loop */
-    /* Rows removed with each commit, or twice the batch if that is more: more rows than a batch can
-     * supersede, so that a backlog always shrinks. */
+    BATCH_MAX = 4096, /* maximum number of changes per transaction, so that a write does not wait
+                         too long */
+    TOLD_MAX = 32,    /* maximum number of changes reported per turn of the loop */
+    /* Maximum number of rows removed per commit; twice the number of changes if that is more. On
+     * average a change supersedes at most one row, so a backlog always becomes smaller. */
     DROPS_MIN = 64,
 };
 
-/* Moves up to `max` changes from the start of `from` to the empty list `to`; returns how many. */
+/* Moves up to `max` changes from the start of `from` to the empty list `to`. Returns the number of
+ * moved changes. */
 static size_t changes_take(struct list_head *to, struct list_head *from, size_t max)
 {
     size_t count = 0;
@@ -56,8 +58,8 @@ static int writer_commit(struct store_disk *disk, const struct list_head *batch,
     return result;
 }
 
-/* Must hold the lock. Posts the task that returns the lists to the loop; once, however many batches
- * finish before it runs. */
+/* The caller must hold the lock. Posts the task that returns the finished changes to the loop,
+ * unless it is posted already. */
 static void writer_notify(struct store_writer *writer)
 {
     if (writer->posted)
@@ -66,7 +68,9 @@ static void writer_notify(struct store_writer *writer)
     loop_post(writer->loop, &writer->task);
 }
 
-/* Must hold the lock. Takes the oldest drops, as many as may go with `changes` changes. */
+/* The caller must hold the lock. Removes the oldest drops from the list and returns them. Their
+ * maximum number depends on `changes`, the number of changes in the batch. The caller frees the
+ * array. */
 static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *ret_count)
 {
     size_t max = changes * 2 > DROPS_MIN ? changes * 2 : DROPS_MIN;
@@ -82,8 +86,8 @@ static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *
     return taken;
 }
 
-/* Must hold the lock. Puts back the drops of a failed commit; they are removed later, in the same
- * order. */
+/* The caller must hold the lock. Puts the drops of a failed commit back at the start of the list,
+ * in the same order. */
 static void put_back_drops(struct store_writer *writer, const int64_t *drops, size_t count)
 {
     if (count == 0)
@@ -95,7 +99,7 @@ static void put_back_drops(struct store_writer *writer, const int64_t *drops, si
     memcpy(writer->drops.items, drops, count * sizeof(*drops));
 }
 
-/* Must hold the lock, which is released while the disk works. */
+/* Commits one batch. The caller must hold the lock, which is released during the disk access. */
 static void write_batch(struct store_writer *writer)
 {
     struct list_head batch = {0};
@@ -117,7 +121,7 @@ static void write_batch(struct store_writer *writer)
     writer_notify(writer);
 }
 
-/* Must hold the lock, which is released while the disk works. */
+/* Refills the reserve. The caller must hold the lock, which is released during the disk access. */
 static void writer_refill(struct store_writer *writer)
 {
     pthread_mutex_unlock(&writer->lock);
@@ -155,8 +159,8 @@ void store_writer_release(struct store_writer *writer)
     vec_release(&writer->drops);
 }
 
-/* Each change is reported to its writer and to every watch, so a large batch is reported over
- * several turns of the loop. */
+/* Reports finished changes. Each change is reported to its caller and to every watch, so a large
+ * batch is reported over several turns of the loop. */
 static void on_writer_task(struct loop_task *task)
 {
     struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
@@ -204,7 +208,7 @@ int store_writer_start(struct store_writer *writer, struct err *err)
     return thread_start(&writer->thread, "store", "the store's thread", writer_run, writer, err);
 }
 
-/* Must hold the lock. Wakes the thread, or defers the task if there is no thread. */
+/* The caller must hold the lock. Wakes the thread, or defers the task if there is no thread. */
 static void writer_wake(struct store_writer *writer)
 {
     if (writer->disk)

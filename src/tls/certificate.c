@@ -1,5 +1,5 @@
-/* P-256 certificates, made and signed in memory; see tls.h. Used when a cluster is created and by
- * tests. Writes no file, and keeps no key longer than the call. */
+/* Creates and signs P-256 certificates in memory; see tls.h. Used when a cluster is created, and by
+ * tests. Writes no files, and keeps no key after a call. */
 #include "tls/tls.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@
 
 enum {
     COMMON_NAME_MAX = 64, /* RFC 5280, ub-common-name */
-    SERIAL_BITS = 159,    /* a serial number is positive and has at most 20 octets */
+    SERIAL_BITS = 159,    /* so that the serial number is positive and has at most 20 octets */
     BACKDATE_SECONDS = 300,
     DAYS_MAX = 36500,
     DNS_NAME_MAX = 253,
@@ -91,7 +91,7 @@ static int read_pair(const struct tls_pair *pair, X509 **ret_cert, EVP_PKEY **re
     return 0;
 }
 
-/* ---- the parts of a certificate -------------------------------------------------------------- */
+/* ---- parts of a certificate ------------------------------------------------------------------ */
 
 static bool set_random_serial(X509 *cert)
 {
@@ -118,8 +118,8 @@ static int add_host(GENERAL_NAMES *names, const char *host, struct err *err)
     int address_size = inet_pton(AF_INET, host, address) == 1    ? 4
                        : inet_pton(AF_INET6, host, address) == 1 ? 16
                                                                  : 0;
-    /* The name goes into the certificate unchanged, so characters that another program could
-     * misread are refused. */
+    /* The name is put into the certificate unchanged, so refuse characters that another program
+     * could misread. */
     size_t size = strlen(host);
     size_t fit = strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.*_");
     if (!address_size && (size == 0 || size > DNS_NAME_MAX || fit != size))
@@ -151,7 +151,7 @@ static int add_hosts(X509 *cert, const char *const *hosts, struct err *err)
     return 0;
 }
 
-/* Makes a new key and its certificate without extensions and signature. */
+/* Creates a new key and a certificate for it, without extensions and signature. */
 static int make_unsigned(const char *common_name, int days, X509 **ret_cert, EVP_PKEY **ret_key,
                          struct err *err)
 {
@@ -163,7 +163,7 @@ static int make_unsigned(const char *common_name, int days, X509 **ret_cert, EVP
                        DAYS_MAX);
     _cleanup_(release_key) EVP_PKEY *key = EVP_EC_gen("P-256");
     _cleanup_(release_x509) X509 *cert = X509_new();
-    /* Valid from a little before now, because the clocks of machines differ. */
+    /* The certificate is valid from a time before now, because the clocks of machines differ. */
     if (!key || !cert || !X509_set_version(cert, X509_VERSION_3) || !set_random_serial(cert) ||
         !X509_gmtime_adj(X509_getm_notBefore(cert), -BACKDATE_SECONDS) ||
         !X509_time_adj_ex(X509_getm_notAfter(cert), days, 0, NULL) || !X509_set_pubkey(cert, key) ||
@@ -176,7 +176,7 @@ static int make_unsigned(const char *common_name, int days, X509 **ret_cert, EVP
     return 0;
 }
 
-/* ---- the two kinds --------------------------------------------------------------------------- */
+/* ---- certificate authorities and certificates ------------------------------------------------ */
 
 int tls_make_ca(const char *common_name, int days, struct tls_pair *ret, struct err *err)
 {
@@ -247,7 +247,8 @@ int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret
     return 0;
 }
 
-/* Without this callback OpenSSL would ask for a password on the terminal. */
+/* Refuses to give a password. Without this callback, OpenSSL would ask for the password on the
+ * terminal. */
 static int no_password(char *password, int size, int writing, void *context)
 {
     return 0;

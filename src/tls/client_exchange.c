@@ -1,5 +1,5 @@
-/* One request to a TLS server and its response; see tls.h. For probes: they accept any certificate,
- * because they connect to an address without knowing a name. */
+/* Sends one request to a TLS server and reads the response; see tls.h. Used for probes, which
+ * accept any certificate because they connect to an address and not to a host name. */
 #include "tls/tls.h"
 
 #include "tls/openssl_err.h"
@@ -9,7 +9,7 @@
 #include <openssl/ssl.h>
 #include <unistd.h>
 
-/* Sends the first piece that it reads from `in`, and copies the response to `out`. */
+/* Sends the result of one read() from `in`, and copies the response to `out`. */
 static int exchange_run(SSL *ssl, int in, int out, struct err *err)
 {
     char data[32 * 1024];

@@ -1,5 +1,5 @@
-/* HKDF-SHA256 (RFC 5869); see tls.h. comm derives the key of each connection from a job's secret
- * with it. */
+/* HKDF-SHA256 (RFC 5869); see tls.h. comm/ uses it to derive the key of each connection from the
+ * secret of the job. */
 #include "tls/tls.h"
 
 #include "tls/openssl_err.h"

@@ -1,5 +1,5 @@
-/* HMAC-SHA256; see tls.h. It signs the tokens of service accounts. The engine gets it as a
- * function, so that it does not depend on OpenSSL. */
+/* HMAC-SHA256; see tls.h. Used to sign the tokens of service accounts. The engine gets tls_hmac()
+ * as a function pointer, so that the engine does not depend on OpenSSL. */
 #include "tls/tls.h"
 
 #include "tls/openssl_err.h"

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 
-/* Sets "<message>: <reason>" with the reason of the oldest entry of OpenSSL's error queue, and
- * empties the queue. */
+/* Sets the message "<message>: <reason>" and clears OpenSSL's error queue. The reason comes from
+ * the oldest entry of the queue. Returns -code. */
 int openssl_err_set(struct err *err, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
-/* TLS sessions of a server between two memory buffers; see tls.h. net/ uses one per connection.
- * Never touches a socket, and never blocks. */
+/* TLS sessions of a server that read and write memory buffers; see tls.h. net/ has one session per
+ * connection. This file uses no sockets and never blocks. */
 #include "tls/tls.h"
 
 #include "base/mem.h"
@@ -11,8 +11,8 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
-/* Encrypted bytes that may wait to be decrypted: a few records. A caller that feeds more without
- * reading has no back-pressure. */
+/* Maximum number of encrypted bytes that wait to be decrypted, enough for a few records. A caller
+ * that exceeds it reads from the network without back-pressure, which is an error. */
 enum { FEED_MAX = 256 * 1024 };
 
 struct tls_server {
@@ -22,22 +22,23 @@ struct tls_server {
 struct tls_session {
     SSL *ssl;
     BIO *in, *out; /* owned by ssl */
-    bool broken;   /* after a fatal error OpenSSL allows only freeing */
+    bool broken;   /* a fatal error occurred; after it, OpenSSL allows only SSL_free() */
 };
 
 static int select_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_size,
                            const unsigned char *offered, unsigned offered_size, void *context)
 {
     static const unsigned char ours[] = "\x08http/1.1";
-    /* Without a common protocol the handshake fails (RFC 7301): continuing with a protocol that the
-     * client did not offer would allow cross-protocol attacks. */
+    /* If client and server have no common protocol, the handshake fails (RFC 7301). Continuing with
+     * a protocol that the client did not offer would allow cross-protocol attacks. */
     if (SSL_select_next_proto((unsigned char **)ret, ret_size, ours, sizeof(ours) - 1, offered,
                               offered_size) != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* The first certificate is the server's; the others are the chain to the authority. */
+/* Loads a PEM text. The first certificate belongs to the server. The others are the chain to the
+ * certificate authority. */
 static int use_certificates(SSL_CTX *context, const char *pem, struct err *err)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
@@ -49,7 +50,7 @@ static int use_certificates(SSL_CTX *context, const char *pem, struct err *err)
     BIO_free(bio);
     if (!ok)
         return openssl_err_set(err, ERR_BAD_REQUEST, "cannot use the server's certificate");
-    ERR_clear_error(); /* "no start line": the end of the chain */
+    ERR_clear_error(); /* at the end of the chain, OpenSSL reports "no start line" */
     return 0;
 }
 
@@ -75,11 +76,12 @@ int tls_server_new(const char *cert_pem, const char *key_pem, struct tls_server 
     server->context = context;
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    /* A partial write is reported and may be repeated from another buffer. Idle sessions release
-     * their record buffers, which are most of their memory. */
+    /* SSL_write() may write a part of the data, and a retry may use another buffer. Idle sessions
+     * release their record buffers, which are most of their memory. */
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);
-    /* Session tickets carry the state, so that nothing is kept for clients that left. */
+    /* No session cache: the client stores the session state in a session ticket, so the server
+     * needs no memory for it. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, select_protocol, NULL);
     int result = use_certificates(context, cert_pem, err);
@@ -139,7 +141,8 @@ static int int_of_size(size_t size)
     return size > INT_MAX ? INT_MAX : (int)size;
 }
 
-/* The result of a read or write that moved no byte: 0 to continue later, negative on failure. */
+/* Explains the result of a read or write that transferred no byte. Returns 0 if the caller may try
+ * again later, or a negative error. */
 static long session_explain(struct tls_session *session, int result, struct err *err)
 {
     switch (SSL_get_error(session->ssl, result)) {

@@ -1,4 +1,4 @@
-/* SHA-256 of a stream; see tls.h. */
+/* SHA-256 of data that is added piece by piece; see tls.h. */
 #include "tls/tls.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@ struct tls_sha256 {
     EVP_MD_CTX *context;
 };
 
-/* These calls fail only for lack of memory, which ends the program. */
+/* Aborts if an OpenSSL call failed. The calls fail only if memory runs out. */
 static void sha256_require(bool done)
 {
     if (!done)

@@ -1,6 +1,6 @@
-/* An encrypted connection between two processes that share a key; see tls.h. comm/ has one per
- * connection. The descriptor stays with the owner: it is read and written through the owner's
- * functions, and this file never waits for it. */
+/* An encrypted connection between two processes that share a key; see tls.h. comm/ has one stream
+ * per connection. The owner keeps and closes the descriptor. This file reads and writes it through
+ * the functions of the owner and never blocks. */
 #include "tls/tls.h"
 
 #include "base/buf.h"
@@ -15,10 +15,11 @@
 #include <string.h>
 
 enum {
-    RECORD_MAX = 16384,          /* plain bytes of a record */
-    BATCH_MAX = 16 * RECORD_MAX, /* bytes that are encrypted before one send */
+    RECORD_MAX = 16384,          /* maximum number of plaintext bytes in a record */
+    BATCH_MAX = 16 * RECORD_MAX, /* maximum number of bytes encrypted before one send */
     READ_AHEAD = 64 * 1024,
-    /* AES-GCM is safe for 2^24.5 records under one key (RFC 8446, 5.5). */
+    /* Number of records before the key is updated. AES-GCM is safe for 2^24.5 records under one key
+     * (RFC 8446, 5.5). */
     RECORDS_MAX = 1 << 23,
 };
 
@@ -33,15 +34,16 @@ struct tls_stream {
     const struct tls_psk *keyed;
     SSL *ssl;
     int fd;
-    int errnum; /* why the connection failed; 0: it has not */
+    int errnum; /* the errno with which the connection failed, or 0 */
     unsigned char key[TLS_KEY_SIZE];
     struct buf out;   /* encrypted bytes to send */
-    size_t out_at;    /* number of them that are sent */
-    size_t accepted;  /* plain bytes in `out` that have not been reported to the caller as sent */
-    uint64_t records; /* records sent under the current key */
+    size_t out_at;    /* number of bytes of `out` that are already sent */
+    size_t accepted;  /* number of plaintext bytes in `out` that tls_stream_send() has not returned
+                         as sent */
+    uint64_t records; /* number of records sent under the current key */
 };
 
-/* ---- between OpenSSL and the descriptor ------------------------------------------------------ */
+/* ---- I/O of OpenSSL -------------------------------------------------------------------------- */
 
 static int bio_read(BIO *bio, char *data, int size)
 {
@@ -57,7 +59,8 @@ static int bio_read(BIO *bio, char *data, int size)
     return -1;
 }
 
-/* Records are collected: sending each by itself costs more than encrypting it. */
+/* Appends a record to `out`. Several records are sent at once, because a system call per record
+ * costs more than the encryption. */
 static int bio_write(BIO *bio, const char *data, int size)
 {
     struct tls_stream *stream = BIO_get_data(bio);
@@ -72,13 +75,14 @@ static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
     return command == BIO_CTRL_FLUSH;
 }
 
-/* ---- the key --------------------------------------------------------------------------------- */
+/* ---- the pre-shared key ---------------------------------------------------------------------- */
 
 static const unsigned char IDENTITY[] = "trainyard";
 
 static SSL_SESSION *session_of(SSL *ssl)
 {
-    static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01}; /* only its hash matters */
+    /* For a pre-shared key, TLS 1.3 uses only the hash of this cipher. */
+    static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01};
     const struct tls_stream *stream = SSL_get_app_data(ssl);
     const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, AES_128_GCM_SHA256);
     SSL_SESSION *session = SSL_SESSION_new();
@@ -107,7 +111,7 @@ static int find_key(SSL *ssl, const unsigned char *identity, size_t size, SSL_SE
     return 1;
 }
 
-/* ---- what all streams share ------------------------------------------------------------------ */
+/* ---- struct tls_psk, which all streams share ------------------------------------------------- */
 
 int tls_psk_new(const struct tls_stream_io *wire, struct tls_psk **ret, struct err *err)
 {
@@ -153,7 +157,7 @@ void tls_psk_set_rekey_limit(struct tls_psk *keyed, uint64_t records)
     keyed->records_max = records;
 }
 
-/* ---- one of them ----------------------------------------------------------------------------- */
+/* ---- struct tls_stream ----------------------------------------------------------------------- */
 
 struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool client,
                                   const unsigned char key[TLS_KEY_SIZE])
@@ -171,8 +175,8 @@ struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool clie
     BIO_set_init(bio, 1);
     SSL_set_bio(stream->ssl, bio, bio);
     SSL_set_app_data(stream->ssl, stream);
-    /* Servers have no certificate, and clients accept none: the shared key is the only
-     * authentication. */
+    /* The server has no certificate, and the client accepts no certificate. The shared key is the
+     * only authentication. */
     SSL_set_verify(stream->ssl, client ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
     if (client)
         SSL_set_connect_state(stream->ssl);
@@ -206,8 +210,8 @@ static int stream_flush(struct tls_stream *stream)
     return 0;
 }
 
-/* The result of a call that moved no byte. After a failure other than -EAGAIN, OpenSSL is not
- * called again. */
+/* Explains the result of a call that transferred no byte. Returns -EAGAIN, or the negative errno
+ * with which the connection failed. After a failure, OpenSSL must not be called again. */
 static int stream_explain(struct tls_stream *stream, int result)
 {
     switch (SSL_get_error(stream->ssl, result)) {
@@ -221,7 +225,7 @@ static int stream_explain(struct tls_stream *stream, int result)
             stream->errnum = EBADMSG;
     }
     ERR_clear_error();
-    (void)stream_flush(stream); /* sends the alert, so that the peer knows why */
+    (void)stream_flush(stream); /* sends the TLS alert, which tells the peer the reason */
     return -stream->errnum;
 }
 
@@ -237,13 +241,13 @@ int tls_stream_handshake(struct tls_stream *stream)
         return answer;
     if (flushed < 0 || answer < 0)
         return flushed < 0 ? flushed : answer;
-    if (!SSL_session_reused(
-            stream->ssl)) { /* OpenSSL reports the use of the key as a resumed session */
+    /* If the shared key was used, OpenSSL reports a resumed session. */
+    if (!SSL_session_reused(stream->ssl)) {
         stream->errnum = EBADMSG;
         return -EBADMSG;
     }
-    /* Enabled only after the handshake: the owner may wait for the descriptor before it reads, so
-     * no byte may be read ahead before. */
+    /* Read-ahead must be off during the handshake. The owner may wait for the descriptor before its
+     * first read, and bytes that OpenSSL has already read would not end that wait. */
     SSL_set_read_ahead(stream->ssl, 1);
     OPENSSL_cleanse(stream->key, sizeof(stream->key));
     return 0;
@@ -270,7 +274,7 @@ ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
     return got ? (ssize_t)got : -stream->errnum;
 }
 
-/* Encrypts one record, and updates the key from time to time. */
+/* Encrypts one record. Updates the key after records_max records. */
 static int stream_encrypt(struct tls_stream *stream, const char *data, size_t size)
 {
     ERR_clear_error();

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""All-reduce of 25 MiB by the two workers of a TFJob, each in a pod with an address of its own. They share memory through
-/run/trainyard/peers, or, with "tcp", speak from address to address.
+"""All-reduce of 25 MiB by the two workers of a TFJob, each in a pod with its own address. The workers share memory through
+/run/trainyard/peers; with "tcp" they exchange the data over TCP instead.
 
     allreduce_pods.py KUBECTL shared|tcp        (KUBECONFIG says which cluster)
 """
@@ -27,7 +27,7 @@ def job():
 
 
 def chosen(table):
-    """The way that training would take, and its GB/s: the row "25 MiB  TIME RATE  TIME RATE*" below the names."""
+    """The transport that training would choose, and its GB/s: the cell with a star in the row "25 MiB  TIME RATE  TIME RATE*"."""
     names = next(line.split() for line in table.splitlines() if line.startswith("      "))
     row = next(line for line in table.splitlines() if re.match(rf" *{SIZE} MiB ", line))
     cells = re.findall(r"([\d.-]+) +([\d.-]+)(\*?)", row.split("MiB")[1])
@@ -40,7 +40,7 @@ try:
     log = kubectl("logs", f"{NAME}-worker-0")
     how, figure = chosen(log)
     if (how == "shared") != (WAY == "shared"):
-        sys.exit(f"the pods sum by '{how}', which is not what is to be measured: {log}")
+        sys.exit(f"the pods chose the transport '{how}', but this bench measures '{WAY}': {log}")
     print(json.dumps({"name": f"allreduce {SIZE} MiB in two pods, {WAY}", "value": figure, "unit": "GB/s"}))
 finally:
     kubectl("delete", "tfjob", NAME)

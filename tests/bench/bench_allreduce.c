@@ -1,8 +1,8 @@
 /* All-reduce between two processes on this machine through the public interface: over TCP, in
- * shared memory (data that the group has allocated), or in shared memory with data of the caller's
- * own. mpi_allreduce.c does the same in Open MPI. One JSON line a size: the bus bandwidth, which is
- * what each process sends in a second whatever the algorithm (size / time × 2 (n-1)/n), of the
- * median call; the size that is judged comes first.
+ * shared memory (a buffer that the group has allocated), or in shared memory with a buffer of the
+ * caller. mpi_allreduce.c measures the same in Open MPI. Prints one JSON line per size. The value
+ * is the bus bandwidth of the median call: the bytes that each process sends per second, whatever
+ * the algorithm (size / time × 2 (n-1)/n). The size that tests/bench/run compares comes first.
  *
  *   bench_allreduce tcp|shared|copied [CHANNELS]
  */
@@ -54,7 +54,7 @@ static void must(int result, const struct ty_error *error)
     exit(1);
 }
 
-/* Aligned and in huge pages where the machine has them, as the trainer keeps its gradients. */
+/* Page-aligned, and in huge pages if the machine has them, like the gradients of the trainer. */
 static float *allocate(size_t bytes)
 {
     void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -72,7 +72,7 @@ static void measure(struct ty_comm *comm, const char *way, float *data, size_t w
     struct ty_error error;
     static double times[CALLS_MAX];
     size_t bytes = SIZES[which].bytes;
-    for (int call = -3; call < SIZES[which].calls; call++) { /* the first ones warm up */
+    for (int call = -3; call < SIZES[which].calls; call++) { /* the first three warm up */
         must(ty_comm_barrier(comm, &error), &error);
         double start = now_s();
         must(ty_comm_allreduce_sum_f32(comm, data, bytes / sizeof(float), &error), &error);

@@ -1,7 +1,7 @@
-/* What an API server takes and gives, ours or another: pods of a training job created by one client
- * and by many, read, listed, and watched by a hundred. Each client is a thread with a connection of
- * its own that does the least a client can, so that the figures are the server's. At the end 10,000
- * pods are there. One JSON line a figure.
+/* The throughput of an API server, ours or another: pods of a training job are created by one
+ * client and by many, read, listed, and watched by 100 clients. Each client is a thread with its
+ * own connection that does as little as possible, so that the figures show the server. At the end
+ * there are 10,000 pods. Prints one JSON line per figure.
  *
  *   bench_api KUBECONFIG NAMESPACE
  */
@@ -24,8 +24,8 @@
 
 enum {
     ALONE = 500,   /* pods created by one client */
-    WATCHED = 500, /* while a hundred watch */
-    MANY = 9000,   /* by many clients; with the above 10,000 */
+    WATCHED = 500, /* pods created while 100 clients watch */
+    MANY = 9000,   /* pods created by many clients; 10,000 in total */
     GETS = 10000,
     LISTS = 3,
     CLIENTS = 32,
@@ -35,7 +35,7 @@ enum {
 
 struct target {
     char host[256], port[8];
-    const char *token; /* or NULL: a client certificate */
+    const char *token; /* NULL: use the client certificate */
     const char *namespace_;
     SSL_CTX *tls;
 };
@@ -64,7 +64,7 @@ struct client {
     const struct target *target;
     SSL *tls;
     int fd;
-    struct buf request, answer; /* of the answer the head and the body, chunks joined */
+    struct buf request, answer; /* answer: the head and the body, chunks joined */
     size_t head_size;
 };
 
@@ -116,7 +116,7 @@ static void read_some(struct client *client)
     buf_commit(&client->answer, (size_t)size);
 }
 
-/* The status; the head is whole afterwards. */
+/* Returns the status code. The whole head has been read afterwards. */
 static int read_head(struct client *client)
 {
     const char *end;
@@ -128,7 +128,7 @@ static int read_head(struct client *client)
     return atoi(client->answer.data + strlen("HTTP/1.1 "));
 }
 
-/* Joins the chunks where they lie. */
+/* Joins the chunks in place. */
 static void read_chunks(struct client *client)
 {
     struct buf *answer = &client->answer;
@@ -189,8 +189,8 @@ static void *crowd_member(void *argument)
     return NULL;
 }
 
-/* So many clients do the tasks with these numbers, each one after the other; the seconds it took
- * once all were connected. */
+/* Runs `count` tasks, numbered from `first`, on this many clients. Returns the seconds from the
+ * moment when all clients are connected. */
 static double run_crowd(const struct target *target, int clients, int first, int count,
                         void (*task)(struct client *client, int number))
 {
@@ -207,7 +207,8 @@ static double run_crowd(const struct target *target, int clients, int first, int
     return seconds_since(start);
 }
 
-/* As an operator makes them; no scheduler takes this one, so that nothing runs it. */
+/* A pod as an operator creates it, but for a scheduler that does not exist, so that it never
+ * runs. */
 static void create_pod(struct client *client, int number)
 {
     static const char POD[] =
@@ -216,7 +217,7 @@ static void create_pod(struct client *client, int number)
         "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
         "\"training.kubeflow.org/replica-index\":\"%d\","
         "\"training.kubeflow.org/replica-type\":\"worker\"}},"
-        "\"spec\":{\"schedulerName\":\"nobody\",\"restartPolicy\":\"Never\",\"containers\":[{"
+        "\"spec\":{\"schedulerName\":\"absent\",\"restartPolicy\":\"Never\",\"containers\":[{"
         "\"name\":\"tensorflow\",\"image\":\"trainyard/trainer\","
         "\"command\":[\"trainer\",\"fit\",\"classifier\"],"
         "\"args\":[\"--batch-size\",\"64\",\"--learning-rate\",\"0.01\"],"
@@ -266,9 +267,9 @@ static void bench_lists(const struct target *target)
         int64_t start = moment_monotonic_ns();
         ask(&client, "GET", "", "", 200);
         seconds[i] = seconds_since(start);
-        check(count_text(client.answer.data, "\"schedulerName\":\"nobody\"") ==
+        check(count_text(client.answer.data, "\"schedulerName\":\"absent\"") ==
                   ALONE + WATCHED + MANY,
-              "a list is not whole");
+              "a list is incomplete");
     }
     client_release(&client);
     qsort(seconds, LISTS, sizeof(*seconds), ascending);
@@ -284,7 +285,7 @@ struct watcher {
     pthread_barrier_t *start;
 };
 
-/* An event ends with a newline, and nothing else in an answer has one behind a brace. */
+/* Counts events by their end: in an answer only the end of an event is "}\n". */
 static void *watcher_main(void *argument)
 {
     const struct watcher *watcher = argument;
@@ -306,20 +307,20 @@ static void *watcher_main(void *argument)
     return NULL;
 }
 
-/* Where a watch may start: the newest revision. */
+/* The path of a watch that starts at the newest revision. */
 static void make_watch_path(const struct target *target, char path[128])
 {
     struct client client;
     client_init(&client, target);
     ask(&client, "GET", "?limit=1", "", 200);
     const char *revision = strstr(client.answer.data, "\"resourceVersion\":\"");
-    check(revision != NULL, "a list without a revision");
+    check(revision != NULL, "a list has no resourceVersion");
     snprintf(path, 128, "?watch=true&resourceVersion=%lld",
              strtoll(revision + strlen("\"resourceVersion\":\""), NULL, 10));
     client_release(&client);
 }
 
-/* From the first create until the last watcher has seen the last pod. */
+/* Measures from the first create until the last watcher has received the last pod. */
 static void bench_watches(const struct target *target)
 {
     static struct watcher watchers[WATCHERS];
@@ -340,7 +341,7 @@ static void bench_watches(const struct target *target)
     pthread_barrier_destroy(&start);
 }
 
-/* ---- the server to be asked ------------------------------------------------------------------ */
+/* ---- the target server ----------------------------------------------------------------------- */
 
 static void use_certificate(SSL_CTX *tls, const struct kubeconfig *config)
 {

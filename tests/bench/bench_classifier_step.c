@@ -1,7 +1,6 @@
 /* One training step of the classifier in one thread: forward, softmax loss, backward, SGD.
  * classifier_step_torch.py does the same in PyTorch. Prints the best of several steps, in
- * milliseconds of this process's own processor time, so that neighbours on the machine do not
- * count.
+ * milliseconds of CPU time of this process, so that other processes on the machine do not count.
  *
  *   bench_classifier_step [fp32|bf16] */
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Figures of a running cluster, through its https API as any client would: creates a second with
- * one and with many requests in flight. One JSON line a figure.
+/* Creates per second of a running cluster through its https API, with one and with many requests in
+ * flight. Prints one JSON line per figure.
  *
  *   bench_cluster KUBECONFIG
  */
@@ -31,8 +31,7 @@ static void fail(const char *what, const struct err *err)
     exit(1);
 }
 
-/* ---- Creates a second
- * ----------------------------------------------------------------------------- */
+/* ---- Creates per second ---------------------------------------------------------------------- */
 
 static void create_next(struct bench *bench);
 

@@ -1,7 +1,8 @@
-/* Lookups and updates in an embedding table that no cache holds: rows of 32 values with Adagrad's
- * state, ids at random, in batches as a worker sends them. Against the plain way, a hash map with
- * chained nodes, and against the memory itself, which copies the same bytes in order. One line of
- * JSON a figure; the best of a few rounds, in turns, because neighbours disturb whoever runs.
+/* Lookups and updates in an embedding table that is larger than any cache: rows of 32 values with
+ * Adagrad's state, random ids, in batches as a worker sends them. Compared with the usual hash map
+ * with chained nodes, and with memcpy of the same bytes in order. Prints one line of JSON per
+ * figure: the best of a few rounds. The candidates take turns, because other load on the machine
+ * slows down whichever runs at that moment.
  *
  *   bench_embedding [MILLIONS-OF-ROWS]
  */
@@ -23,7 +24,7 @@ static const struct ps_table SHAPE = {.dimensions = DIMENSIONS,
                                       .seed = 1,
                                       .update = {.rule = PS_ADAGRAD, .accumulator = 0.1f}};
 
-/* The peer: what everybody writes first. */
+/* The peer: the simplest implementation, a hash map with chained nodes. */
 struct node {
     struct node *next;
     int64_t id;
@@ -74,7 +75,7 @@ static void map_push(struct map *map, const int64_t *ids, const float *gradients
     }
 }
 
-/* The time this thread was given, so that neighbours do not count. */
+/* CPU time of this thread, so that other processes on the machine do not count. */
 static int64_t now_ns(void)
 {
     struct timespec time;
@@ -85,9 +86,9 @@ static int64_t now_ns(void)
 struct bench {
     struct embedding_table *table;
     struct map map;
-    int64_t *ids; /* of all rows, in no order */
+    int64_t *ids; /* the ids of all rows, in random order */
     size_t rows;
-    float *block; /* what memcpy copies from */
+    float *block; /* the source of the memcpy peer */
     float batch[BATCH * DIMENSIONS];
 };
 
@@ -167,7 +168,7 @@ static void fill(struct bench *bench, size_t rows)
            "{\"name\":\"embedding, bytes a row of 256\",\"value\":%.4g,\"unit\":\"bytes\"}\n",
            (double)bench->rows * 1e9 / (double)(now_ns() - start), (double)longest / 1e6,
            (double)embedding_table_bytes(bench->table) / (double)bench->rows);
-    /* Lookups come in another order than rows were made. */
+    /* Lookups use another order than the creation of the rows. */
     for (size_t i = bench->rows - 1; i > 0; i--) {
         size_t other = rand_below(&rand, i + 1);
         int64_t id = bench->ids[i];

@@ -1,6 +1,6 @@
 /* One training step of the face model in one thread: forward, triplet loss, backward, Adam.
  * face_step_torch.py does the same in PyTorch. Prints the best of several steps, in milliseconds of
- * this process's own processor time, so that neighbours on the machine do not count.
+ * CPU time of this process, so that other processes on the machine do not count.
  *
  *   bench_face_step [fp32|bf16 [SIDE]] */
 #include "base/mem.h"

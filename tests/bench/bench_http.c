@@ -1,7 +1,7 @@
-/* Requests a second of processor time that the HTTP server answers over TLS and keep-alive
- * connections; against the least any such server must do: the same bytes in and out through OpenSSL
- * on an epoll loop, with no HTTP understood. Processor time of the serving thread, because the
- * clients run on the same machine. One line of JSON a figure. */
+/* Requests that the HTTP server answers per second of CPU time, over TLS and keep-alive
+ * connections. Compared with the minimum that any such server must do: the same bytes in and out
+ * through OpenSSL on an epoll loop, without parsing HTTP. Only the CPU time of the serving thread
+ * counts, because the clients run on the same machine. Prints one line of JSON per figure. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -38,8 +38,8 @@ struct bench {
     struct http_server *server;
     struct loop_task done;
     char *big;
-    atomic_bool stop;   /* the peer's server */
-    double cpu_seconds; /* of the serving thread */
+    atomic_bool stop;   /* stops the peer's server */
+    double cpu_seconds; /* CPU time of the serving thread */
 };
 
 static double cpu_seconds(void)
@@ -82,7 +82,7 @@ static void client_close(struct client *client)
     close(client->fd);
 }
 
-/* Read a whole answer; its body's size. */
+/* Reads a whole answer. Returns the size of its body. */
 static size_t client_read_answer(struct client *client)
 {
     static _Thread_local char data[64 * 1024];
@@ -161,7 +161,7 @@ static void on_done(struct loop_task *task)
     http_server_close(CONTAINER_OF(task, struct bench, done)->server, NULL, NULL);
 }
 
-/* The processor time it took to serve that client. */
+/* Returns the CPU time of the server for this client. */
 static double run_ours(struct bench *bench, void *(*client)(void *argument))
 {
     struct err err = ERR_INIT;

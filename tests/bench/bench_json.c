@@ -1,5 +1,5 @@
-/* How fast JSON is read and written: the object a kubectl client and our API server exchange most,
- * a pod, against jansson in the same run. One line of JSON for each figure. */
+/* How fast JSON is read and written: a pod, which is the object that kubectl and our API server
+ * exchange most, compared with jansson in the same run. Prints one line of JSON per figure. */
 #include "base/json/json.h"
 
 #include "base/mem.h"
@@ -62,7 +62,7 @@ static void read_ours(void)
         arena = arena_new();
     arena_reset(arena);
     if (json_parse(arena, POD, sizeof(POD) - 1, NULL, &json, NULL) < 0)
-        mem_panic("the pod is not read");
+        mem_panic("the pod cannot be parsed");
 }
 
 static void read_peer(void)
@@ -92,7 +92,7 @@ static void write_peer(void)
     free(peer_write(tree));
 }
 
-/* Megabytes a second. */
+/* Returns megabytes per second. */
 static double rate(void (*function)(void))
 {
     int64_t start = moment_monotonic_ns(), now;

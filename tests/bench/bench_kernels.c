@@ -1,15 +1,15 @@
-/* The convolutions of the face model and of the classifier, and a plain matrix product, by every
- * implementation for this processor: float32 and bf16, each against im2col and OpenBLAS in float32.
- * One thread, processor time, best of several; GFLOP/s of forward / backward to the input /
- * backward to the weights.
+/* The convolutions of the face model and of the classifier, and a plain matrix product, with every
+ * implementation for this processor: float32 and bf16, each compared with im2col and OpenBLAS in
+ * float32. One thread, CPU time, the best of several rounds. Prints GFLOP/s of forward / backward
+ * to the input / backward to the weights.
  *
- * Anyone can build it, with a C compiler and OpenBLAS alone (Debian: gcc libopenblas-dev):
+ * It can be built with only a C compiler and OpenBLAS (Debian: gcc libopenblas-dev):
  *
  *   tests/bench/kernels
  *
- * With `json` it prints one line a network, precision and direction instead of the table: all
- * convolutions of the network, by the kernels that training chooses. OPENBLAS_CORETYPE=SkylakeX
- * helps OpenBLAS 0.3.21 where it does not know the processor. */
+ * With `json` it prints one line per network, precision and direction instead of the table: all
+ * convolutions of the network, with the kernels that training chooses. OPENBLAS_CORETYPE=SkylakeX
+ * helps OpenBLAS 0.3.21 on processors that it does not know. */
 #include "train/kernels/kernels.h"
 
 #include <cblas.h>
@@ -22,7 +22,8 @@ enum direction { FORWARD, DATA, WEIGHTS, DIRECTIONS };
 
 static const char *const DIRECTION_NAMES[] = {"forward", "to input", "to weights"};
 
-/* Pictures at once, as training works off a batch: 8 of 64×64, and 32 of 28×28. */
+/* The first number is the pictures per call, as training splits a batch: 8 of 64×64, or 32 of
+ * 28×28. */
 static const struct conv_shape FACE[] = {
     {8, 64, 64, 1, 16, 3, 2, 1},  {8, 32, 32, 16, 32, 3, 2, 1},  {8, 16, 16, 32, 32, 3, 1, 1},
     {8, 32, 32, 16, 32, 1, 2, 0}, {8, 16, 16, 32, 64, 3, 2, 1},  {8, 8, 8, 64, 64, 3, 1, 1},
@@ -45,7 +46,7 @@ static const struct {
     {"classifier", CLASSIFIER, sizeof(CLASSIFIER) / sizeof(CLASSIFIER[0])},
 };
 
-/* Everything a shape needs, filled with numbers of about 1. */
+/* All buffers of a shape, filled with numbers between -0.5 and 0.5. */
 struct arena {
     float *in, *weights, *out, *d_in, *d_weights, *packed, *scratch;
 };
@@ -111,7 +112,7 @@ static double measure(const struct conv_kernels *kernels, const struct conv_shap
         for (int i = 0; i < calls; i++)
             call(kernels, s, &a, direction);
         double took = now_s() - start;
-        if (took < 3e-3) { /* too short to be told from the clock's own steps */
+        if (took < 3e-3) { /* too short for the resolution of the clock */
             calls *= 2;
             continue;
         }
@@ -170,14 +171,14 @@ static double measure_sgemm(int n)
     return best;
 }
 
-/* One network, precision and direction against the same by OpenBLAS. */
+/* Prints one network, precision and direction, with OpenBLAS as its peer. */
 static void print_line(size_t network, enum precision precision, enum direction direction)
 {
     double ours = 0, theirs = 0, flops = 0;
     for (size_t i = 0; i < NETWORKS[network].count; i++) {
         const struct conv_shape *s = &NETWORKS[network].shapes[i];
         if (direction == DATA && s->in == 1)
-            continue; /* nobody asks for the gradient of a picture */
+            continue; /* training does not compute the gradient of a picture */
         flops += work(s);
         ours += measure(kernels_choose_conv(s, precision), s, direction);
         theirs += measure(&conv_kernels_gemm, s, direction);

@@ -1,13 +1,13 @@
-/* How fast an API server fills with the pods and services of training jobs: by an operator that
- * runs beside this program, or, as its peer, by this program alone, which makes the very same
- * objects, the jobs with their first status among them, as fast as the server takes them. One JSON
- * line a figure.
+/* How fast the pods and services of training jobs are created in an API server: by an operator that
+ * runs beside this program, or, as the peer, by this program alone. The peer creates the same
+ * objects, including the jobs with their first status, as fast as the server accepts them. Prints
+ * one JSON line per figure.
  *
  *   bench_operator KUBECONFIG alone NAMESPACE JOBS WORKERS
  *   bench_operator KUBECONFIG operator NAMESPACE JOBS WORKERS
  *
- * Nothing runs the pods. With an operator they are marked as succeeded when all are there, and the
- * jobs must follow. */
+ * No node runs the pods. With an operator, this program marks all pods as succeeded once they
+ * exist, and then waits until the jobs have succeeded. */
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -37,7 +37,7 @@ struct bench {
     void (*start_one)(struct bench *bench, int number);
     struct kube_informer *job_informer, *pods, *services;
     int pods_seen, services_seen, jobs_succeeded;
-    const int *awaited; /* a count that is waited for; or NULL */
+    const int *awaited; /* the counter that wait_until() waits for, or NULL */
     int awaited_count;
     struct loop_timer doubt;
 };
@@ -55,7 +55,7 @@ static void report(const char *name, int64_t start_ns)
     fflush(stdout);
 }
 
-/* ---- Many calls, some at a time -------------------------------------------------------------- */
+/* ---- Many calls, IN_FLIGHT at a time --------------------------------------------------------- */
 
 static void start_next(struct bench *bench)
 {
@@ -132,7 +132,8 @@ patch_status(struct bench *bench, const struct kube_resource *resource, const ch
     kube_patch(bench->client, resource, bench->namespace_, name, "status", patch, on_done, bench);
 }
 
-/* A job is not made before it says that it is: each has its status written once. */
+/* Writes the condition Created of a job. The operator does this once per job, so its peer does,
+ * too. */
 static void tell_job(struct bench *bench, int number)
 {
     static const char PATCH[] =
@@ -144,8 +145,8 @@ static void tell_job(struct bench *bench, int number)
     patch_status(bench, &TFJOB_RESOURCE, PATCH, "job-%d", number);
 }
 
-/* All of a job's services, then its pods, then the next job's: the order an operator makes them in.
- * Their owner is made up; there is nobody who would look for it. */
+/* Creates all services of a job, then its pods, then those of the next job: the order of an
+ * operator. The uid of their owner is invented, because no garbage collector runs. */
 static void create_part(struct bench *bench, int number)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -174,8 +175,7 @@ static void finish_pod(struct bench *bench, int number)
                  number % bench->workers);
 }
 
-/* ---- Waiting for them ---------------------------------------------------------------------------
- */
+/* ---- Waiting for the objects ----------------------------------------------------------------- */
 
 static void count(struct bench *bench, int *counter, bool one_more)
 {
@@ -208,8 +208,8 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
               training_condition_is_true(json_get(new_->json, "status"), "Succeeded"));
 }
 
-/* Kubernetes 1.20.2 forgets the watches of services that do not read fast enough, without ending
- * them: docs/design/operator.md. */
+/* Kubernetes 1.20.2 drops the watch of a client that reads services too slowly, without closing it.
+ * So the informer lists the services again from time to time: docs/design/operator.md. */
 static void on_doubt(struct loop_timer *timer)
 {
     struct bench *bench = CONTAINER_OF(timer, struct bench, doubt);
@@ -231,8 +231,8 @@ static void wait_until(struct bench *bench, const int *counter, int wanted)
     bench->awaited = NULL;
 }
 
-/* Who makes the objects, and who watches them being made, is the same for the operator and for its
- * peer; watches cost the server, too. */
+/* The same objects are watched for the operator and for its peer, because watches also cost the
+ * server time. */
 static void watch_all(struct bench *bench)
 {
     static const char *const NOTHING[] = {NULL}, *const STATUS[] = {"status.conditions", NULL};

@@ -1,6 +1,6 @@
-/* Training steps of the classifier by two processes over TCP, where the gradients are summed at the
- * end of a step, or in pieces while the rest is computed: what that gains depends on the link. Run
- * it in a network namespace with a slower loopback to see other links:
+/* Training steps of the classifier in two processes over TCP. The gradients are summed either at
+ * the end of a step, or in pieces while the rest is still computed. The gain depends on the link.
+ * Run it in a network namespace with a slower loopback to measure other links:
  *
  *   ip netns add slow && ip netns exec slow ip link set lo up
  *   ip netns exec slow tc qdisc add dev lo root tbf rate 2gbit burst 1mb latency 50ms
@@ -26,7 +26,7 @@
 
 enum { RANKS = 2, SIDE = 28, CLASSES = 10, ROUNDS = 7, STEPS = 3, PART = 25 };
 
-static const size_t BUCKETS[] = {0, TEAM_BUCKET}; /* at the end, and on the way */
+static const size_t BUCKETS[] = {0, TEAM_BUCKET}; /* no overlap, and overlap */
 
 static double now_ms(void)
 {
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
                                    .secret = "bench",
                                    .transport = shared ? COMM_TRANSPORT_AUTO : COMM_TRANSPORT_TCP};
     must(reducer_comm_open(&reducer, &options, NULL, &err), &err);
-    reducer.reducer.far = true; /* also in shared memory: that is asked here */
+    reducer.reducer.far = true; /* also in shared memory, to measure it */
     struct params *params = params_new();
     struct network *network = NULL;
     struct classifier_config config = {
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
                                       .bucket = BUCKETS[i]};
             struct team *team = NULL;
             must(team_new(&of, &team, &err), &err);
-            (void)steps_ms(team, inputs, d_outputs, outputs); /* to warm up */
+            (void)steps_ms(team, inputs, d_outputs, outputs); /* warm up */
             double ms = steps_ms(team, inputs, d_outputs, outputs);
             best[i] = round == 0 || ms < best[i] ? ms : best[i];
             team_free(team);

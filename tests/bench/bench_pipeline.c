@@ -1,6 +1,6 @@
-/* What a workflow costs beyond its pods: a chain of 50 steps and a fan of 100, each beside the same
- * pods made by hand over the same https API (one after another has succeeded, or all at once). One
- * JSON line a figure.
+/* What a workflow costs beyond its pods: a chain of 50 steps and a fan of 100. Each is compared
+ * with the same pods created by hand over the same https API: in a chain each pod after the
+ * previous one has succeeded, in a fan all at once. Prints one JSON line per figure.
  *
  *   bench_pipeline KUBECONFIG
  */
@@ -25,10 +25,10 @@ enum { CHAIN = 50, FAN = 100 };
 struct bench {
     struct loop *loop;
     struct kube_client *client;
-    const char *prefix; /* of the pods made by hand */
+    const char *prefix; /* of the names of the pods made by hand, or of the workflow */
     int wanted, made, succeeded;
     bool one_by_one;
-    bool seen[FAN]; /* to have succeeded */
+    bool seen[FAN]; /* the pods whose success has been counted */
 };
 
 static void fail(const char *what, const struct err *err)

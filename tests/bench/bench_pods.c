@@ -1,5 +1,5 @@
-/* How long pods take to run, on any cluster: from the first create to the moment a watch has shown
- * all of them Running, in seconds, as one line of JSON. The pods stay.
+/* How long pods take to start, on any cluster: the seconds from the first create to the moment when
+ * a watch has shown all of them Running, as one line of JSON. The pods stay.
  *
  *   bench_pods KUBECONFIG NAMESPACE COUNT
  */
@@ -56,7 +56,7 @@ static void on_created(void *context, struct json *object, const struct err *err
         fail("create pod", err);
 }
 
-/* A manifest that every cluster takes: the image has a shell, and no token is wanted. */
+/* A manifest that works on every cluster: the image has a shell, and the pod mounts no token. */
 static void create_pod(struct bench *bench, int number)
 {
     static const char SPEC[] =

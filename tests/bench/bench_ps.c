@@ -1,8 +1,9 @@
-/* Rows pulled and pushed a second by one worker from one server on the loopback, 4096 different ids
- * a call, rows of 32 values, through the public interface. Against two processes that only send the
- * same bytes back and forth over a socket, and against memcpy of the rows. One line of JSON a
- * figure; the best of many short rounds, in turns, so that one of them finds both cores free. What
- * neighbours cannot take away is told, too: the processor time that worker and server need.
+/* Rows that one worker pulls and pushes per second from one parameter server on the loopback
+ * through the public interface: 4096 different ids per call, rows of 32 values. Compared with two
+ * processes that only send the same bytes over a socket, and with memcpy of the rows. Prints one
+ * line of JSON per figure: the best of many short rounds in turns, so that at least one round finds
+ * both cores free. Also prints the rows per second of CPU time of worker and server, which other
+ * load on the machine does not change.
  */
 #include <trainyard/ps.h>
 
@@ -23,7 +24,7 @@
 enum {
     DIMENSIONS = 32,
     BATCH = 4096,
-    TABLE = 1 << 20, /* rows there are */
+    TABLE = 1 << 20, /* rows of the table */
     CALLS = 40,
     ROUNDS = 50,
     WINDOW = 4,
@@ -58,7 +59,7 @@ static void need(int good, const char *what)
     exit(1);
 }
 
-/* ---- Ours */
+/* ---- Our parameter server */
 
 static struct ty_tf_config *config_of(int port, const char *role)
 {
@@ -80,7 +81,7 @@ static void serve(int port)
     must(ty_ps_serve(config_of(port, "ps"), &options, &error), &error);
 }
 
-/* Other ids in every call until all have had their turn, whatever the length of a round. */
+/* The ids of the next call. All ids have been used once before any comes again. */
 static const int64_t *draw(void)
 {
     static size_t call;
@@ -116,7 +117,7 @@ static double max(double a, double b)
     return a > b ? a : b;
 }
 
-/* Rows a second, the best so far: as the clock sees it, and of each side's processor time. */
+/* The best rows per second so far: per second of real time, and of CPU time of each side. */
 struct rates {
     double all, worker, server;
 };
@@ -131,7 +132,7 @@ static void measure(struct ty_ps *ps, pid_t server, void (*round)(struct ty_ps *
     rates->server = max(rates->server, (double)CALLS * BATCH / (cpu_s(server) - serving));
 }
 
-/* ---- The peer: bytes and nothing else */
+/* ---- The peer: only sends bytes */
 
 static char bytes[IDS_SIZE + ROWS_SIZE];
 
@@ -145,7 +146,7 @@ static void move(int fd, size_t size, int out)
     }
 }
 
-/* A byte says what comes: a pull or a push. */
+/* The first byte of a request says whether it is a pull or a push. */
 static void echo(int fd)
 {
     for (;;) {
@@ -257,7 +258,7 @@ static struct ty_ps *start_ps(pid_t *ret_server)
     must(ty_ps_table_open(ps, &table, &number, &error), &error);
     for (size_t i = 0; i < TABLE; i++)
         ids[i] = (int64_t)(i * 0x9e3779b97f4a7c15u);
-    for (int i = 0; i < TABLE / BATCH; i++) /* so that every row is there */
+    for (int i = 0; i < TABLE / BATCH; i++) /* creates every row */
         must(ty_ps_rows_push(ps, 0, ids + i * BATCH, BATCH, rows, 0, &error), &error);
     for (size_t i = TABLE - 1; i > 0; i--) {
         size_t other = (size_t)random() % (i + 1);

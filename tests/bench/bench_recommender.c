@@ -1,7 +1,7 @@
-/* Ratings a second of training the recommender of Monolith's MovieLens demo (two embeddings of 32,
- * a network of 256, 64 and 1, Adagrad, batches of 512) in one process with one thread, data order,
- * lookups and updates included; recommender_torch.py is its peer. As many users, items and ratings
- * as MovieLens has. Prints the best of several epochs. */
+/* Ratings per second when the recommender of Monolith's MovieLens demo (two embeddings of 32, a
+ * network of 256, 64 and 1, Adagrad, batches of 512) is trained in one process with one thread,
+ * including shuffling, lookups and updates. recommender_torch.py is its peer. There are as many
+ * users, items and ratings as in MovieLens. Prints the best of several epochs. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/recommender/fit.h"

@@ -1,6 +1,7 @@
-/* How many writes a second the store acknowledges, each on disk, with a number of writers that each
- * wait for their answer; against a plain loop on the same file system that commits one row a
- * transaction. One line of JSON for each number of writers. */
+/* How many writes per second the store acknowledges. Each write is on disk when it is acknowledged,
+ * and each of several writers waits for its acknowledgement. Compared with a plain loop on the same
+ * file system that commits one row per transaction. Prints one line of JSON per number of writers.
+ */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/system/file.h"
@@ -92,13 +93,13 @@ static double run_peer(const char *directory)
                      NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(db, "INSERT INTO rows(key, data) VALUES('/k', ?)", -1, &insert, NULL) !=
             SQLITE_OK)
-        mem_panic("the peer does not open: %s", sqlite3_errmsg(db));
+        mem_panic("the peer cannot open its database: %s", sqlite3_errmsg(db));
     int64_t start = moment_monotonic_ns(), now;
     size_t written = 0;
     do {
         sqlite3_bind_blob(insert, 1, value, VALUE_SIZE, SQLITE_STATIC);
         if (sqlite3_step(insert) != SQLITE_DONE)
-            mem_panic("the peer does not write: %s", sqlite3_errmsg(db));
+            mem_panic("the peer cannot write a row: %s", sqlite3_errmsg(db));
         sqlite3_reset(insert);
         written++;
         now = moment_monotonic_ns();
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
     _cleanup_free_ char *directory =
         mem_printf("%s/bench-store.XXXXXX", argc > 1 ? argv[1] : "/var/tmp");
     if (!mkdtemp(directory))
-        mem_panic("no directory in '%s'", argc > 1 ? argv[1] : "/var/tmp");
+        mem_panic("cannot create a directory in '%s'", argc > 1 ? argv[1] : "/var/tmp");
     double peer = run_peer(directory);
     for (size_t i = 0; i < ARRAY_SIZE(WRITERS); i++)
         printf("{\"name\":\"store rows, %d in "

@@ -1,14 +1,14 @@
 /* What it costs two workers to train together: two processes with one thread each. The model is the
- * face model, every worker has a batch of 96 pictures of its own, so a step in the group has 192
- * and sums the gradients. Three ways take turns every few steps, so that all see the same machine:
- * one worker with the machine to itself, which twice is the peer of the bar; two workers that know
- * nothing of each other, which share its memory and its clock; and two in a group, through the
- * usual reducer.
+ * face model. Every worker has its own batch of 96 pictures, so a step of the group has 192
+ * pictures and sums the gradients. Three ways take turns every few steps, so that all of them meet
+ * the same load of the machine: one worker alone, whose doubled rate is the peer of the bar; two
+ * workers without a group, which share the memory bandwidth and the clock of the processor; and two
+ * workers in a group, with the usual reducer.
  *
- * The first row has each way's best moment, for two workers the best of both at once: on a machine
- * whose cores are shared with neighbours that moment may not come. The second row has what being
- * together costs however fast the cores are just then: the middle step of the two in a group beside
- * the middle step of the slower one of two that know nothing of each other.
+ * The first row compares the best step of each way; for two workers that is the best sum of the two
+ * rates. On a machine that other programs use, the group may never get such a step. The second row
+ * shows the cost of the group however fast the cores are: the median step in a group, compared with
+ * the median step of the slower of two workers without a group.
  *
  *   bench_workers [fp32|bf16] */
 #include "free_port.h"
@@ -34,17 +34,17 @@
 
 enum {
     WORKERS = 2,
-    PERSONS = 24, /* of one worker's batch */
+    PERSONS = 24, /* in the batch of one worker */
     PICTURES = 4,
     BATCH = PERSONS * PICTURES,
     SIDE = 64,
     ROUNDS = 40,
-    STEPS = 4, /* of a turn; the first one does not count */
+    STEPS = 4, /* per turn; the first one does not count */
 };
 
 enum way { ONE, BESIDE, TOGETHER, WAYS };
 
-/* What both processes see: a place to wait for each other, and the seconds of each one's steps. */
+/* Shared by both processes: a barrier, and the seconds of each step. */
 struct common {
     pthread_barrier_t barrier;
     double took[WORKERS][WAYS][ROUNDS][STEPS];
@@ -156,7 +156,7 @@ static void work(struct common *common, const int *ports, int rank, enum precisi
     free(pictures);
 }
 
-/* Steps a second of so many workers, at the best moment. */
+/* Steps per second of this many workers, in their best step. */
 static double best_of(const struct common *common, enum way way, int workers)
 {
     double best = 0;
@@ -176,8 +176,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Steps a second of both workers when each step takes as long as the slower one's, in the middle of
- * all steps. */
+/* Steps per second of both workers, from the median step. A step takes as long as the slower worker
+ * needs. */
 static double middle_of(const struct common *common, enum way way)
 {
     double took[ROUNDS * (STEPS - 1)];

@@ -1,6 +1,6 @@
-"""A worker of an elastic training, for torchrun_elastic: the group adds up one number per step and keeps the number of the last step in a
-directory, from which a new group goes on. Each step is a line "TIME RANK WORLD STEP START" in the file `steps` there; START is when the process of the
-worker began."""
+"""A worker of an elastic training, for torchrun_elastic. In each step the group sums one number. The worker with rank 0 keeps the number of
+the last step in a directory, and a new group continues from there. Each step appends a line "TIME RANK WORLD STEP START" to the file
+`steps` there; START is the time when the process of the worker began."""
 import os
 import sys
 import time

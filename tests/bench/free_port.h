@@ -1,5 +1,6 @@
-/* A port for the processes of one bench to meet at: free when it was drawn, which is enough for a
- * machine that measures. Included by the benches whose processes form a group. */
+/* Draws a port at which the processes of one bench meet. Another process could take the port before
+ * the bench listens on it, which is unlikely on a machine that measures. Included by the benches
+ * whose processes form a group. */
 #ifndef TRAINYARD_TESTS_BENCH_FREE_PORT_H
 #define TRAINYARD_TESTS_BENCH_FREE_PORT_H
 
@@ -9,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* `bench` is named if there is none, and the process ends. */
+/* Returns a free port. If there is none, prints the name of the bench and exits. */
 static inline int free_port(const char *bench)
 {
     struct sockaddr_in any = {.sin_family = AF_INET};

@@ -1,4 +1,4 @@
-"""The peer of bench_allreduce.c in PyTorch with Gloo: two processes, one thread each, 25 MiB of floats; the median call."""
+"""The peer of bench_allreduce.c in PyTorch with Gloo: two processes with one thread each, 25 MiB of floats. Prints the median call."""
 import json
 import os
 import sys

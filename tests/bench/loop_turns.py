@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""How long the turns of the API server's loop get under three loads, and what another client notices of it: a process
-of its own asks for /readyz every 10 ms meanwhile. Prints one line of JSON per load.
+"""How long the turns (iterations) of the API server's event loop take under three loads, and what another client notices of them:
+meanwhile a separate process requests /readyz every 10 ms. Prints one line of JSON per load.
 
     loop_turns.py TRAINYARD [PODS [KEYS]]
 
-The pods run `true` in a sandbox of their own and end; then their namespace is deleted. A turn's figures come from the
-server's /metrics: where the longest turn of the server's life was before the load, the upper bound of the load's
-slowest bucket is printed.
+Each pod runs `true` in its own sandbox and ends. Then the namespace of the pods is deleted. The figures of the turns come from the server's
+/metrics. If the longest turn since the server's start came before the load, the upper bound of the load's slowest bucket is printed.
 """
 import http.client
 import json
@@ -59,7 +58,7 @@ def turns(api):
 
 
 def probe(state, begun, end, results):
-    """Ask every 10 ms how the server is; milliseconds of each answer."""
+    """Request /readyz every 10 ms, and return the milliseconds of each answer."""
     api, waits = Api(state), []
     api.ask("GET", "/readyz")
     begun.set()
@@ -85,7 +84,7 @@ def measure(name, state, load):
     waits = sorted(results.get())
     prober.join()
     after, longest = turns(api)
-    if longest <= longest_before:  # of an earlier turn: the bucket says how long this load's may have been
+    if longest <= longest_before:  # it came before this load: its slowest bucket bounds the load's longest turn
         bounds, below = sorted(after), 0
         for bound in bounds:
             count = after[bound] - before[bound]
@@ -124,7 +123,7 @@ def create_pods(state):
             client.start()
         for client in clients:
             client.join()
-        # One object is enough: a list of all would be a load of its own.
+        # One object is enough, because a list of all pods would be a load itself.
         wait("pods", lambda: not api.get("/api/v1/namespaces/load/pods?limit=1&fieldSelector=status.phase!=Succeeded")
              ["items"])
 
@@ -145,7 +144,7 @@ def write_keys(state):
         data = {f"key{number}": "" for number in range(KEYS)}
         body = json.dumps({"metadata": {"name": "large"}, "data": data}, separators=(",", ":"))
         path = "/api/v1/namespaces/default/configmaps"
-        # The server's controllers and nodes watch ConfigMaps, too. This watch is the last one, so its event comes after theirs.
+        # The server's controllers and nodes watch ConfigMaps, too. This watch is the newest one, so its event comes after theirs.
         watch = Api(state)
         watch.line.request("GET", path + "?watch=1&fieldSelector=metadata.name=large", None, watch.headers)
         events = watch.line.getresponse()
@@ -153,7 +152,7 @@ def write_keys(state):
         if status != 201:
             sys.exit(f"the ConfigMap was refused: {text[:300]}")
         if not events.readline().endswith(b"\n"):
-            sys.exit("the watch ended before it told of the ConfigMap")
+            sys.exit("the watch ended before it delivered the ConfigMap")
 
     return load
 

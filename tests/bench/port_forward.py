@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""How fast bytes come out of a pod through `kubectl port-forward`, beside the same server reached directly: it runs a
-second time with the machine's network.
+"""How fast bytes come out of a pod through `kubectl port-forward`, compared with the same server reached directly: a second pod
+runs it with hostNetwork.
 
     port_forward.py KUBECTL        (KUBECONFIG says which cluster)
 """
@@ -50,7 +50,7 @@ def rate(port):
         while piece := line.recv(1 << 20):
             got += len(piece)
     if got != SIZE:
-        sys.exit(f"{got} bytes of {SIZE} came out")
+        sys.exit(f"received {got} of {SIZE} bytes")
     return SIZE / 1e6 / (time.monotonic() - began)
 
 
@@ -59,7 +59,7 @@ inside = start("inside", False)
 forward = subprocess.Popen([KUBECTL, "port-forward", "inside", f":{inside}"], stdout=subprocess.PIPE, text=True)
 try:
     local = int(re.search(r"127.0.0.1:(\d+)", forward.stdout.readline()).group(1))
-    # Neighbours disturb whoever runs just then: take turns, and keep the best of each.
+    # Other programs on the machine disturb whichever runs at that moment: take turns, and keep the best of each.
     rounds = [(rate(local), rate(direct)) for _ in range(3)]
 finally:
     forward.kill()

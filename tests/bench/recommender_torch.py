@@ -1,6 +1,6 @@
 """Training the recommender of Monolith's MovieLens demo in PyTorch, one thread: the peer of bench_recommender.c.
 
-The same data, embeddings with sparse gradients, network, batch and Adagrad. Prints the best of several epochs in ratings a
+The same data, embeddings with sparse gradients, network, batch and Adagrad. Prints the best of several epochs in ratings per
 second of processor time.
 """
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The peer of the serve row: the workshop's network in PyTorch behind Python's own HTTP server, as its tutorials serve it.
+"""The peer of the serve row: the network of the classifier in PyTorch behind Python's own HTTP server, as PyTorch's tutorials serve it.
 
     serve_torch.py        prints its port, then answers POST {"instances": [[784 numbers], …]} until it is ended
 """
@@ -18,7 +18,7 @@ network.eval()
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one write: two would wait for each other's acknowledgement
+    wbufsize = -1  # send head and body in one write: a second write would wait for the acknowledgement of the first
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -1,4 +1,4 @@
-// What the tests of pages share: Debian's Chromium, a page whose errors are collected, and what holds for every page.
+// Shared by the tests of pages: starting Debian's Chromium, a page whose errors are collected, and checks for every page.
 import { chromium } from 'playwright-core';
 import axe from 'axe-core';
 import assert from 'node:assert/strict';
@@ -12,8 +12,8 @@ export const launch = () => chromium.launch({
          '--disable-component-update', '--disable-sync'],
 });
 
-// `complaints` are errors of scripts, answers of 500 and above, and files that are missing. That another test on this machine
-// changes its network interfaces, which Chromium notices and takes for a lost connection, is none.
+// `complaints` collects errors of scripts, answers with status 500 and above, and missing files. ERR_NETWORK_CHANGED is left out:
+// Chromium reports it when another test on this machine changes its network interfaces.
 export async function open(browser, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
   page.setDefaultTimeout(patience);
@@ -29,7 +29,7 @@ export async function open(browser, options = {}) {
   return { page, complaints };
 }
 
-// In light and in dark: what axe-core finds is a defect.
+// axe-core must find no accessibility defect in the light and in the dark colour scheme.
 export async function assertAccessible(page, what) {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
@@ -41,7 +41,7 @@ export async function assertAccessible(page, what) {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-// Nothing hangs over the edge of a phone's screen.
+// The page must not be wider than the screen of a phone.
 export async function assertFits(page, what) {
   await page.setViewportSize({ width: 375, height: 800 });
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

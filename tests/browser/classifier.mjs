@@ -1,5 +1,5 @@
-// The classifier's page in Chromium: it waits for the first version, shows a picture with truth, prediction, ten bars and the
-// version, and takes a newer version over without a reload of anything.
+// The classifier's page in Chromium: it waits for the first version, shows a picture with truth, prediction, ten bars and the version,
+// and switches to a newer version without a reload.
 //
 //   node classifier.mjs URL EXPORT-COMMAND SCREENSHOT-DIRECTORY      EXPORT-COMMAND makes a new version and prints its number
 import { execFileSync } from 'node:child_process';
@@ -35,13 +35,13 @@ try {
   assert.ok(names.includes('Ankle boot') && names.includes('Sneaker'), `classes have names: ${names}`);
 
   let right = 0;
-  const rounds = 40, pictures = new Set(); // of four in five it is right: by chance it has half of forty wrong twice in 100,000 runs
+  const rounds = 40, pictures = new Set(); // the model is right in 4 of 5 cases: it fails half of 40 by chance twice in 100,000 runs
   for (let round = 0; round < rounds; round++) {
     await page.getByRole('button', { name: 'Test Random Image' }).focus();
     const replied = page.waitForResponse(reply => reply.url().endsWith('/random'));
     await page.keyboard.press('Enter');
     const { picture, truth, prediction } = await (await replied).json();
-    // Now and then a picture comes twice in a row.
+    // The same picture may come twice in a row.
     await page.waitForFunction(shown => ['truth', 'prediction'].every(id => document.getElementById(id).textContent === shown[id]) &&
       document.getElementById('picture').getAttribute('src') === shown.picture, { picture, truth, prediction });
     assert.ok(names.includes(truth) && names.includes(prediction));
@@ -64,7 +64,7 @@ try {
 
   await assertFits(page, 'the page');
   await page.screenshot({ path: `${screenshots}/classifier-phone.png`, fullPage: true });
-  assert.deepEqual(complaints, [`503 ${url}/random`], 'but for the question before the first model');
+  assert.deepEqual(complaints, [`503 ${url}/random`], 'only the request before the first model fails');
   console.log(`ok: ${right} of ${rounds} right, version ${first} then ${second}`);
 } finally {
   await browser.close();

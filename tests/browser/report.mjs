@@ -1,4 +1,4 @@
-// The report of a run in Chromium, as a file: readable on a wide screen and on a phone.
+// The report of a training run, opened as a file in Chromium: readable on a wide screen and on a phone.
 //
 //   node report.mjs REPORT.HTML SCREENSHOT-DIRECTORY
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import { assertAccessible, assertFits, launch, open } from './browser.mjs';
 const [file, screenshots] = process.argv.slice(2);
 const browser = await launch();
 
-// Words at the axes that are seen, and how large; whether any two of one axis lie over each other.
+// The visible labels of the axes: their number, the smallest font size, and how many pairs in one plot overlap.
 const numbers = page => page.evaluate(() => {
   const seen = [...document.querySelectorAll('.plot span')].filter(span => span.offsetWidth > 0);
   const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
@@ -31,8 +31,8 @@ try {
     if (what === 'a phone') await assertFits(page, 'the report');
     const { count, smallest, overlapping } = await numbers(page);
     assert.ok(count >= 12, `${count} numbers at the axes on ${what}`);
-    assert.ok(smallest >= 11, `numbers of ${smallest} pixels on ${what}`);
-    assert.equal(overlapping, 0, `numbers lie over each other on ${what}`);
+    assert.ok(smallest >= 11, `labels of ${smallest} pixels on ${what}`);
+    assert.equal(overlapping, 0, `labels overlap on ${what}`);
     const widths = await page.locator('td').evaluateAll(cells => cells.map(cell => cell.getBoundingClientRect().width));
     assert.ok(Math.min(...widths) > 120, `cells of ${Math.min(...widths)} pixels on ${what}`);
     await assertAccessible(page, `the report on ${what}`);

@@ -1,5 +1,5 @@
-// The upload page and a picture that shows nobody it knows: a stranger gets grey cards and a sentence, a grey square and two faces in
-// one picture get none.
+// The upload page with pictures that it cannot name: a person outside the gallery gets grey cards and a sentence; a grey square and a
+// picture of two faces get no cards.
 //
 //   node strangers.mjs URL KNOWN-PICTURE STRANGER-PICTURE SCREENSHOT-DIRECTORY
 import assert from 'node:assert/strict';
@@ -9,10 +9,10 @@ import { assertAccessible, launch, open } from './browser.mjs';
 const [url, known, stranger, screenshots] = process.argv.slice(2);
 const browser = await launch();
 
-// PNG as it is; PGM of the ORL pictures, which browsers do not open, as PNG.
+// PNG files are used as they are. The PGM files of the ORL pictures are converted to PNG, because browsers do not open them.
 const encoded = path => 'data:;base64,' + readFileSync(path).toString('base64');
 
-// Pictures side by side as one PNG; none of them: a grey square.
+// Composes pictures side by side into one PNG. Without pictures the result is a grey square.
 async function compose(page, ...paths) {
   const text = await page.evaluate(async sources => {
     const pgm = bytes => {
@@ -65,12 +65,12 @@ try {
 
   answer = await upload(await compose(page), /^No face was found on this picture/);
   assert.deepEqual([answer.found, answer.known, answer.confidence, answer.nearest.length], [0, false, 'no face found', 0]);
-  assert.equal(await page.locator('#answer').isVisible(), false, 'nobody is shown for a grey square');
+  assert.equal(await page.locator('#answer').isVisible(), false, 'no person is shown for a grey square');
 
   answer = await upload(await compose(page, known, known), /^2 faces were found on this photo\. Crop it to one face/);
   assert.deepEqual([answer.found, answer.known], [2, false]);
   assert.equal(await page.locator('#mine').isVisible(), true);
-  assert.equal(await cards.first().isVisible(), false, 'nobody is named for two faces');
+  assert.equal(await cards.first().isVisible(), false, 'no person is named for two faces');
   await page.setViewportSize({ width: 375, height: 800 });
   await page.screenshot({ path: `${screenshots}/upload-two-faces.png`, fullPage: true });
   assert.deepEqual(complaints, []);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The classifier's page in Debian's Chromium, served by the real trainer; the versions are trained while it is open.
+# The classifier's page in Debian's Chromium, served by the real trainer. Versions of the model are trained while the page is open.
 # Takes: the packages of tests/browser.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -21,12 +21,12 @@ url=$(grep -o 'http://[0-9.:]*' "$SCRATCH/serve.log")
 mkdir -p "$BUILD/screenshots"
 node classifier.mjs "$url" "$SCRATCH/export" "$BUILD/screenshots"
 
-# A program asks as it would ask TensorFlow Serving.
+# A program sends the same request as to TensorFlow Serving.
 picture=$(printf '0,%.0s' {1..783})0
 answer=$(curl -s -d "{\"instances\": [[$picture]]}" "$url/v1/models/mnist:predict")
 assert_contains "a prediction" '{"predictions":[[' "$answer"
 assert_contains "the model's status" '"state":"AVAILABLE"' "$(curl -s "$url/v1/models/mnist")"
 answer=$("$TRAINER" serve --model-base-path s3://user1/export 2>&1) && fail "a bucket was not refused"
 assert_contains "a bucket" "mount a volume" "$answer"
-answer=$("$TRAINER" serve 2>&1) && fail "no model was not refused"
+answer=$("$TRAINER" serve 2>&1) && fail "serve without a model did not fail"
 assert_contains "no model" "--model-base-path DIR" "$answer"

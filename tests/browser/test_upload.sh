@@ -24,11 +24,11 @@ node report.mjs "$SCRATCH/model/report.html" "$BUILD/screenshots"
 node upload.mjs "$url" "$picture" "$person" "$SCRATCH/words.png" "$BUILD/screenshots"
 node upload_photos.mjs "$url" "$picture" "$person" "$BUILD/screenshots"
 
-# What no browser would send still gets a sentence.
+# Requests that no browser would send still get an error message.
 answer=$(curl -s -w ' %{http_code}' -X POST "$url/upload")
 assert_contains "a body that is no form" "415" "$answer"
 answer=$(curl -s -w ' %{http_code}' -F "file=@/dev/null" "$url/upload")
-assert_contains "an empty file" "choose a picture" "$answer"
+assert_contains "the error for an empty file" "choose a picture" "$answer"
 answer=$(head -c 20000000 /dev/zero | curl -s -w ' %{http_code}' -F "file=@-" "$url/upload")
 assert_eq "a huge file" '{"error":"the file is larger than 12 MiB, which is the most that is taken here: send a smaller one"} 413' "$answer"
 assert_contains "no such page" "/upload" "$(curl -s "$url/nowhere")"

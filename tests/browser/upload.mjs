@@ -1,5 +1,5 @@
-// The upload page in Chromium: choose a picture, see the three nearest people; a bad file gets a sentence; a sample is one
-// click; the page stays usable by keyboard and at the width of a phone.
+// The upload page in Chromium: a chosen picture shows the three nearest people; a bad file gets an error message; a sample takes one
+// click; the page works with the keyboard and at the width of a phone.
 //
 //   node upload.mjs URL PICTURE PERSON NOT-A-PICTURE SCREENSHOT-DIRECTORY
 import assert from 'node:assert/strict';

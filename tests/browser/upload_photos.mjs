@@ -1,5 +1,5 @@
-// Photos as cameras make them, on the upload page: one of 14 MB, one that was taken with the camera held upright, one that no
-// browser here opens; and answers that are not ours (a proxy's error, a server that is gone).
+// Camera photos on the upload page: one of 14 MB, one that was taken with the camera held upright, one in a format that no browser here
+// opens. Also answers that do not come from our server: an error of a proxy, and a lost connection.
 //
 //   node upload_photos.mjs URL PICTURE PERSON SCREENSHOT-DIRECTORY
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ const [url, picture, person, screenshots] = process.argv.slice(2);
 const browser = await launch();
 const source = 'data:image/png;base64,' + readFileSync(picture).toString('base64');
 
-// The picture as a JPEG of width × height pixels with some noise, turned by so many quarters.
+// The picture as a JPEG of side × side pixels with some noise, rotated by this many quarter turns.
 async function photograph(page, { side, noise, quarters }) {
   const encoded = await page.evaluate(async ({ source, side, noise, quarters }) => {
     const image = await createImageBitmap(await (await fetch(source)).blob());
@@ -35,7 +35,7 @@ async function photograph(page, { side, noise, quarters }) {
   return Buffer.from(encoded, 'base64');
 }
 
-// EXIF that says: turn by a quarter to the right before you look.
+// Adds EXIF data that says: rotate by a quarter turn to the right before display.
 function turned(jpeg) {
   const tiff = Buffer.from('4d4d002a00000008000101120003000000010006000000000000', 'hex');
   const exif = Buffer.concat([Buffer.from('Exif\0\0'), tiff]);

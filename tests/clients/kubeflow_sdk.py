@@ -1,9 +1,10 @@
-"""What a notebook with the Kubeflow SDK does, against the cluster of the kubeconfig: functions are trained as a PyTorchJob and as a TFJob,
-waited for, read and deleted; a job that fails is seen to fail. It exits with 0, or says which answer differed."""
+"""Does what a notebook with the Kubeflow SDK does, against the cluster of the kubeconfig: trains functions as a PyTorchJob and as a TFJob,
+waits for the jobs, reads their logs and deletes them, and sees a failing job fail. It exits with 0, or prints which answer differed."""
 from kubeflow.training import TrainingClient
 
 TIMEOUT = 300  # seconds; only a defect reaches it
-# Debian's torchrun (PyTorch 1.13 with Python 3.11) fails with its own defaults of these two: output to the console alone.
+# Debian's torchrun (PyTorch 1.13 with Python 3.11) fails with its own defaults of these two options. These values only print to the
+# console.
 TORCHRUN = {"PET_REDIRECTS": "2", "PET_TEE": "1"}
 
 
@@ -53,7 +54,7 @@ def torch_processes(client):
     for rank in range(4):
         said = logs["sum-master-0" if rank < 2 else "sum-worker-0"]
         assert f"rank {rank} of 4: the sum is 10" in said, logs
-    followed, events = client.get_job_logs("sum", job_kind="PyTorchJob", follow=True, verbose=True)  # the master's alone
+    followed, events = client.get_job_logs("sum", job_kind="PyTorchJob", follow=True, verbose=True)  # follows the logs of the master alone
     assert list(followed) == ["sum-master-0"] and "rank 0 of 4" in followed["sum-master-0"], followed
     assert any("Created pod: sum-worker-0" in line for line in events["pytorchjob/sum"]), events
     forget(client, "sum", "PyTorchJob")

@@ -4,13 +4,13 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 helm() { "$BUILD/clients/helm" "$@"; }
-images_are() { # IMAGE: every pod of the release that is not about to go runs it
+images_are() { # IMAGE: whether every pod of the release that is not being deleted runs it
     [ "$(kubectl get pods -l app.kubernetes.io/instance=web,app.kubernetes.io/name=demo -o jsonpath='{.items[?(@.spec.serviceAccountName=="web-demo")].spec.containers[0].image}' |
         tr ' ' '\n' | sort -u)" = "$1" ]
 }
 
 cluster_up
-# The chart's image is nginx, which this machine need not have. A server that is here answers in its place.
+# The chart's image is nginx, which this machine need not have. An HTTP server that is installed answers in its place.
 "$TRAINYARD" image add nginx -- python3 -m http.server 80
 
 cd "$SCRATCH"

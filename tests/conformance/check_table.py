@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Check README.md: every test it names exists, every scenario is named, and no case stands there without a test.
+"""Check README.md: every test that it names exists, it names every scenario, and every case has a test.
 
     check_table.py SOURCE-ROOT
 """
@@ -19,7 +19,7 @@ named = set()
 
 def holds(path, test):
     if path not in texts:
-        # Adjacent strings are one, so that a name may be broken over lines.
+        # Adjacent strings are joined, because a name may be split over several lines.
         with open(os.path.join(root, "tests", path), encoding="utf-8") as file:
             texts[path] = re.sub(r'"\s*"', "", file.read())
     return f'"{test}"' in texts[path] or re.search(rf"\bcmocka_unit_test\w*\(\s*{re.escape(test)}\b", texts[path])
@@ -48,7 +48,7 @@ for line in open(os.path.join(here, "README.md"), encoding="utf-8"):
     if not references and cells[1] != "—":
         wrong.append(f"{cells[0]}: no test")
     wrong += [f"{cells[0]}: no such test: {r}" for r in references if not check(cells[0], r)]
-wrong += [f"scenario {s}: for which case is it?" for s in scenarios if s not in named]
+wrong += [f"scenario {s}: no case of README.md names it" for s in scenarios if s not in named]
 if rows < 100:
     wrong.append(f"only {rows} rows")
 print("\n".join(wrong) or f"{rows} cases, each with its test")

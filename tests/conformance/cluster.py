@@ -1,6 +1,6 @@
-"""A cluster as the scenarios use it: any that a kubeconfig leads to. The API is reached through `kubectl proxy`, the
-replicas through `kubectl port-forward`. Nothing here waits for a time: until() waits for a fact, with a deadline that
-only a defect reaches."""
+"""The cluster that the scenarios use: any cluster of a kubeconfig. The API is reached through `kubectl proxy`, the replicas through
+`kubectl port-forward`. Nothing here waits for a fixed time: until() waits for a condition, with a deadline that only a defect
+reaches."""
 import http.client
 import json
 import os
@@ -11,18 +11,18 @@ import time
 import urllib.parse
 
 PATIENCE_S = int(os.environ.get("TRAINYARD_PATIENCE", "120"))
-ANSWER_S = PATIENCE_S / 2  # that one answer may take, so that there is time to ask again
+ANSWER_S = PATIENCE_S / 2  # timeout of one answer, which leaves time to ask again
 POLL_S = 0.1
 
 
 def first_sentence(message):
-    """Without the replicas that an operator may name behind "2 Worker replica(s) failed."."""
+    """Drop the names of replicas that an operator may add after "2 Worker replica(s) failed."."""
     start, end, _ = message.partition("replica(s) failed.")
     return start + end
 
 
 def warned(event):
-    """An operator may call a failure a warning, too."""
+    """The event as a Warning, if it is about a failure: an operator may report failures as Normal or as Warning."""
     return ("Warning",) + event[1:] if event[1].endswith("Failed") or event[1] == "ExitedWithCode" else event
 
 
@@ -31,7 +31,7 @@ class Failure(Exception):
 
 
 class Refused(Exception):
-    """The API's answer to a request it does not grant."""
+    """The API server's answer to a request that it rejects."""
 
     def __init__(self, status):
         super().__init__(status.get("message", str(status)))
@@ -46,7 +46,7 @@ def expect(what, expected, actual):
 
 
 def until(what, ask):
-    """Ask until the answer is true, and return it. A thing that is not there yet, or a server that is not, is no answer."""
+    """Call ask() until its result is true, and return it. A missing object or an unreachable server counts as not true yet."""
     deadline = time.monotonic() + PATIENCE_S
     last = None
     while True:
@@ -62,7 +62,7 @@ def until(what, ask):
 
 
 class Child:
-    """A kubectl that runs until it is stopped, and says on which local port it listens."""
+    """A kubectl that runs until it is stopped. It prints the local port on which it listens."""
 
     def __init__(self, command, before, after):
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -71,7 +71,7 @@ class Child:
             said.append(line)
             if before in line:
                 self.port = int(line.split(before)[1].split(after)[0])
-                # What it says later must not fill the pipe.
+                # Read its later output, too: otherwise the pipe would fill.
                 threading.Thread(target=self.process.stdout.read, daemon=True).start()
                 return
         self.stop()
@@ -102,7 +102,7 @@ class Cluster:
         self.proxy.stop()
 
     def restart_operator(self):
-        """End the operator hard and start it again, as whoever runs the suite says it is done."""
+        """Kill the operator and start it again with the command of --restart-operator."""
         subprocess.run(self.restart_command, shell=True, check=True, stdout=subprocess.DEVNULL)
         self.proxy.stop()
         self.start_proxy()
@@ -146,18 +146,18 @@ PATHS = {
 
 
 class PodRecord:
-    """Every pod that there ever was in a namespace, by name: what was made twice is seen even if it is gone."""
+    """Every pod that has ever existed in a namespace, by name: a pod that was created twice is seen even after it is gone."""
 
     def __init__(self, cluster, namespace):
         self.cluster = cluster
         self.path = f"/api/v1/namespaces/{namespace}/pods"
         self.uids = {}
-        self.alive = set() # of those, as far as it has read
+        self.alive = set() # the uids of those that still exist, as far as the watch has read
         self.line = None
         self.stopped = False
         self.begun = threading.Event()
         threading.Thread(target=self.run, daemon=True).start()
-        # Before it has begun, a pod could come and go unseen.
+        # A pod that is created and deleted before the watch begins would be missed.
         if not self.begun.wait(PATIENCE_S):
             raise Failure(f"waited {PATIENCE_S} s for: the pods of {namespace} to be watched")
 
@@ -181,7 +181,7 @@ class PodRecord:
         while not self.stopped:
             try:
                 self.watch()
-            except Exception: # the server went, or the record was closed
+            except Exception: # the server restarted, or the record was closed
                 time.sleep(POLL_S)
 
     def close(self):
@@ -191,7 +191,7 @@ class PodRecord:
 
 
 class Space:
-    """A namespace of its own for one scenario, and what can be done in it, with jobs of one kind."""
+    """A namespace for one scenario, and the operations in it, with jobs of one kind."""
 
     def __init__(self, cluster, name, kind="TFJob"):
         self.cluster = cluster
@@ -202,7 +202,7 @@ class Space:
         self.forwards = {}
         self.lock = threading.Lock()
         cluster.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-        # Until the account is there, no pod is admitted.
+        # No pod is admitted before the account exists.
         until("the default service account", lambda: self.get("serviceaccounts", "default"))
         self.record = PodRecord(cluster, name)
 
@@ -251,7 +251,7 @@ class Space:
         return self.pod(pod)["metadata"]["uid"]
 
     def made(self, pod):
-        """How many pods of this name there have been, at least one: the record is read behind what happens."""
+        """How many pods of this name have existed, at least one. Waits first, because the record lags behind the cluster."""
         def is_on_record():
             present = set() if self.gone("pods", pod) else {self.uid(pod)}
             return pod in self.record.uids and self.record.uids[pod] & self.record.alive == present
@@ -259,7 +259,7 @@ class Space:
         return len(self.record.uids[pod])
 
     def labels(self, pod, job):
-        """A pod's, without that of its gang, where the operator makes gangs."""
+        """The labels of a pod, without that of its gang, which exists only if the operator schedules gangs."""
         labels = dict(pod["metadata"]["labels"])
         expect("the gang", job, labels.pop("scheduling.x-k8s.io/pod-group", job))
         return labels
@@ -273,7 +273,7 @@ class Space:
                 for c in self.job(name).get("status", {}).get("conditions", [])]
 
     def counts(self, name):
-        """Of each type: active, succeeded, failed. The selector, by which scaling finds the pods, says nothing else."""
+        """Per replica type: active, succeeded, failed. Checks the selector, by which scaling finds the pods, and removes it."""
         statuses = self.job(name)["status"].get("replicaStatuses", {})
         for role, counts in statuses.items():
             expect("the selector", f"training.kubeflow.org/job-name={name},"
@@ -282,18 +282,18 @@ class Space:
         return statuses
 
     def events(self, name):
-        """What was said of a job: (type, reason, message) to how often."""
+        """The events of a job: (type, reason, message) → count."""
         said = {}
         for event in self.list("events"):
             about = event["involvedObject"]
             if about["kind"] == self.kind and about["name"] == name:
-                expect("who says it", self.controller, event["source"]["component"])
+                expect("the source of the event", self.controller, event["source"]["component"])
                 key = (event["type"], event["reason"], first_sentence(event["message"]))
                 said[key] = said.get(key, 0) + event.get("count", 1)
         return said
 
     def heard(self, name, *events):
-        """Events are written behind the rest."""
+        """Wait for the events, which are written after the status."""
         for event in events:
             until(f"the event {event}", lambda e=event: e in self.events(name) or warned(e) in self.events(name))
 
@@ -303,12 +303,12 @@ class Space:
             job = self.job(name)
             for end in ("Succeeded", "Failed"):
                 if end != condition and is_true(job, end):
-                    raise Failure(f"{name} shall become {condition} and is: {job['status']['conditions']}")
+                    raise Failure(f"{name} should become {condition}, but its conditions are: {job['status']['conditions']}")
             return is_true(job, condition)
         until(f"{name} to be {condition}", ask)
 
     def until_running(self, name, *replicas):
-        """The job is, and so are these pods' programs."""
+        """Wait until the job is Running and the containers of these pods run."""
         self.until_true(name, "Running")
         for replica in replicas:
             until(f"{name}-{replica} to run", lambda p=f"{name}-{replica}": self.runs(p))
@@ -338,27 +338,27 @@ class Space:
             answer = line.getresponse()
             return answer.status, answer.read().decode()
         except (OSError, http.client.HTTPException):
-            with self.lock: # another pod of this name, perhaps
+            with self.lock: # the forward may lead to an earlier pod of this name
                 forward.stop()
             raise
         finally:
             line.close()
 
     def ask(self, pod, path, port=2222):
-        """What the replica answers. It may not listen yet."""
+        """The replica's answer. Waits until the replica listens."""
         return until(f"{pod} to answer {path}", lambda: self.ask_once(pod, path, port))
 
     def resolve(self, pod, name, port=2222):
-        """The addresses that the replica finds for a name, or its words where no server answers it."""
+        """The addresses that the replica finds for a name, or its error text if no name server answers."""
         status, text = self.ask(pod, f"/resolve?name={name}", port)
         return json.loads(text) if status == 200 else text
 
     def end(self, pod, code, port=2222):
-        """Let the replica exit: asked only once, and only when it is known to listen."""
+        """Let the replica exit. The request is sent once, after the replica is known to listen."""
         self.ask(pod, "/env", port)
         try:
             expect(f"{pod} asked to exit", (200, "shutting down"), self.ask_once(pod, f"/exit?exitCode={code}", port))
         except (OSError, http.client.HTTPException):
-            pass # it went before its answer had arrived
+            pass # it exited before its answer arrived
         with self.lock:
             self.forwards.pop(pod).stop()

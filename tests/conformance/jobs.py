@@ -1,14 +1,14 @@
-"""Jobs in few words, and the words the operator answers with."""
+"""Short functions that build jobs, and the conditions and events that the operator is expected to write."""
 
 PREFIX = "training.kubeflow.org/"
 
 
 def replica(image, replicas=1, policy=None, args=(), **more):
-    """One replica type: its pods run the conformance replica. `more` is put into the pod's spec."""
+    """One replica type: its pods run the conformance replica. `more` is added to the pod's spec."""
     container = {"name": "tensorflow", "image": image, "imagePullPolicy": "IfNotPresent"}
     if args:
         container["args"] = list(args)
-    # Without the volume of a token pods come and go faster.
+    # Pods start and end faster without the volume of a token.
     pod = {"automountServiceAccountToken": False, "containers": [container], **more}
     spec = {"replicas": replicas, "template": {"spec": pod}}
     if policy:
@@ -27,7 +27,7 @@ def tfjob(name, replicas, run_policy=None, annotations=None, **spec):
 
 
 def pytorchjob(name, image, workers, policy=None, **spec):
-    """A master and workers; each listens where the master is expected to."""
+    """A master and workers. All of them listen on the master's port."""
     specs = {"Master": 1, "Worker": workers}
     spec["pytorchReplicaSpecs"] = {}
     for role, count in specs.items():

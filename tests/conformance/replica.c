@@ -1,16 +1,17 @@
-/* conformance-replica: what runs in each replica of the conformance suite's jobs. It listens where
- * its TF_CONFIG tells its peers that it does, says what it was told, and ends as it is asked to:
+/* conformance-replica: the program of each replica of the conformance suite's jobs. It listens at
+ * the address that TF_CONFIG announces for it, reports its environment, and exits on request:
  *
- *   GET /tfconfig             the variable TF_CONFIG as it is; 404 without one
- *   GET /runconfig            what a TensorFlow program makes of it
- *   GET /env?name=A&name=B    those variables as JSON, null where unset
+ *   GET /tfconfig             the variable TF_CONFIG as it is; 404 if it is unset
+ *   GET /runconfig            how a TensorFlow program reads TF_CONFIG
+ *   GET /env?name=A&name=B    those variables as JSON, null if unset
  *   GET /resolve?name=HOST    the addresses of a name
  *   GET /exit?exitCode=N      answers, then exits with N
  *
  *   conformance-replica [--port N] [--exit N] [--on-term N|ignore]
  *
- * --exit ends it at once instead; SIGTERM ends it at once with 143 unless --on-term says otherwise.
- * It serves one request after the other and must run where there is nothing but itself. */
+ * With --exit it exits at once instead. SIGTERM ends it at once with 143, unless --on-term says
+ * otherwise. It serves one request after the other. It must run in an image that holds no other
+ * file. */
 #include "replica_config.h"
 #include "replica_lookup.h"
 
@@ -30,7 +31,7 @@ enum {
     REQUEST_MAX = 8192,
     TERM_CODE = 143,
     NOT_ASKED = -1,
-    PATIENCE_S = 60, /* with one that has connected: what carries its words here may stand still */
+    PATIENCE_S = 60, /* timeout of a connected client: a port-forward on a busy machine may stall */
 };
 
 struct options {
@@ -41,7 +42,7 @@ struct options {
 struct answer {
     const char *status; /* "200 OK" */
     const char *body;
-    int64_t exit_code; /* end with it when the answer is out; NOT_ASKED: go on */
+    int64_t exit_code; /* exit with it after the answer; NOT_ASKED: continue */
 };
 
 static volatile sig_atomic_t term_code = TERM_CODE;
@@ -80,8 +81,8 @@ static struct options read_options(int count, char **arguments)
     return options;
 }
 
-/* The values of `name` in "name=a&name=b", one after the other; names and codes need no unquoting.
- */
+/* The next value of `name` in "name=a&name=b", or NULL. Values are not unescaped: names and exit
+ * codes need no escapes. */
 static const char *next_value(struct arena *arena, const char *name, const char **query)
 {
     while (*query && **query) {
@@ -111,7 +112,7 @@ static struct answer answer_resolve(struct arena *arena, const char *query)
     struct json *found = name ? replica_lookup(arena, name) : NULL;
 
     if (!name)
-        return (struct answer){"400 Bad Request", "which name?", NOT_ASKED};
+        return (struct answer){"400 Bad Request", "the parameter 'name' is missing", NOT_ASKED};
     if (!found)
         return (struct answer){"504 Gateway Timeout", "no name server answers", NOT_ASKED};
     return (struct answer){"200 OK", json_to_string(arena, found), NOT_ASKED};
@@ -142,7 +143,7 @@ static struct answer answer_path(struct arena *arena, const char *path, const ch
         return answer_resolve(arena, query);
     if (str_eq(path, "/exit"))
         return answer_exit(arena, query);
-    return (struct answer){"404 Not Found", "no such thing", NOT_ASKED};
+    return (struct answer){"404 Not Found", "no such path", NOT_ASKED};
 }
 
 static struct answer answer_request(struct arena *arena, char *request)
@@ -158,7 +159,7 @@ static struct answer answer_request(struct arena *arena, char *request)
     return answer_path(arena, path, query ? query : "");
 }
 
-/* Until the empty line behind the headers. */
+/* Reads up to the empty line after the headers. */
 static bool read_request(int fd, char *request, size_t max)
 {
     size_t size = 0;
@@ -195,7 +196,7 @@ static void serve(int fd)
         return;
     if (answer.exit_code == NOT_ASKED)
         return;
-    /* The answer has arrived when the other side ends, too. */
+    /* The client has received the answer when it closes its side, too. */
     shutdown(fd, SHUT_WR);
     while (recv(fd, rest, sizeof(rest), 0) > 0)
         ;
@@ -219,7 +220,7 @@ int main(int count, char **arguments)
 {
     struct options options = read_options(count, arguments);
 
-    /* As the first process of a container it would be deaf to signals without a handler. */
+    /* Without a handler, the first process of a container ignores SIGTERM. */
     term_code = (sig_atomic_t)options.on_term;
     signal(SIGTERM, options.ignore_term ? SIG_IGN : on_term);
     if (options.exit_code != NOT_ASKED)

@@ -1,6 +1,6 @@
-/* Reading TF_CONFIG as the programs do for which it is made; see replica_config.h. Called by the
- * replica of the conformance suite. On purpose not the reader that the trainer uses: the suite
- * shall not agree with itself. */
+/* Reads TF_CONFIG as TensorFlow programs do; see replica_config.h. Called by the replica of the
+ * conformance suite. It deliberately does not use the trainer's parser: the suite must notice
+ * an error that the operator and that parser share. */
 #include "replica_config.h"
 
 #include "base/str.h"

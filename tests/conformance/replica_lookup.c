@@ -1,6 +1,6 @@
-/* A resolver in a few lines: one question over UDP, A records only; see replica_lookup.h. Called by
- * the replica of the conformance suite. Whatever it gets from a server, it must not read behind it.
- */
+/* A minimal resolver: one question over UDP, A records only; see replica_lookup.h. Called by the
+ * replica of the conformance suite. Whatever the server sends, it must not read beyond the end of
+ * the message. */
 #include "replica_lookup.h"
 
 #include "base/mem.h"
@@ -59,7 +59,7 @@ static void read_settings(struct settings *settings)
     fclose(file);
 }
 
-/* The question as bytes; 0 if the name cannot be one. */
+/* Writes the question and returns its size, or 0 if the name is invalid. */
 static size_t write_question(unsigned char out[MESSAGE_MAX], const char *name)
 {
     static const unsigned char header[HEADER_SIZE] = {0x54, 0x59, 1, 0, 0, 1};
@@ -80,7 +80,7 @@ static size_t write_question(unsigned char out[MESSAGE_MAX], const char *name)
     return size + 5;
 }
 
-/* Behind a name in a message; `size` if it does not end within it. */
+/* Returns the offset after a name in a message, or `size` if the name does not end within it. */
 static size_t skip_name(const unsigned char *message, size_t size, size_t at)
 {
     while (at < size) {
@@ -154,7 +154,7 @@ static enum answer ask_any(struct arena *arena, const struct settings *settings,
     return answer;
 }
 
-/* Lines of an address and its names. */
+/* Each line of the file is an address and its names. */
 static enum answer read_hosts(struct arena *arena, const char *name, struct json *ret)
 {
     FILE *file = fopen("/etc/hosts", "re");

@@ -1,4 +1,4 @@
-"""The list of scenarios: each is a function of a space (cluster.py), named in a table by its decorator."""
+"""The list of scenarios. Each is a function that gets a Space (cluster.py); its decorator adds it to the list."""
 
 SCENARIOS = []
 
@@ -7,12 +7,12 @@ class Scenario:
     def __init__(self, name, run, alone, kind):
         self.name = name
         self.run = run
-        self.kind = kind # of the jobs in its space
-        self.alone = alone # disturbs the others, so it is run after them, by itself
+        self.kind = kind # the kind of the jobs in its space
+        self.alone = alone # it disturbs the others, so it runs after them
 
 
 def scenario(alone=False, kind="TFJob", **cases):
-    """Register a function as a scenario; with cases, one for each, which get the case's arguments."""
+    """Register a function as a scenario. With cases, register one scenario per case, which gets the arguments of the case."""
     def register(run):
         name = run.__name__.replace("_", "-")
         if not cases:

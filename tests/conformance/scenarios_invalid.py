@@ -1,4 +1,4 @@
-"""Jobs that make no sense: refused by the server, or failed at once by the operator, with the path of the field."""
+"""Invalid jobs: the server refuses them, or the operator fails them at once. Both name the path of the field."""
 import copy
 import re
 
@@ -32,12 +32,12 @@ def set_policy(job, **change):
 WORKER = "spec.tfReplicaSpecs.Worker"
 LONG = "a" * 57
 
-# what is done to a good job, the field that is named, a part of what is said
+# Name: (change of a valid job, path of the invalid field, a part of the message).
 MISTAKES = {
     "name-no-label": (lambda j: j["metadata"].update(name="0-test"), "metadata.name", "DNS-1035"),
     "name-too-long": (lambda j: j["metadata"].update(name=LONG), "metadata.name", f"{LONG}-worker-0"),
     "no-replicas": (lambda j: j["spec"].update(tfReplicaSpecs={}), "spec.tfReplicaSpecs", ""),
-    # A server may drop the null first.
+    # A server may drop the null before it validates.
     "null-replica": (lambda j: j["spec"]["tfReplicaSpecs"].update(Worker=None), "spec.tfReplicaSpecs", ""),
     "no-containers": (lambda j: containers(j).clear(), WORKER + ".template.spec.containers", ""),
     "no-image": (lambda j: containers(j)[0].update(image=""), WORKER + ".template.spec.containers.0.image", ""),
@@ -75,7 +75,7 @@ def check_refusal(space, what, job, path, words):
     try:
         made = space.create(job)
     except Refused as error:
-        # A schema names the field in words of its own.
+        # The messages of a schema are not ours, so only the path is compared.
         if error.code not in (400, 422) or without_indexes(path) not in without_indexes(str(error)):
             raise Failure(f"{what}: refused with {error.code}: {error}") from None
         return
@@ -88,7 +88,7 @@ def check_refusal(space, what, job, path, words):
     expect(f"{what}: pods", [], space.names("pods", name))
     expect(f"{what}: services", [], space.names("services", name))
     until(f"{what}: the event", lambda: [e for e in space.events(name) if e[1] == "FailedValidation"])
-    expect(f"{what}: said once, and nothing else", [1], list(space.events(name).values()))
+    expect(f"{what}: one event, and no other", [1], list(space.events(name).values()))
     space.delete("tfjobs", name)
 
 
@@ -104,7 +104,8 @@ def invalid_jobs(space):
 
 @scenario()
 def unknown_manager(space):
-    """A manager that nobody is: refused by the server, or told and left alone, because it may be somebody's."""
+    """An unknown managedBy: the server refuses the job, or the operator reports it and leaves the job alone, because another controller
+    may own it."""
     job = tfjob("whose", {"Worker": replica(space.cluster.image)}, {"managedBy": "other-job-controller"})
     try:
         space.create(job)

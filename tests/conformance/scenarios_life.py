@@ -1,4 +1,4 @@
-"""The life of a job as a whole: its end and what stays of it, suspension, limits, scaling, whose it is."""
+"""The life of a job as a whole: its end and its remains, suspension, limits, scaling, and ownership."""
 import datetime
 import threading
 
@@ -14,7 +14,7 @@ from scenarios_restart import fence, remembered
           none=("None", ["clean-chief-0", "clean-ps-0", "clean-worker-0"],
                 ["clean-chief-0", "clean-ps-0", "clean-worker-0"]))
 def cleanpod(space, policy, pods, services):
-    """What cleanPodPolicy leaves when the chief is done and the others still run."""
+    """What cleanPodPolicy keeps when the chief has succeeded and the others still run."""
     image = space.cluster.image
     space.create(tfjob("clean", {"Chief": replica(image), "Worker": replica(image), "PS": replica(image)},
                        {"cleanPodPolicy": policy}))
@@ -33,7 +33,7 @@ def cleanpod(space, policy, pods, services):
 
 @scenario()
 def shutdown_chief(space):
-    """The chief's end is the job's, whatever the workers do."""
+    """The result of the chief is the result of the job, whatever the workers do."""
     image = space.cluster.image
     space.create(tfjob("led", {"Chief": replica(image), "Worker": replica(image, 2), "PS": replica(image)}))
     space.until_running("led", "chief-0", "worker-0", "worker-1", "ps-0")
@@ -47,7 +47,7 @@ def shutdown_chief(space):
 
 @scenario()
 def shutdown_worker0(space):
-    """Without a chief, worker 0 stands for the job."""
+    """Without a chief, the result of worker 0 is the result of the job."""
     image = space.cluster.image
     space.create(tfjob("flat", {"Worker": replica(image, 2), "PS": replica(image)}))
     space.until_running("flat", "worker-0", "worker-1", "ps-0")
@@ -112,7 +112,7 @@ def suspend_and_resume(space):
     expect("no completion", None, status.get("completionTime"))
     space.heard("paused", told(suspended("paused")), *(pod_deleted(p) for p in pods))
 
-    # Times are written in whole seconds: the next start must be seen to be another one.
+    # Times are written in whole seconds. Wait, so that the next start time differs from this one.
     until("the next second", lambda: now() > moment(start) + datetime.timedelta(seconds=1))
     set_suspend(space, "paused", False)
     space.until_running("paused", "worker-0", "worker-1", "ps-0")
@@ -125,7 +125,7 @@ def suspend_and_resume(space):
 
 @scenario()
 def managed_elsewhere(space):
-    """A job that is another controller's: nothing is written, nothing is made."""
+    """A job of another controller: the operator writes nothing to it and creates no objects for it."""
     image = space.cluster.image
     job = tfjob("away", {"Worker": replica(image)}, {"managedBy": "kueue.x-k8s.io/multikueue"})
     away = space.create(job)
@@ -136,12 +136,12 @@ def managed_elsewhere(space):
     expect("not written", away["metadata"]["resourceVersion"], space.job("away")["metadata"]["resourceVersion"])
     expect("no pods", [], space.names("pods", "away"))
     expect("no services", [], space.names("services", "away"))
-    expect("nothing said", {}, space.events("away"))
+    expect("no events", {}, space.events("away"))
 
 
 @scenario(worker=("Worker", "worker"), ps=("PS", "ps"))
 def scale(space, role, lower):
-    """More replicas are made, fewer are taken away, the others stay, and the job goes on."""
+    """Scaling up creates replicas, scaling down deletes them. The other replicas stay, and the job continues."""
     image = space.cluster.image
     specs = {"Worker": replica(image), "PS": replica(image)}
     specs[role]["replicas"] = 2
@@ -169,7 +169,7 @@ def scale(space, role, lower):
 
 @scenario()
 def ttl(space):
-    """After its time a finished job goes, with all that was its."""
+    """A finished job is deleted after its TTL, with all its objects."""
     space.create(tfjob("short", {"Worker": replica(space.cluster.image, args=["--exit", "0"])},
                        {"ttlSecondsAfterFinished": 1}))
     space.create(tfjob("long", {"Worker": replica(space.cluster.image, args=["--exit", "0"])},
@@ -184,8 +184,7 @@ def ttl(space):
 
 @scenario()
 def active_deadline_idle(space):
-    """The deadline of a job in which nothing happens; pods that run are stopped under cleanPodPolicy None, finished
-    ones are kept."""
+    """The deadline of a job in which nothing happens. Under cleanPodPolicy None running pods are stopped and finished ones are kept."""
     image = space.cluster.image
     space.create(tfjob("late", {"Chief": replica(image), "Worker": replica(image, args=["--exit", "0"])},
                        {"cleanPodPolicy": "None"}))
@@ -206,7 +205,7 @@ def active_deadline_idle(space):
 
 @scenario()
 def same_name_again(space):
-    """A job made anew under the name of one just deleted starts at once, with pods of its own."""
+    """A job created under the name of a deleted one starts at once, with its own pods."""
     image = space.cluster.image
     job = tfjob("twin", {"Worker": replica(image, 2)})
     space.create(job)
@@ -222,7 +221,7 @@ def same_name_again(space):
                 return None
             raise
     again = until("the name to be free", create)
-    # The new job may run while a pod of the old one is yet to be collected.
+    # The new job may run while a pod of the old one still exists.
     until("another pod", lambda: space.uid("twin-worker-0") != before)
     space.until_running("twin", "worker-0", "worker-1")
     pod = space.pod("twin-worker-0")
@@ -231,7 +230,7 @@ def same_name_again(space):
 
 @scenario()
 def left_behind(space):
-    """A job deleted without its pods and made again goes on with them: nothing is started twice."""
+    """A job deleted without its pods and created again continues with them: no pod is started twice."""
     image = space.cluster.image
     job = tfjob("kept", {"Worker": replica(image, 2), "PS": replica(image)}, successPolicy="AllWorkers")
     pods = ["kept-ps-0", "kept-worker-0", "kept-worker-1"]
@@ -243,12 +242,12 @@ def left_behind(space):
     space.delete("tfjobs", "kept", "Orphan")
     until("the job to go", lambda: space.gone("tfjobs", "kept"))
     for pod in pods:
-        until("the pod to be nobody's", lambda p=pod: not space.pod(p)["metadata"].get("ownerReferences"))
+        until("the pod to have no owner", lambda p=pod: not space.pod(p)["metadata"].get("ownerReferences"))
     again = space.create(job)
     space.until_true("kept", "Running")
     for resource in ("pods", "services"):
         for name in pods:
-            until("it to be the new job's",
+            until("the new job to own it",
                   lambda r=resource, n=name: space.get(r, n)["metadata"].get("ownerReferences") == owner(again))
     until("all to be counted",
           lambda: space.counts("kept") == {"PS": {"active": 1}, "Worker": {"active": 1, "succeeded": 1}})
@@ -260,19 +259,19 @@ def left_behind(space):
 
 @scenario(other=("job-name", "somebody"), none=("job-name", None), unseen=("operator-name", None))
 def taken_out(space, label, value):
-    """A pod whose labels are changed is let go of: it runs on, is no loss, and its replacement waits for the name."""
+    """A pod whose labels are changed is released: it keeps running, is not counted as failed, and its replacement waits for the name."""
     image = space.cluster.image
     space.create(tfjob("open", {"Worker": replica(image, 2)}))
     space.until_running("open", "worker-0", "worker-1")
     before = space.uid("open-worker-1")
     space.patch("pods", "open-worker-1", {"metadata": {"labels": {"training.kubeflow.org/" + label: value}}})
-    until("it to be nobody's", lambda: not space.pod("open-worker-1")["metadata"].get("ownerReferences"))
+    until("it to have no owner", lambda: not space.pod("open-worker-1")["metadata"].get("ownerReferences"))
     until("it not to count", lambda: space.counts("open") == {"Worker": {"active": 1}})
     space.heard("open", ("Normal", "SuccessfulReleasePod", "Released pod: open-worker-1"),
                 ("Warning", "FailedCreatePod", 'Error creating: pod "open-worker-1" exists and does not belong to this job; '
                                                "delete it, or give the job another name"))
     expect("it runs on", (before, True), (space.uid("open-worker-1"), space.runs("open-worker-1")))
-    expect("the job as well", [created("open"), running(space, "open")], space.conditions("open"))
+    expect("the job continues, too", [created("open"), running(space, "open")], space.conditions("open"))
     space.delete("pods", "open-worker-1")
     until("another pod", lambda: not space.gone("pods", "open-worker-1") and space.uid("open-worker-1") != before)
     space.until_running("open", "worker-1")
@@ -281,7 +280,7 @@ def taken_out(space, label, value):
 
 @scenario()
 def scale_to_nothing(space):
-    """A job scaled to 0 is no success: it does not run, and says what it waits for, until it is scaled up."""
+    """A job scaled to 0 does not succeed: it is not Running, and its conditions say what it waits for, until it is scaled up."""
     space.create(tfjob("none", {"Worker": replica(space.cluster.image)}))
     space.until_running("none", "worker-0")
     space.until_true("none", "Running")
@@ -298,7 +297,7 @@ def scale_to_nothing(space):
 
 @scenario(ps=("PS", "ps"), evaluator=("Evaluator", "evaluator"))
 def nobody_decides(space, role, lower):
-    """A job of parameter servers or evaluators alone runs, and says that nothing in it can be its success."""
+    """A job with only parameter servers or evaluators runs, and an event says that no replica can make it succeed."""
     space.create(tfjob("alone", {role: replica(space.cluster.image)}))
     space.until_phase(f"alone-{lower}-0", "Running")
     space.heard("alone", ("Warning", "NobodyDecides",
@@ -312,7 +311,7 @@ def nobody_decides(space, role, lower):
 
 @scenario()
 def conflicts(space):
-    """Somebody writes to the job all the time: no write of the operator's is lost and none is made twice."""
+    """Another client writes to the job all the time: no write of the operator is lost, and none is made twice."""
     image = space.cluster.image
     space.create(tfjob("busy", {"Worker": replica(image, 2, policy="ExitCode")}, {"backoffLimit": 3},
                        successPolicy="AllWorkers"))
@@ -345,7 +344,7 @@ def conflicts(space):
 
 @scenario(alone=True)
 def operator_restart(space):
-    """The operator dies in the middle: the pods do not notice, and what was counted still counts."""
+    """The operator is killed in the middle: the pods keep running, and the counted restarts still count."""
     image = space.cluster.image
     space.create(tfjob("job", {"Worker": replica(image, 2, policy="ExitCode")}, {"backoffLimit": 1},
                        successPolicy="AllWorkers"))
@@ -367,7 +366,7 @@ def operator_restart(space):
         expect(f"{name}'s conditions", [created(name), running(space, name)], space.conditions(name))
     expect("what was counted", {"worker-0": 1}, remembered(space, "job"))
 
-    # Ended while nobody looks, and one restart more than allowed.
+    # One job ends soon after the operator's restart. The other has one restart more than allowed.
     space.end("plain-worker-0", 0)
     space.end("job-worker-1", 137)
     space.until_true("plain", "Succeeded")

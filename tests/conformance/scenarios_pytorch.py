@@ -1,4 +1,4 @@
-"""PyTorchJobs: the same machine with other names, words and environment."""
+"""PyTorchJobs: the same controller as for TFJobs, with other names, messages and environment."""
 import json
 
 from cluster import expect, until
@@ -22,7 +22,7 @@ def told(rank):
 
 @scenario(kind="PyTorchJob")
 def pytorch(space):
-    """From its creation to its end: what is made, what the replicas are told, conditions and events."""
+    """A job from its creation to its end: its objects, the environment of the replicas, conditions and events."""
     job = space.create(pytorchjob("torch", space.cluster.image, 2))
     space.until_running("torch", "master-0", "worker-0", "worker-1")
     created = ("Created", "True", "PyTorchJobCreated", "PyTorchJob torch is created.")
@@ -36,7 +36,7 @@ def pytorch(space):
                space.labels(pod, "torch"))
         expect(f"{name}'s owner", owner(job), pod["metadata"]["ownerReferences"])
         expect(f"{name}'s policy", "OnFailure", pod["spec"]["restartPolicy"])
-        expect(f"{name} waits for nobody", [], pod["spec"].get("initContainers", []))
+        expect(f"{name} has no init containers", [], pod["spec"].get("initContainers", []))
         expect(f"{name}'s service's selector", own, service["spec"]["selector"])
         expect(f"{name}'s service's ports", [("pytorchjob-port", PORT)],
                [(p["name"], p["port"]) for p in service["spec"]["ports"]])
@@ -58,7 +58,7 @@ def pytorch(space):
 
 @scenario(kind="PyTorchJob")
 def pytorch_restart(space):
-    """A worker that fails is restarted in its place by default, and replaced under ExitCode."""
+    """A worker that fails is restarted in place by default, and replaced under ExitCode."""
     space.create(pytorchjob("again", space.cluster.image, 1))
     space.create(pytorchjob("other", space.cluster.image, 1, "ExitCode"))
     for name in ("again", "other"):

@@ -1,4 +1,4 @@
-"""How replicas end, and which of them are tried again."""
+"""How replicas end, and which of them are restarted."""
 import json
 import threading
 
@@ -15,15 +15,15 @@ def container(pod):
 
 
 def remembered(space, job):
-    """The restarts counted on the job: replica to count. A pod sent away by scaling is written down with none, as the
-    start of its uid alone."""
+    """The restarts counted in the job's annotation: replica → count. For a pod that scaling removed, the annotation holds only the start
+    of its uid, which counts as none."""
     text = space.job(job)["metadata"].get("annotations", {}).get(RESTARTS, "{}")
     entries = {name: entry for name, entry in json.loads(text).items() if isinstance(entry, dict)}
     return {name: entry["count"] for name, entry in entries.items() if entry["count"] > 0}
 
 
 def start_with_ps(space, policy):
-    """A job whose worker stays and whose parameter server is about to end; its first pod comes back."""
+    """A job whose worker keeps running and whose parameter server the caller will end. Returns the parameter server's first pod."""
     image = space.cluster.image
     space.create(tfjob("job", {"Worker": replica(image), "PS": replica(image, policy=policy)}))
     space.until_running("job", "worker-0", "ps-0")
@@ -37,7 +37,7 @@ def end_well(space, *conditions):
 
 
 def restarted_once(space):
-    """The pod when it runs again and tells of its end. A kubelet may count the restart before it tells how the container ended."""
+    """The pod, when it runs again and its status shows how it ended. A kubelet may count the restart before it reports the end."""
     pod = space.pod("job-ps-0")
     status = container(pod)
     is_back = status["restartCount"] == 1 and "terminated" in status["lastState"] and "running" in status["state"]
@@ -46,7 +46,7 @@ def restarted_once(space):
 
 @scenario(always_exit_code_0=("Always", 0), always_exit_code_1=("Always", 1), onfailure_exit_code_1=("OnFailure", 1))
 def restart(space, policy, code):
-    """Restarted in its place, by the node: the same pod, one restart more, and the job does not notice."""
+    """Restarted in place by the node: the same pod, one more restart, and the conditions of the job do not change."""
     before = start_with_ps(space, policy)
     expect("the pod's policy", policy, before["spec"]["restartPolicy"])
     space.end("job-ps-0", code)
@@ -56,13 +56,13 @@ def restart(space, policy, code):
            container(after)["state"]["running"]["startedAt"])
     expect("the code it ended with", code, container(after)["lastState"]["terminated"]["exitCode"])
     expect("it answers again", 200, space.ask("job-ps-0", "/tfconfig")[0])
-    expect("no restart of the operator's", {}, remembered(space, "job"))
+    expect("no restart by the operator", {}, remembered(space, "job"))
     end_well(space)
 
 
 @scenario(onfailure_exit_code_0=("OnFailure",), never_exit_code_0=("Never",), exitcode_success=("ExitCode",))
 def no_restart(space, policy):
-    """A parameter server that ends well is left as it is."""
+    """A parameter server that succeeds is not restarted."""
     before = start_with_ps(space, policy)
     space.end("job-ps-0", 0)
     space.until_phase("job-ps-0", "Succeeded")
@@ -106,8 +106,8 @@ def restart_exitcode_retryable_error(space):
     until("another pod", lambda: space.uid("job-ps-0") != before["metadata"]["uid"])
     space.until_running("job", "ps-0")
     after = space.pod("job-ps-0")
-    expect("it starts afresh", 0, container(after)["restartCount"])
-    expect("it is told the same", before["spec"]["containers"][0]["env"], after["spec"]["containers"][0]["env"])
+    expect("the new pod has no restarts", 0, container(after)["restartCount"])
+    expect("it has the same environment", before["spec"]["containers"][0]["env"], after["spec"]["containers"][0]["env"])
     expect("the restart is on the job", {"ps-0": 1}, remembered(space, "job"))
     space.heard("job", told(restarting("job", "PS"), warning=True), exited(space, "job-ps-0", 130),
                 pod_deleted("job-ps-0"))
@@ -117,7 +117,7 @@ def restart_exitcode_retryable_error(space):
 
 @scenario()
 def backoff_exit_code(space):
-    """backoffLimit counts the pods that were replaced: two tries, not more."""
+    """backoffLimit counts the pods that were replaced: two attempts, not more."""
     space.create(tfjob("loop", {"Worker": replica(space.cluster.image, policy="ExitCode", args=["--exit", "137"])},
                        {"backoffLimit": 1}))
     space.until_true("loop", "Failed")
@@ -130,7 +130,7 @@ def backoff_exit_code(space):
 
 @scenario()
 def backoff_in_place(space):
-    """backoffLimit counts the restarts made by the node, too, and then the pod is stopped."""
+    """backoffLimit also counts the restarts made by the node. Then the pod is stopped."""
     space.create(tfjob("loop", {"Worker": replica(space.cluster.image, policy="OnFailure", args=["--exit", "1"])},
                        {"backoffLimit": 1}))
     space.until_true("loop", "Failed")
@@ -140,7 +140,7 @@ def backoff_in_place(space):
 
 @scenario()
 def pod_deleted_while_running(space):
-    """Deleted, evicted, preempted: replaced as the policy says; only Never fails."""
+    """A pod that is deleted while it runs is replaced, unless the policy is Never, which fails the job."""
     image = space.cluster.image
     space.create(tfjob("kept", {"Worker": replica(image, policy="OnFailure"), "PS": replica(image, policy="ExitCode")}))
     space.create(tfjob("lost", {"Worker": replica(image, policy="Never")}))
@@ -162,7 +162,7 @@ def pod_deleted_while_running(space):
 
 @scenario()
 def finished_pod_collected(space):
-    """A worker that has finished is not run again when its pod is collected."""
+    """A worker that has finished is not run again when its pod is deleted."""
     image = space.cluster.image
     space.create(tfjob("done", {"Worker": replica(image, 2, policy="ExitCode")}, successPolicy="AllWorkers"))
     space.until_running("done", "worker-0", "worker-1")
@@ -170,7 +170,7 @@ def finished_pod_collected(space):
     until("it to be counted", lambda: space.counts("done")["Worker"] == {"active": 1, "succeeded": 1})
     space.delete("pods", "done-worker-1")
     until("it to be collected", lambda: space.gone("pods", "done-worker-1"))
-    # What the operator does next is seen by the restart of the other one.
+    # The restart of the other worker shows that the operator has looked at the job again.
     before = space.uid("done-worker-0")
     space.end("done-worker-0", 130)
     until("another worker 0", lambda: space.uid("done-worker-0") != before)
@@ -184,7 +184,7 @@ def finished_pod_collected(space):
 
 @scenario()
 def restart_scope_job(space):
-    """By annotation, one replica's failure restarts all of them together."""
+    """With an annotation, the failure of one replica restarts all replicas together."""
     image = space.cluster.image
     space.create(tfjob("tied", {"Worker": replica(image, 2, policy="ExitCode"), "PS": replica(image, policy="ExitCode")},
                        annotations={"trainyard.dev/restart-scope": "job"}))
@@ -202,7 +202,7 @@ def restart_scope_job(space):
 
 @scenario()
 def one_end_only(space):
-    """The chief ends well while a worker fails at the same moment: one of the two is the end of the job."""
+    """The chief succeeds while a worker fails at the same moment: the job gets exactly one of the two final conditions."""
     image = space.cluster.image
     space.create(tfjob("both", {"Chief": replica(image), "Worker": replica(image)}))
     space.until_running("both", "chief-0", "worker-0")
@@ -219,8 +219,8 @@ def one_end_only(space):
     until("the end", lambda: is_true(space.job("both"), "Succeeded") or is_true(space.job("both"), "Failed"))
     ends = [c for c in space.conditions("both") if c[0] in ("Succeeded", "Failed")]
     if ends not in ([succeeded(space, "both")], [failed_replicas(space, "both", "Worker")]):
-        raise Failure(f"one end, not: {ends}")
-    # A job that has its end keeps it, whatever becomes of the rest.
+        raise Failure(f"expected one final condition, got: {ends}")
+    # A job keeps its final condition, whatever happens to the other replicas.
     space.create(tfjob("kept", {"Chief": replica(image), "Worker": replica(image)}))
     space.until_running("kept", "chief-0", "worker-0")
     space.end("kept-chief-0", 0)
@@ -234,6 +234,6 @@ def one_end_only(space):
 
 
 def fence(space):
-    """What the operator had to do before now, it has done when a job made now runs."""
+    """Wait until the operator has done all earlier work: that is so when a job created now runs."""
     space.create(tfjob("fence", {"Worker": replica(space.cluster.image)}))
     space.until_true("fence", "Running")

@@ -1,4 +1,4 @@
-"""What is made for a job, and what its replicas are told."""
+"""The objects that the operator creates for a job, and the environment of the replicas."""
 import json
 
 from cluster import expect, until
@@ -45,7 +45,7 @@ def simple_job(space):
            job["metadata"]["creationTimestamp"] <= status["startTime"] <= status["completionTime"])
     events = {service_created("simple-worker-0"): 1, pod_created("simple-worker-0"): 1,
               exited(space, "simple-worker-0", 0): 1, told(succeeded(space, "simple")): 1}
-    gang = {("Normal", "SuccessfulCreatePodGroup", "Created PodGroup: simple"), # where the operator makes them
+    gang = {("Normal", "SuccessfulCreatePodGroup", "Created PodGroup: simple"), # only if the operator creates PodGroups
             ("Normal", "JobTerminated", "Job has been terminated. Deleting PodGroup"),
             ("Normal", "SuccessfulDeletePodGroup", "Deleted PodGroup: simple")}
     until("all the events, and no others",
@@ -57,7 +57,7 @@ def simple_job(space):
 
 @scenario()
 def independent_workers(space):
-    """Workers that find each other by name, and end each for itself."""
+    """Workers that find each other by name, and end independently."""
     image = space.cluster.image
     space.create(tfjob("team", {"Worker": replica(image, 3), "PS": replica(image, 1)}, successPolicy="AllWorkers"))
     pods = ["worker-0", "worker-1", "worker-2", "ps-0"]
@@ -74,7 +74,7 @@ def independent_workers(space):
 
 
 def settled_counts(space, name):
-    """After the end, what was active counts as succeeded: one write later."""
+    """The counts, when no replica is active: after the end, active replicas count as succeeded one write later."""
     until("counts without active ones",
           lambda: not any("active" in c for c in space.counts(name).values()))
     return space.counts(name)
@@ -82,7 +82,7 @@ def settled_counts(space, name):
 
 @scenario()
 def pod_names(space):
-    """Names, labels, owners, services and environment of every role, with ports and containers of the user's own."""
+    """Names, labels, owners, services and environment of every role, with ports and containers that the user added."""
     image = space.cluster.image
     worker = replica(image, 2)
     template = worker["template"]
@@ -114,13 +114,13 @@ def pod_names(space):
     pod = space.pod("named-worker-1")
     expect("annotations", "kept", pod["metadata"]["annotations"]["note"])
     sidecar, program = pod["spec"]["containers"]
-    expect("the sidecar is told nothing", [], sidecar.get("env", []))
+    expect("the sidecar has no TF_CONFIG", [], sidecar.get("env", []))
     expect("TF_CONFIG is the last variable", ["MINE", "TF_CONFIG"], [e["name"] for e in program["env"]])
 
 
 @scenario()
 def runconfig(space):
-    """Each role's TF_CONFIG byte for byte, and what a program makes of it."""
+    """The TF_CONFIG of each role byte for byte, and how a program reads it."""
     image = space.cluster.image
     space.create(tfjob("roles", {"Chief": replica(image), "Worker": replica(image, 2), "PS": replica(image, 2),
                                  "Evaluator": replica(image)}))
@@ -130,7 +130,7 @@ def runconfig(space):
     for role, index in (("chief", 0), ("worker", 0), ("worker", 1), ("ps", 1), ("evaluator", 0)):
         pod = f"roles-{role}-{index}"
         expect(f"{pod}'s TF_CONFIG", (200, tf_config(cluster, role, index)), space.ask(pod, "/tfconfig"))
-        beside = role == "evaluator" # stands beside the cluster
+        beside = role == "evaluator" # not part of the cluster
         expect(f"{pod}'s run configuration",
                {"task_type": role, "task_id": index, "cluster_spec": {} if beside else cluster,
                 "is_chief": role == "chief", "master": "" if beside else f"grpc://{cluster[role][index]}",
@@ -140,7 +140,7 @@ def runconfig(space):
 
 @scenario()
 def evaluator_left_out(space):
-    """By annotation, TF_CONFIG is what TensorFlow 2 wants: without the evaluators."""
+    """With an annotation, TF_CONFIG leaves the evaluators out, as TensorFlow 2 requires."""
     image = space.cluster.image
     space.create(tfjob("apart", {"Worker": replica(image), "Evaluator": replica(image)},
                        annotations={"trainyard.dev/tf-config-evaluator": "false"}))
@@ -151,7 +151,7 @@ def evaluator_left_out(space):
 
 @scenario()
 def dynamic_workers(space):
-    """enableDynamicWorker: a sparse TF_CONFIG, and workers that come and go."""
+    """enableDynamicWorker: a sparse TF_CONFIG, and workers that join and leave."""
     image = space.cluster.image
     space.create(tfjob("sparse", {"Worker": replica(image, 2), "PS": replica(image)}, enableDynamicWorker=True))
     space.until_running("sparse", "worker-0", "worker-1", "ps-0")
@@ -177,7 +177,7 @@ def host_ports(space, name):
 
 @scenario()
 def host_network(space):
-    """Replicas on the network of their node listen side by side, each on a port of its own, and find each other by name."""
+    """Replicas with hostNetwork listen side by side, each on its own port, and find each other by name."""
     image = space.cluster.image
     space.create(tfjob("host", {"Worker": replica(image, 2, hostNetwork=True)}, successPolicy="AllWorkers"))
     pods = ["host-worker-0", "host-worker-1"]
@@ -198,4 +198,4 @@ def host_network(space):
     for pod, port in zip(pods, ports):
         space.end(pod, 0, port)
     space.until_true("host", "Succeeded")
-    until("the ports to be let go", lambda: host_ports(space, "host") == {})
+    until("the ports to be released", lambda: host_ports(space, "host") == {})

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Clients that make the server keep bytes for them, in every way there is; another client must not notice.
+"""Clients make the server buffer data for them in every possible way. Another client must not be affected.
 
     flood_server.py STATE PID PORT COUNT TOKEN-WITHOUT-RIGHTS TOKEN-WITH-RIGHTS
 
-COUNT connections at a time send large bodies that they do not finish, watch or list without reading, or send long headers. Meanwhile a client
-with the owner's token reads and writes, and must be answered. The server's resident memory must stay below LIMIT_MIB all the time, and what it says
-at /metrics that it keeps must fall to nothing once the clients are gone.
+COUNT concurrent connections send large bodies without their last bytes, watch or list without reading the answer, or send long headers.
+Meanwhile a client with the owner's token reads and writes, and must be answered. The server's resident memory must always stay below
+LIMIT_MIB. The buffered bytes that /metrics reports must fall below 1 MB after the clients have closed their connections.
 """
 import http.client
 import json
@@ -18,9 +18,9 @@ import threading
 import time
 
 LIMIT_MIB = 150
-PATIENCE = 120  # seconds, which only a defect reaches
+PATIENCE = 120  # seconds; a correct server is always faster
 BODY = 2_900_000
-STALL = 50  # seconds after which the server may close a connection that takes nothing
+STALL = 50  # seconds after which the server may close a connection whose client reads nothing
 UPDATES, UPDATE_SIZE = 60, 500_000
 LIST_OBJECTS = 20  # of UPDATE_SIZE: a list of 10 MB
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -33,7 +33,7 @@ TLS = ssl.create_default_context(cafile=os.path.join(STATE, "pki", "ca.crt"))
 
 def fail(message):
     print(f"FAILED: {message}", flush=True)
-    os._exit(1)  # threads and all
+    os._exit(1)  # ends all threads too
 
 
 def resident(name):
@@ -51,7 +51,10 @@ def forget_peak():
 
 
 class Owner:
-    """One request at a time, each of which must be answered. The server closes a connection that is idle for minutes."""
+    """A client with the owner's token that sends one request at a time and requires a successful answer to each.
+
+    The server closes a connection that is idle for minutes.
+    """
 
     def __init__(self):
         self.connection = None
@@ -74,7 +77,7 @@ class Owner:
 
 
 class Bystander(threading.Thread):
-    """Reads and writes all the time, beside the flood."""
+    """Reads and writes continuously during the flood."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -98,11 +101,11 @@ class Bystander(threading.Thread):
         with self.changed:
             wanted = self.rounds + count
             if not self.changed.wait_for(lambda: self.rounds >= wanted, PATIENCE):
-                fail(f"the bystander was answered {self.rounds} times, and waits since")
+                fail(f"the bystander finished {self.rounds} rounds and then got no further answer")
 
 
 class Client:
-    """A connection of the flood. Never waits for the server but in answer()."""
+    """A connection of the flood. Only read_stream() waits for an answer of the server."""
 
     def __init__(self, request):
         self.socket = TLS.wrap_socket(socket.create_connection(("127.0.0.1", PORT)), server_hostname="127.0.0.1")
@@ -111,7 +114,7 @@ class Client:
         self.heard = b""
 
     def send(self, data):
-        """As much as the server takes; it may answer, or end the line, before it has all."""
+        """Send as much as the server reads. The server may answer or close the connection before it has read everything."""
         self.socket.setblocking(False)
         view, deadline = memoryview(data), time.monotonic() + PATIENCE
         while view and not self.hears():
@@ -122,11 +125,11 @@ class Client:
                 if time.monotonic() > deadline:
                     fail("the server neither reads nor answers")
             except OSError:
-                break  # what it said before is still to be read
+                break  # status() still reads the answer that the server sent before
         self.socket.setblocking(True)
 
     def hears(self):
-        """Whether an answer has begun."""
+        """Return whether the server has begun to answer."""
         try:
             self.heard += self.socket.recv(65536)
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
@@ -136,14 +139,17 @@ class Client:
         return bool(self.heard)
 
     def status(self):
-        """Of the answer, if there is one by now: the server has had its turns when others were answered."""
+        """Return the HTTP status of the answer, or "none" if the server has not answered.
+
+        Does not wait: stage() calls this after the bystander was answered several times, so the server has had time to answer.
+        """
         self.socket.setblocking(False)
         self.hears()
         words = self.heard.split(None, 2)
         return words[1].decode() if len(words) > 1 else "none"
 
     def read_stream(self):
-        """The whole body of an answer in chunks; None if the machine was so slow that the connection was given up."""
+        """Return the whole body of a chunked answer, or None if the server closed the connection after STALL seconds (a slow machine)."""
         self.socket.settimeout(PATIENCE)
         while not self.heard.endswith(b"\r\n0\r\n\r\n"):
             try:
@@ -179,7 +185,7 @@ def count_statuses(clients):
 
 
 def flood_bodies(count, token):
-    """POSTs without their last bytes."""
+    """Send POST requests without the last bytes of their bodies."""
     body = b'{"metadata":{"name":"x"},"data":{"a":"' + b"x" * BODY
     clients = []
     for _ in range(count):
@@ -201,16 +207,16 @@ def flood_headers(count, _token):
 
 
 def flood_answers(count, _token):
-    """Small answers that nobody reads, to requests sent ahead that nobody waits for."""
+    """Pipeline many small requests and read none of the answers."""
     clients = []
     for _ in range(count):
         clients.append(Client(b""))
         clients[-1].socket.setblocking(False)
         try:
-            for _ in range(16):  # 240 kB: more than the server reads ahead, less than fills the machine's buffers
+            for _ in range(16):  # 240 kB: more than the server reads ahead, less than the kernel's socket buffers hold
                 clients[-1].socket.send(request("GET", "/healthz", None) * 400)
         except (ssl.SSLWantWriteError, OSError):
-            pass  # the server has stopped to read, or ended it
+            pass  # the server has stopped reading or closed the connection
     return clients
 
 
@@ -224,14 +230,14 @@ def flood_watches(count, token):
 
 
 def check_watch(client):
-    """Events one after the other, each whole, and at the end that the client has to list again."""
+    """Check that the stream has only complete events and ends with 410 Expired. Return the number of events, or None as read_stream()."""
     stream = client.read_stream()
     if stream is None:
         return None
     events = [json.loads(line) for line in stream.splitlines()]
     last = events[-1]
     if last["type"] != "ERROR" or last["object"]["code"] != 410 or last["object"]["reason"] != "Expired":
-        fail(f"a watch that read nothing ended with {str(last)[:300]}")
+        fail(f"the last event of a watch whose client did not read is not 410 Expired: {str(last)[:300]}")
     return len(events)
 
 
@@ -248,14 +254,14 @@ def stage(name, flood, count, token, bystander, expected):
         fail(f"{name}: answered {counts}, not {expected}")
     if flood is flood_watches:
         events = [check_watch(client) for client in clients[:5]]
-        print(f"{name}: the first read so many events and then 410: {events}", flush=True)
+        print(f"{name}: events of the first watches before 410: {events}", flush=True)
     for client in clients:
         client.socket.close()
     deadline = time.monotonic() + PATIENCE
     owner = Owner()
     while owner.metric('trainyard_client_memory_bytes{of="http"}') + owner.metric('trainyard_client_memory_bytes{of="watches"}') > 1_000_000:
         if time.monotonic() > deadline:
-            fail(f"{name}: still kept for clients that are gone: {owner.call('GET', '/metrics').decode()}")
+            fail(f"{name}: the server still holds memory for closed connections: {owner.call('GET', '/metrics').decode()}")
     bystander.wait_for_rounds(5)
 
 
@@ -277,7 +283,7 @@ def main():
     bystander.join()
     expired = Owner().metric("trainyard_watches_expired_total")
     if expired < COUNT * 3 // 7:
-        fail(f"{expired:.0f} watches were ended")
+        fail(f"only {expired:.0f} watches expired")
     print(f"{resident('VmRSS'):.0f} MiB resident afterwards, {bystander.rounds} rounds of the bystander", flush=True)
 
 

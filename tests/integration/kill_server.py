@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""kill -9 of a whole server at random moments, under writers and watchers.
+"""No acknowledged write and no watch event is lost when the server is killed (kill -9) at random moments.
 
     kill_server.py TRAINYARD STATE KILLS [SEED]
 
-Each writer owns some config maps and creates, replaces, patches and deletes them, one request at a time; so what each of them is after a kill is
-known, but for the one request that was under way, which happened or did not. Watchers go on from the last resourceVersion they
-saw. After every restart: the objects are what the writers were told; every watcher has seen every change once, in order, and nothing
-else; a watcher that slept for some rounds has, too, unless history really was too short for it (410). Between the kill and the
-restart, a copy of the database is checked.
+Each writer owns some config maps and creates, replaces, patches and deletes them, one request at a time. So the test knows the content of
+each config map after a kill, except for the one request in flight, which was executed or not. Watchers resume from the last
+resourceVersion that they saw. The test checks after every restart:
+- The objects match the answers that the writers got.
+- Every watcher has seen every change exactly once and in order, and nothing else. The same holds for a watcher that pauses for some
+  rounds, unless the server's history really was too short for it (410).
+Between the kill and the restart, the test checks the integrity of a copy of the database.
 """
 import bisect
 import http.client
@@ -26,18 +28,18 @@ import time
 WRITERS, KEYS, WATCHERS = 4, 6, 3
 NAMESPACE = "kills"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-PATIENCE = 120  # seconds, which only a defect reaches
-# The store keeps 10,000 changes, or 8 MiB of what they superseded: of maps as large as ours more than this.
+PATIENCE = 120  # seconds; a correct server is always faster
+# The store keeps 10,000 changes or 8 MiB of superseded objects. That is always more than this number of changes of these config maps.
 HISTORY = 3000
 
 
 def fail(message):
     print(f"FAILED: {message}", flush=True)
-    os._exit(1)  # threads and all
+    os._exit(1)  # ends all threads too
 
 
 class Server:
-    """The program, and where it answers while it does."""
+    """The server process, and the port that it serves while it is up."""
 
     def __init__(self, trainyard, state):
         self.trainyard, self.state = trainyard, state
@@ -52,7 +54,7 @@ class Server:
         threading.Thread(target=self.listen, args=[self.process], daemon=True).start()
 
     def listen(self, process):
-        """Until nobody can say anything any more."""
+        """Collect the output of the process until all its writers have closed it."""
         for line in process.stdout:
             with self.changed:
                 if process is self.process:
@@ -86,7 +88,7 @@ class Server:
             return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, timeout=PATIENCE)
 
     def ask(self, connection, method, path, body=None, kind="application/json"):
-        """The status and the object; an exception if the connection ends before the answer is whole."""
+        """Return the status and the object. Raises an exception if the connection ends before the answer is complete."""
         connection.request(method, path, json.dumps(body) if body is not None else None, dict(self.headers, **{"Content-Type": kind}))
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
@@ -99,21 +101,21 @@ class Server:
 
 
 class Operation:
-    """A request of a writer: the event it leads to if it happens."""
+    """A request of a writer, and the event that watchers see if the server executes it."""
 
     def __init__(self, event, name, number, after):
         self.event, self.name, self.number, self.after = event, name, number, after
-        self.revision = None  # as the server answered
-        self.happened = None  # None: nobody knows yet
+        self.revision = None  # the resourceVersion in the server's answer
+        self.happened = None  # None: not known yet
 
 
 class Writer(threading.Thread):
     def __init__(self, server, index, seed):
         super().__init__(daemon=True)
         self.server, self.index, self.random = server, index, random.Random(seed)
-        self.maps = {f"w{index}-{key}": None for key in range(KEYS)}  # what each holds: its number, or None
+        self.maps = {f"w{index}-{key}": None for key in range(KEYS)}  # the number in each map, or None if it does not exist
         self.revisions = {}
-        self.operations = []  # since they were last compared with what the watchers saw
+        self.operations = []  # since the last comparison with the watchers' events
         self.count = self.acknowledged = 0
         self.may_write, self.is_idle, self.has_written = (threading.Event() for _ in range(3))
 
@@ -160,7 +162,7 @@ class Writer(threading.Thread):
             operation.revision = self.revisions[name] = int(object_["metadata"]["resourceVersion"])
 
     def settle(self, found):
-        """The objects after a restart: those of before, but for the request under way."""
+        """Check that the objects after a restart equal those before it, except for the request that was in flight."""
         for operation in self.operations:
             if operation.happened is None:
                 operation.happened = found.get(operation.name, (None,))[0] == operation.after
@@ -169,7 +171,7 @@ class Writer(threading.Thread):
         for name, number in self.maps.items():
             is_now, revision = found.get(name, (None, None))
             if is_now != number:
-                fail(f"{name} holds {is_now}, and {number} was acknowledged")
+                fail(f"{name} holds {is_now}, but {number} was acknowledged")
             self.revisions[name] = revision
 
 
@@ -178,7 +180,7 @@ class Watcher(threading.Thread):
         super().__init__(daemon=True)
         self.server, self.revision, self.bookmarks = server, revision, bookmarks
         self.events = []  # (revision, type, name, number)
-        self.compared = revision  # up to here its events were compared with what happened
+        self.compared = revision  # compare() has checked the events up to this revision
         self.seen = threading.Condition()
         self.may_watch = threading.Event()
         self.may_watch.set()
@@ -221,12 +223,12 @@ class Watcher(threading.Thread):
             self.seen.notify_all()
 
     def on_refused(self, status, answer):
-        """Too old a revision: true only if more has happened since than history holds. Then list, as every client does."""
+        """Accept 410 only if the history is too short for the changes since the last revision. Then list again, as every client does."""
         if status != 410:
             fail(f"watch from {self.revision}: {status} {answer}")
         now = int(self.server.must("GET", MAPS)["metadata"]["resourceVersion"])
         if now - self.revision < HISTORY:
-            fail(f"watch from {self.revision}: 410, and it is only {now} now: {answer}")
+            fail(f"watch from {self.revision}: 410 although the current revision is only {now}: {answer}")
         self.expired += 1
         self.revision = self.compared = now
         self.events.clear()
@@ -237,19 +239,19 @@ class Watcher(threading.Thread):
                 fail(f"a watcher is at {self.revision} and never saw {revision}")
 
     def compare(self, happened, revision):
-        """With the changes that happened, all of them by revision; each once."""
+        """Check that this watcher saw each change in `happened` (sorted by revision) exactly once, up to the revision."""
         start = bisect.bisect_right(happened, (self.compared, chr(0x10FFFF)))
         with self.seen:
             events = [event for event in self.events if event[0] <= revision]
             self.events = self.events[len(events):]
         if events != happened[start:]:
             missing, extra = set(happened[start:]) - set(events), set(events) - set(happened[start:])
-            fail(f"a watcher lost {sorted(missing)[:5]} and saw {sorted(extra)[:5]} that did not happen")
+            fail(f"a watcher missed the changes {sorted(missing)[:5]} and saw {sorted(extra)[:5]}, which did not happen")
         self.compared = revision
 
 
 def check_database(state):
-    """As it was left, log and all, in a copy: opening it would change it."""
+    """Check a copy of the database and its write-ahead log as the killed server left them. To open the original would change it."""
     copy = os.path.join(os.path.dirname(state), "copy")
     shutil.rmtree(copy, ignore_errors=True)
     os.mkdir(copy)
@@ -268,7 +270,7 @@ class Run:
         self.random = random.Random(seed)
         self.server = Server(trainyard, state)
         self.state = state
-        self.happened = []  # every change by revision, as the first watcher saw it and the writers know it
+        self.happened = []  # every change, sorted by revision: the first watcher's events, which match the writers' operations
         self.server.start()
         self.server.wait_until_ready()
         self.server.must("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
@@ -286,18 +288,18 @@ class Run:
             writer.is_idle.clear()
             writer.has_written.clear()
             writer.may_write.set()
-        for writer in self.writers:  # each: one that has no connection yet would wait for the next server
+        for writer in self.writers:  # wait for each: a writer without a connection would only connect to the next server
             if not writer.has_written.wait(PATIENCE):
                 fail(f"no write of writer {writer.index} was acknowledged")
         time.sleep(self.random.uniform(0, 0.5))
         self.server.kill()
         for writer in self.writers:
             if not writer.is_idle.wait(PATIENCE):
-                fail("a writer waits for an answer of a dead server")
+                fail("a writer still waits for an answer of the killed server")
         check_database(self.state)
 
     def restart(self):
-        """Some die while they start."""
+        """Start the server. Some starts are killed on the way and repeated."""
         while True:
             self.server.start()
             if self.random.random() > 0.2:
@@ -309,7 +311,7 @@ class Run:
         self.server.wait_until_ready()
 
     def note_what_happened(self):
-        """The first watcher's events must be the writers' operations, each name's in order."""
+        """Check that the first watcher's events equal the writers' operations, in order per config map, and add them to `happened`."""
         events = [event for event in self.watchers[0].events if event[0] > self.watchers[0].compared]
         by_name = {}
         for revision, type_, name, number in events:
@@ -319,13 +321,13 @@ class Run:
                 operations = [each for each in writer.operations if each.name == name and each.happened]
                 seen = by_name.pop(name, [])
                 if [(each.event, each.number) for each in operations] != [each[:2] for each in seen]:
-                    fail(f"{name}: done {[(each.event, each.number) for each in operations]}, seen {seen}")
+                    fail(f"{name}: the writer did {[(each.event, each.number) for each in operations]}, the watcher saw {seen}")
                 for operation, (_, _, revision) in zip(operations, seen):
                     if operation.revision not in (None, revision):
-                        fail(f"{name}: answered with revision {operation.revision}, seen with {revision}")
+                        fail(f"{name}: the writer got revision {operation.revision}, the watcher saw {revision}")
             writer.operations.clear()
         if by_name:
-            fail(f"nobody wrote {by_name}")
+            fail(f"the watcher saw changes of config maps that no writer owns: {by_name}")
         self.happened += events
 
     def verify(self):
@@ -345,7 +347,10 @@ class Run:
         self.let_sleep_or_wake(revision)
 
     def let_sleep_or_wake(self, revision):
-        """It notices that it may not watch at the next event; what it saw until then counts."""
+        """Pause the sleeper for a random number of rounds, or wake it and check its events.
+
+        The sleeper notices at the next event that it must pause. The events until then count.
+        """
         if self.sleeps:
             self.sleeps -= 1
             return
@@ -357,9 +362,9 @@ class Run:
 
     def say(self, kills):
         resumed = sum(watcher.resumed for watcher in self.watchers + [self.sleeper])
-        print(f"{kills} kills, {self.early} of them while it started: {sum(w.acknowledged for w in self.writers)} writes acknowledged, none lost; "
-              f"{len(self.happened)} changes, each once to each of {WATCHERS + 1} watchers that resumed {resumed} times; "
-              f"history was too short {self.sleeper.expired} times; the database whole", flush=True)
+        print(f"{kills} kills, {self.early} of them during the start: {sum(w.acknowledged for w in self.writers)} writes acknowledged, none lost; "
+              f"{len(self.happened)} changes, each seen once by each of {WATCHERS + 1} watchers, which resumed {resumed} times; "
+              f"history was too short {self.sleeper.expired} times; the database is intact", flush=True)
 
 
 def main():

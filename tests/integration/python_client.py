@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""What a program with Kubernetes' own client for Python does every day, against the cluster of the kubeconfig: typed calls, lists in
-parts, watches, patches, conflicts, refusals, commands in pods, their ports and logs, requests to pods and services through the server, custom
-objects, and the dynamic client with server-side apply. It exits with 0, or says which answer differed."""
+"""The Kubernetes client for Python works with the cluster of the kubeconfig: typed calls, paginated lists, watches, patches, conflicts,
+rejections, exec, port-forward and logs of pods, the proxy to pods and services, custom objects, and the dynamic client with server-side
+apply. It exits with 0, or prints which answer was wrong."""
 import json
 import threading
 
@@ -13,13 +13,13 @@ NAMESPACE = "python"
 
 
 def refused(status, call, *arguments, **options):
-    """The answer of a call that must be refused so."""
+    """Return the error of a call that the server must reject with this status."""
     try:
         call(*arguments, **options)
     except ApiException as error:
-        assert error.status == status, f"refused with {error.status}, not {status}: {error.body}"
+        assert error.status == status, f"rejected with {error.status}, not {status}: {error.body}"
         return error
-    raise AssertionError(f"taken, where {status} was expected: {call.__name__}{arguments}")
+    raise AssertionError(f"accepted, but {status} was expected: {call.__name__}{arguments}")
 
 
 def settings(name, **data):
@@ -35,7 +35,7 @@ def typed_objects(core):
     made.data["rate"] = "0.2"
     newer = core.replace_namespaced_config_map("one", NAMESPACE, made)
     made.data["rate"] = "0.3"
-    refused(409, core.replace_namespaced_config_map, "one", NAMESPACE, made)  # it was read before
+    refused(409, core.replace_namespaced_config_map, "one", NAMESPACE, made)  # with an outdated resourceVersion
     assert int(newer.metadata.resource_version) > int(made.metadata.resource_version)
     patched = core.patch_namespaced_config_map("one", NAMESPACE, {"data": {"rate": None, "steps": "7"}})
     assert patched.data == {"steps": "7"}, patched.data
@@ -102,7 +102,7 @@ def jobs(core, batch):
         if event["type"] == "DELETED":
             break
     else:
-        raise AssertionError("the pod did not go with its job")
+        raise AssertionError("the pod was not deleted with its job")
 
 
 def served_pod(core):
@@ -118,24 +118,24 @@ def served_pod(core):
     for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, field_selector="metadata.name=served", timeout_seconds=120):
         if any(each.type == "Ready" and each.status == "True" for each in event["object"].status.conditions or []):
             return
-    raise AssertionError("the pod does not serve")
+    raise AssertionError("the pod did not become Ready")
 
 
 def commands(core):
-    """Input reaches a command: the client sends a string as a text message and bytes as a binary one."""
+    """A command gets its standard input. The client sends a string as a WebSocket text message and bytes as a binary message."""
     line = stream(core.connect_get_namespaced_pod_exec, "served", NAMESPACE, command=["sh"], stdin=True, stdout=True, stderr=True,
                   tty=False, _preload_content=False)
     line.write_stdin("echo as text\n")
     assert line.readline_stdout(timeout=120) == "as text"
     line.write_stdin(b"echo as bytes >&2\n")
     assert line.readline_stderr(timeout=120) == "as bytes"
-    line.write_stdin("exit 3\n")  # later: the current client loses a line that it reads together with the end
+    line.write_stdin("exit 3\n")  # only now: the client loses a line that arrives together with the end of the stream
     line.run_forever(timeout=120)
     assert line.returncode == 3, line.returncode
 
 
 def ports(core):
-    """Ports are forwarded as channels of a WebSocket: one that is served, and one where nobody listens."""
+    """Ports are forwarded as channels of a WebSocket: one with a listener, and one without."""
     lines = portforward(core.connect_get_namespaced_pod_portforward, "served", NAMESPACE, ports="8080,9")
     assert lines.error(8080) is None, lines.error(8080)
     line = lines.socket(8080)
@@ -151,7 +151,7 @@ def ports(core):
 
 
 def proxies(core):
-    """The server passes requests on to a pod, and to the pods of a service."""
+    """The server proxies requests to a pod, and to the pods of a service."""
     assert core.connect_get_namespaced_pod_proxy_with_path("served:8080", NAMESPACE, "page.txt") == "served\n"
     refused(404, core.connect_get_namespaced_pod_proxy_with_path, "served:8080", NAMESPACE, "nothing")
     for event in watch.Watch().stream(core.list_namespaced_endpoints, NAMESPACE, field_selector="metadata.name=front",
@@ -162,7 +162,7 @@ def proxies(core):
 
 
 def followed_log(core):
-    """A log is followed while the pod writes it: the pod waits for the reader after each line."""
+    """A client follows a log while the pod writes it. After each line the pod waits until the client has read that line."""
     script = "for line in one two three; do echo $line; until [ -e /tmp/$line ]; do sleep 0.1; done; done"
     container = client.V1Container(name="c", image="busybox", command=["sh", "-c", script])
     core.create_namespaced_pod(NAMESPACE, client.V1Pod(metadata=client.V1ObjectMeta(name="slow"),
@@ -199,7 +199,7 @@ def dynamic_client(core):
 
     def apply(manager, **options):
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "applied"}, "data": {"by": manager}}
-        # As text: this version of the client sends nothing else with the content type of an apply.
+        # A string: this version of the client sends only strings with the content type of an apply.
         return maps.server_side_apply(json.dumps(body), name="applied", namespace=NAMESPACE, field_manager=manager, **options)
 
     applied = apply("first")
@@ -232,7 +232,7 @@ def main():
         if (event["type"], event["object"].metadata.name) == ("DELETED", NAMESPACE):
             break
     else:
-        raise AssertionError("the namespace did not go")
+        raise AssertionError("the namespace was not deleted")
 
 
 main()

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program that fails because a pod sees files otherwise than the machine gets an event that says what to do. As root and as an
-# ordinary user.
+# When a program fails because a pod sees other files than the machine does, the pod gets an event that says what to do. As root and as
+# an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -23,7 +23,7 @@ gets() { # POD REASON TEXT
     wait_until "pod $1 to get the event $2 with '$3'" has_event "$@"
 }
 
-DATA=$(mktemp /tmp/trainyard-test.XXXXXX) # below /tmp wherever the test's own files are
+DATA=$(mktemp /tmp/trainyard-test.XXXXXX) # below /tmp, even if TMPDIR is another directory
 clean_up() { rm -f "$DATA"; }
 chmod 644 "$DATA"
 

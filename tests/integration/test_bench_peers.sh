@@ -1,11 +1,12 @@
 #!/bin/bash
-# A peer that fails in tests/bench/run leaves only its own cells empty: here an iperf3 without its server, and one of another version.
+# If a program that tests/bench/run compares with (here iperf3) fails, only its own cells of the table stay empty. Cases: iperf3 cannot
+# reach its server, and iperf3 prints the output of another version.
 . "$(dirname "$0")/../lib/lib.sh"
 
 mkdir "$SCRATCH/bin"
 export PATH=$SCRATCH/bin:$PATH
 
-bench() { # PYTHON: with tests/bench/run as the module `bench`
+bench() { # PYTHON: runs this code with tests/bench/run as the module `bench`
     PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$ROOT/tests/bench/run" <<END
 import importlib.machinery, importlib.util, sys
 loader = importlib.machinery.SourceFileLoader("bench", sys.argv[1])
@@ -22,21 +23,21 @@ fake_iperf() { # EXIT-CODE JSON
     chmod +x "$SCRATCH/bin/iperf3"
 }
 
-expect_untold() { # SENTENCE: the figure is missing, and the sentence says why
-    bench 'assert bench.iperf_figure() is None' 2>"$SCRATCH/said" || fail "a failed peer ends the run: $(cat "$SCRATCH/said")"
+expect_no_figure() { # SENTENCE: there is no figure, and the sentence on standard error says why
+    bench 'assert bench.iperf_figure() is None' 2>"$SCRATCH/said" || fail "a failed iperf3 ends the run: $(cat "$SCRATCH/said")"
     grep -qF "$1" "$SCRATCH/said" || fail "'$1' is missing in: $(cat "$SCRATCH/said")"
 }
 
 fake_iperf 1 '{"start": {}, "end": {}, "error": "unable to connect to server"}'
-expect_untold 'iperf3: could not be measured: RuntimeError: unable to connect to server'
+expect_no_figure 'iperf3: could not be measured: RuntimeError: unable to connect to server'
 fake_iperf 0 '{"end": {"sum": {}}}'
-expect_untold "iperf3: could not be measured: KeyError: 'sum_received'"
+expect_no_figure "iperf3: could not be measured: KeyError: 'sum_received'"
 fake_iperf 0 'no JSON'
-expect_untold 'iperf3: could not be measured: JSONDecodeError'
+expect_no_figure 'iperf3: could not be measured: JSONDecodeError'
 fake_iperf 0 '{"end": {"sum_received": {"bits_per_second": 8e9}, "sum_received_bidir_reverse": {"bits_per_second": 24e9}}}'
-bench 'assert bench.iperf_figure() == 2' || fail 'a good figure is not taken'
+bench 'assert bench.iperf_figure() == 2' || fail 'a good figure is not accepted'
 
-# The rows beside it stand.
+# Rows and figures without a peer are still made.
 bench 'assert bench.best_of([{"ours": 1, "theirs": None}, {"ours": 2, "theirs": None}]) == {"ours": 2, "theirs": None}
-assert bench.row("name", 2, "s", "peer", None, bar=1)["ok"] is None' || fail 'a row without its peer is not made'
+assert bench.row("name", 2, "s", "peer", None, bar=1)["ok"] is None' || fail 'a row without the figure of its peer is not made'
 echo ok

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Which tests `tests/run --changed` chooses for which changed files, and with which commit it compares.
+# `tests/run --changed` chooses the right tests for the changed files, and compares with the right commit.
 . "$(dirname "$0")/../lib/lib.sh"
 
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@localhost GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@localhost GIT_CONFIG_GLOBAL=/dev/null
@@ -19,11 +19,11 @@ git add .
 git commit -qm 'tree: begin'
 git checkout -qb topic
 
-# Edit FILE…, and compare what is chosen for them with the lines on standard input. The edits are undone.
+# Edit FILE…, compare the chosen tests with the lines on standard input, and undo the edits.
 chosen_for() { # FILE…
     local file
     for file in "$@"; do echo >>"$file"; done
-    diff - <(tests/run --changed --dry-run | sed '1d; /^file /d') || fail "a wrong choice for $*: '-' is missing, '+' is too much"
+    diff - <(tests/run --changed --dry-run | sed '1d; /^file /d') || fail "a wrong choice for $*: '<' is missing, '>' is too much"
     git reset -q --hard
     git clean -qfd
 }
@@ -35,7 +35,7 @@ format src/base/map.c
 later integration
 later kubectl
 END
-# The modules that include a changed header are tested, too; those that only include an includer are not.
+# Modules that include a changed header directly are tested too. Modules that include it only through another header are not.
 chosen_for src/kube/patch/patch.h <<'END'
 suite cli
 suite kube
@@ -60,7 +60,7 @@ format src/serve/page.c
 later integration
 later kubectl
 END
-# The controllers of the engine run in the simulations.
+# A change of the engine also runs the simulations, which contain its controllers.
 chosen_for tests/unit/kube/test_one.c tests/unit/engine/test_one.c <<'END'
 suite engine
 suite kube
@@ -77,13 +77,13 @@ script tests/kubectl/test_jobs.sh
 shell tests/kubectl/record
 shell tests/kubectl/test_jobs.sh
 END
-# A long script takes more than the minute.
+# A script marked "Long" takes longer than `--changed` may take, so it is left for later.
 printf '#!/bin/bash\n# Long: 90 s.\n' >tests/kubectl/test_exec.sh
 chosen_for tests/kubectl/test_exec.sh <<'END'
 shell tests/kubectl/test_exec.sh
 later kubectl/test_exec.sh
 END
-# A new file counts, and so does one of a folder without unit tests.
+# A new file counts, and so does a file of a folder without unit tests.
 mkdir src/dash
 chosen_for src/dash/page.c tests/unit/loop/test_new.c <<'END'
 suite loop
@@ -92,7 +92,7 @@ format tests/unit/loop/test_new.c
 later integration
 later kubectl
 END
-# All suites take the place of some.
+# If all suites are chosen, single suites are not listed.
 chosen_for meson.build src/loop/loop.c <<'END'
 suite unit
 format src/loop/loop.c
@@ -109,7 +109,8 @@ later kubectl
 END
 git reset -q --hard
 
-# The base: the upstream of the branch, else main, or the commit that is named. What others did there since then does not count.
+# The base of the comparison is the commit given on the command line, else the upstream of the branch, else main. Commits on main after
+# the fork point do not count.
 echo >>src/serve/page.c
 git commit -qam 'serve: change'
 git checkout -q main

@@ -1,13 +1,13 @@
 #!/bin/bash
-# A damaged database: `up` serves what is intact and logs the rest, `check` reports and repairs it. A database that an earlier version
-# wrote is upgraded.
+# A damaged database: `up` serves the intact objects and logs the damaged ones, `check` reports and repairs the damage. A database of an
+# earlier format is upgraded.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
 UP_OPTIONS=(--no-restart) # the test kills the server, damages its files and starts it again
 DATABASE=$TRAINYARD_STATE/store.db
 
-# change_byte FILE TEXT: the first byte of each place in the file that has the text becomes 0xff, which no text has.
+# change_byte FILE TEXT: overwrite the first byte of each occurrence of the text with 0xff, which is never valid in UTF-8.
 change_byte() {
     python3 - "$@" <<'EOF'
 import sys
@@ -19,7 +19,7 @@ open(path, "wb").write(data.replace(text, b"\xff" + text[1:]))
 EOF
 }
 
-# zero_pages FILE TEXT: the pages of the database that have the text are zeroed.
+# zero_pages FILE TEXT: overwrite the pages of the database that contain the text with zeros.
 zero_pages() {
     python3 - "$@" <<'EOF'
 import sys
@@ -30,7 +30,7 @@ open(path, "wb").write(b"".join(bytes(len(page)) if text in page else page for p
 EOF
 }
 
-# What `check` prints, after its exit code was looked at.
+# Run `check`, require this exit code, and print its output.
 check_says() { # EXIT-CODE [OPTION…]
     local code=0
     "$TRAINYARD" check "${@:2}" >"$SCRATCH/check" 2>&1 || code=$?
@@ -38,15 +38,15 @@ check_says() { # EXIT-CODE [OPTION…]
     cat "$SCRATCH/check"
 }
 
-complaints() { grep -c '"subject":"store"' "$TRAINYARD_STATE/trainyard.log"; } # in the log so far
+complaints() { grep -c '"subject":"store"' "$TRAINYARD_STATE/trainyard.log"; } # number of messages of the store in the log so far
 data_of() { kubectl get configmap "$1" -o "jsonpath={.data.$2}"; }
 
 echo "--- a database of format 1"
 mkdir -p "$TRAINYARD_STATE"
 install -m 600 "$ROOT/tests/unit/store/data/format1.db" "$DATABASE"
 cluster_up
-assert_eq "a text from before" "καλημέρα" "$(data_of words greek)"
-assert_eq "an object of a defined kind" "こんにちは, κόσμε" "$(kubectl get greeting hello -o 'jsonpath={.spec.text}')"
+assert_eq "a text from before the upgrade" "καλημέρα" "$(data_of words greek)"
+assert_eq "an object of a custom resource" "こんにちは, κόσμε" "$(kubectl get greeting hello -o 'jsonpath={.spec.text}')"
 assert_eq "pods" "done waits" "$(kubectl get pods -o 'jsonpath={.items[*].metadata.name}')"
 is_gone configmap gone || fail "a deleted object is back"
 assert_contains "check while the cluster runs" "run 'trainyard down --state $TRAINYARD_STATE' first" "$(check_says 1)"
@@ -63,8 +63,9 @@ change_byte "$DATABASE" only-version
 change_byte "$DATABASE" second-version
 change_byte "$DATABASE" last-words
 cluster_up
-assert_eq "what is served" "kube-root-ca.crt twice words" "$(kubectl get configmaps -o 'jsonpath={.items[*].metadata.name}')"
-assert_eq "the version before" first-version "$(data_of twice a)"
+assert_eq "config maps after the damage" \
+    "kube-root-ca.crt twice words" "$(kubectl get configmaps -o 'jsonpath={.items[*].metadata.name}')"
+assert_eq "the data of 'twice' from its older revision" first-version "$(data_of twice a)"
 log=$(cat "$TRAINYARD_STATE/trainyard.log")
 assert_contains "the log" "of '/configmaps/default/only' is damaged: the object is missing" "$log"
 assert_contains "the log" "of '/configmaps/default/twice' is damaged: the older revision" "$log"
@@ -84,8 +85,9 @@ LC_ALL=C grep -qa nly-version "$TRAINYARD_STATE/damaged/$revision"
 assert_contains "check after the repair" "is healthy" "$(check_says 0)"
 complaints=$(complaints)
 cluster_up
-assert_eq "what is served" "kube-root-ca.crt later twice words" "$(kubectl get configmaps -o 'jsonpath={.items[*].metadata.name}')"
-assert_eq "complaints after the repair" "$complaints" "$(complaints)"
+assert_eq "config maps after the repair" \
+    "kube-root-ca.crt later twice words" "$(kubectl get configmaps -o 'jsonpath={.items[*].metadata.name}')"
+assert_eq "messages of the store after the repair" "$complaints" "$(complaints)"
 
 echo "--- a damaged write-ahead log"
 kubectl create configmap in-log --from-literal=a=kept-in-the-log

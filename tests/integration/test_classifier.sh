@@ -1,7 +1,9 @@
 #!/bin/bash
-# The classifier of the TFJob workshop with the real trainer, without a cluster: a chief and two workers in step give the
-# losses of one process; workers and a parameter server, started by the four classic flags, learn together while one
-# of them is killed, and then the server; the chief exports a version a run; what cannot work is refused with a sentence.
+# The classifier of the TFJob workshop with the real trainer, without a cluster:
+# - A chief and two workers with synchronous training give the same losses as one process.
+# - Workers and a parameter server, started by the four classic flags, survive that a worker is killed, and then the parameter server.
+# - The chief exports one version per run.
+# - Settings that cannot work are rejected with an error message.
 # Long: 79 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -10,8 +12,8 @@ FASHION=/usr/share/datasets/fashion-mnist
 DATA=$SCRATCH/fashion
 mkdir "$DATA"
 
-# A part of the real data set, so that a run takes seconds. The header counts in bytes: 7·256 + 208 = 2000, 256 + 244 = 500.
-# subset PART COUNT COUNT-AS-BYTES
+# subset PART COUNT COUNT-AS-BYTES: write the first COUNT pictures of the real data set, so that a run takes seconds. The file header holds
+# the count in big-endian bytes: 2000 = 7·256 + 208, 500 = 1·256 + 244.
 subset() {
     {
         printf '\0\0\10\3%b\0\0\0\34\0\0\0\34' "$3"
@@ -27,10 +29,11 @@ subset t10k 500 '\0\0\01\0364'
 
 losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
 
-# In step: every share is whole parts of the batch, so even the bits are those of one process.
+# Synchronous training: each worker's share consists of whole parts of the batch (train/team/exact_sum.h). So the losses are bit-identical
+# to those of one process.
 IN_STEP=(--data "$DATA" --steps 10 --batch 96 --peer-timeout 60 --log plain)
 "$TRAINER" fit classifier "${IN_STEP[@]}" >"$SCRATCH/alone"
-assert_contains "a model that goes nowhere" "the model is not kept: neither --model-dir nor --export-dir was given" "$(cat "$SCRATCH/alone")"
+assert_contains "a run without a directory for the model" "the model is not kept: neither --model-dir nor --export-dir was given" "$(cat "$SCRATCH/alone")"
 have_addresses 3
 pids=()
 for task in chief-0 worker-0 worker-1; do
@@ -40,11 +43,11 @@ for task in chief-0 worker-0 worker-1; do
     pids+=($!)
 done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a process failed: $(tail -n 3 "$SCRATCH"/{chief,worker}-*)"; done
-assert_eq "steps told" 10 "$(losses "$SCRATCH/chief-0" | wc -l)"
+assert_eq "steps printed by the chief" 10 "$(losses "$SCRATCH/chief-0" | wc -l)"
 cmp <(losses "$SCRATCH/alone") <(losses "$SCRATCH/chief-0") || fail "chief and two workers differ from one process"
-assert_eq "judgement of one and of three" "$(grep '^test accuracy' "$SCRATCH/alone")" "$(grep '^test accuracy' "$SCRATCH/chief-0")"
-assert_contains "who exports" "Will export model" "$(cat "$SCRATCH/chief-0")"
-assert_eq "what a worker says" "Will not export model: the chief does
+assert_eq "test accuracy of one and of three" "$(grep '^test accuracy' "$SCRATCH/alone")" "$(grep '^test accuracy' "$SCRATCH/chief-0")"
+assert_contains "the output of the chief" "Will export model" "$(cat "$SCRATCH/chief-0")"
+assert_eq "the output of worker 1" "Will not export model: the chief does
 worker 1 (${ADDRESSES[2]}) begins with all 3 workers; chief (${ADDRESSES[0]}) shows the progress
 worker 1 (${ADDRESSES[2]}) has done its part: all 10 steps are done" "$(grep -v '^trainer: waiting for ' "$SCRATCH/worker-1")"
 first=$(sed -n "s|^exported version \([0-9]*\) to $SCRATCH/export$|\1|p" "$SCRATCH/chief-0")
@@ -52,22 +55,23 @@ first=$(sed -n "s|^exported version \([0-9]*\) to $SCRATCH/export$|\1|p" "$SCRAT
 
 answer=$("$TRAINER" evaluate --model "$SCRATCH/export/$first/classifier.model" --data "$DATA")
 assert_contains "names of labels" "Ankle boot" "$answer"
-assert_eq "the same judgement" "$(grep '^test accuracy' "$SCRATCH/chief-0")" "$(tail -n 1 <<<"$answer")"
+assert_eq "test accuracy by 'evaluate'" "$(grep '^test accuracy' "$SCRATCH/chief-0")" "$(tail -n 1 <<<"$answer")"
 checkpoint=$(find "$SCRATCH/model" -name 'step-*.ckpt' | sed -n 1p)
-assert_contains "names of labels, of a checkpoint" "Ankle boot" "$("$TRAINER" evaluate --model "$checkpoint" --data "$DATA")"
+assert_contains "names of labels with a checkpoint" "Ankle boot" "$("$TRAINER" evaluate --model "$checkpoint" --data "$DATA")"
 assert_contains "JSON" '"label":"T-shirt/top","pictures":' "$("$TRAINER" evaluate --model "$SCRATCH/model/classifier.model" --data "$DATA" --log json)"
 answer=$("$TRAINER" serve --model "$SCRATCH/model/classifier.model" 2>&1) && fail "a classifier was served as a face model"
-assert_contains "a classifier as a file" "is a classifier, which is served in versions" "$answer"
+assert_contains "serving a classifier from a file" "is a classifier, which is served in versions" "$answer"
 
-# A second run finds everything done, says so, and exports again; more steps go on from there.
+# A second run finds all steps done, prints that, and exports again. A run with more steps resumes from the checkpoint.
 TF_MODEL_TYPE=CNN "$TRAINER" fit classifier "${IN_STEP[@]}" --model-dir "$SCRATCH/model" --export-dir "$SCRATCH/export" >"$SCRATCH/again"
 assert_contains "nothing to do" "all 10 steps were done before" "$(cat "$SCRATCH/again")"
 assert_eq "versions" 2 "$(find "$SCRATCH/export" -name classifier.model | wc -l)"
 "$TRAINER" fit classifier "${IN_STEP[@]}" --steps 11 --model-dir "$SCRATCH/model" >"$SCRATCH/more"
 assert_contains "the resumption" "resumed after step 10" "$(cat "$SCRATCH/more")"
 
-# With a parameter server, by the classic flags. All are stopped and go on; worker 1 is killed and started again, then the server.
-# They are disturbed at the beginning of a run that is long enough for it: with servers only a run of the same length goes on.
+# With a parameter server and the classic flags. All processes are stopped with SIGTERM and started again. Then worker 1 is killed and
+# started again, then the parameter server. All this happens at the beginning of a run that is long enough for it: with parameter servers
+# a run can only be resumed with the same number of steps.
 STEPS=400
 have_addresses 3
 start() { # ROLE INDEX
@@ -89,12 +93,12 @@ done
 for task in ps-0 worker-0 worker-1; do start "${task%-*}" "${task#*-}"; done
 for victim in worker-1 ps-0; do
     wait_until "some steps" has_passed "$([ "$victim" = ps-0 ] && echo 60 || echo 30)"
-    kill -KILL "${process[$victim]}" || fail "$victim was not there any more after step $(losses "$SCRATCH/async-worker-0" | tail -n 1)"
+    kill -KILL "${process[$victim]}" || fail "$victim had already ended after step $(losses "$SCRATCH/async-worker-0" | tail -n 1)"
     wait "${process[$victim]}" 2>/dev/null || true
     start "${victim%-*}" "${victim#*-}"
 done
 for task in worker-0 worker-1 ps-0; do
-    wait "${process[$task]}" || fail "$task did not survive: $(tail -n 5 "$SCRATCH"/async-*)"
+    wait "${process[$task]}" || fail "$task failed: $(tail -n 5 "$SCRATCH"/async-*)"
 done
 assert_contains "the end" "step $STEPS/$STEPS" "$(cat "$SCRATCH/async-worker-0")"
 accuracy=$(sed -n 's/^test accuracy 0\.\([0-9]*\) on 500 pictures$/\1/p' "$SCRATCH/async-worker-0")
@@ -104,14 +108,14 @@ assert_eq "versions" 3 "$(find "$SCRATCH/export" -name classifier.model | wc -l)
 refused() { # WHAT SENTENCE COMMAND…
     local what=$1 sentence=$2
     shift 2
-    if answer=$("$@" 2>&1); then fail "$what was not refused"; fi
+    if answer=$("$@" 2>&1); then fail "$what was not rejected"; fi
     assert_contains "$what" "$sentence" "$answer"
 }
 refused "an object store" "mount a volume (a PersistentVolumeClaim)" env TF_EXPORT_DIR=s3://user1/inception/export "$TRAINER" fit classifier
-refused "no such type" "there is no model type 'TREE': use cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
-refused "no data" "has no 'train-images-idx3-ubyte'" "$TRAINER" fit classifier --data "$SCRATCH"
+refused "an unknown model type" "there is no model type 'TREE': use cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
+refused "a directory without data" "has no 'train-images-idx3-ubyte'" "$TRAINER" fit classifier --data "$SCRATCH"
 refused "an evaluator" "the chief evaluates the model" env \
     'TF_CONFIG={"cluster":{"chief":["a:1"],"evaluator":["b:1"]},"task":{"type":"evaluator","index":0}}' "$TRAINER" fit classifier
-refused "adam at servers" "use --optimizer adagrad or sgd" "$TRAINER" fit classifier --optimizer adam \
+refused "Adam with parameter servers" "use --optimizer adagrad or sgd" "$TRAINER" fit classifier --optimizer adam \
     --ps_hosts="${ADDRESSES[0]}" --worker_hosts="${ADDRESSES[1]}" --job_name=worker --data "$DATA"
-refused "no model" "use --model FILE" "$TRAINER" evaluate
+refused "evaluate without a model" "use --model FILE" "$TRAINER" evaluate

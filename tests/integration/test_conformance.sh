@@ -1,16 +1,16 @@
 #!/bin/bash
-# The conformance suite of TFJobs and PyTorchJobs (tests/conformance) on the embedded cluster, with real pods: with the operator
-# that `up` has built in, and with one of its own, as in a real cluster. In a soak again and again.
+# The conformance suite of TFJobs and PyTorchJobs (tests/conformance) passes on the embedded cluster with real pods: with the operator
+# inside `up`, and with an operator in a separate process, as in a real cluster. A soak test repeats both.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the script that kills the server also starts it again
 
 IMAGE=example/conformance:1
 clean_up() { stop_operator; }
 
 stop_operator() { [ ! -s "$SCRATCH/operator.pid" ] || kill -9 "$(cat "$SCRATCH/operator.pid")" 2>/dev/null || true; }
 
-# How the operator ends hard and starts again, as scripts that the suite runs. The pods live on.
+# The suite runs one of these scripts to kill the operator (kill -9) and to start it again. The pods keep running.
 cat >"$SCRATCH/restart-server" <<SH
 kill -9 "\$("$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')"
 HOME="$USER_HOME" exec "$TRAINYARD" up --port 0 --no-restart
@@ -29,17 +29,18 @@ suite() { # RESTART-SCRIPT
     "$TRAINYARD" image add $IMAGE -- "$BUILD/tests/conformance/conformance-replica"
     "$ROOT/tests/conformance/run" --kubectl "$KUBECTL" --image $IMAGE --restart-operator "sh $SCRATCH/$1" || {
         tail -30 "$SCRATCH/operator.log" 2>/dev/null || true
-        fail "the conformance suite"
+        fail "the conformance suite failed"
     }
 }
 
-# The cluster is started from the user's own home, which pods are shown: this tree, and so what they run, may lie in it.
+# The cluster starts with the user's real home directory as HOME, so that pods see its files: this source tree, with the programs that the
+# pods run, may be below it.
 for round in $(seq $(((SCALE + 3) / 4))); do
     echo "round $round: the operator of the cluster"
     HOME=$USER_HOME cluster_up --nodes 2
     suite restart-server
     cluster_wipe
-    echo "round $round: an operator of its own"
+    echo "round $round: an operator in a separate process"
     HOME=$USER_HOME cluster_up --nodes 2 --no-operator
     sh "$SCRATCH/start-operator"
     suite restart-operator

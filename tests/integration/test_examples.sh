@@ -1,6 +1,6 @@
 #!/bin/bash
-# The examples, typed as their heads say, as an ordinary user on one cluster; those of the tutorials, of the tour and of
-# test_unmodified.sh are typed there. examples/README.md names each of them with a command that is really typed by a test.
+# The commands in the top comments of the examples work, as an ordinary user on one cluster. The tests of the tutorials, test_tour.sh and
+# test_unmodified.sh run the examples that are not here. examples/README.md names each example with a command that a test runs.
 # Long: 114 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -8,15 +8,15 @@
 . "$ROOT/tests/lib/tutorial.sh"
 
 echo "examples/README.md"
-# Rows of the table as "DIRECTORY LINK COMMAND", and every directory among them.
+# Print the rows of the table as "DIRECTORY LINK COMMAND". Check each row, and that there is a row for each directory.
 # shellcheck disable=SC2016 # the backquotes are those of the table
 sed -n 's/^| \[\([a-z-]*\)\](\([^)]*\))[^|]*|[^|]*| `\([^`]*\)` |.*/\1 \2 \3/p' "$ROOT/examples/README.md" >"$SCRATCH/rows"
 while read -r name link command; do
     file=$(cd "$ROOT/examples" && realpath --relative-to="$ROOT" "$link")
     grep -qE "^[ #]   \\$ $(printf '%s' "$command" | sed 's/[.[\*^$]/\\&/g')" "$ROOT/$file" ||
         fail "examples/README.md: '$command' of $name is not in $file"
-    grep -qE "^ *tutorial_open $file\$" "$ROOT"/tests/integration/test_*.sh || fail "no test types what $file says"
-    [ -d "$ROOT/examples/$name" ] || fail "examples/README.md names '$name', which is not there"
+    grep -qE "^ *tutorial_open $file\$" "$ROOT"/tests/integration/test_*.sh || fail "no test runs the commands of $file"
+    [ -d "$ROOT/examples/$name" ] || fail "examples/README.md names '$name', which does not exist"
 done <"$SCRATCH/rows"
 for directory in "$ROOT"/examples/*/; do
     grep -q "^$(basename "$directory") " "$SCRATCH/rows" || fail "$directory is not in examples/README.md"
@@ -24,13 +24,13 @@ done
 
 pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name; }
 has_pods() { [ "$(pods_of "$1" | wc -l)" = "$2" ]; }
-# Waits for a line of a pod's log without asking again and again, which would take the processors from what is waited for.
+# Waits for a line of a pod's log with one `logs -f` instead of polling: polling would take CPU time from the training.
 says() { grep -qE -m1 -- "$2" <(kubectl logs -f "$1"); }
 wait_to_say() { wait_until "$1 to say '$2'" says "$1" "$2"; }
 accuracy() { sed -n 's/^test accuracy \([0-9.]*\).*/\1/p' <<<"$TYPED"; }
 good() { awk -v accuracy="$1" 'BEGIN { exit !(accuracy > 0.5) }'; } # chance is 0.1
 
-nodes_of() { # JOB-TYPE: the nodes that its pods ran on
+nodes_of() { # JOB-TYPE: prints the nodes on which the pods of this replica type ran
     kubectl get pods -l "training.kubeflow.org/job-name=${1%-*},training.kubeflow.org/replica-type=${1##*-}" \
         -o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sort | paste -sd ' '
 }
@@ -45,10 +45,10 @@ tutorial_type 'kubectl get pods' classifier-worker-1
 wait_to_say classifier-chief-0 '^step'
 tutorial_type 'kubectl logs -f'
 in_step=$(accuracy)
-good "$in_step" || fail "test accuracy of chief and workers in step: '$in_step'"
+good "$in_step" || fail "test accuracy of chief and workers with synchronous training: '$in_step'"
 tutorial_type 'kubectl wait'
-assert_eq "where the chief ran" node-1 "$(nodes_of classifier-chief)"
-assert_eq "where the workers ran" "node-2 node-3" "$(nodes_of classifier-worker)"
+assert_eq "the node of the chief" node-1 "$(nodes_of classifier-chief)"
+assert_eq "the nodes of the workers" "node-2 node-3" "$(nodes_of classifier-worker)"
 tutorial_done
 
 echo "--- recommender"
@@ -61,8 +61,8 @@ awk -v auc="$auc" 'BEGIN { exit !(auc > 0.8) }' || fail "AUC of the recommender:
 tutorial_type 'kubectl wait'
 progress=$(kubectl get tfjob recommender -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}')
 assert_contains "the last progress" "step 843/843, " "$progress"
-assert_eq "where the servers ran" "node-3 node-3" "$(nodes_of recommender-ps)"
-assert_eq "where the workers ran" "node-1 node-2" "$(nodes_of recommender-worker)"
+assert_eq "the nodes of the parameter servers" "node-3 node-3" "$(nodes_of recommender-ps)"
+assert_eq "the nodes of the workers" "node-1 node-2" "$(nodes_of recommender-worker)"
 tutorial_done
 
 echo "--- suspend"
@@ -71,19 +71,19 @@ tutorial_type 'kubectl apply'
 wait_for_tfjob suspend Suspended
 tutorial_type 'kubectl get tfjob,pods'
 assert_contains "the state" Suspended "$TYPED"
-assert_eq "its pods" "" "$(pods_of suspend)"
+assert_eq "pods of the suspended job" "" "$(pods_of suspend)"
 tutorial_type 'kubectl patch'
 wait_to_say suspend-worker-0 '^step'
 tutorial_type 'kubectl patch'
-wait_until "its pods to go" has_pods suspend 0
+wait_until "the pods of the suspended job to be deleted" has_pods suspend 0
 wait_for_tfjob suspend Suspended
 tutorial_type 'kubectl wait'
-assert_contains "worker 0 after the break" "resum" "$(kubectl logs suspend-worker-0)"
+assert_contains "the log of worker 0 after the suspension" "resum" "$(kubectl logs suspend-worker-0)"
 tutorial_done
 
 echo "--- gang"
 tutorial_open examples/gang/tfjob.yaml
-# The group goes with the job's end, so it is looked at while no node takes a pod.
+# The PodGroup is deleted when the job ends. So the test cordons all nodes while it looks at the PodGroup.
 for node in 1 2 3; do kubectl cordon "node-$node"; done
 tutorial_type 'kubectl get podgroups,pods' podgroup.scheduling.x-k8s.io/gang 'pod/gang-worker-2 .*Pending'
 for node in 1 2 3; do kubectl uncordon "node-$node"; done
@@ -98,14 +98,14 @@ wait_to_say dynamic-ps-0 'workers: 2$'
 tutorial_type 'kubectl scale'
 wait_to_say dynamic-ps-0 'step [0-9]+ of 1200, workers: 4$'
 config=$(kubectl get pod dynamic-worker-3 -o jsonpath="{.spec.containers[0].env[?(@.name=='TF_CONFIG')].value}")
-assert_eq "the newcomer's TF_CONFIG" \
+assert_eq "the TF_CONFIG of the new worker" \
     '{"cluster":{"worker":{"3":"dynamic-worker-3.default.svc:2222"},"ps":["dynamic-ps-0.default.svc:2222","dynamic-ps-1.default.svc:2222"]},"task":{"type":"worker","index":3}}' "$config"
 tutorial_type 'kubectl scale'
 tutorial_type 'kubectl logs -f'
-assert_contains "who went" "worker 3 has gone" "$TYPED"
+assert_contains "the removed worker" "worker 3 has gone" "$TYPED"
 assert_contains "the last step" "step 1200 of 1200, workers: 2" "$TYPED"
 tutorial_type 'kubectl wait'
-assert_contains "what was learnt" "weights are at most 0.0" "$TYPED"
+assert_contains "the learnt weights" "weights are at most 0.0" "$TYPED"
 tutorial_done
 
 echo "--- distributed"
@@ -128,5 +128,5 @@ good "$chief" || fail "test accuracy of chief, workers and parameter server: '$c
 assert_contains "the export" "exported version" "$TYPED"
 tutorial_type 'kubectl wait'
 tutorial_done
-echo "test accuracy: chief and two workers in step $in_step; AUC of the recommender $auc"
-echo "test accuracy: four workers and servers $together; chief, workers and a server $chief"
+echo "test accuracy: chief and two workers with synchronous training $in_step; AUC of the recommender $auc"
+echo "test accuracy: four workers and four parameter servers $together; chief, workers and a parameter server $chief"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Clients that make the server keep as much as they can: its memory stays bounded, and other clients are served. Reduced but for scale > 1.
+# Clients make the server buffer as much data as they can: its memory stays bounded, and other clients are served. With
+# TRAINYARD_TEST_SCALE > 1 there are more connections.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

@@ -1,11 +1,14 @@
 #!/bin/bash
-# The disk of the state directory is full to the last byte. It is said in /readyz, in `trainyard status`, in the node's conditions and once in the log; objects
-# can be read and deleted, a namespace with content and pods that run among them; the server starts with not a byte of room. With room again all goes on by itself.
+# The disk of the state directory is full to the last byte:
+# - /readyz, `trainyard status` and the node's conditions report it, and the server logs it once.
+# - Objects can be read and deleted, including a namespace that is not empty and running pods.
+# - The server can start although no byte is free.
+# - As soon as there is free space again, everything works again without a restart.
 # shellcheck disable=SC2119
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-[ "$(id -u)" = 0 ] || exit 0 # only root can make a small disk
+[ "$(id -u)" = 0 ] || exit 0 # only root can mount a small tmpfs
 mkdir -p "$SCRATCH/disk"
 mount -t tmpfs -o size=64m none "$SCRATCH/disk"
 export TRAINYARD_STATE=$SCRATCH/disk/state KUBECONFIG=$SCRATCH/disk/state/kubeconfig
@@ -41,24 +44,24 @@ wait_until "the pods to run" runs
 assert_contains "readyz with room" "[+]store ok" "$(ready)"
 
 fill
-wait_until "writes to be refused" cannot_write
+wait_until "writes to be rejected" cannot_write
 refill
-assert_contains "the refusal" "no space is left for '$TRAINYARD_STATE/store.db': free some, and it goes on" "$(can_write 2>&1 || true)"
+assert_contains "the rejection" "no space is left for '$TRAINYARD_STATE/store.db': free some, and it goes on" "$(can_write 2>&1 || true)"
 assert_contains "readyz" "[-]store failed: no space is left on its disk, only deletions are written" "$(ready)"
 assert_eq "livez" ok "$(kubectl get --raw /livez)"
 assert_contains "status" "disk        full" "$("$TRAINYARD" status)"
 assert_eq "status as JSON" true "$("$TRAINYARD" status -o json | jq .diskFull)"
-wait_until "the node to say so" has_pressure
+wait_until "the node's condition DiskPressure" has_pressure
 assert_contains "a read" c1 "$(kubectl get configmaps -o name)"
 
 kubectl delete configmap c1 c2 >/dev/null
 kubectl delete pod talker >/dev/null # with its grace period; its last state cannot be written
 kubectl delete pod forced --grace-period=0 --force >/dev/null 2>&1
 kubectl delete namespace shop >/dev/null
-assert_eq "what is left of it" "" "$(kubectl get pod/talker pod/forced namespace/shop -o name --ignore-not-found 2>/dev/null || true)"
-assert_eq "the other one" configmap/c3 "$(kubectl get configmap c3 -o name)"
+assert_eq "objects that still exist" "" "$(kubectl get pod/talker pod/forced namespace/shop -o name --ignore-not-found 2>/dev/null || true)"
+assert_eq "the config map that was not deleted" configmap/c3 "$(kubectl get configmap c3 -o name)"
 
-# The room that the first server kept is enough for a start, once.
+# The disk space that the first server reserved is enough for one further start.
 "$TRAINYARD" down >/dev/null
 refill
 cluster_up
@@ -66,7 +69,7 @@ assert_contains "status of a new server" "disk        full" "$("$TRAINYARD" stat
 kubectl delete configmap c3 >/dev/null
 "$TRAINYARD" down >/dev/null
 refill
-assert_contains "a start without any room" "the disk of '$TRAINYARD_STATE' is full: 0 bytes are free, and a start needs 1048576; delete files" \
+assert_contains "a start without free space" "the disk of '$TRAINYARD_STATE' is full: 0 bytes are free, and a start needs 1048576; delete files" \
     "$("$TRAINYARD" up --port 0 2>&1 || true)"
 assert_contains "a new cluster" "the disk of '$SCRATCH/disk/other' is full: 0 bytes are free, and a start needs 20971520; delete files" \
     "$("$TRAINYARD" up --port 0 --state "$SCRATCH/disk/other" 2>&1 || true)"
@@ -76,17 +79,17 @@ assert_contains "another node" "cannot add the nodes because the disk of '$TRAIN
 cluster_up --nodes 1
 
 rm "$SCRATCH/disk/filler"
-wait_until "writes to go on" can_write
+wait_until "writes to succeed again" can_write
 wait_until "the server to be ready" is_ready
-assert_eq "status with room again" "" "$("$TRAINYARD" status | grep ^disk || true)"
-# Once for each server and each change.
-assert_eq "lines of the log about it" 4 "$(log_lines 'until then only deletions are written')"
-assert_eq "lines of the log about its end" 1 "$(log_lines 'there is room on the disk again')"
+assert_eq "status with free space again" "" "$("$TRAINYARD" status | grep ^disk || true)"
+# One line per server process and per change of the state.
+assert_eq "lines of the log about the full disk" 4 "$(log_lines 'until then only deletions are written')"
+assert_eq "lines of the log about free space again" 1 "$(log_lines 'there is room on the disk again')"
 
-# A server that crashes on a full disk comes back.
+# A server that crashes while the disk is full is restarted.
 kubectl create configmap c4 --from-literal=a=b >/dev/null
 fill
-wait_until "writes to be refused" cannot_write
+wait_until "writes to be rejected" cannot_write
 refill
 pid=$(server_pid)
 kill -9 "$pid"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# make image and make image-trainer: what they wrote is an image as the standard says, the same bytes every time, and its program
-# runs in it as a user without rights on a root that nobody can write to.
+# `make image` and `make image-trainer` write valid OCI images. The bytes are the same for every build. The program runs in the image
+# as an unprivileged user on a read-only root.
 # Long: 80 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -8,14 +8,14 @@
 VERSION=$("$TRAINYARD" --version | cut -d ' ' -f 2)
 NAME=trainyard/operator:$VERSION
 IMAGE=$SCRATCH/image.tar
-AIM=15000000 # bytes, compressed
+AIM=15000000 # maximum size of the compressed layer in bytes
 
 make_image() { # FILE [DIRECTORY-FOR-SCRATCH]
     TMPDIR=${2:-$SCRATCH} "$ROOT/tools/image" --name "$NAME" --output "$1" --cmd operator "$TRAINYARD"
 }
 echo "--- $(make_image "$IMAGE")"
 
-# --- the same bytes, whoever builds it where
+# --- the same bytes with another directory, umask and time zone
 (
     mkdir -p "$SCRATCH/elsewhere"
     umask 077
@@ -23,7 +23,7 @@ echo "--- $(make_image "$IMAGE")"
 )
 cmp "$IMAGE" "$SCRATCH/again.tar" || fail "two builds differ"
 
-# --- the layout: every blob is what its name says, and every descriptor leads to one
+# --- the layout: the name of every blob is its digest, and every descriptor refers to a blob
 mkdir "$SCRATCH/layout"
 tar xf "$IMAGE" -C "$SCRATCH/layout"
 cd "$SCRATCH/layout"
@@ -31,7 +31,7 @@ assert_eq "oci-layout" 1.0.0 "$(jq -r .imageLayoutVersion oci-layout)"
 for blob in blobs/sha256/*; do
     assert_eq "digest of a blob" "${blob##*/}" "$(sha256sum "$blob" | cut -d ' ' -f 1)"
 done
-check_descriptor() { # FILE JQ-PATH: says the blob's file
+check_descriptor() { # FILE JQ-PATH: prints the path of the blob
     local digest size
     digest=$(jq -r "$2.digest" "$1")
     size=$(jq -r "$2.size" "$1")
@@ -41,23 +41,23 @@ check_descriptor() { # FILE JQ-PATH: says the blob's file
 manifest=$(check_descriptor index.json '.manifests[0]')
 config=$(check_descriptor "$manifest" .config)
 layer=$(check_descriptor "$manifest" '.layers[0]')
-assert_eq "its name" "$NAME" "$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' index.json)"
-assert_eq "its name in containerd" "docker.io/$NAME" "$(jq -r '.manifests[0].annotations["io.containerd.image.name"]' index.json)"
-assert_eq "the layer's content" "sha256:$(gzip -dc "$layer" | sha256sum | cut -d ' ' -f 1)" \
+assert_eq "the image's name" "$NAME" "$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' index.json)"
+assert_eq "the image's name in containerd" "docker.io/$NAME" "$(jq -r '.manifests[0].annotations["io.containerd.image.name"]' index.json)"
+assert_eq "the digest of the uncompressed layer" "sha256:$(gzip -dc "$layer" | sha256sum | cut -d ' ' -f 1)" \
     "$(jq -r '.rootfs.diff_ids[0]' "$config")"
 assert_eq "user, entrypoint, command" '65532:65532 ["/usr/bin/trainyard"] ["operator"]' \
     "$(jq -r '.config | "\(.User) \(.Entrypoint) \(.Cmd)"' "$config")"
-assert_eq "for Docker" "$config $NAME $layer" "$(jq -r '.[0] | "\(.Config) \(.RepoTags[0]) \(.Layers[0])"' manifest.json)"
+assert_eq "manifest.json for Docker" "$config $NAME $layer" "$(jq -r '.[0] | "\(.Config) \(.RepoTags[0]) \(.Layers[0])"' manifest.json)"
 [ "$(stat -c %s "$layer")" -lt $AIM ] || fail "the layer has $(stat -c %s "$layer") bytes, more than $AIM"
 
-# --- the root: no shell, nothing with special rights, nobody's files but root's
+# --- the root: no shell, no set-id program, and all files belong to root
 gzip -dc "$layer" | tar tv >"$SCRATCH/files"
-! grep -E '(^.{3}s|^.{6}s|/sh$|/bash$)' "$SCRATCH/files" || fail "there is a shell or a set-id program"
-! grep -vE '^[-dl][rwxt-]{9} +0/0 ' "$SCRATCH/files" || fail "a file that does not belong to root"
-assert_eq "what it has in /etc" "etc/group etc/nsswitch.conf etc/passwd" \
+! grep -E '(^.{3}s|^.{6}s|/sh$|/bash$)' "$SCRATCH/files" || fail "the image has a shell or a set-id program"
+! grep -vE '^[-dl][rwxt-]{9} +0/0 ' "$SCRATCH/files" || fail "a file of the image does not belong to root"
+assert_eq "the files in /etc" "etc/group etc/nsswitch.conf etc/passwd" \
     "$(awk '$NF ~ /^etc\/./ {print $NF}' "$SCRATCH/files" | paste -sd ' ')"
 
-# --- mistakes get a sentence
+# --- wrong arguments are rejected with an error message
 refused() { # WHAT PART ARGUMENT…
     local what=$1 part=$2 output
     shift 2
@@ -69,19 +69,19 @@ refused "a missing program" "there is no program" --name a:1 --output "$SCRATCH/
 refused "a word with a quote" "only letters" --name a:1 --output "$SCRATCH/x.tar" --cmd 'a"b' "$TRAINYARD"
 refused "no program" usage --name a:1 --output "$SCRATCH/x.tar"
 refused "a missing file" "there is no file" --name a:1 --output "$SCRATCH/x.tar" --data "$SCRATCH/none" "$TRAINYARD"
-refused "a file at no place" "does not start with /" --name a:1 --output "$SCRATCH/x.tar" --data Makefile "$TRAINYARD"
-[ ! -e "$SCRATCH/x.tar" ] || fail "a refused image was written"
+refused "a relative path of a file" "does not start with /" --name a:1 --output "$SCRATCH/x.tar" --data Makefile "$TRAINYARD"
+[ ! -e "$SCRATCH/x.tar" ] || fail "a rejected image was written"
 
-# --- several programs, one of them static, at paths of their own
+# --- several programs, one of them statically linked and at another path
 "$ROOT/tools/image" --name localhost/both:1 --output "$SCRATCH/both.tar" "$BUILD/trainyard-step=/opt/step" "$TRAINYARD" >/dev/null
 both=$(tar xOf "$SCRATCH/both.tar" index.json)
 assert_eq "a name with a host" localhost/both:1 "$(jq -r '.manifests[0].annotations["io.containerd.image.name"]' <<<"$both")"
 inner=$(tar xOf "$SCRATCH/both.tar" manifest.json | jq -r '.[0].Layers[0]')
 tar xOf "$SCRATCH/both.tar" "$inner" | tar tz >"$SCRATCH/files"
-grep -qx opt/step "$SCRATCH/files" || fail "no program at a path of its own"
+grep -qx opt/step "$SCRATCH/files" || fail "no program at the path /opt/step"
 grep -qx usr/bin/trainyard "$SCRATCH/files" || fail "no second program"
 
-# --- the trainer's: the program, what faces are found with where that is installed, and no pictures
+# --- the trainer's image: it contains the program and, if installed here, the cascade files for face detection, but no data set
 make -s -C "$ROOT" BUILD="$BUILD" image-trainer
 TRAINER_NAME=trainyard/trainer:$("$TRAINER" --version | cut -d ' ' -f 2)
 tar xOf "$BUILD/trainer-image.tar" manifest.json >"$SCRATCH/trainer.json"
@@ -95,32 +95,32 @@ for cascade in frontalface_alt2 eye; do
     file=/usr/share/opencv4/haarcascades/haarcascade_$cascade.xml
     [ ! -e $file ] || cmp $file "$SCRATCH/trainer$file" || fail "the image has another $file"
 done
-find "$SCRATCH/trainer" -name libopenblas.so.0 | finds . || fail "the image lacks what the trainer loads while it runs"
-[ ! -e "$SCRATCH/trainer/usr/share/datasets" ] || fail "the image has pictures in it"
+find "$SCRATCH/trainer" -name libopenblas.so.0 | finds . || fail "the image lacks libopenblas, which the trainer loads at run time"
+[ ! -e "$SCRATCH/trainer/usr/share/datasets" ] || fail "the image contains a data set"
 
-# --- they run
+# --- both images run
 if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
-    echo "not run in its own root: that needs root and a mount namespace"
+    echo "the images are not run: that needs root and a mount namespace"
     exit 0
 fi
 mkdir "$SCRATCH/root"
 tar xzf "$layer" -C "$SCRATCH/root"
 chmod 755 "$SCRATCH"
-mkdir -m 777 "$SCRATCH/volume" # what both see as /tmp
+mkdir -m 777 "$SCRATCH/volume" # both images see it as /tmp
 # shellcheck disable=SC2016 # the inner shell's
 inside=(unshare --mount -- sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount --bind "$0" "$1/tmp" &&
     root=$1 && shift && exec chroot --userspec=65532:65532 "$root" "$@"' "$SCRATCH/volume")
 in_image=("${inside[@]}" "$SCRATCH/root")
-assert_eq "its version" "trainyard $VERSION" "$("${in_image[@]}" /usr/bin/trainyard --version)"
-assert_contains "its help" --leader-elect "$("${in_image[@]}" /usr/bin/trainyard operator --help)"
+assert_eq "the operator's version" "trainyard $VERSION" "$("${in_image[@]}" /usr/bin/trainyard --version)"
+assert_contains "the operator's help" --leader-elect "$("${in_image[@]}" /usr/bin/trainyard operator --help)"
 
 assert_eq "the trainer's version" "trainer ${TRAINER_NAME#*:}" "$("${inside[@]}" "$SCRATCH/trainer" /usr/bin/trainer --version)"
 "${inside[@]}" "$SCRATCH/trainer" /usr/bin/trainer fit face --data=procedural --persons=8 --held-out=2 --pictures=4 --batch-persons=4 \
     --steps=2 --model-dir=/tmp/model --log=plain | tee "$SCRATCH/said"
-! grep -q 'without OpenBLAS' "$SCRATCH/said" || fail "the trainer in its image cannot load what it needs"
+! grep -q 'without OpenBLAS' "$SCRATCH/said" || fail "the trainer in its image cannot load OpenBLAS"
 [ -s "$SCRATCH/volume/model/face.model" ] || fail "the trainer in its image wrote no model"
 
-# --- and the operator works: it finds a cluster from in there, takes the lease and runs a job
+# --- the operator works in its image: it connects to a cluster, acquires the lease and runs a job
 cluster_up --no-operator
 install -m 644 "$KUBECONFIG" "$SCRATCH/root/etc/kubeconfig"
 "${in_image[@]}" /usr/bin/trainyard operator --kubeconfig /etc/kubeconfig --leader-elect --leader-election-namespace default \
@@ -140,8 +140,8 @@ spec:
 YAML
 succeeded() { is_alive $operator && tfjob_has_condition tiny Succeeded; }
 wait_until "a job to succeed" succeeded
-[ -n "$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')" ] || fail "nobody leads"
+[ -n "$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')" ] || fail "no operator holds the lease"
 kill $operator
-wait $operator || fail "it ended with $?"
-assert_eq "who leads after its end" '' "$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')"
+wait $operator || fail "the operator ended with $?"
+assert_eq "holder of the lease after the operator ended" '' "$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')"
 cluster_wipe

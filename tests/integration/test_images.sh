@@ -1,11 +1,11 @@
 #!/bin/bash
-# Saved images: imported, run with their own root file system, removed; as root and as an ordinary user. What is in them is written by
-# this test, in both formats, with layers that take away what others brought.
+# Saved images can be imported, run with their own root file system, and removed; as root and as an ordinary user. The test writes the
+# images itself, in both formats (docker save and OCI), with layers that delete files of lower layers.
 # Long: 88 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-# --- a root with a shell and little else
+# --- a root file system with a shell and a few programs
 IMAGE_ROOT=$SCRATCH/image-root
 mkdir "$IMAGE_ROOT"
 for program in sh cat ls touch id sleep; do
@@ -14,7 +14,7 @@ for program in sh cat ls touch id sleep; do
     (cd "$IMAGE_ROOT" && cp -L --parents "$path" $(ldd "$path" | grep -o '/[^ ]*') .)
 done
 PACKINGS="plain gzip"
-if type -P zstd >/dev/null; then PACKINGS="$PACKINGS zstd"; else echo "without zstd: install the package to test that, too"; fi
+if type -P zstd >/dev/null; then PACKINGS="$PACKINGS zstd"; else echo "not tested: zstd compression, which needs the package zstd"; fi
 make_image() { python3 "$ROOT/tests/lib/make_image.py" "$@"; }
 make_image docker "$SCRATCH/docker.tar" test/docker:1 "$IMAGE_ROOT"
 for packing in $PACKINGS; do make_image oci "$SCRATCH/$packing.tar" "docker.io/library/$packing" "$IMAGE_ROOT" "$packing"; done
@@ -44,33 +44,33 @@ ${5:-}
 ${4:-}
 YAML
 }
-says() { # POD WORDS
+says() { # POD OUTPUT
     wait_until "pod $1 to end" pod_ended "$1"
-    assert_eq "what pod $1 says" "$2" "$(kubectl logs "$1")"
+    assert_eq "the output of pod $1" "$2" "$(kubectl logs "$1")"
 }
 pod_ended() { pod_phase_is "$1" Succeeded || pod_phase_is "$1" Failed; }
 
 check() {
     cluster_up
 
-    # A pod that waits for its image starts once it is there, and runs what the image says as whom it says.
+    # A pod that waits for its image starts when the image has been imported. It runs the command of the image as the user of the image.
     kubectl run waits --image=test/docker:1 --restart=Never
-    wait_until "the unknown image to be refused" waits_for waits ErrImageNeverPull
+    wait_until "the unknown image to be rejected" waits_for waits ErrImageNeverPull
     assert_contains "the advice" "trainyard image import FILE.tar" "$(field waits .status.containerStatuses[0].state.waiting.message)"
-    assert_contains "its import" "image test/docker:1 imported" "$(image import "$SCRATCH/docker.tar")"
+    assert_contains "the import" "image test/docker:1 imported" "$(image import "$SCRATCH/docker.tar")"
     says waits "default yes 1234 567 /srv/here /home/app"
     local id
     id=$(image list -o json | jq -r '.[] | select(.name == "test/docker:1").digest')
-    assert_eq "the image's identity" "$id" "$(field waits .status.containerStatuses[0].imageID)"
+    assert_eq "the pod's imageID" "$id" "$(field waits .status.containerStatuses[0].imageID)"
     assert_contains "the list" "test/docker:1 " "$(image list)"
 
-    # The same image in other wrappings: one set of files, several names.
+    # The same image in other formats and compressions is stored once and has several names.
     for packing in $PACKINGS; do image import "$SCRATCH/$packing.tar"; done
     gzip -c "$SCRATCH/docker.tar" | image import - piped:2
-    assert_eq "identities" "$id" "$(image list -o json | jq -r '.[].digest' | sort -u)"
-    assert_eq "sets of files" 1 "$(image_files)"
+    assert_eq "digests" "$id" "$(image list -o json | jq -r '.[].digest' | sort -u)"
+    assert_eq "stored images" 1 "$(image_files)"
 
-    # What the layers make, and nothing of the machine.
+    # A pod sees the merged layers of its image, and no file of the machine.
     # shellcheck disable=SC2016 # the pod's shell expands it
     pod layers gzip 'cd /; cat data/kept data/hard hidden/new link/through opt/*/*/*/*/*/*/*/*/file closed/file; ls data; ls hidden;
         for x in /home/* /root /boot /usr/bin/python3 /usr/share "$STATE"; do [ "$x" = /home/app ] || [ ! -e "$x" ] || echo "BAD: $x"; done;
@@ -85,7 +85,7 @@ kept
 new
 wordlayers"
 
-    # A container's root can be written to unless it says otherwise; the image stays as it is.
+    # A container can write to its root unless readOnlyRootFilesystem is set. The image does not change.
     local writes='touch /tmp/x 2>/dev/null && echo yes || echo no'
     pod writes gzip "$writes" '    securityContext: {runAsUser: 0}'
     says writes yes
@@ -93,32 +93,33 @@ wordlayers"
     says closed no
     [ ! -e "$TRAINYARD_STATE/images/${id#sha256:}/rootfs/tmp/x" ] || fail "a pod wrote into its image"
 
-    # A command in it sees the image, as whom the image says, and over it what the container wrote; it is told of the image's lack.
+    # `kubectl exec` runs as the user of the image and sees the image's files and those that the container wrote. If the image lacks a
+    # program, the error message says so.
     # shellcheck disable=SC2016
     pod entered gzip 'echo own >/home/app/own; sleep 1000'
     wait_until "pod entered to run" pod_phase_is entered Running
-    wait_until "what the container writes" kubectl exec entered -- sh -c '[ -s /home/app/own ]'
+    wait_until "the file that the container writes" kubectl exec entered -- sh -c '[ -s /home/app/own ]'
     # shellcheck disable=SC2016
     assert_eq "a command in an image" "keptown 1234 567 /srv/here entered" \
         "$(kubectl exec entered -- sh -c 'echo $(cat /data/kept /home/app/own) $(id -u) $(id -g) $PWD $(cat /etc/hostname)')"
     assert_eq "input of a command in an image" word "$(echo word | kubectl exec -i entered -- cat)"
     assert_contains "a program that the image lacks" "cannot run 'python3': executable file not found in \$PATH (/" \
         "$(kubectl exec entered -- python3 2>&1 || true)"
-    if kubectl exec entered -- ls "$TRAINYARD_STATE" /root 2>/dev/null; then fail "a command in an image sees the machine"; fi
+    if kubectl exec entered -- ls "$TRAINYARD_STATE" /root 2>/dev/null; then fail "a command in an image sees files of the machine"; fi
     kubectl delete pod entered --wait=false
 
-    # A directory as the root.
+    # An image can be a directory that serves as the root.
     assert_contains "an image of a directory" "has its root in" "$(image add rooted --rootfs "$IMAGE_ROOT" --env WORD=here --workdir /usr)"
     # shellcheck disable=SC2016
     pod rooted rooted:any 'x' '    command: [sh, -c, "echo $WORD $PWD; touch /written; ls -d /usr /written"]'
     says rooted "here /usr
 /usr
 /written"
-    [ ! -e "$IMAGE_ROOT/written" ] || fail "a pod wrote into its directory"
-    ! "$TRAINYARD" image add ../../x:1 -- /bin/true 2>"$SCRATCH/said" || fail "a path was taken for the name of an image"
-    assert_contains "what is no name" "'../../x:1' is not a valid image name: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]" "$(cat "$SCRATCH/said")"
+    [ ! -e "$IMAGE_ROOT/written" ] || fail "a pod wrote into the directory that is its image"
+    ! "$TRAINYARD" image add ../../x:1 -- /bin/true 2>"$SCRATCH/said" || fail "a path was accepted as the name of an image"
+    assert_contains "an invalid name" "'../../x:1' is not a valid image name: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]" "$(cat "$SCRATCH/said")"
 
-    # A program and a script below the machine's /tmp are handed to the pod; other files there are not.
+    # A program and a script below the machine's /tmp are mounted into the pod. Other files of /tmp are not.
     mkdir -p "$PROGRAMS/lib"
     # shellcheck disable=SC2016
     printf '#!/bin/sh\nexec sh "$(dirname "$0")/lib/words.sh" "$@"\n' >"$PROGRAMS/program"
@@ -135,15 +136,15 @@ $(basename "$PROGRAMS")"
 read-only
 $(basename "$PROGRAMS")"
     assert_contains "a file that pods do not see" "pods have a '/tmp' of their own" "$(image add mine -- cat "$PROGRAMS/lib" 2>&1)"
-    assert_contains "a program that is missing" "there is no '/tmp/mine' now" "$(image add mine -- /tmp/mine 2>&1)"
-    assert_contains "a name that is missing" "there is no program 'nosuchprogram'" "$(image add mine -- nosuchprogram 2>&1)"
+    assert_contains "a missing program, given as a path" "there is no '/tmp/mine' now" "$(image add mine -- /tmp/mine 2>&1)"
+    assert_contains "a missing program, given as a name" "there is no program 'nosuchprogram'" "$(image add mine -- nosuchprogram 2>&1)"
 
-    # What this project makes is an image, too.
+    # The image that tools/image makes can be imported too.
     image import "$SCRATCH/operator.tar"
     kubectl run operator --image=test/operator:1 --restart=Never
     says operator "$("$TRAINYARD" --version)"
 
-    # Whoever is killed leaves nothing that the next does not remove.
+    # An import is killed. The test checks below that `image remove` deletes its files.
     mkfifo "$SCRATCH/fifo"
     "${AS_USER[@]}" "$TRAINYARD" image import - killed <"$SCRATCH/fifo" &
     local killed=$!
@@ -156,22 +157,22 @@ $(basename "$PROGRAMS")"
     exec 7>&-
     rm "$SCRATCH/fifo"
 
-    # One image of many names on the node, too, with its size.
+    # The node's status lists one image with all its names and its size.
     node_tells() { kubectl get nodes -o json | jq -e --arg size "$(image list -o json | jq '.[] | select(.name == "test/docker:1").size')" \
         '.items[0].status.images[] | select(.names | contains(["test/docker:1", "plain:latest"])) | .sizeBytes == ($size | tonumber)'; }
-    wait_until "the node to tell of its images" node_tells
+    wait_until "the node's status to list its images" node_tells
 
-    # In use, then not.
+    # An image cannot be removed while a pod uses it.
     pod uses piped:2 'sleep 100000'
     wait_for_phase uses Running
-    wait_until "the pod that was entered to be gone" is_gone pod entered
+    wait_until "pod entered to be deleted" is_gone pod entered
     for name in test/docker:1 $PACKINGS test/operator:1; do image remove "$name"; done
-    ! has_begun 2>/dev/null || fail "a killed import is still there"
+    ! has_begun 2>/dev/null || fail "the files of a killed import still exist"
     ! image remove piped:2 2>"$SCRATCH/said" || fail "an image in use was removed"
-    assert_contains "who uses it" "in use by pod 'uses'" "$(cat "$SCRATCH/said")"
+    assert_contains "the pod that uses the image" "in use by pod 'uses'" "$(cat "$SCRATCH/said")"
     kubectl delete pod uses --wait=true
-    wait_until "the image to be free" image remove piped:2
-    assert_eq "files of images" 0 "$(image_files)"
+    wait_until "the removal of the image after its pod was deleted" image remove piped:2
+    assert_eq "stored images after the removal" 0 "$(image_files)"
     image import "$SCRATCH/docker.tar"
     cluster_wipe
     [ ! -e "$TRAINYARD_STATE" ] || fail "down --wipe left something: $(find "$TRAINYARD_STATE")"

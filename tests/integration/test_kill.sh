@@ -1,8 +1,8 @@
 #!/bin/bash
-# kill -9 of the server under writes: nothing acknowledged is lost, and the pods do not notice.
+# When the server is killed (kill -9) during writes, no acknowledged write is lost, and the pods keep running.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts it again itself
 
 rounds=$((3 * SCALE))
 cluster_up
@@ -21,7 +21,7 @@ started=$(kubectl get pod counter -o jsonpath='{.status.containerStatuses[0].sta
 
 port() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"port":\([0-9]*\).*/\1/p'; }
 
-# Creates config maps one after the other and writes down the name of each that was acknowledged with 201.
+# Creates config maps one after the other, and records the name of each whose creation was acknowledged with 201.
 writer() { # NUMBER PORT
     local i=0 code
     while true; do
@@ -44,25 +44,25 @@ for round in $(seq $rounds); do
     enough() { [ "$(wc -l <"$SCRATCH/acknowledged.$round")" -ge $((20 + RANDOM % 40)) ]; }
     wait_until "writes to be acknowledged" enough
     kill -9 "$(server_pid)"
-    cluster_up # at once: what was killed may still be on its way out
+    cluster_up # at once: the killed server may not have exited completely
     wait "${writers[@]}" || true
     kubectl get configmaps -o jsonpath='{range .items[*]}{.metadata.name}{"\n"}{end}' | sort >"$SCRATCH/kept"
     sort "$SCRATCH"/acknowledged.* >"$SCRATCH/promised"
     lost=$(comm -23 "$SCRATCH/promised" "$SCRATCH/kept")
-    [ -z "$lost" ] || fail "round $round: acknowledged and lost: $lost"
+    [ -z "$lost" ] || fail "round $round: acknowledged writes were lost: $lost"
     echo "round $round: $(wc -l <"$SCRATCH/promised") acknowledged, none lost"
 done
 
-# A server that was killed a moment ago still holds its lock, and one that was asked to end for longer: `up` must
-# wait for it instead of saying that a cluster runs already. (Until it has heard that it is to end, one does run.)
-has_heard() { [ ! -e "$TRAINYARD_STATE/run/server.json" ]; }
+# A server that was killed a moment ago still holds its lock. A server that got SIGTERM holds it longer. `up` must wait for the lock instead
+# of reporting that a cluster is running already. (Until the server has handled SIGTERM, the cluster does run.)
+has_handled_term() { [ ! -e "$TRAINYARD_STATE/run/server.json" ]; }
 for signal in KILL KILL KILL TERM; do
     old=$(server_pid)
     kill -"$signal" "$old"
-    [ $signal = KILL ] || wait_until "the server to hear of its end" has_heard
+    [ $signal = KILL ] || wait_until "the server to handle SIGTERM" has_handled_term
     cluster_up
-    [ "$(server_pid)" != "$old" ] || fail "up after SIG$signal took the dying server for a living one"
-    kubectl get nodes >/dev/null || fail "nobody answers after SIG$signal and up"
+    [ "$(server_pid)" != "$old" ] || fail "up after SIG$signal took the ending server for a running one"
+    kubectl get nodes >/dev/null || fail "the server does not answer after SIG$signal and up"
 done
 
 wait_for_phase counter Running

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Limits hold, and only for whom they are meant: memory (OOMKilled, restarted by policy), processes (a fork bomb), processor (counted by
-# the kernel's throttling, not by time), and kubectl top shows what is used. As root, as an ordinary user with control groups of its own, and as one without, who is told.
-# Alone: memory up to its limit, and every process it may have.
+# Resource limits hold, and only for the containers that set them: memory (OOMKilled, then restarted by the restart policy), processes (a
+# fork bomb), CPU (measured by the kernel's throttling counters, not by time). `kubectl top` shows the usage. As root, as an ordinary user
+# with delegated control groups, and as an ordinary user without them. In the last case an event says that limits are not enforced.
+# Alone: uses memory up to its limit and as many processes as allowed.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/limits.sh
@@ -15,7 +16,7 @@ clean_up() {
     for group in "${DELEGATED[@]}"; do wait_until "our processes to leave '$group'" rmdir "$group"; done
 }
 
-# Groups of its own for the ordinary user, as an administrator or systemd delegates them; everything of ours starts in them.
+# Create control groups that belong to the ordinary user, as an administrator or systemd delegates them. All further commands start in them.
 delegate() {
     local type mount options own group
     while read -r _ mount type options _; do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The rights that manifests/ give the operator are enough: as its service account, for all namespaces and for one, it runs a job
-# that restarts, is scaled, ends, is cleaned up and goes away, and nothing it asks for is forbidden.
+# The roles in manifests/ give the operator enough rights. With its service account, for all namespaces and for one namespace, it runs a
+# job that is scaled, restarts, ends, is cleaned up and is deleted. No request of the operator is forbidden.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -11,7 +11,7 @@ clean_up() { # EXIT-CODE
 }
 
 cluster_up --no-operator
-# The service account's own way to the cluster: its token, and none of the administrator's rights.
+# Write a kubeconfig with the token of the service account instead of the administrator's.
 login() { # NAMESPACE
     local token
     token=$(echo '{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}' |
@@ -26,13 +26,13 @@ start() { # NAMESPACE [OPTION…]
 }
 stop() {
     kill "$operator"
-    wait "$operator" || fail "it ended with $?"
+    wait "$operator" || fail "the operator ended with $?"
     operator=
-    ! grep -iE 'forbidden|cannot' "$SCRATCH"/operator-*.log || fail "something was forbidden"
+    ! grep -iE 'forbidden|cannot' "$SCRATCH"/operator-*.log || fail "a request of the operator was forbidden"
 }
 event_is_there() { [[ $(kubectl get events -n "$1" -o jsonpath='{.items[*].reason}') == *"$2"* ]]; }
 pod_is_running() { [ "$(kubectl get pod "$2" -n "$1" -o jsonpath='{.status.phase}')" = Running ]; }
-live() { # NAMESPACE: the life of a job
+live() { # NAMESPACE: runs a job through its whole life
     kubectl apply -n "$1" -f - <<'YAML'
 apiVersion: kubeflow.org/v1
 kind: TFJob
@@ -49,16 +49,16 @@ spec:
 YAML
     wait_until 'the job to run' pod_is_running "$1" life-worker-0
     kubectl scale tfjob life -n "$1" --replicas=2
-    wait_until 'another worker' pod_is_running "$1" life-worker-1
+    wait_until 'the second worker' pod_is_running "$1" life-worker-1
     kubectl scale tfjob life -n "$1" --replicas=1
-    wait_until 'it to go' is_gone pod/life-worker-1 -n "$1"
+    wait_until 'the second worker to be deleted' is_gone pod/life-worker-1 -n "$1"
     wait_until 'the chief to run' pod_is_running "$1" life-chief-0
-    wait_until 'its process to be killed' kill_in_pod life-chief-0 sleep -n "$1"
-    wait_until 'a restart' event_is_there "$1" TFJobRestarting
+    wait_until 'the process of the chief to be killed' kill_in_pod life-chief-0 sleep -n "$1"
+    wait_until 'the event of a restart' event_is_there "$1" TFJobRestarting
     kubectl patch tfjob life -n "$1" --type merge -p '{"spec": {"runPolicy": {"activeDeadlineSeconds": 1}}}'
-    wait_until 'the job itself to go' is_gone tfjob/life -n "$1"
-    wait_until 'its pods to go' is_gone pods -n "$1"
-    wait_until 'its services to go' is_gone services -n "$1"
+    wait_until 'the job to be deleted' is_gone tfjob/life -n "$1"
+    wait_until 'its pods to be deleted' is_gone pods -n "$1"
+    wait_until 'its services to be deleted' is_gone services -n "$1"
 }
 
 base=$ROOT/manifests/base

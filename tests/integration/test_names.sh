@@ -1,9 +1,10 @@
 #!/bin/bash
-# Two pods that both listen on 2222, each in its own network, reached by name from a third; names outside of the cluster from the
-# machine's name server; the name server stays where pods remember it, and while the server is away.
+# Names of services resolve in pods. Two pods listen on port 2222, each in its own network, and a third pod reaches both by name. Names
+# outside of the cluster are resolved by the machine's name server. The cluster's name server keeps its address, and it answers while the
+# API server is down.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts it again itself
 
 manifests() {
     for name in one two; do
@@ -38,12 +39,13 @@ YAML
     done
 }
 
-# The hardware address of the gateway, where the name server is. Neighbours remember it for most of a minute.
+# Print the MAC address of the gateway, on which the name server listens. Pods keep it in their ARP cache for most of a minute.
 gateway_hardware() {
     nsenter --target "$(pgrep -f "trainyard-step hold $TRAINYARD_STATE")" --net ip -o link show ty0 | sed 's/.*ether \([0-9a-f:]*\) .*/\1/'
 }
 
-# Addresses, ports and the way back, without the cluster's server, and without the name server's first process.
+# A pod that repeatedly makes DNS queries for A, SRV and PTR records and prints the results. It keeps running while the test kills the API
+# server and the name server.
 caller() {
     cat <<'YAML'
 apiVersion: v1
@@ -51,7 +53,7 @@ kind: Pod
 metadata: {name: asker}
 spec:
   terminationGracePeriodSeconds: 0
-  dnsConfig: {options: [{name: timeout, value: "15"}, {name: attempts, value: "5"}]} # a name server may stand still for a while
+  dnsConfig: {options: [{name: timeout, value: "15"}, {name: attempts, value: "5"}]} # the name server may be down for a while
   containers:
   - name: main
     image: trainyard/tools
@@ -75,7 +77,7 @@ spec:
               data += s.recv(65536)
           return data
       def ask(name, kind, over_tcp=False):
-          for _ in range(5): # as every resolver does where a server could not find out
+          for _ in range(5): # retry on SERVFAIL, as every resolver does
               data = ask_once(name, kind, over_tcp)
               if data[3] & 15 != 2:
                   break
@@ -104,7 +106,7 @@ spec:
           try:
               tell(turn)
               turn += 1
-          except OSError as error: # nobody answers: again, until somebody does
+          except OSError as error: # no answer: retry
               print(f"turn {turn}: {error}", flush=True)
           time.sleep(0.3)
 ---
@@ -115,7 +117,7 @@ spec: {type: ExternalName, externalName: www.example.com}
 YAML
 }
 
-# What the asker says in its next whole turn is as it should be.
+# Wait for the next complete turn of the pod `asker` and check its output.
 next_turn() {
     local turn said
     turn=$(($(kubectl logs asker | grep -c "is over") + 2))
@@ -123,12 +125,12 @@ next_turn() {
     said=$(kubectl logs asker | sed -n "s/^turn $turn: //p")
     assert_contains "a service" "one ['10.244." "$said"
     assert_contains "a port of a service" "port code 0, cut 0, 1 answers, 0 authority, 1 more" "$said"
-    assert_contains "no address of that kind" "six code 0, cut 0, 0 answers, 1 authority, 0 more" "$said"
-    assert_contains "the way back" "back one.default.svc.cluster.local" "$said"
-    [ "$(id -u)" = 0 ] || return 0 # nobody else may be a name server
-    assert_contains "a name outside" "outside ['192.0.2.1']" "$said"
-    assert_contains "a name of ours that stands for it" "alias outside ['192.0.2.1']" "$said"
-    assert_contains "no such name" "nobody no such name no such name" "$said"
+    assert_contains "no IPv6 address" "six code 0, cut 0, 0 answers, 1 authority, 0 more" "$said"
+    assert_contains "the reverse lookup" "back one.default.svc.cluster.local" "$said"
+    [ "$(id -u)" = 0 ] || return 0 # only root can run a name server on port 53
+    assert_contains "a name outside of the cluster" "outside ['192.0.2.1']" "$said"
+    assert_contains "a service that is an alias of an outside name" "alias outside ['192.0.2.1']" "$said"
+    assert_contains "names that do not exist" "nobody no such name no such name" "$said"
     assert_contains "an answer too long for a datagram" "long code 0, cut 1, 0 answers" "$said"
     assert_contains "the same over TCP" "long over tcp code 0, cut 0, 100 answers" "$said"
 }
@@ -137,13 +139,13 @@ name_servers() { pgrep -f "trainyard-step names $TRAINYARD_STATE/run/holder"; }
 check_without_server() {
     next_turn
     kill -KILL "$(server_pid)"
-    # Nothing can be asked of the API now; what the pod says is in its log.
+    # The API does not answer now, so the test reads the pod's log file.
     local log turns
     log=$(find "$TRAINYARD_STATE/pods" -path '*main*' -name '*.log' -exec grep -l "turn 1: one" {} +)
     turns=$(grep -c "is over" "$log")
     more_turns() { [ "$(grep -c "is over" "$log")" -gt $((turns + 1)) ]; }
-    wait_until "names while the server is away" more_turns
-    assert_eq "names that failed while the server was away" "" "$(grep "one [^[]" "$log" || true)"
+    wait_until "answers of the name server while the API server is down" more_turns
+    assert_eq "queries that failed while the API server was down" "" "$(grep "one [^[]" "$log" || true)"
     cluster_up --resolv-conf "$SCRATCH/resolv.conf"
     next_turn
     local killed
@@ -189,13 +191,13 @@ spec:
     args:
     - |
       for name in one two two.default two.default.svc two.default.svc.cluster.local alias; do
-          until getent hosts $name >/dev/null; do sleep 0.05; done # a pod may speak before its name is known
+          until getent hosts $name >/dev/null; do sleep 0.05; done # a pod may run before its name resolves
           exec 3<>/dev/tcp/$name/2222
           echo "$name: $(cat <&3)"
       done
 YAML
     wait_for_phase caller Succeeded
-    assert_eq "what the caller heard" "one: this is one
+    assert_eq "the answers that the caller got" "one: this is one
 two: this is two
 two.default: this is two
 two.default.svc: this is two
@@ -204,7 +206,7 @@ alias: this is two" "$(kubectl logs caller)"
     caller | kubectl apply -f -
     wait_for_log asker "turn 1 is over"
     check_without_server
-    assert_eq "the gateway's hardware address after pods have come and gone" "$hardware" "$(gateway_hardware)"
+    assert_eq "the gateway's MAC address after pods were started and deleted" "$hardware" "$(gateway_hardware)"
     cluster_wipe
 }
 

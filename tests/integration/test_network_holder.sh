@@ -1,10 +1,10 @@
 #!/bin/bash
-# kill -9 of the processes that make the pod network: each is replaced, running pods keep their network, and while no pod can be
-# started the nodes are not Ready.
+# When a helper process of the pod network is killed (kill -9), it is replaced and running pods keep their network. While no pod can be
+# started, the nodes are not Ready.
 # shellcheck disable=SC2119 source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-# A copy of the programs, so that the test can take one away.
+# Copy the programs, so that the test can remove one of them.
 own_programs() {
     mkdir -p "$SCRATCH/bin"
     cp "$BUILD/trainyard" "$BUILD/trainer" "$BUILD/trainyard-step" "$SCRATCH/bin"
@@ -34,7 +34,7 @@ spec:
 YAML
 }
 
-# By its address, by the name of its service, and with that by the proxy and the name server.
+# Succeeds if the pod reaches the server by its pod IP and by the name of its service. The name needs the proxy and the name server.
 reaches() { # POD
     kubectl exec "$1" -- curl -sf --max-time 20 "http://$(kubectl get pod server -o jsonpath='{.status.podIP}'):8000/" &&
         kubectl exec "$1" -- curl -sf --max-time 20 http://server:8000/
@@ -49,30 +49,31 @@ check() {
     wait_for_phase old Running
     wait_until "the old pod to reach the server" reaches old
 
-    # As long as no other can be started, the node is not Ready, and everybody is told.
+    # The holder is killed and no other can be started: the node is not Ready, and status, an event and the log say so.
     mv "$SCRATCH/bin/trainyard-step" "$SCRATCH/bin/taken-away"
     holder=$(process_of hold)
     kill -KILL "$holder"
     wait_until "the node not to be Ready" node_ready_is "False NetworkUnavailable"
-    wait_until "status to tell" holder_is_missed
-    wait_until "an event to tell" event_told NodeNotReady
-    grep -q 'the holder of the pod network has ended: starting another' "$TRAINYARD_STATE/trainyard.log" || fail "the log does not tell"
+    wait_until "status to report the missing holder" holder_is_missed
+    wait_until "the event NodeNotReady" event_told NodeNotReady
+    grep -q 'the holder of the pod network has ended: starting another' "$TRAINYARD_STATE/trainyard.log" ||
+        fail "the log does not report the missing holder"
     reaches old || fail "the old pod lost its network with the holder"
     run_pod new 'sleep, "100000"'
-    assert_eq "a new pod meanwhile" Pending "$(kubectl get pod new -o jsonpath='{.status.phase}')"
+    assert_eq "the phase of a new pod without a holder" Pending "$(kubectl get pod new -o jsonpath='{.status.phase}')"
 
     mv "$SCRATCH/bin/taken-away" "$SCRATCH/bin/trainyard-step"
     wait_until "another holder" is_another hold "$holder"
     wait_until "the node to be Ready" node_ready_is "True KubeletReady"
-    wait_until "status to be content" holder_is_not_missed
-    wait_until "an event to tell" event_told NodeReady
+    wait_until "status to report no missing holder" holder_is_not_missed
+    wait_until "the event NodeReady" event_told NodeReady
     wait_for_phase new Running
     wait_until "the new pod to reach the server" reaches new
     reaches old || fail "the old pod does not reach the server through the new holder"
     assert_eq "restarts of the old pods" "0 0" \
         "$(kubectl get pods server old -o jsonpath='{.items[*].status.containerStatuses[0].restartCount}')"
 
-    # The others that the network needs.
+    # The other helper processes of the network.
     for mode in proxy names hold; do
         pid=$(process_of $mode)
         kill -KILL "$pid"
@@ -81,10 +82,10 @@ check() {
     done
     if pid=$(process_of way-out | sed -n 1p) && [ -n "$pid" ]; then
         kill -KILL "$pid"
-        wait_until "another way out" is_another way-out "$pid"
+        wait_until "another egress program" is_another way-out "$pid"
     fi
 
-    # A server that is killed finds the new holder as it found the first.
+    # After a kill of the server, the next server uses the same holder.
     holder=$(process_of hold)
     kill -KILL "$(server_pid)"
     wait_until "the next server" kubectl get nodes

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The life of pods as kubectl sees it: waiting with a reason, restarts, volumes, images, the end; as root and as an
-# ordinary user.
+# The lifecycle of pods as kubectl shows it: waiting with a reason, restarts, volumes, images, termination; as root and as an ordinary
+# user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -28,31 +28,32 @@ YAML
 check() {
     cluster_up
 
-    # An image that is not known here says what to do, and the pod starts once that is done.
+    # A pod with an unknown image waits with a message that says what to do. The pod starts when the image has been added.
     kubectl run unknown --image=example/image --restart=Never
-    wait_until "the unknown image to be refused" waits_for unknown ErrImageNeverPull
+    wait_until "the unknown image to be rejected" waits_for unknown ErrImageNeverPull
     assert_contains "the advice" "trainyard image add example/image -- COMMAND" \
         "$(field unknown .status.containerStatuses[0].state.waiting.message)"
     wait_until "the event of an unknown image" told unknown "Error: image 'example/image' is not known here"
     as_user "$TRAINYARD" image add example/image -- /bin/echo from the image
     wait_for_phase unknown Succeeded
-    assert_eq "what an added image runs" "from the image" "$(kubectl logs unknown)"
+    assert_eq "the output of the added image" "from the image" "$(kubectl logs unknown)"
 
-    # What is referred to may come later.
+    # A config map that a pod refers to may be created after the pod.
     # shellcheck disable=SC2016 # the pod's shell expands it
     pod needs Never 'cat /config/word; echo "$WORD"' '  volumes: [{name: c, configMap: {name: words}}]' \
         '    volumeMounts: [{name: c, mountPath: /config}]
     env: [{name: WORD, valueFrom: {configMapKeyRef: {name: words, key: word}}}]'
     says_what_it_needs() { field needs .status.containerStatuses[0].state.waiting.message | finds -F 'configmap "words" not found'; }
-    wait_until "the pod to say what it waits for" says_what_it_needs
-    waits_for needs ContainerCreating || fail "the reason: $(field needs .status.containerStatuses[0].state.waiting)"
+    wait_until "the pod's status to name the missing config map" says_what_it_needs
+    waits_for needs ContainerCreating || fail "the pod waits with another reason: $(field needs .status.containerStatuses[0].state.waiting)"
     kubectl create configmap words --from-literal=word=found
     wait_for_phase needs Succeeded
-    assert_eq "the config map's word" "foundfound" "$(kubectl logs needs)"
+    assert_eq "the value from the config map" "foundfound" "$(kubectl logs needs)"
 
-    # The first restart comes at once, the next after a while, and is counted when it comes; the log before is kept.
+    # The first restart happens at once, the second after a backoff. A restart is counted when it happens. The previous log is kept.
     pod crash Always 'echo run | tee -a /v/runs; exit 1' '  volumes: [{name: v, emptyDir: {}}]' '    volumeMounts: [{name: v, mountPath: /v}]'
-    # On a slow machine it may have run once more before we look, so its status is the same before and after its runs are counted.
+    # On a slow machine the pod may restart while the test counts its runs. So the count is only valid if the status is the same before and
+    # after.
     counted() { field crash '.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].state.waiting.reason'; }
     restarts_and_runs() {
         local before
@@ -63,13 +64,13 @@ check() {
     }
     local restarts runs
     wait_until "the pod to wait for its next run" restarts_and_runs
-    [ "$restarts" -ge 1 ] || fail "a pod that has crashed once waits: $restarts restarts"
+    [ "$restarts" -ge 1 ] || fail "the first restart was delayed: CrashLoopBackOff with $restarts restarts"
     assert_eq "runs of a pod that waits for the next one, with $restarts restarts" $((restarts + 1)) "$runs"
-    assert_eq "the log before" run "$(kubectl logs crash --previous)"
+    assert_eq "the previous log" run "$(kubectl logs crash --previous)"
     assert_eq "the last exit code" 1 "$(field crash .status.containerStatuses[0].lastState.terminated.exitCode)"
-    wait_until "the event" told crash "Back-off restarting failed container"
+    wait_until "the event of a backoff" told crash "Back-off restarting failed container"
 
-    # A claim's data outlives pods, and goes with the claim.
+    # The data of a PersistentVolumeClaim outlives pods, and is deleted with the claim.
     kubectl apply -f - <<'YAML'
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -83,13 +84,13 @@ YAML
     kubectl delete pod writes
     pod reads Never 'cat /data/file' "$claim" "$mount"
     wait_for_phase reads Succeeded
-    assert_eq "what a claim keeps" kept "$(kubectl logs reads)"
+    assert_eq "the data in the claim" kept "$(kubectl logs reads)"
     kubectl delete pod reads
     kubectl delete pvc data
     data_is_gone() { [ ! -e "$TRAINYARD_STATE/volumes/default/data" ]; }
     wait_until "the claim's data to be deleted" data_is_gone
 
-    # Init containers, in order, before the rest; the machine's network for who asks.
+    # Init containers run in order, before the main container. A pod with hostNetwork uses the machine's network.
     pod inits Never 'cat /v/order; readlink /proc/self/ns/net' \
         '  hostNetwork: true
   volumes: [{name: v, emptyDir: {}}]
@@ -100,29 +101,30 @@ YAML
     wait_for_phase inits Succeeded
     assert_eq "init containers, the machine's network" "$(printf 'one\ntwo\n' && readlink /proc/self/ns/net)" "$(kubectl logs inits)"
 
-    # Another image is not taken over by a pod that runs, which is said, and its status names the one that runs.
+    # A new image in the spec of a running pod has no effect. An event says so, and the status names the running image.
     as_user "$TRAINYARD" image add example/first -- /bin/sh -c 'echo first; exec sleep 100000'
     kubectl run changing --image=example/first --restart=Never
     wait_for_phase changing Running
     kubectl set image pod/changing changing=example/second
     wait_until "the event of a changed image" told changing "example/second is not taken over by a pod that has started; delete the pod and create it again"
-    assert_eq "the image of its status" example/first "$(field changing .status.containerStatuses[0].image)"
+    assert_eq "the image in the pod's status" example/first "$(field changing .status.containerStatuses[0].image)"
     kubectl delete pod changing
     kubectl run changing --image=example/nowhere --restart=Never
-    wait_until "an image that is not known" waits_for changing ErrImageNeverPull
+    wait_until "the unknown image to be rejected" waits_for changing ErrImageNeverPull
     kubectl set image pod/changing changing=example/first
     wait_for_phase changing Running
     kubectl delete pod changing
 
-    # Deleting waits for the grace period, no longer.
+    # A deletion waits for the grace period, but not longer.
     pod stubborn Always 'trap "" TERM; echo up; while :; do sleep 0.1; done'
     wait_for_phase stubborn Running
     kubectl delete pod stubborn --wait=true
-    is_gone pod stubborn || fail "a deleted pod is still there"
+    is_gone pod stubborn || fail "a deleted pod still exists"
 
-    # A supervisor that comes up late, after the pod was deleted, is told to end. Here a process with its lock stands for it.
+    # A supervisor that starts late, after its pod was deleted, is terminated. In this test a Python process that holds the pod's lock plays
+    # the supervisor.
     pod late Never true '  volumes: [{name: c, configMap: {name: missing}}]' '    volumeMounts: [{name: c, mountPath: /c}]'
-    wait_until "a pod that cannot start yet" told late 'configmap "missing" not found'
+    wait_until "the event of a pod that cannot start yet" told late 'configmap "missing" not found'
     as_user python3 -c 'import fcntl, signal, sys
 file = open(sys.argv[1], "w")
 fcntl.lockf(file, fcntl.LOCK_EX)
@@ -134,9 +136,9 @@ signal.pause()' "$TRAINYARD_STATE/pods/$(uid_of late)/lock" >"$SCRATCH/holder" &
     wait_until "the lock to be held" holds
     kubectl delete pod late
     holder_ended() { ! kill -0 "$holder" 2>/dev/null; }
-    wait_until "the process that stands for a supervisor to be told to end" holder_ended
+    wait_until "the process that plays the supervisor to be terminated" holder_ended
 
-    # down and up: what ran goes on by its policy, what had ended stays as it was.
+    # After `down` and `up`, pods that ran before run again, and finished pods stay as they were.
     pod lasting OnFailure 'echo up; exec sleep 100000'
     wait_for_phase lasting Running
     as_user "$TRAINYARD" down
@@ -144,14 +146,14 @@ signal.pause()' "$TRAINYARD_STATE/pods/$(uid_of late)/lock" >"$SCRATCH/holder" &
     wait_until "the pod to run again" restarted lasting 1
     wait_for_phase lasting Running
     assert_eq "an ended pod after down and up" Succeeded "$(field needs .status.phase)"
-    assert_eq "its log after down and up" "foundfound" "$(kubectl logs needs)"
+    assert_eq "log of an ended pod after down and up" "foundfound" "$(kubectl logs needs)"
 
-    # Deleted while nobody watched: nothing of it stays.
+    # After a pod is deleted, its directory is deleted too.
     local uid
     uid=$(field lasting .metadata.uid)
     kubectl delete pod lasting
     directory_is_gone() { [ ! -e "$TRAINYARD_STATE/pods/$uid" ]; }
-    wait_until "the pod's directory to go" directory_is_gone
+    wait_until "the pod's directory to be deleted" directory_is_gone
     cluster_wipe
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What each node offers is what `up --cpus N --memory SIZE` says: more than the machine has is allowed and said, pods that ask for it run,
-# and it stays through a crash of the server and the next `up`.
+# `up --cpus N --memory SIZE` sets the capacity of each node. More than the machine has is allowed: `up` prints a note, and pods that
+# request it run. The capacity survives a crash of the server and the next `up`.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -9,7 +9,7 @@ offers() { # NODE
 }
 node_offers() { [ "$(offers "$1")" = "$2" ]; }
 
-echo "amounts that are none"
+echo "invalid amounts"
 for option in "--cpus many" "--cpus -1" "--memory 8" "--memory 8GB"; do
     # shellcheck disable=SC2086 # two words
     if "$TRAINYARD" up $option 2>"$SCRATCH/err"; then fail "up $option was accepted"; fi
@@ -40,16 +40,16 @@ wait_for_phase large Running
 is_overcommitted() { kubectl describe pod large | finds "OverCommitted.*ask for 4k of cpu, and it has $(getconf _NPROCESSORS_ONLN)"; }
 wait_until "the event that the machine has less" is_overcommitted
 logs_are() { [ "$(kubectl logs large)" = 4001 ]; }
-wait_until "the pod to see what its node offers" logs_are
+wait_until "the pod to see the capacity of its node" logs_are
 
-echo "through a crash of the server"
+echo "after a crash of the server"
 pid=$(server_pid)
 kill -9 "$pid"
 is_new() { kubectl get --raw /readyz && [ "$(server_pid)" != "$pid" ]; }
 wait_until "the next server" is_new
 assert_eq "node-1" "4000500m 3Pi 4000500m 3Pi" "$(offers node-1)"
 
-echo "and the next up"
+echo "after the next up"
 "$TRAINYARD" down
 cluster_up --memory 1Gi
 wait_until "the new size" node_offers node-2 "4000500m 1Gi 4000500m 1Gi"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The operator as a process of its own against an API that has none: two of them with leader election, one killed and one
-# asked to end in the middle of a job, what they say over HTTP, and what they say about wrong options and servers.
+# The operator as a separate process, with an API server that has no operator inside: two operators with leader election, one killed and one
+# terminated during a job; their HTTP endpoints; their messages about wrong options, servers and credentials.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -11,13 +11,13 @@ stop_operators() {
 }
 clean_up() { stop_operators; }
 
-# start_operator NAME [OPTION…]: its process is OPERATOR_PID, its address is in $SCRATCH/NAME.url
+# start_operator NAME [OPTION…]: sets OPERATOR_PID and writes the URL of the operator to $SCRATCH/NAME.url
 start_operator() {
     local name=$1 port
     shift
     port=$(fresh_ports 1)
     echo "http://127.0.0.1:$port" >"$SCRATCH/$name.url"
-    # One dash and an equals sign, as deployments of programs in Go are written.
+    # Options with one dash and an equals sign, as deployments of Go programs write them.
     POD_NAME=$name "$TRAINYARD" operator -kubeconfig="$KUBECONFIG" -metrics-bind-address="127.0.0.1:$port" \
         --health-probe-bind-address "127.0.0.1:$port" "$@" 2>>"$SCRATCH/$name.log" &
     OPERATOR_PID=$!
@@ -34,11 +34,11 @@ refuse() { # EXIT-CODE SENTENCE OPTION…
     shift 2
     said=$("$TRAINYARD" operator "$@" 2>&1) || code=$?
     assert_eq "exit code of: operator $*" "$expected" "$code"
-    assert_contains "what 'operator $*' says" "$sentence" "$said"
+    assert_contains "the output of 'operator $*'" "$sentence" "$said"
 }
 
 mkdir "$SCRATCH/go"
-job() { # NAME: ends when $SCRATCH/go/NAME is there
+job() { # NAME: creates a job that ends when $SCRATCH/go/NAME exists
     kubectl apply -f - <<YAML
 apiVersion: kubeflow.org/v1
 kind: TFJob
@@ -83,7 +83,7 @@ server: here
 contexts: [{name: c, context: {cluster: c}}]
 current-context: c
 YAML
-# Every option of Kubeflow's training operator 1.9 with the value it has there: done, or answered with a sentence.
+# Every option of Kubeflow's training operator 1.9, with its default there, has the same effect here or leads to a message.
 understood=(--leader-elect=false --leader-election-id=1ca428e5.training-operator.kubeflow.org --controller-threads=1 --kube-api-qps=20
     --kube-api-burst=30 --gang-scheduler-name= --namespace= --enable-scheme=TFJob --enable-scheme=mpijob -zap-log-level=info)
 without_effect=(webhook-server-port=9443 webhook-service-name=training-operator webhook-secret-name=training-operator-webhook-cert
@@ -91,9 +91,9 @@ without_effect=(webhook-server-port=9443 webhook-service-name=training-operator 
     pytorch-init-container-max-tries=100 mpi-kubectl-delivery-image=mpi zap-devel=true zap-encoder=json zap-stacktrace-level=error
     zap-time-encoding=rfc3339)
 start_operator nobody -kubeconfig="$SCRATCH/nobody" "${understood[@]}" "${without_effect[@]/#/--}"
-wait_until "it to say what it waits for" log_says nobody "waits for the API server http://127.0.0.1:"
+wait_until "the operator to log that it waits for the API server" log_says nobody "waits for the API server http://127.0.0.1:"
 for option in "${without_effect[@]%%=*}"; do
-    log_says nobody "$option has no effect here: " || fail "nothing is said about --$option"
+    log_says nobody "$option has no effect here: " || fail "no message about --$option"
 done
 help=$("$TRAINYARD" operator --help)
 for option in "${understood[@]}" "${without_effect[@]}" metrics-bind-address health-probe-bind-address kubeconfig; do
@@ -103,18 +103,18 @@ for option in "${understood[@]}" "${without_effect[@]}" metrics-bind-address hea
 done
 for family in leader-elect leader-election-id controller-threads kube-api-qps kube-api-burst gang-scheduler-name namespace enable-scheme \
     zap-log-level webhook- pytorch-init-container- mpi-kubectl-delivery-image zap- metrics-bind-address health-probe-bind-address; do
-    grep -qF -- "\`--$family" "$ROOT/docs/operator.md" || fail "docs/operator.md says nothing of --$family"
+    grep -qF -- "\`--$family" "$ROOT/docs/operator.md" || fail "docs/operator.md does not mention --$family"
 done
-log_says nobody "does not run that kind" || fail "nothing about MPIJobs"
-is_ready nobody && fail "ready without a server"
+log_says nobody "does not run that kind" || fail "no message about MPIJobs"
+is_ready nobody && fail "the operator is ready without an API server"
 assert_eq "healthz" ok "$(ask nobody /healthz)"
 assert_contains "readyz" "waits for the API server" "$(ask nobody /readyz)"
 kill "$OPERATOR_PID"
-wait "$OPERATOR_PID" || fail "it does not end with 0 when it is asked to"
+wait "$OPERATOR_PID" || fail "the operator does not exit with 0 after SIGTERM"
 
-# ---- A client certificate that has run out, and is renewed under it
+# ---- A client certificate that has expired and is renewed while the operator runs
 
-certificate() { # NAME [OPTION…]: NAME.pem and NAME-key.pem, of the authority or of itself
+certificate() { # NAME [OPTION…]: makes NAME.pem and NAME-key.pem, self-signed unless the options name a CA
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -addext "subjectAltName=IP:127.0.0.1" \
         -keyout "$SCRATCH/$1-key.pem" -out "$SCRATCH/$1.pem" "${@:2}" 2>"$SCRATCH/openssl.log" || fail "$(cat "$SCRATCH/openssl.log")"
 }
@@ -152,7 +152,7 @@ PYTHON
 python3 "$SCRATCH/server.py" "$SCRATCH" &
 strict=$!
 OPERATORS+=("$strict")
-wait_until "a server that wants certificates" test -s "$SCRATCH/server.port"
+wait_until "the server that requires client certificates" test -s "$SCRATCH/server.port"
 cat >"$SCRATCH/certified" <<YAML
 apiVersion: v1
 kind: Config
@@ -161,33 +161,33 @@ users: [{name: u, user: {client-certificate: shown.pem, client-key: shown-key.pe
 contexts: [{name: c, context: {cluster: c, user: u}}]
 current-context: c
 YAML
-renew() { # NAME: the certificate first, its key a moment later
+renew() { # NAME: replaces the certificate first, and its key a moment later
     cp "$SCRATCH/$1.pem" "$SCRATCH/next.pem" && mv "$SCRATCH/next.pem" "$SCRATCH/shown.pem"
     cp "$SCRATCH/$1-key.pem" "$SCRATCH/next.pem" && mv "$SCRATCH/next.pem" "$SCRATCH/shown-key.pem"
 }
 renew old
 start_operator certified -kubeconfig="$SCRATCH/certified"
-wait_until "it to say what is wrong" log_says certified "the client certificate '$SCRATCH/shown.pem', which the kubeconfig"
+wait_until "the log of the rejected certificate" log_says certified "the client certificate '$SCRATCH/shown.pem', which the kubeconfig"
 renew renewed
-wait_until "the new certificate to be shown" log_says certified "answers, version v1.99"
+wait_until "the operator to use the new certificate" log_says certified "answers, version v1.99"
 kill "$OPERATOR_PID" "$strict"
-wait "$OPERATOR_PID" || fail "it does not end with 0 when it is asked to"
+wait "$OPERATOR_PID" || fail "the operator does not exit with 0 after SIGTERM"
 
-# ---- Two, of which one leads
+# ---- Two operators, one of which leads
 
 as_user "$TRAINYARD" up --port 0 --no-operator >"$SCRATCH/up.log"
 CLUSTER_UP=yes
 
-# A token that the server does not know: where it stands, and what to do.
+# With a token that the server rejects, the operator logs the file that contains it and what to do.
 sed 's/token: .*/token: expired/' "$KUBECONFIG" >"$SCRATCH/expired"
 start_operator expired -kubeconfig="$SCRATCH/expired"
-wait_until "it to say what is wrong" log_says expired "does not know us (401 Unauthorized): the token of the context 'trainyard' in the kubeconfig \
+wait_until "the log of the rejected token" log_says expired "does not know us (401 Unauthorized): the token of the context 'trainyard' in the kubeconfig \
 '$SCRATCH/expired' is wrong or has expired: put a valid one there and start again"
 assert_contains "readyz" "'$SCRATCH/expired'" "$(ask expired /readyz)"
 kill "$OPERATOR_PID"
 wait "$OPERATOR_PID"
 
-# A credential plugin: run at the start, and again once the server does not take what it gave.
+# A credential plugin runs at the start, and again when the server rejects its credential.
 token=$(sed -n 's/.*token: *//p' "$KUBECONFIG")
 cat >"$SCRATCH/login" <<'SH'
 #!/bin/sh
@@ -200,11 +200,11 @@ sed 's,token: .*,exec: {apiVersion: client.authentication.k8s.io/v1\, command: .
 refuse 1 "credential plugin '$SCRATCH/./login' ended with exit code 4: nobody is logged in; ask your cloud" --kubeconfig "$SCRATCH/plugin"
 echo expired >"$SCRATCH/session"
 start_operator plugin -kubeconfig="$SCRATCH/plugin"
-wait_until "it to say what is wrong" log_says plugin "the server does not take what the credential plugin '$SCRATCH/./login'"
+wait_until "the log of the rejected credential" log_says plugin "the server does not take what the credential plugin '$SCRATCH/./login'"
 : >"$SCRATCH/session"
-wait_until "it to say that the plugin fails" log_says plugin "nobody is logged in; ask your cloud; it is asked again"
+wait_until "the operator to log that the plugin fails" log_says plugin "nobody is logged in; ask your cloud; it is asked again"
 echo "$token" >"$SCRATCH/session"
-wait_until "the new credential to be shown" log_says plugin "answers, version"
+wait_until "the operator to use the new credential" log_says plugin "answers, version"
 kill "$OPERATOR_PID"
 wait "$OPERATOR_PID"
 
@@ -215,26 +215,26 @@ wait_until "the first to lead" leads one
 start_operator two --leader-elect=true --leader-election-namespace=default
 two=$OPERATOR_PID
 wait_until "the second to stand by" is_ready two
-wait_until "the second to know who leads" log_says two "standing by: one_"
+wait_until "the second to log the leader" log_says two "standing by: one_"
 leads two && fail "both lead"
 wait_until "the first to be ready" is_ready one
-wait_until "its pods to run" pod_phase_is first-worker-1 Running
+wait_until "the pods of the first job to run" pod_phase_is first-worker-1 Running
 touch "$SCRATCH/go/first"
 wait_for_tfjob first Succeeded
 labels='{job_namespace="default",framework="tensorflow"}'
 assert_eq "jobs created" 1 "$(metric one "training_operator_jobs_created_total$labels")"
-# Counted when the server has answered, which is after others can see it.
+# The operator counts a success when the server has answered its update. Other clients can see the update earlier.
 counts_success() { [ "$(metric "$1" "training_operator_jobs_successful_total$labels")" = 1 ]; }
 wait_until "the success to be counted" counts_success one
-assert_eq "jobs of the one that stands by" "" "$(metric two "training_operator_jobs_created_total$labels")"
+assert_eq "jobs created according to the standby operator" "" "$(metric two "training_operator_jobs_created_total$labels")"
 assert_eq "pods watched" 2 "$(metric one 'trainyard_watched_objects{controller="tfjob-controller",resource="pods"}')"
 [ "$(metric one 'rest_client_requests_total{code="201",method="POST"}')" -ge 4 ] || fail "no POST was counted"
-grep -q '^{"time":.*"subject":"operator","message":"is the leader' "$SCRATCH/one.log" || fail "its log is no JSON"
+grep -q '^{"time":.*"subject":"operator","message":"is the leader' "$SCRATCH/one.log" || fail "the operator's log is not JSON"
 
 # ---- The leader is killed in the middle of a job
 
 job second
-wait_until "its pods to run" pod_phase_is second-worker-1 Running
+wait_until "the pods of the second job to run" pod_phase_is second-worker-1 Running
 uid=$(uid_of second-worker-1)
 kill -9 "$one"
 wait "$one" 2>/dev/null || true
@@ -242,20 +242,20 @@ touch "$SCRATCH/go/second"
 wait_until "the second to lead" leads two
 wait_for_tfjob second Succeeded
 assert_eq "the pod is the same" "$uid" "$(uid_of second-worker-1)"
-# What was created under the first is not created again under the second, and neither did the first job succeed again.
+# The second operator does not count the creation of jobs that the first one saw, nor the success of the first job.
 assert_eq "jobs created under the second" "" "$(metric two "training_operator_jobs_created_total$labels")"
 wait_until "the success to be counted under the second" counts_success two
 
-# ---- Asked to end, it hands over at once
+# ---- An operator that gets SIGTERM releases the lease at once
 
 start_operator three --leader-elect --leader-election-namespace=default
 wait_until "the third to stand by" log_says three "standing by: two_"
 job third
-wait_until "its pods to run" pod_phase_is third-worker-1 Running
+wait_until "the pods of the third job to run" pod_phase_is third-worker-1 Running
 kill "$two"
 wait "$two" || fail "the second ended with $?"
-log_says two "shut down" || fail "it did not end in good order"
-# Given away, not run out: the third took over from nobody, or has it already.
+log_says two "shut down" || fail "the second did not log 'shut down'"
+# The second has released the lease: it has no holder, or the third has it already. It did not have to expire.
 holder=$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')
 case $holder in '' | three_*) ;; *) fail "the lease is held by '$holder'" ;; esac
 wait_until "the third to lead" leads three
@@ -265,10 +265,10 @@ kubectl delete tfjob first --wait=false
 deleted() { [ "$(metric three "training_operator_jobs_deleted_total$labels")" = 1 ]; }
 wait_until "the deletion to be counted" deleted
 
-# ---- Small
+# ---- Memory and man page
 
 rss=$(metric three process_resident_memory_bytes)
 echo "resident memory of the operator: $((${rss%.*} / 1024)) KiB"
 
-[ "$("$TRAINYARD" help --man | grep -c 'leader\\-election\\-id')" -ge 1 ] || fail "the man page does not know the options"
+[ "$("$TRAINYARD" help --man | grep -c 'leader\\-election\\-id')" -ge 1 ] || fail "the man page lacks the options of the operator"
 echo "the operator: leads, stands by, takes over, hands over"

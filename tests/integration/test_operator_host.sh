@@ -1,7 +1,7 @@
 #!/bin/bash
-# The operator as a process of its own, with jobs on the machine's network: two ports for two jobs of two replicas each, and a
-# pod's progress read at its address.
-# Alone: ports that must be free one behind the other.
+# The operator as a separate process, with jobs that use hostNetwork: it has only two ports for two jobs of two replicas each, so the second
+# job waits. The operator reads a pod's progress at the pod's address.
+# Alone: needs three consecutive free ports.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training.sh
@@ -10,7 +10,7 @@
 OPERATOR_PID=
 clean_up() { [ -z "$OPERATOR_PID" ] || kill -9 "$OPERATOR_PID" 2>/dev/null || true; }
 
-free_ports() { # COUNT: the first of so many that nobody listens on now
+free_ports() { # COUNT: prints the first of COUNT consecutive ports that are free now
     python3 - "$1" <<'PYTHON'
 import socket, sys
 
@@ -76,13 +76,13 @@ OPERATOR_PID=$!
 job one $((first + 2))
 wait_until "the ports of the first job" has_ports one "$range"
 wait_for_phase one-worker-0 Running
-wait_until "its progress" progress_is one "step 7/9, waiting for one"
+wait_until "the progress of the first job" progress_is one "step 7/9, waiting for one"
 
 job two $((first + 2))
-wait_until "the second to say what it waits for" was_told two "2 replicas with hostNetwork wait for ports of their own"
-assert_eq "its pods" "" "$(pods_of two)"
-assert_eq "its ports" "" "$(host_ports_of two)"
+wait_until "the event that the second job waits for ports" was_told two "2 replicas with hostNetwork wait for ports of their own"
+assert_eq "pods of the second job" "" "$(pods_of two)"
+assert_eq "ports of the second job" "" "$(host_ports_of two)"
 kubectl delete tfjob one
 wait_until "the second to get the ports" has_ports two "$range"
 wait_for_phase two-worker-0 Running
-wait_until "its progress" progress_is two "step 7/9, waiting for two"
+wait_until "the progress of the second job" progress_is two "step 7/9, waiting for two"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# What the pods of one job share on a machine: memory passes from one to the other through /run/trainyard/peers, whatever node
-# and whatever user they run as; pods of another job do not see it, and it goes with the last pod, also where the server was
-# killed meanwhile. As root and as an ordinary user.
+# The pods of one job on a machine share the directory /run/trainyard/peers: they pass each other descriptors of shared memory through it,
+# on any node and as any user. Pods of other jobs do not see it. It is deleted with the last pod of the job, even if the server was killed
+# meanwhile. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts it again itself
 
-# One passes memory, the other writes into it: shared memory of 64 MiB between two pods.
+# One pod passes 64 MiB of shared memory to the other, which writes into it.
 cat >"$SCRATCH/pass.py" <<'PYTHON'
 import mmap, os, socket, sys
 PLACE, SIZE = "/run/trainyard/peers/test.sock", 64 << 20
@@ -25,7 +25,7 @@ if sys.argv[1] == "give":
     assert peer.recv(1) == b"y"
     print("user", os.getuid(), "reads", view[SIZE // 2 : SIZE // 2 + 5].decode(), view[-5:].decode(), flush=True)
 else:
-    while not os.path.exists(PLACE): # nothing can be waited for in a directory that may not be there
+    while not os.path.exists(PLACE): # poll: the directory may not exist yet, so inotify cannot watch it
         os.sched_yield()
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(PLACE)
@@ -36,7 +36,7 @@ else:
     view[-5:] = b"taken"
     peer.send(b"y")
 PYTHON
-# What a pod of another job, or of none, finds of it: nothing there, and no other way to it.
+# Run in a pod of another job: it must find nothing in its own directory, and the first job's socket nowhere.
 # shellcheck disable=SC2016 # the pod's shell expands it
 LOOK='ls -A /run/trainyard/peers 2>&1; find / -name test.sock -not -path "/proc/*" 2>/dev/null; echo looked; touch /run/trainyard/peers/mine'
 
@@ -56,7 +56,7 @@ job() { # NAME <REPLICAS
     cat
 }
 directory_of() { echo "$TRAINYARD_STATE/peers/default.$(kubectl get tfjob "$1" -o jsonpath='{.metadata.uid}')"; }
-# The memory files that a pod's trainer maps, by their numbers.
+# Print the inode numbers of the memfds that a pod's trainer maps.
 memory_of() {
     local pids
     pids=$(pod_processes "$1" trainer)
@@ -72,27 +72,27 @@ check() {
         job pair | kubectl apply -f -
     wait_for_phase pair-worker-0 Succeeded
     wait_for_tfjob pair Succeeded
-    assert_eq "what the first pod reads" "user 1000 reads taken taken" "$(kubectl logs pair-chief-0)"
-    assert_eq "what the second pod reads" "user 2000 reads given" "$(kubectl logs pair-worker-0)"
-    assert_eq "nodes of the two" "node-1 node-2" \
+    assert_eq "the output of the first pod" "user 1000 reads taken taken" "$(kubectl logs pair-chief-0)"
+    assert_eq "the output of the second pod" "user 2000 reads given" "$(kubectl logs pair-worker-0)"
+    assert_eq "the nodes of the two pods" "node-1 node-2" \
         "$(kubectl get pods -l training.kubeflow.org/job-name=pair -o jsonpath='{.items[*].spec.nodeName}' | tr ' ' '\n' | sort | paste -sd ' ')"
     local pair stranger
     pair=$(directory_of pair)
     [ -S "$pair/test.sock" ] || fail "the job's directory is not at $pair"
 
-    # Another job of the same name and labels has its own; a pod without a job has none, whatever its labels say.
+    # Another job has its own directory. A pod without a job has none, even if its labels name a job.
     replicas Worker 1000 "[sh, -c, '$LOOK']" | job stranger | kubectl apply -f -
     wait_for_tfjob stranger Succeeded
-    assert_eq "what a stranger sees" looked "$(kubectl logs stranger-worker-0)"
+    assert_eq "the output of a pod of another job" looked "$(kubectl logs stranger-worker-0)"
     stranger=$(directory_of stranger)
     [ -e "$stranger/mine" ] || fail "the other job has no directory of its own at $stranger"
-    [ ! -e "$pair/mine" ] || fail "a stranger wrote into the directory of a job"
+    [ ! -e "$pair/mine" ] || fail "a pod of another job wrote into the job's directory"
     kubectl run loner --image=trainyard/tools --restart=Never --labels=training.kubeflow.org/job-name=pair \
         --command -- sh -c 'ls /run/trainyard; echo looked'
     wait_for_phase loner Succeeded
-    assert_eq "what a pod without a job sees" "bin looked" "$(kubectl logs loner | paste -sd ' ')"
+    assert_eq "the output of a pod without a job" "bin looked" "$(kubectl logs loner | paste -sd ' ')"
 
-    # The trainer finds it: two workers have memory in common.
+    # The trainer uses the directory: two workers share memory.
     kubectl apply -f - <<'YAML'
 apiVersion: kubeflow.org/v1
 kind: TFJob
@@ -114,22 +114,22 @@ YAML
     [ -n "$(memory_of trains-worker-1 | comm -12 - "$SCRATCH/memory")" ] || fail "two workers of one job have no memory in common"
     kubectl delete tfjob trains
 
-    # It goes with the last pod, not with the first.
+    # The directory is deleted with the last pod, not with the first.
     kubectl delete pod pair-worker-0
-    [ -e "$pair" ] || fail "the directory went with the first pod"
+    [ -e "$pair" ] || fail "the directory was deleted with the first pod"
     kubectl delete tfjob stranger
-    wait_until "a deleted job's directory to go" is_removed "$stranger"
+    wait_until "a deleted job's directory to be deleted" is_removed "$stranger"
 
-    # A server that is killed knows again what is in use, and removes what was left over.
+    # After a kill, the next server keeps the directories in use and deletes orphaned ones.
     local left=$TRAINYARD_STATE/peers/default.00000000-0000-4000-8000-000000000000
     as_user mkdir -p "$left/deep"
     kill -9 "$(server_pid)"
     cluster_up --nodes 2
-    wait_until "what was left over to go" is_removed "$left"
-    [ -e "$pair/test.sock" ] || fail "the restarted server removed what a pod still has"
+    wait_until "the orphaned directory to be deleted" is_removed "$left"
+    [ -e "$pair/test.sock" ] || fail "the restarted server deleted a directory that a pod still uses"
     kubectl delete tfjob pair
-    wait_until "the directory to go with the last pod" is_removed "$pair"
-    assert_eq "what is left" "" "$(ls -A "$TRAINYARD_STATE/peers")"
+    wait_until "the directory to be deleted with the last pod" is_removed "$pair"
+    assert_eq "directories that are left" "" "$(ls -A "$TRAINYARD_STATE/peers")"
     cluster_wipe
 }
 

@@ -1,16 +1,17 @@
 #!/bin/bash
-# Pods without namespaces: on a machine that forbids them, and with --plain. Nothing of a pod may outlive it, whoever is killed.
-# Alone: the kernel's number of user namespaces.
+# Pods run without namespaces on a machine that forbids them, and with --plain. No process of a pod outlives the pod, whichever process is
+# killed.
+# Alone: limits the kernel's number of user namespaces.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts it again itself
 
-# Processes whose environment names a pod of this state.
+# Print the number of processes whose environment names a pod of this state directory.
 marked() { grep -laz "^TRAINYARD_POD=$TRAINYARD_STATE/" /proc/[0-9]*/environ 2>/dev/null | wc -l; }
 has_ended() { ! is_alive "$1"; }
 nothing_runs() { ! pgrep -f "$1" >/dev/null; }
 runs() { pgrep -f "$1" >/dev/null; }
-strays_run() { [ "$(pgrep -cf "^stray-$1")" = 2 ]; } # TAG: both, and not only the shell that has their names in its words
+strays_run() { [ "$(pgrep -cf "^stray-$1")" = 2 ]; } # TAG: both strays run; the shell that has their name in its arguments does not count
 parent_of() { ps -o ppid= -p "$1" | tr -d ' '; }
 event_says() { kubectl get events -o jsonpath="{.items[?(@.involvedObject.name==\"$1\")].message}" | finds -F -- "$2"; }
 restarts_are() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].restartCount}')" = "$2" ]; }
@@ -32,7 +33,8 @@ spec:
 YAML
 }
 
-# The double fork and the cleared environment leave no trace of where a process came from, but for its parents.
+# Starts two processes that are hard to find when the pod ends: one by a double fork, one with an empty environment. Only their ancestors
+# show to which pod they belong.
 # shellcheck disable=SC2016 # life() and kills() put the tag in
 STRAYS='(setsid bash -c "exec -a stray-$TAG sleep 1000" &); env -i setsid bash -c "exec -a stray-$TAG sleep 1000" & '
 
@@ -43,8 +45,8 @@ life() { # TAG
     wait_for_log "$1-code" said
     wait_until "the strays to run" strays_run "$1"
     pod "$1-second" Never "exit 0" "$port"
-    wait_until "the taken port to be told" event_says "$1-second" "didn't have free ports for the requested pod ports"
-    assert_eq "the address" 127.0.0.1 "$(kubectl get pod "$1-code" -o jsonpath='{.status.podIP}')"
+    wait_until "the event that the port is taken" event_says "$1-second" "didn't have free ports for the requested pod ports"
+    assert_eq "the pod IP" 127.0.0.1 "$(kubectl get pod "$1-code" -o jsonpath='{.status.podIP}')"
     # shellcheck disable=SC2016 # the variable is the pod's
     assert_contains "exec" "$1-code" "$(kubectl exec "$1-code" -- sh -c 'echo $HOSTNAME')"
     as_user touch "$SCRATCH/$1-go"
@@ -57,10 +59,10 @@ life() { # TAG
     wait_for_phase "$1-restart" Succeeded
     restarts_are "$1-restart" 1 || fail "the failed container was not restarted once"
 
-    # Its account's rights, by the kubeconfig it is given.
+    # kubectl in the pod has the rights of the pod's service account.
     pod "$1-token" Never "$KUBECTL get pods 2>&1; true"
     wait_for_phase "$1-token" Succeeded
-    assert_contains "what the pod may not" 'User "system:serviceaccount:default:default" cannot list' "$(kubectl logs "$1-token")"
+    assert_contains "a forbidden request of the pod" 'User "system:serviceaccount:default:default" cannot list' "$(kubectl logs "$1-token")"
 }
 
 kills() { # TAG
@@ -85,10 +87,11 @@ kills() { # TAG
     running=$(pgrep -f "^main-$1")
     cluster_up "${@:2}"
     assert_eq "the pod that outlived the server" "$running" "$(pgrep -f "^main-$1")"
-    # Everybody who could end them at once: the mark is what finds the rest.
+    # Server and supervisor are killed at the same time, so neither can end the pod's processes. `down` finds those by the mark in their
+    # environment.
     kill -9 "$(server_pid)" "$(parent_of "$(parent_of "$running")")"
     cluster_wipe
-    nothing_runs "stray-$1|main-$1" || fail "something is left after down --wipe"
+    nothing_runs "stray-$1|main-$1" || fail "a process is left after down --wipe"
     assert_eq "marked processes" 0 "$(marked)"
 }
 
@@ -101,7 +104,7 @@ spec:
   containers: [{name: main, image: none, command: [sleep, "1"], volumeMounts: [{name: data, mountPath: /data}]}]
   volumes: [{name: data, emptyDir: {}}]
 YAML
-    wait_until "the volume to be refused" event_says volume "volume \"data\": it cannot be mounted at '/data'"
+    wait_until "the volume to be rejected" event_says volume "volume \"data\": it cannot be mounted at '/data'"
     assert_contains "the condition" Plain \
         "$(kubectl get node node-1 -o jsonpath='{.status.conditions[?(@.type=="trainyard.dev/Namespaces")].reason}')"
     assert_contains "status" "plain processes" "$(as_user "$TRAINYARD" status)"
@@ -144,10 +147,10 @@ spec:
 YAML
     wait_for_tfjob two Succeeded
     assert_eq "the last progress" "step 5/5" "$(kubectl get tfjob two -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}')"
-    assert_contains "what a worker heard of the other" gradient "$(kubectl logs two-worker-0)"
+    assert_contains "the data from the other worker" gradient "$(kubectl logs two-worker-0)"
 }
 
-# The real refusal: a user namespace that allows none below it, and no capability.
+# The kernel really forbids namespaces: `up` runs without capabilities in a user namespace that allows no nested one.
 # shellcheck disable=SC2016 # for the inner shell
 FORBIDDEN='echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"'
 if unshare -r true 2>/dev/null; then
@@ -158,10 +161,10 @@ if unshare -r true 2>/dev/null; then
     wait_for_phase forbidden Succeeded
     cluster_wipe
 else
-    echo "skipped: this machine's own refusal of namespaces is all there is to try"
+    echo "skipped: this machine itself forbids user namespaces"
 fi
 
-# Root as Docker's containers have it: its capabilities, and its filter's answer to whoever asks for a namespace.
+# Root as in a Docker container: with Docker's capabilities, and with a seccomp filter that rejects unshare, setns and mount.
 cat >"$SCRATCH/docker_root.py" <<'PY'
 import ctypes, os, struct, sys
 CALLS = {"x86_64": [272, 308, 165], "aarch64": [97, 268, 40]}[os.uname().machine]  # unshare, setns, mount
@@ -183,7 +186,7 @@ if [ "$(id -u)" = 0 ] && python3 "$SCRATCH/docker_root.py" true 2>/dev/null; the
     python3 "$SCRATCH/docker_root.py" "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1 || { cat "$SCRATCH/up.log"; fail "up with Docker's rights"; }
     CLUSTER_UP=yes
     assert_contains "up" "this machine forbids namespaces: unshare(CLONE_NEWUSER): Operation not permitted" "$(cat "$SCRATCH/up.log")"
-    assert_contains "the way out" "docker run --privileged" "$(cat "$SCRATCH/up.log")"
+    assert_contains "the advice" "docker run --privileged" "$(cat "$SCRATCH/up.log")"
     pod docker Never 'id -u; grep CapBnd /proc/self/status'
     wait_for_phase docker Succeeded
     kubectl run other --image=none --restart=Never --overrides='{"spec": {"securityContext": {"runAsUser": 65534}}}' --command -- id -u >/dev/null
@@ -198,7 +201,7 @@ training
 life root
 kills root --plain
 become_ordinary_user
-# In a container parts of /proc are hidden, and the kernel gives an ordinary user no fresh one.
+# In a container parts of /proc are hidden, and the kernel does not allow an ordinary user to mount a new /proc.
 (
     AS_USER=(unshare --mount sh -c 'mount --bind /dev/null /proc/interrupts && exec "$@"' - "${AS_USER[@]}")
     cluster_up
@@ -211,7 +214,7 @@ cluster_up --plain
 life user
 kills user --plain
 
-# From one mode into the other: the pods go along.
+# From one mode to the other: the pods are restarted in the new mode.
 cluster_up
 pod moves Always 'exec -a moves sleep 1000'
 wait_for_phase moves Running

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Pods without namespaces, as users of kubectl meet them: into a pod and out of it, probes and hooks, ports that others have, last
-# words, a pipeline whose step hands on what it wrote, and what each of them uses. As root and as an ordinary user.
+# Pods without namespaces work with kubectl: exec, attach, cp, run and port-forward, probes and hooks, ports that other processes use,
+# termination messages, a workflow with an output parameter, and `kubectl top`. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/limits.sh
@@ -20,7 +20,7 @@ has_forward() { grep -q '^Forwarding from 127' "$SCRATCH/forward.log"; }
 is_listening() { [ -s "$SCRATCH/listens" ]; }
 workflow_is() { [ "$(kubectl get workflow "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 
-# The server of a pod: a page that answers and counts who asks. It says nothing until it is ready for it.
+# A pod with an HTTP server. It becomes ready when the test has created the file `ready`.
 server_pod() { # NAME PORT
     kubectl apply -f - <<YAML >/dev/null
 apiVersion: v1
@@ -48,12 +48,12 @@ probes_and_forward() { # TAG
     as_user mkdir "$SCRATCH/$name"
     port=$(fresh_ports 1)
     server_pod "$name" "$port"
-    wait_until "the hook after the start" test -e "$SCRATCH/$name/hooked"
-    wait_until "the page that is not there to be told" event_says "$name" "Readiness probe failed"
-    ! has_condition "pod/$name" Ready || fail "ready without its page"
+    wait_until "the postStart hook" test -e "$SCRATCH/$name/hooked"
+    wait_until "the event of the failed readiness probe" event_says "$name" "Readiness probe failed"
+    ! has_condition "pod/$name" Ready || fail "the pod is ready although its readiness probe fails"
     echo here | as_user tee "$SCRATCH/$name/ready" >/dev/null
     wait_until "the pod to be ready" has_condition "pod/$name" Ready
-    assert_eq "restarts of a pod that lives" 0 "$(restarts_of "$name")"
+    assert_eq "restarts of a pod whose liveness probe succeeds" 0 "$(restarts_of "$name")"
 
     : >"$SCRATCH/forward.log"
     "${AS_USER[@]}" "$KUBECTL" port-forward "pod/$name" ":$port" >>"$SCRATCH/forward.log" 2>&1 &
@@ -64,12 +64,12 @@ import sys, urllib.request
 print(urllib.request.urlopen("http://127.0.0.1:%s/ready" % sys.argv[1]).read().decode())
 PY
     )
-    assert_contains "through port-forward" here "$said"
+    assert_contains "the answer through port-forward" here "$said"
     kill "$FORWARD_PID"
     wait "$FORWARD_PID" 2>/dev/null || true
     FORWARD_PID=
     kubectl delete pod "$name" --wait >/dev/null
-    [ -e "$SCRATCH/$name/stopped" ] || fail "the hook before the stop did not run"
+    [ -e "$SCRATCH/$name/stopped" ] || fail "the preStop hook did not run"
 
     kubectl apply -f - <<YAML >/dev/null
 apiVersion: v1
@@ -100,17 +100,17 @@ YAML
     head -c 300000 /dev/urandom | as_user tee "$SCRATCH/$1-copy/data" >/dev/null
     kubectl cp "$SCRATCH/$1-copy/data" "$1-box:$SCRATCH/$1-copy/inside"
     kubectl cp "$1-box:$SCRATCH/$1-copy/inside" "$SCRATCH/$1-copy/back" 2>/dev/null
-    cmp "$SCRATCH/$1-copy/data" "$SCRATCH/$1-copy/back" || fail "cp there and back"
+    cmp "$SCRATCH/$1-copy/data" "$SCRATCH/$1-copy/back" || fail "kubectl cp into the pod and back changed the file"
     kubectl exec "$1-box" -- sh -c 'exit 7' 2>/dev/null || code=$?
     assert_eq "the exit code of exec" 7 $code
     said=$(printf 'one\ntwo\n' | kubectl attach -i "$1-box" 2>"$SCRATCH/noise")
     assert_contains "attach" "got two" "$said"
     wait_for_phase "$1-box" Succeeded
-    assert_contains "what was read to the end" over "$(kubectl logs "$1-box")"
+    assert_contains "the log after the end of the input" over "$(kubectl logs "$1-box")"
     # shellcheck disable=SC2016 # the variable is the pod's
     assert_contains "run -i" "got hello" "$(echo hello | kubectl run "$1-once" -i --rm --restart=Never --image=none --command -- \
         sh -c 'read line; echo "got $line"' 2>/dev/null)"
-    # What a program says before kubectl is attached to it only the log has, so it says it until it was seen.
+    # Output from before kubectl is attached is only in the log. So the program repeats its output until the test has seen it.
     script -qfec "$(printf '%q ' "${AS_USER[@]}" "$KUBECTL" run "$1-shell" -it --rm --restart=Never --image=none --command -- \
         sh -c "until [ -e $SCRATCH/$1-seen ]; do tty; sleep 0.1; done")" "$SCRATCH/$1-typed" </dev/null >/dev/null &
     wait_until "run -it: a terminal" grep /dev/pts/ "$SCRATCH/$1-typed"
@@ -118,7 +118,7 @@ YAML
     wait $!
 }
 
-# A listener of the machine that is of no pod.
+# A process outside of all pods listens on the container port of a pod: an event of the pod says so.
 taken_port() { # TAG
     python3 -c '
 import signal, socket, sys
@@ -126,7 +126,7 @@ s = socket.create_server(("127.0.0.1", 0))
 open(sys.argv[1], "w").write(str(s.getsockname()[1]))
 signal.pause()' "$SCRATCH/listens" &
     OTHER_PID=$!
-    wait_until "the stranger to listen" is_listening
+    wait_until "the process outside of the pods to listen" is_listening
     port=$(cat "$SCRATCH/listens")
     kubectl apply -f - <<YAML >/dev/null
 apiVersion: v1
@@ -139,7 +139,7 @@ spec:
 YAML
     wait_for_phase "$1-port" Succeeded
     if [ "${#AS_USER[@]}" = 0 ]; then who="python3 (process $OTHER_PID)"; else who="a program of another user"; fi
-    wait_until "the taken port to be told" event_says "$1-port" "port $port of 127.0.0.1 is taken by $who: its container cannot listen there"
+    wait_until "the event that the port is taken" event_says "$1-port" "port $port of 127.0.0.1 is taken by $who: its container cannot listen there"
     kill "$OTHER_PID"
     wait "$OTHER_PID" 2>/dev/null || true
     OTHER_PID=
@@ -166,13 +166,13 @@ spec:
   - {name: main, image: none, terminationMessagePath: /tmp/words, command: [id, -u]}
 YAML
     wait_for_phase "$1-words" Failed
-    assert_eq "the message" "last words" "$(last_words "$1-words")"
+    assert_eq "the termination message" "last words" "$(last_words "$1-words")"
     if [ "${#AS_USER[@]}" = 0 ]; then
-        wait_until "the root to be refused" event_says "$1-file" "runAsNonRoot and image will run as root"
+        wait_until "the event that runAsNonRoot forbids root" event_says "$1-file" "runAsNonRoot and image will run as root"
     else
         wait_for_phase "$1-file" Succeeded
-        assert_eq "who is no root" 65534 "$(kubectl logs "$1-file")"
-        wait_until "the file to be told" event_says "$1-file" "these have no effect: terminationMessagePath"
+        assert_eq "the user of a pod with runAsNonRoot" 65534 "$(kubectl logs "$1-file")"
+        wait_until "the event that terminationMessagePath has no effect" event_says "$1-file" "these have no effect: terminationMessagePath"
     fi
 }
 
@@ -202,10 +202,11 @@ spec:
     container: {image: none, command: [sh, -c, 'echo "{{inputs.parameters.word}}" >$SCRATCH/$1-heard']}
 YAML
     wait_until "the workflow to succeed" workflow_is "$1-flow" Succeeded
-    assert_eq "what the second step heard of the first" "made by" "$(cat "$SCRATCH/$1-heard")"
+    assert_eq "the parameter that the second step got" "made by" "$(cat "$SCRATCH/$1-heard")"
 }
 
-# What a container used, and what a command beside it did that has ended since. The ordinary user has no group that would count it.
+# `kubectl top` counts the CPU time of a container, and that of a `kubectl exec` command that has ended. An ordinary user has no control
+# group that would count it.
 spends() { # POD
     kubectl exec "$1" -- python3 -c 'sum(range(3000000))'
     shows_use "$KUBECTL" 2 1 "$1"
@@ -215,12 +216,13 @@ used() { # TAG
     pod "$1-idle" Always 'exec sleep 100000' ''
     start_pods
     wait_for_phase "$1-idle" Running
-    wait_until "kubectl top to show the memory of a pod that idles" shows_use "$KUBECTL" 3 0 "$1-idle"
-    wait_until "the time of an ended command to be shown" spends "$1-idle"
+    wait_until "kubectl top to show the memory of an idle pod" shows_use "$KUBECTL" 3 0 "$1-idle"
+    wait_until "kubectl top to show the CPU time of an ended command" spends "$1-idle"
     kubectl delete pod "$1-idle" >/dev/null
 }
 
-# A container with a user of its own, which only root can give, has its account's rights by a file that this user alone can read.
+# A container with runAsUser, which only works if the server runs as root, has the rights of its service account through a kubeconfig that
+# only this user can read.
 other_user() { # NAME
     kubectl apply -f - <<YAML >/dev/null
 apiVersion: v1
@@ -234,16 +236,16 @@ spec:
 YAML
     wait_for_log "$1" "at /run/"
     FILE=$(kubectl logs "$1" | sed -n 's/^at //p')
-    assert_contains "who it is" 65534 "$(kubectl logs "$1" | sed -n 1p)"
-    assert_contains "what it may not" 'User "system:serviceaccount:default:default" cannot list' "$(kubectl logs "$1")"
-    assert_eq "whose the file is" "65534 400" "$(stat -c '%u %a' "$FILE")"
-    ! setpriv --reuid 65533 --clear-groups cat "$FILE" 2>/dev/null || fail "a stranger reads the token of a pod"
+    assert_contains "the user of the container" 65534 "$(kubectl logs "$1" | sed -n 1p)"
+    assert_contains "a forbidden request of the container" 'User "system:serviceaccount:default:default" cannot list' "$(kubectl logs "$1")"
+    assert_eq "owner and mode of the kubeconfig" "65534 400" "$(stat -c '%u %a' "$FILE")"
+    ! setpriv --reuid 65533 --clear-groups cat "$FILE" 2>/dev/null || fail "another user can read the token of a pod"
 }
 is_gone() { [ ! -e "$1" ]; }
 other_users() {
     other_user other
     kubectl delete pod other >/dev/null
-    wait_until "the file of a deleted pod to be gone" is_gone "$FILE"
+    wait_until "the kubeconfig of a deleted pod to be deleted" is_gone "$FILE"
     other_user lasting
 }
 

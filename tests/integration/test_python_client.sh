@@ -1,7 +1,7 @@
 #!/bin/bash
-# Kubernetes' own client for Python, as Debian has it, against trainyard: what its users do every day.
+# Debian's version of the Kubernetes client for Python works with trainyard (python_client.py).
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
 cluster_up
-/usr/bin/python3 "$ROOT/tests/integration/python_client.py" || fail "the client for Python was told something else"
+/usr/bin/python3 "$ROOT/tests/integration/python_client.py" || fail "the client for Python got a wrong answer"

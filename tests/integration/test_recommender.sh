@@ -1,6 +1,6 @@
 #!/bin/bash
-# trainer fit recommender and trainer recommend as programs: alone, as workers and parameter servers by the classic flags, ended
-# by signals and gone on with, and what is said when something is wrong.
+# `trainer fit recommender` and `trainer recommend`: one process alone, workers and parameter servers with the classic flags, runs that are
+# ended by signals and resumed, and error messages.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -14,7 +14,7 @@ awk 'BEGIN {
     }
 }' >ratings.csv
 
-refused() { # CODE WORDS COMMAND…
+refused() { # EXIT-CODE TEXT COMMAND…
     local code=0 said
     said=$("${@:3}" 2>&1) || code=$?
     assert_eq "exit code of '${*:3}'" "$1" "$code"
@@ -30,12 +30,12 @@ for options in "--kind deepfm" "--kind deepfm --label rating" "--kind mlp" "--ki
     "$TRAINER" fit recommender --data ratings.csv --epochs 12 --batch 128 --model_dir=model-$((++number)) $options >alone.log
     learnt alone.log
     "$TRAINER" recommend --model model-$number/recommender.model --data ratings.csv --user 7 --top 3 >top.log
-    assert_eq "lines of advice" 5 "$(wc -l <top.log)"
+    assert_eq "lines of 'recommend'" 5 "$(wc -l <top.log)"
 done
 mv model-$number model
 "$TRAINER" recommend --model model/recommender.model --data . --user 7 --top 3 -o json | jq -e '.items | length == 3' >/dev/null
 
-echo "--- what is wrong is said"
+echo "--- error messages"
 refused 2 "no ratings given: use --data FILE" "$TRAINER" fit recommender
 refused 1 "cannot read 'nowhere.csv'" "$TRAINER" fit recommender --data nowhere.csv
 printf '1,2,3,4\n1,2\n' >bad.csv
@@ -50,9 +50,9 @@ refused 2 "is a recommender, for which there is no page: 'trainer recommend --mo
 refused 1 "user '999' has no ratings in 'ratings.csv'" "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 999
 refused 1 "is not a model or checkpoint file" "$TRAINER" recommend --model ratings.csv --data ratings.csv --user 7
 
-echo "--- alone, broken off by signals and by kill -9, and the same bits in the end"
+echo "--- alone, interrupted by signals and by kill -9: the model is bit-identical in the end"
 run=("$TRAINER" fit recommender --data ratings.csv --batch 128 --checkpoint-every 50 --log plain)
-ENDLESS=1000000 # epochs: the test ends such a run, and never comes too late for it
+ENDLESS=1000000 # epochs: more than a run can do before the test ends it
 mkdir parts
 newest() { find parts -name '*.ckpt' | sort | tail -1; }
 another_than() { [ -n "$(newest)" ] && [ "$(newest)" != "$1" ]; }
@@ -65,7 +65,7 @@ broken_off() { # CODE SIGNAL
     kill -"$2" $pid
     wait $pid || code=$?
     assert_eq "exit code after SIG$2" "$1" "$code"
-    [ ! -e parts/recommender.model ] || fail "a model of a run that was broken off"
+    [ ! -e parts/recommender.model ] || fail "an interrupted run wrote a model"
 }
 resumed() { sed -n 's/^resumed after step //p' "$1"; }
 stopped_after() { sed -n 's/^stopped after step \([0-9]*\); the next run goes on from there/\1/p' part.log; }
@@ -74,18 +74,18 @@ stopped=$(stopped_after)
 broken_off 137 KILL
 assert_eq "step after SIGTERM" "$stopped" "$(resumed part.log)"
 broken_off 129 HUP
-[ "$(resumed part.log)" -gt "$stopped" ] || fail "went on after step $(resumed part.log), though $stopped was done before kill -9"
-# As long as it takes to go on for an epoch and more; then one is done in whole, too.
-batches=$(sed -n "s|^step [0-9]*/\([0-9]*\)${ENDLESS#1} .*|\1|p" part.log | tail -1) # an epoch
+[ "$(resumed part.log)" -gt "$stopped" ] || fail "resumed after step $(resumed part.log), although step $stopped was done before kill -9"
+# Enough epochs that the resumed run trains for more than one further epoch. Then the same number of epochs runs without an interruption.
+batches=$(sed -n "s|^step [0-9]*/\([0-9]*\)${ENDLESS#1} .*|\1|p" part.log | tail -1) # per epoch
 run+=(--epochs $(($(stopped_after) / batches + 2)))
 "${run[@]}" --model-dir parts >part.log
 "${run[@]}" --model-dir whole >whole.log
 cmp whole/recommender.model parts/recommender.model
 assert_eq "checkpoints kept" 3 "$(find parts -name '*.ckpt' | wc -l)"
 "${run[@]}" --model-dir parts >again.log
-assert_contains "a run that was finished" "were done before: to train further raise --epochs" "$(cat again.log)"
-assert_eq "its steps" "" "$(grep '^step ' again.log || true)"
-assert_eq "its judgement" "$(auc part.log)" "$(auc again.log)"
+assert_contains "a repeated run" "were done before: to train further raise --epochs" "$(cat again.log)"
+assert_eq "steps of the repeated run" "" "$(grep '^step ' again.log || true)"
+assert_eq "AUC of the repeated run" "$(auc part.log)" "$(auc again.log)"
 refused 2 "was trained with --label like, this run has rating" "${run[@]}" --label rating --model-dir parts
 refused 2 "was trained with --test-percent 10, this run has 20" "${run[@]}" --test-percent 20 --model-dir parts
 head -9000 ratings.csv >fewer.csv
@@ -99,7 +99,7 @@ WORKERS=${ADDRESSES[2]},${ADDRESSES[3]}
 PIDS=()
 start_all() { # OPTION…
     local role index
-    rm -f ps-?.log worker-?.log # nobody may read what an earlier run wrote there
+    rm -f ps-?.log worker-?.log # the checks below must not read the logs of an earlier run
     PIDS=()
     for role in ps worker; do
         for index in 0 1; do
@@ -109,7 +109,7 @@ start_all() { # OPTION…
         done
     done
 }
-codes() { # of all that were started, in the order ps, ps, worker, worker
+codes() { # prints the exit codes of all started processes, in the order ps, ps, worker, worker
     local pid code list=
     for pid in "${PIDS[@]}"; do
         code=0
@@ -127,9 +127,9 @@ learnt worker-0.log
 own=$(awk '/^this worker did/ { sum += $4 } END { print sum }' worker-?.log)
 all=$(sed -n 's/^this worker did [0-9]* of \([0-9]*\) batches/\1/p' worker-0.log)
 assert_eq "batches of both workers" "$all" "$own"
-[ -s shared/recommender.model ] || fail "no model"
+[ -s shared/recommender.model ] || fail "the workers wrote no model"
 
-echo "--- SIGTERM to all in the midst, and the same again"
+echo "--- SIGTERM to all processes during a run, then the same run is resumed"
 rm -rf shared
 start_all --epochs $ENDLESS
 wait_until "worker 0 to train" grep -q '^step [0-9]' worker-0.log
@@ -143,5 +143,5 @@ wait_until "worker 0 to train again" grep -q '^step' worker-0.log
 kill -TERM "${PIDS[@]}"
 codes >codes.log
 again=$(sed -n 's/^\([0-9]*\) of [0-9]* batches are done already/\1/p' worker-0.log)
-[ "$again" -ge "$stopped" ] || fail "stopped after batch $stopped, went on after $again"
-echo "stopped after batch $stopped, went on after $again"
+[ "$again" -ge "$stopped" ] || fail "stopped after batch $stopped, but resumed after $again"
+echo "stopped after batch $stopped, resumed after $again"

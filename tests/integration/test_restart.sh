@@ -1,6 +1,6 @@
 #!/bin/bash
-# A server that crashes: its last line, its restart at the same port with the same objects, the back-off, and what status, up and down
-# say meanwhile.
+# A server that crashes logs a backtrace and is restarted by its keeper, with the same port and the same objects. The test also checks the
+# backoff, and the output of `status`, `up` and `down` meanwhile.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -11,23 +11,24 @@ is_running() { status_is .running true; }
 log_lines() { jq -r --arg subject "$1" 'select(.subject == $subject) | .message' "$TRAINYARD_STATE/trainyard.log"; } # SUBJECT
 log_says() { log_lines "$1" | finds -E "$2"; }                                                                   # SUBJECT REGEX
 
-# The next server is another process, and it answers.
-crash() { # SIGNAL: to the server, which is replaced
+# Send the signal to the server, and wait until another process has replaced it.
+crash() { # SIGNAL
     local old count
     old=$(server_pid)
     count=$(status_of .restarts)
     kill -"$1" "$old"
     wait_until "the server to be started again after SIG$1" status_is '[.running, .restarts] | join(" ")' "true $((count + 1))"
-    [ "$(server_pid)" != "$old" ] || fail "process $old is said to run"
+    [ "$(server_pid)" != "$old" ] || fail "status still names the crashed process $old"
 }
 
-# Kill the server and stop its keeper while that puts off the next start, however slow this machine is. Each crash in a row makes the delay
-# longer; a keeper that is about to give up is replaced.
-has_crashed() { # RESTARTS: the keeper has noticed that one more server crashed, and starts the next one later, or has done so
+# Succeeds if the keeper has noticed one more crash: it waits before the next start, or has already started the next server.
+has_crashed() { # RESTARTS
     local lines=()
-    mapfile -t lines 2>/dev/null <"$TRAINYARD_STATE/run/restarts.json" || true # without another process, which takes its time
+    mapfile -t lines 2>/dev/null <"$TRAINYARD_STATE/run/restarts.json" || true # without a fork, which would take too long
     [[ "${lines[*]}" == *'"waiting": true'* || "${lines[*]}" == *"\"count\": $(($1 + 1)),"* ]]
 }
+# Kill the server, and stop its keeper (SIGSTOP) while the keeper waits before the next start. On a slow machine this may take several
+# attempts. Each crash in a row makes the delay longer. A keeper that is about to give up is replaced.
 hold_back_off() {
     local count deadline=$((SECONDS + PATIENCE))
     while [ $SECONDS -lt $deadline ]; do
@@ -45,9 +46,9 @@ hold_back_off() {
         kill -CONT "$keeper"
         wait_until "the server to be started again" is_running
     done
-    fail "the next start was never put off"
+    fail "the test never saw the keeper wait before the next start"
 }
-has_pending_end() { # PROCESS: SIGTERM, bit 14
+has_pending_end() { # PROCESS: SIGTERM (bit 14) is pending
     local mask
     mask=$(awk '$1 == "ShdPnd:" { print $2 }' "/proc/$1/status")
     [ $((0x$mask & 1 << 14)) != 0 ]
@@ -59,9 +60,9 @@ check() {
     port=$(status_of .port)
     assert_eq "the parent of the server" "$keeper" "$(ps -o ppid= -p "$(server_pid)" | tr -d ' ')"
     assert_eq "threads of the keeper" 1 "$(awk '$1 == "Threads:" { print $2 }' "/proc/$keeper/status")"
-    echo "the keeper has $(awk '$1 == "Private_Dirty:" { print $2 }' "/proc/$keeper/smaps_rollup") kB of its own"
+    echo "private memory of the keeper: $(awk '$1 == "Private_Dirty:" { print $2 }' "/proc/$keeper/smaps_rollup") kB"
     assert_contains "status" "supervised  by process $keeper" "$(as_user "$TRAINYARD" status)"
-    assert_eq "restarts before any" "0 null" "$(status_of '[.restarts, .lastCrash // "null"] | join(" ")')"
+    assert_eq "restarts before any crash" "0 null" "$(status_of '[.restarts, .lastCrash // "null"] | join(" ")')"
     kubectl create configmap kept --from-literal=a=1
     start_sleeper
 
@@ -74,13 +75,14 @@ check() {
     assert_contains "status after a crash" "restarted   1 time, last after a crash at " "$(as_user "$TRAINYARD" status)"
     assert_eq "the cause" "signal 11 (SIGSEGV)" "$(status_of .lastCrashCause)"
 
-    crash KILL # no last line; the keeper knows nevertheless
+    crash KILL # the server cannot log anything, but the keeper notices the crash
     assert_contains "status after kill -9" "restarted   2 times, last after a crash at " "$(as_user "$TRAINYARD" status)"
     assert_eq "the cause" "signal 9 (SIGKILL)" "$(status_of .lastCrashCause)"
     assert_eq "restarts of the pod" 0 "$(kubectl get pod sleeper -o jsonpath='{.status.containerStatuses[0].restartCount}')"
     assert_eq "the same keeper" "$keeper" "$(status_of .supervisorPid)"
 
-    # While the next start is put off, status tells, a client waits for the server instead of being refused, and so does a second up.
+    # While the keeper waits before the next start, status says so. A client and a second `up` wait for the server; the client's connection
+    # is not refused.
     hold_back_off
     assert_contains "status meanwhile" "and is about to be started again" "$(as_user "$TRAINYARD" status || true)"
     as_user "$TRAINYARD" up >"$SCRATCH/second.log" 2>&1 &
@@ -93,7 +95,7 @@ check() {
     wait $second || fail "a second up: $(cat "$SCRATCH/second.log")"
     assert_contains "a second up" "runs already" "$(cat "$SCRATCH/second.log")"
 
-    # down ends it meanwhile, and nothing comes back.
+    # `down` ends the cluster while the keeper waits, and no server is started afterwards.
     hold_back_off
     as_user "$TRAINYARD" down >"$SCRATCH/down.log" 2>&1 &
     down=$!
@@ -101,41 +103,41 @@ check() {
     kill -CONT "$keeper"
     wait $down || fail "down meanwhile: $(cat "$SCRATCH/down.log")"
     assert_contains "down meanwhile" "the cluster is down" "$(cat "$SCRATCH/down.log")"
-    is_alive "$keeper" && fail "process $keeper is still there after down"
+    is_alive "$keeper" && fail "the keeper (process $keeper) still runs after down"
     if as_user "$TRAINYARD" status >"$SCRATCH/out"; then fail "status says that a cluster runs after down"; fi
     assert_contains "status after down" "start one with 'trainyard up'" "$(cat "$SCRATCH/out")"
     cluster_up
     assert_eq "restarts of a new start" 0 "$(status_of .restarts)"
 
-    # A crash loop is given up, and told of. Then `up` works.
+    # In a crash loop the keeper gives up; status and the log say so. Then `up` works.
     for _ in {1..7}; do crash KILL; done
     kill -KILL "$(server_pid)"
     has_given_up() { status_is '[.running, .gaveUp, .supervised] | join(" ")' "false true false"; }
-    wait_until "the server to be given up" has_given_up
-    assert_contains "status of a server given up" "crashed again and again" "$(as_user "$TRAINYARD" status || true)"
-    log_says server 'the 8th time in a row: not starting it again' || fail "the log does not tell that it was given up"
+    wait_until "the keeper to give up" has_given_up
+    assert_contains "status after the keeper has given up" "crashed again and again" "$(as_user "$TRAINYARD" status || true)"
+    log_says server 'the 8th time in a row: not starting it again' || fail "the log does not say that the keeper has given up"
     cluster_up
     assert_eq "an object" 1 "$(kubectl get configmap kept -o jsonpath='{.data.a}')"
 
-    # SIGTERM to the server is no crash: both end.
+    # SIGTERM to the server is not a crash: server and keeper end.
     keeper=$(status_of .supervisorPid)
     kill -TERM "$(server_pid)"
     keeper_is_gone() { ! is_alive "$keeper"; }
     wait_until "the keeper to end with its server" keeper_is_gone
-    if as_user "$TRAINYARD" status >/dev/null; then fail "a server that was asked to end was started again"; fi
+    if as_user "$TRAINYARD" status >/dev/null; then fail "the server was started again after SIGTERM"; fi
 
-    # The server outlives its keeper, and `status` tells.
+    # The server outlives its keeper, and `status` says that there is no keeper.
     cluster_up
     pid=$(server_pid)
     kill -KILL "$(status_of .supervisorPid)"
-    wait_until "status to miss the keeper" status_is .supervised false
-    assert_eq "still the same server" "$pid" "$(server_pid)"
+    wait_until "status to report no keeper" status_is .supervised false
+    assert_eq "the server after its keeper was killed" "$pid" "$(server_pid)"
     kubectl get nodes >/dev/null
     assert_contains "status without a keeper" "supervised  no" "$(as_user "$TRAINYARD" status)"
     assert_contains "down without a keeper" "the cluster is down" "$(as_user "$TRAINYARD" down)"
-    is_alive "$pid" && fail "process $pid is still there after down"
+    is_alive "$pid" && fail "the server (process $pid) still runs after down"
 
-    # Where nobody wants it, nothing is started again.
+    # With --no-restart the server is not started again.
     cluster_up --no-restart
     assert_eq "supervised" false "$(status_of .supervised)"
     kill -KILL "$(server_pid)"

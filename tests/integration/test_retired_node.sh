@@ -1,9 +1,9 @@
 #!/bin/bash
-# A node that the cluster is started without, after a start that had it: not ready, and its pods neither; what they have
-# is kept until they are deleted, and they go on when their node is back. As root and as an ordinary user.
+# The cluster starts with fewer nodes than before: the missing node and its pods are not ready. The files of those pods are kept until the
+# pods are deleted. The pods continue when their node is back. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts it again itself
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 is_ready() { [ "$(kubectl get node "$1" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}')" = "$2" ]; } # NODE STATUS
@@ -37,21 +37,21 @@ YAML
 
 check_without_node() {
     local uid
-    wait_until "the second node to be told" is_ready node-2 Unknown
-    wait_until "its taint" is_tainted node-2
-    assert_contains "why it is not ready" "the cluster was started without this node" "$(kubectl describe node node-2)"
+    wait_until "the missing node to be Ready=Unknown" is_ready node-2 Unknown
+    wait_until "the taint of the missing node" is_tainted node-2
+    assert_contains "why the node is not ready" "the cluster was started without this node" "$(kubectl describe node node-2)"
 
-    wait_until "its pod not to be ready" shows stays "0/1 NodeNotReady"
+    wait_until "the pod of the missing node not to be ready" shows stays "0/1 NodeNotReady"
     assert_contains "why the pod is not ready" "the cluster was started without node 'node-2'" "$(kubectl describe pod stays)"
-    wait_until "its pod's address to leave the Endpoints" serves_nobody stays
-    assert_eq "its init container, which is done" Completed "$(field stays .status.initContainerStatuses[0].state.terminated.reason)"
+    wait_until "the pod's address to leave the Endpoints" serves_nobody stays
+    assert_eq "the pod's finished init container" Completed "$(field stays .status.initContainerStatuses[0].state.terminated.reason)"
     assert_eq "a pod that had ended there" "0/1 Completed" "$(kubectl get pod 'done' --no-headers | awk '{ print $2, $3 }')"
     assert_eq "the log of a pod that had ended there" 'done' "$(kubectl logs 'done')"
-    is_kept "$(uid_of stays)" || fail "what a pod has whose node is away is not kept"
+    is_kept "$(uid_of stays)" || fail "the files of a pod whose node is missing were deleted"
 
     uid=$(uid_of "$1")
     kubectl delete pod "$1"
-    wait_until "the directory to go of a pod that was deleted while its node was away" is_swept "$uid"
+    wait_until "the directory of a pod to be deleted with the pod, although its node is missing" is_swept "$uid"
 }
 
 check() {
@@ -70,28 +70,28 @@ check() {
     as_user "$TRAINYARD" down
     cluster_up --nodes 1
     check_without_node goes
-    assert_eq "the log of a pod whose node is away" run "$(kubectl logs stays)"
+    assert_eq "the log of a pod whose node is missing" run "$(kubectl logs stays)"
     pod there Always 'exec sleep 100000'
-    wait_until "a new pod to say why it waits" is_unschedulable there
+    wait_until "a new pod for the missing node to be Unschedulable" is_unschedulable there
 
-    # The node is back: its pods go on with what they had, what waited for it begins.
+    # The node is back: its pods continue with their files, and the pod that waited for the node starts.
     as_user "$TRAINYARD" down
     cluster_up --nodes 2
     wait_for_phase there Running
-    wait_until "the pod to run on with its data" says stays "$(printf 'run\nrun')"
-    assert_eq "its log before" run "$(kubectl logs stays --previous)"
-    wait_until "its address to be back" serves stays
-    wait_until "it to be ready" shows stays "1/1 Running"
-    assert_eq "its restarts" 1 "$(field stays .status.containerStatuses[0].restartCount)"
+    wait_until "the pod to run again with its data" says stays "$(printf 'run\nrun')"
+    assert_eq "the previous log of the pod" run "$(kubectl logs stays --previous)"
+    wait_until "the pod's address to be in the Endpoints again" serves stays
+    wait_until "the pod to be ready" shows stays "1/1 Running"
+    assert_eq "the pod's restarts" 1 "$(field stays .status.containerStatuses[0].restartCount)"
 
-    # A server that was killed leaves its pods running: those of the node end, too.
+    # A killed server leaves its pods running. The next server ends those of the missing node.
     kill -9 "$(server_pid)"
     cluster_up --nodes 1
     check_without_node killed
-    assert_eq "the processes of a pod whose node is away" "" "$(pgrep -f "trainyard-step pod .*/$(uid_of stays)\$")"
+    assert_eq "the processes of a pod whose node is missing" "" "$(pgrep -f "trainyard-step pod .*/$(uid_of stays)\$")"
     kill -9 "$(server_pid)"
     cluster_up --nodes 2
-    wait_until "the pod to run on with its data" says stays "$(printf 'run\nrun\nrun')"
+    wait_until "the pod to run again with its data" says stays "$(printf 'run\nrun\nrun')"
     cluster_wipe
 }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
-# The runner of the tests (tests/lib/runner.sh): a test that fails runs once more, alone, and is flaky if it passes then.
+# The test runner (tests/lib/runner.sh) runs a failed test a second time, alone, and reports it as flaky if it passes then.
 . "$(dirname "$0")/../lib/lib.sh"
 
-# A test that fails as often as its file has lines, and takes one line per run.
+# A test that fails as often as its file has lines: each run removes one line.
 cat >"$SCRATCH/fails" <<'END'
 #!/bin/bash
 [ -s "$1" ] || exit 0
@@ -13,7 +13,7 @@ exit 1
 END
 chmod +x "$SCRATCH/fails"
 
-# Run named tests with a number of failures each, and two at a time, as tests/run does. Prints what the runner prints.
+# Run tests that fail FAILURES times, two tests at a time, as tests/run does. The output of the runner goes to $SCRATCH/output.
 run_tests() { # RETRY NAME=FAILURES…
     local retry=$1
     shift
@@ -42,7 +42,7 @@ grep -q 'slow has not passed' "$SCRATCH/logs/set-slow.first.log" || fail 'the lo
 ! run_tests yes good=0 broken=2 slow=1 || fail 'a test that fails twice does not fail the run'
 expect_last 'flaky: set/slow (FAILED: slow has not passed yet)' 'failed: set/broken' '2 passed, 1 failed'
 
-# It prints where the time went, before its last lines.
+# Before its last lines, the runner prints how long the tests took.
 for line in 'slow  set/good ' 'time  set: 3 tests, ' 'time  second run: 2 tests, ' 'time  total '; do
     grep -q "^$line.* [0-9]*s\$" "$SCRATCH/output" || fail "no '$line' in: $(cat "$SCRATCH/output")"
 done
@@ -57,7 +57,7 @@ expect_last 'failed: more than 3 tests are flaky' '4 passed, 1 failed'
 expect_last 'failed: set/slow' '1 passed, 1 failed'
 ! grep -q flaky "$SCRATCH/output" || fail 'a soak calls a failed test flaky'
 
-# A line about a test that is reported already does not end the wait for the next one.
+# While runner_check waits for a test, a message about another test that was already reported does not end the wait.
 ! RUNNER_LOGS=$SCRATCH/logs RUNNER_RETRY=yes bash -uc '
     . "$1/tests/lib/runner.sh"
     echo "1 0" >&"$RUNNER_ENDS"
@@ -66,7 +66,7 @@ expect_last 'failed: set/slow' '1 passed, 1 failed'
 expect_last 'failed: set/late' '0 passed, 1 failed'
 ! grep 'taken for passed' "$SCRATCH/output" || fail 'a check passes before it has ended'
 
-# A suite of Meson's: each of its tests counts, and each that fails runs once more by itself.
+# In a Meson suite, each test counts separately, and each failed test runs a second time alone.
 mkdir "$SCRATCH/suite"
 cat >"$SCRATCH/suite/meson.build" <<'END'
 project('suite')
@@ -88,7 +88,7 @@ grep -q '^time  all: 3 tests, ' "$SCRATCH/output" || fail "no time of a suite: $
 grep -q '^slow  all/good ' "$SCRATCH/output" || fail "no time of the tests of a suite: $(cat "$SCRATCH/output")"
 grep -q 'slow has not passed' "$SCRATCH/logs/all-slow.first.log" || fail 'the log of the first run of a suite is lost'
 
-# A suite that Meson does not run to its end has failed, whatever the tests say that ran.
+# If Meson does not run a suite to its end, the suite fails, even if all tests that ran have passed.
 mkdir "$SCRATCH/killed"
 printf '#!/bin/sh\n%s "$@"\nexit 137\n' "$(command -v meson)" >"$SCRATCH/killed/meson"
 chmod +x "$SCRATCH/killed/meson"
@@ -97,7 +97,7 @@ truncate -s 0 "$SCRATCH/suite/slow" "$SCRATCH/suite/broken"
     "$ROOT" "$SCRATCH/suite/build" >"$SCRATCH/output" 2>&1 || fail 'a suite whose Meson was killed passes'
 expect_last 'failed: all' '3 passed, 1 failed, 1 skipped'
 
-# A suite without tests has failed: a mistyped name must not pass.
+# A suite without tests fails, so that a mistyped name of a suite cannot pass.
 ! RUNNER_LOGS=$SCRATCH/logs RUNNER_RETRY=yes bash -uc '. "$1/tests/lib/runner.sh" && runner_suite none "$2" none 2 1; runner_finish' - \
     "$ROOT" "$SCRATCH/suite/build" >"$SCRATCH/output" 2>&1 || fail 'a suite without tests passes'
 expect_last 'failed: none' '0 passed, 1 failed'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Pods behind a Service see the address of the pod that calls them, over TCP and UDP, while pods behind it come and go and after the proxy was
-# killed. Where the kernel refuses what this needs, they see the gateway's address, and services work all the same.
+# Pods behind a Service see the address of the client pod, over TCP and UDP, also while pods behind the Service change and after the proxy
+# was killed. If the kernel does not allow this, they see the gateway's address, and Services work nevertheless.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -34,7 +34,7 @@ spec:
           try:
               connection.sendall(f"$1 sees {peer[0]}".encode())
           except OSError:
-              pass # a probe that has gone
+              pass # a probe has closed the connection
           connection.close()
 YAML
 }
@@ -63,7 +63,7 @@ spec:
 YAML
 }
 
-# Eight connections, or datagrams from eight sockets, one after the other: the different answers, sorted.
+# Open eight connections, or send datagrams from eight sockets, one after the other. Print the distinct answers, sorted.
 ASK='
 import socket, sys
 kind, host, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -86,14 +86,14 @@ print(*sorted(heard), sep="; ")'
 ask() { kubectl exec "$1" -- python3 -c "$ASK" "$2" "${3:-web}" "${4:-3000}"; } # POD tcp|udp [HOST PORT]
 hears() { [ "$(ask "$1" "$2")" = "$3" ]; }                                     # POD tcp|udp ANSWERS
 hears_both() {                                                                 # POD ANSWERS
-    wait_until "pod $1 to hear over TCP: $2" hears "$1" tcp "$2"
-    wait_until "pod $1 to hear over UDP: $2" hears "$1" udp "$2"
+    wait_until "pod $1 to get these answers over TCP: $2" hears "$1" tcp "$2"
+    wait_until "pod $1 to get these answers over UDP: $2" hears "$1" udp "$2"
 }
 is_refused() { { ask "$1" tcp 2>&1 || true; } | finds ConnectionRefusedError; }
 address_of() { kubectl get pod "$1" -o jsonpath='{.status.podIP}'; }
 process_of() { pgrep -f "trainyard-step $1 .*$TRAINYARD_STATE"; }
 
-check() { # SEEN [UP-OPTION…]: "client", or the address that all clients have
+check() { # SEEN [UP-OPTION…]: SEEN is "client", or the address that pods see for all clients
     cluster_up --nodes 2 "${@:2}"
     service
     client near node-1
@@ -112,11 +112,11 @@ check() { # SEEN [UP-OPTION…]: "client", or the address that all clients have
     hears_both far "one sees $far; two sees $far"
     assert_eq "without a service" "two sees $(address_of near)" "$(ask near tcp "$(address_of two)" 4000)"
     assert_eq "without a service, over UDP" "two sees $(address_of near)" "$(ask near udp "$(address_of two)" 4000)"
-    # A pod behind the service reaches itself by way of the gateway.
+    # A pod that reaches itself through the service sees the gateway's address.
     one=$(seen "$1" one)
     hears_both one "one sees 10.244.0.1; two sees $one"
 
-    # A pod behind the service that does not listen is passed over.
+    # The proxy skips a pod behind the service that does not listen.
     kubectl label pod far app=web >/dev/null
     has_endpoint() { kubectl get endpoints web -o jsonpath='{.subsets[*].addresses[*].ip}' | finds -wF "$1"; }
     wait_until "the third pod to be behind the service" has_endpoint "$(address_of far)"
@@ -135,7 +135,7 @@ check() { # SEEN [UP-OPTION…]: "client", or the address that all clients have
     kill -KILL "$proxy"
     hears_both far "three sees $far; two sees $far"
     kubectl delete pod two three >/dev/null
-    wait_until "a service without pods to refuse" is_refused near
+    wait_until "a service without pods to refuse connections" is_refused near
     cluster_wipe
 }
 
@@ -148,4 +148,4 @@ if [ "$(id -u)" = 0 ]; then
 fi
 become_ordinary_user
 check client
-check client --isolated # without the rules of the way out, which track connections and put fragments together
+check client --isolated # without the egress rules, which track connections and reassemble fragments

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What tools/setup says when packages are missing and cannot be installed. The package tools are fakes: nothing is installed.
+# tools/setup prints what to do when packages are missing and cannot be installed. The package tools are fakes: nothing is installed.
 # shellcheck disable=SC2016 # the fakes expand their own arguments
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -16,7 +16,7 @@ for tool in dirname tr mktemp rm tail grep cat env sed chmod mkdir; do ln -s "$(
 fake dpkg-query 'exit 0'
 fake dpkg 'echo amd64'
 
-setup() { # prints its output; it must fail
+setup() { # runs tools/setup, which must fail; its output goes to $SCRATCH/said
     ! PATH=$bin "$ROOT/tools/setup" build >"$SCRATCH/said" 2>&1 || fail "setup succeeds without packages: $(cat "$SCRATCH/said")"
 }
 expect() { # TEXT
@@ -29,7 +29,7 @@ setup
 expect 'As root, run:'
 expect '    apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev make meson'
 
-# Root on a machine without names: the cause is named, not only its consequence.
+# Root on a machine without DNS: the message names the cause, not only the package that was not found.
 fake id 'echo 0'
 fake apt-get 'case $1 in
 update) echo "W: Failed to fetch a list: Temporary failure resolving a name"; exit 0 ;;
@@ -44,7 +44,7 @@ exit 100'
 setup
 expect 'setup: the disk is full'
 
-# Any other failure: the command to see all of it.
+# After any other failure, tools/setup prints the error and the command to repeat it.
 fake apt-get 'echo "E: something else"; exit 100'
 setup
 expect 'E: something else'

@@ -1,10 +1,10 @@
 #!/bin/bash
-# `up --share DIR`: every pod reads and writes a directory of the machine at its own path, also below /tmp, and what is hidden from pods
-# stays hidden in it. The directory is kept for the next `up`. As root and as an ordinary user.
+# With `up --share DIR` every pod reads and writes a directory of the machine at the same path, also below /tmp. Files that are hidden from
+# pods stay hidden in it. The next `up` shares the same directory. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-PLACE=$(mktemp -d /tmp/trainyard-share.XXXXXX) # below /tmp wherever the test's own files are
+PLACE=$(mktemp -d /tmp/trainyard-share.XXXXXX) # below /tmp, even if TMPDIR is another directory
 clean_up() { rm -rf "$PLACE"; }
 
 pod() { # NAME SCRIPT [LINES-OF-THE-SPEC]
@@ -23,7 +23,7 @@ YAML
 }
 says() { # POD TEXT
     wait_for_phase "$1" Succeeded
-    assert_eq "what $1 says" "$2" "$(kubectl logs "$1")"
+    assert_eq "the output of pod $1" "$2" "$(kubectl logs "$1")"
 }
 refused() { # DIR REASON
     local said
@@ -51,7 +51,7 @@ check() {
     as_user tee "$share/file" >/dev/null <<<"data"
     check_refusals
 
-    # A relative path, a link, the same directory by two names, and one that lies in another.
+    # A relative path, a symbolic link, the same directory by two names, and a directory below another shared one.
     as_user ln -s "$share" "$PLACE/link"
     (cd "$PLACE" && as_user "$TRAINYARD" up --port 0 --share data/deep --share data --share link --share "$other" --kubeconfig "$share/deep/er/config") >"$SCRATCH/up.log" ||
         fail "up: $(cat "$SCRATCH/up.log")"
@@ -59,16 +59,16 @@ check() {
     KUBECONFIG=$share/deep/er/config
     assert_contains "up" "pods read and write $share
 pods read and write $other" "$(cat "$SCRATCH/up.log")"
-    ! grep "pods read and write $share/deep" "$SCRATCH/up.log" || fail "a pod could put a link in the place of a directory that is shared by itself, too"
+    ! grep "pods read and write $share/deep" "$SCRATCH/up.log" || fail "a directory below another shared one is shared separately: a pod could replace it by a symbolic link"
     pod writes "cat $share/file; echo one >$share/one; echo two >$other/two; ls /tmp | grep share"
     says writes "data
 $(basename "$PLACE")"
-    assert_eq "files of the pod" "one two" "$(cat "$share/one") $(cat "$other/two")"
+    assert_eq "the files that the pod wrote" "one two" "$(cat "$share/one") $(cat "$other/two")"
     pod reads "cat $share/one; cd $share/deep; wc -c <er/config; { mv er x || mv ../deep ../x || rm er/config; } 2>/dev/null || echo kept"
     says reads "one
 0
 kept"
-    [ -s "$KUBECONFIG" ] || fail "the kubeconfig is gone"
+    [ -s "$KUBECONFIG" ] || fail "a pod removed the kubeconfig"
     kubectl create -f - <<YAML
 apiVersion: v1
 kind: Pod
@@ -81,11 +81,11 @@ spec:
 YAML
     says own ""
 
-    # It is kept: by the process that starts the server again, and for the next `up`.
+    # The directory is still shared after a crash of the server and after the next `up`.
     pod stays "while :; do test ! -e $share/file || echo seen; sleep 0.2; done" '  restartPolicy: Always'
     wait_for_log stays seen
     kill -9 "$(server_pid)"
-    wait_until "the server to come back" kubectl get nodes
+    wait_until "the server to be restarted" kubectl get nodes
     pod again "cat $share/file"
     says again data
     as_user "$TRAINYARD" down >/dev/null
@@ -95,19 +95,20 @@ YAML
     pod later "cat $share/file"
     says later data
 
-    # A pod that was made before follows, too. A directory that is gone is told with the way out.
+    # If a shared directory no longer exists, `up` fails and prints what to do. With `--share none`, pods that existed before lose the
+    # directory too.
     as_user "$TRAINYARD" down >/dev/null
     mv "$other" "$other.away"
-    words=$(as_user "$TRAINYARD" up --port 0 2>&1) && fail "up shares a directory that is gone"
-    assert_contains "a directory that is gone" "'trainyard up --share none'" "$words"
+    words=$(as_user "$TRAINYARD" up --port 0 2>&1) && fail "up shares a directory that does not exist"
+    assert_contains "a directory that does not exist" "'trainyard up --share none'" "$words"
     mv "$other.away" "$other"
     cluster_up --share none
     words=$(cat "$SCRATCH/up.log")
-    [[ $words != *"pods read and write"* ]] || fail "none: $words"
+    [[ $words != *"pods read and write"* ]] || fail "up --share none shares a directory: $words"
     pod none "test -e $share/file || echo hidden"
     says none hidden
     hidden_in_stays() { kubectl exec stays -- sh -c "test ! -e $share/file"; }
-    wait_until "the pod of before to run without it" hidden_in_stays
+    wait_until "the older pod to run without the directory" hidden_in_stays
     cluster_wipe
     rm -rf "$share" "$other" "$PLACE/link" "$HOME/.ssh"
 }

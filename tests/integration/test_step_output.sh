@@ -1,6 +1,7 @@
 #!/bin/bash
-# The wrapper of pipeline steps, alone: it must be invisible to the command it runs, and hand on what the command wrote.
-# shellcheck disable=SC2016 # what the commands run, they expand
+# `trainyard-step output`, the wrapper of workflow steps, does not affect the command that it runs, and writes the command's output
+# parameters to the termination log.
+# shellcheck disable=SC2016 # the shells that the wrapper runs expand the text
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -8,7 +9,7 @@ STEP=$BUILD/trainyard-step
 log=$SCRATCH/log
 cd "$SCRATCH"
 
-echo "what comes out"
+echo "output parameters"
 code=0
 "$STEP" output "$log" a=one b=two missing=none -- sh -c 'printf "x\ny\n" >one; printf "\"\\ü\n" >two; echo "$0 $1"' first 'second one' >out || code=$?
 assert_eq "exit code" 0 $code
@@ -17,14 +18,14 @@ assert_eq "the log" '{"parameters":{"a":"x\ny","b":"\"\\ü"}}' "$(cat "$log")"
 "$STEP" output "$log" a=one -- true # an earlier message is replaced
 assert_eq "the log" '{"parameters":{"a":"x\ny"}}' "$(cat "$log")"
 
-echo "a command that fails leaves the log to itself"
+echo "if the command fails, the wrapper does not change the log"
 echo mine >"$log"
 "$STEP" output "$log" a=one -- sh -c 'exit 7' || code=$?
 assert_eq "exit code" 7 $code
 assert_eq "the log" mine "$(cat "$log")"
 "$STEP" output "$log" a=one -- no-such-program 2>err || code=$?
 assert_eq "exit code" 127 $code
-assert_contains "what is said" "cannot run 'no-such-program'" "$(cat err)"
+assert_contains "the error message" "cannot run 'no-such-program'" "$(cat err)"
 
 echo "values that do not fit"
 for size in 4000 4097 1000000; do
@@ -37,13 +38,13 @@ done
 mkdir directory
 "$STEP" output "$log" a=directory -- true
 assert_contains "the log" '"error"' "$(cat "$log")"
-"$STEP" output "$SCRATCH/no/such/log" a=one -- true 2>err && fail "a log that cannot be written is no failure"
-assert_contains "what is said" "cannot hand on the outputs" "$(cat err)"
+"$STEP" output "$SCRATCH/no/such/log" a=one -- true 2>err && fail "the wrapper succeeds although it cannot write the log"
+assert_contains "the error message" "cannot hand on the outputs" "$(cat err)"
 
 echo "signals"
 "$STEP" output "$log" a=one -- bash -c 'trap "exit 5" TERM; echo ready >ready; while :; do read -rt 60 <> <(:); done' &
 pid=$!
-wait_until "the command to stand" test -s ready
+wait_until "the command to run" test -s ready
 kill -TERM $pid
 code=0
 wait $pid || code=$?
@@ -51,7 +52,7 @@ assert_eq "exit code" 5 $code
 "$STEP" output "$log" a=one -- sh -c 'kill -KILL $$' || code=$?
 assert_eq "exit code of a killed command" 137 $code
 
-echo "as the first process it reaps what others leave behind"
+echo "as PID 1 the wrapper reaps orphaned processes"
 as_pid_1() { unshare --user --map-root-user --pid --fork --mount-proc "$@"; }
 if as_pid_1 true 2>/dev/null; then
     as_pid_1 "$STEP" output "$log" a=zombies -- bash -c '
@@ -61,9 +62,9 @@ if as_pid_1 true 2>/dev/null; then
     assert_eq "the log" '{"parameters":{"a":"none"}}' "$(cat "$log")"
 fi
 
-echo "installing itself"
+echo "the wrapper installs itself"
 mkdir volume
 TRAINYARD_SCRIPT='echo "from the $1 script"' "$STEP" install "$SCRATCH/volume/step" "$SCRATCH/volume/script"
-assert_eq "its mode" 755 "$(stat -c %a volume/step)"
+assert_eq "the mode of the installed program" 755 "$(stat -c %a volume/step)"
 cmp "$STEP" volume/step
 assert_eq "the script" "from the same script" "$(sh volume/script same)"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The road of the demo, as root and as an ordinary user: a TFJob with three workers on three nodes trains the face model,
-# and its losses are those of one worker within rounding. While one trains, the job says how far it is.
+# A TFJob with three workers on three nodes trains the face model, as in the demo, and its losses equal those of one worker within rounding.
+# While a job trains, its annotation shows the progress. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -37,7 +37,7 @@ spec:
 YAML
 }
 
-# "STEP LOSS" lines of a job's worker 0.
+# Print the "STEP LOSS" lines of a job's worker 0.
 losses() { kubectl logs "$1-worker-0" | sed -n 's/.*step *\([0-9]*\).*loss *\([0-9.]*\).*/\1 \2/p'; }
 
 progress_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}'; }
@@ -49,7 +49,7 @@ check() {
     manifest three 3 | kubectl apply -f -
     wait_for_tfjob three Succeeded
     nodes=$(kubectl get pods -l training.kubeflow.org/job-name=three -o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sort -u | wc -l)
-    assert_eq "nodes the workers ran on" 3 "$nodes"
+    assert_eq "number of nodes on which the workers ran" 3 "$nodes"
     config=$(kubectl get pod three-worker-1 -o jsonpath="{.spec.containers[0].env[?(@.name=='TF_CONFIG')].value}")
     assert_eq "TF_CONFIG" '{"cluster":{"worker":["three-worker-0.default.svc:2222","three-worker-1.default.svc:2222","three-worker-2.default.svc:2222"]},"task":{"type":"worker","index":1},"environment":"cloud"}' "$config"
     [ -s "$TRAINYARD_STATE/volumes/default/three/face.model" ] || fail "no model on the volume"
@@ -58,21 +58,21 @@ check() {
     wait_for_tfjob one Succeeded
     for name in three one; do assert_contains "the last progress of $name" "step $STEPS/$STEPS, " "$(progress_of $name)"; done
     report=$(kubectl describe tfjob three | sed -n 's/.*trainyard.dev\/report: //p')
-    assert_eq "where the report lies" "$TRAINYARD_STATE/volumes/default/three/report.html" "$report"
+    assert_eq "the path of the report" "$TRAINYARD_STATE/volumes/default/three/report.html" "$report"
     [ -s "$report" ] || fail "there is no report at $report"
     losses three >"$SCRATCH/three"
     losses one >"$SCRATCH/one"
-    assert_eq "steps told" "$STEPS" "$(wc -l <"$SCRATCH/one")"
+    assert_eq "logged steps" "$STEPS" "$(wc -l <"$SCRATCH/one")"
     paste "$SCRATCH/one" "$SCRATCH/three" | awk '
         { difference = $2 - $4; if (difference < 0) difference = -difference
           if ($1 != $3 || difference > 0.0005 + 0.002 * $2) { print "step " $1 ": one worker " $2 ", three workers " $4; bad = 1 } }
-        END { exit bad }' || fail "three workers differ from one"
+        END { exit bad }' || fail "the losses of three workers differ from those of one"
 
     manifest long 2 --steps=100000 | kubectl apply -f -
-    wait_until "progress on the job" is_told long
+    wait_until "the progress in the annotation of the job" is_told long
     echo "progress of a job: $(progress_of long)"
-    shows_loss() { kubectl get tfjob long | finds 'loss [0-9]'; } # while nobody is waited for
-    wait_until "progress in what 'kubectl get' shows" shows_loss
+    shows_loss() { kubectl get tfjob long | finds 'loss [0-9]'; } # not while a worker waits for another
+    wait_until "the progress in the output of 'kubectl get'" shows_loss
     kubectl delete tfjob long
     echo "three workers, $STEPS steps, last loss $(tail -1 "$SCRATCH/three"); one worker $(tail -1 "$SCRATCH/one")"
     cluster_wipe

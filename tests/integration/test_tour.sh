@@ -1,5 +1,6 @@
 #!/bin/bash
-# The tour in README.md, typed as an ordinary user: a TFJob trains a face model, and its page answers through port-forward.
+# The commands of the tour in README.md work, as an ordinary user: a TFJob trains a face model, and the web page of the model answers
+# through port-forward.
 # Takes: port 8987.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -15,7 +16,7 @@ tutorial_type 'kubectl get pods -o wide' 'face-worker-0 .*(Running|Completed)' f
 tutorial_type 'kubectl logs -f face-worker-0'
 assert_contains "the last step" "step 40/40" "$TYPED"
 tutorial_type 'kubectl apply -f examples/face/predict.yaml'
-assert_contains "the judgement" "pair AUC" "$TYPED"
+assert_contains "the evaluation" "pair AUC" "$TYPED"
 tutorial_type 'kubectl port-forward'
 wait_until "the page" page_answers
 assert_contains "the gallery" "pictures of" "$(page_answers)"

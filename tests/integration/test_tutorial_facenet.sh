@@ -1,6 +1,6 @@
 #!/bin/bash
-# docs/tutorials/facenet.md, typed as root and as an ordinary user: the pipeline of the FaceNet tutorial from labels to a real
-# upload through port-forward, whose right person is first. As root, worker 2 is killed while it trains.
+# The commands of docs/tutorials/facenet.md work, as root and as an ordinary user: the pipeline from the labels of the nodes to the upload
+# of a picture through port-forward, for which the right person is the first answer. As root, worker 2 is killed while it trains.
 # Takes: host port 3000.
 # Takes: node ports by their numbers.
 # Takes: port 8987.
@@ -35,25 +35,25 @@ check() { # VICTIM or ""
     if [ -n "$1" ]; then
         wait_until "some steps" says worker-1 '^step [1-9]'
         kill_in_pod "$(pods_of "$1" .metadata.name)" trainer -n $NAMESPACE || fail "no process of $1 to kill"
-        wait_until "the others to miss it" says worker-1 'lost worker 1'
-        wait_until "it to come back" says worker-1 'going on after step .* with all 3 workers'
-        assert_contains "what became of its first pod" Failed "$(pods_of "$1" .status.phase)"
+        wait_until "the others to report the lost worker" says worker-1 'lost worker 1'
+        wait_until "the killed worker to join again" says worker-1 'going on after step .* with all 3 workers'
+        assert_contains "the phase of the killed worker's first pod" Failed "$(pods_of "$1" .status.phase)"
     fi
     tutorial_type 'kubectl logs -f'
     assert_contains "the last step" "step 240/240" "$TYPED"
-    assert_contains "where the report is" "report: /persist-log/model/report.html" "$TYPED"
+    assert_contains "the path of the report" "report: /persist-log/model/report.html" "$TYPED"
     for alarm in "but not its memory" "no face was found"; do
-        [[ $TYPED != *"$alarm"* ]] || fail "worker 1 says '$alarm': $TYPED"
+        [[ $TYPED != *"$alarm"* ]] || fail "worker 1 logs '$alarm': $TYPED"
     done
     wait_until "the prediction" succeeded model-prediction
     tutorial_type 'kubectl logs -n'
     grep -qE '^ada .* %' <<<"$TYPED" || fail "no accuracy of a person in: $TYPED"
     auc=$(sed -n 's/.*pair AUC \([0-9.]*\) with the model, \([0-9.]*\) with raw pixels.*/\1 \2/p' <<<"$TYPED")
     awk -v auc="$auc" 'BEGIN { split(auc, of); exit !(of[1] > 0.85 && of[1] > of[2]) }' || fail "AUC of model and pixels: '$auc'"
-    wait_until "the page" runs serving
+    wait_until "the pod of the web page" runs serving
     tutorial_type 'curl'
-    assert_contains "the nearest" '"nearest":[{"name":"gus"' "$TYPED"
-    assert_contains "one face" '"found":1' "$TYPED"
+    assert_contains "the most similar person" '"nearest":[{"name":"gus"' "$TYPED"
+    assert_contains "the number of detected faces" '"found":1' "$TYPED"
     tutorial_type 'trainyard down'
     tutorial_done
     echo "AUC of the model and of raw pixels: $auc${1:+, after $1 was killed}"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# docs/tutorials/mnist.md, typed as root and as an ordinary user: a chief, its model on the page, then a chief with workers
-# and a parameter server, of which one worker is killed, and the page serves their version without a restart.
+# The commands of docs/tutorials/mnist.md work, as root and as an ordinary user: a chief trains a model, and a web page serves it. Then a
+# chief, workers and a parameter server train, one worker is killed, and the page serves the new version without a restart.
 # Takes: port 5000.
 # Long: 165 s.
 # shellcheck source=tests/lib/lib.sh
@@ -13,7 +13,7 @@ newer_than() { [ "$(version)" -gt "$1" ]; }
 accuracy() { sed -n 's/.*test accuracy \([0-9.]*\).*/\1/p' <<<"$TYPED" | tail -1; }
 good() { awk -v accuracy="$1" 'BEGIN { exit !(accuracy > 0.6) }'; } # chance is 0.1
 
-# The templates' 200 steps, or fewer where time is short: the document does not name them.
+# 200 steps as in the templates, or fewer, so that the test is shorter. The document does not mention their number.
 STEPS=$((SCALE > 1 ? 200 : 60))
 
 check() {
@@ -26,7 +26,7 @@ check() {
     alone=$(accuracy)
     good "$alone" || fail "test accuracy of one process: '$alone'"
     tutorial_type 'kubectl describe tfjob' TFJobSucceeded
-    assert_contains "stored as" "kubeflow.org/v1" "$TYPED"
+    assert_contains "the API version of the job" "kubeflow.org/v1" "$TYPED"
     tutorial_type 'kubectl port-forward'
     tutorial_type 'curl'
     assert_contains "the model's status" '"state":"AVAILABLE"' "$TYPED"
@@ -36,11 +36,11 @@ check() {
 
     tutorial_type 'trainyard process'
     tutorial_type 'kubectl get pods' training-distributed-ps-0 training-distributed-worker-1
-    wait_until "worker 1 to train" kill_in_pod training-distributed-worker-1 trainer
+    wait_until "the trainer of worker 1 to be killed" kill_in_pod training-distributed-worker-1 trainer
     tutorial_type 'kubectl logs -f'
     together=$(accuracy)
     good "$together" || fail "test accuracy of chief, workers and parameter server: '$together'"
-    wait_until "the page to take the new version over" newer_than "$first"
+    wait_until "the page to serve the new version" newer_than "$first"
     tutorial_type 'trainyard down'
     tutorial_done
     echo "test accuracy after $STEPS steps: one process $alone (version $first), distributed $together"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# docs/tutorials/movielens.md, typed as root and as an ordinary user: the TFJob of Monolith's tutorial learns as one process
-# does, and the better one survives kill -9 of a worker and of a parameter server. Without a network the ratings are drawn
-# from a taste that is known, and the same must be learnt from them.
+# The commands of docs/tutorials/movielens.md work, as root and as an ordinary user: the TFJob of Monolith's tutorial reaches the AUC of one
+# process, and the second TFJob survives kill -9 of a worker and of a parameter server. Without a network the test generates ratings from a
+# known function, which the model must learn.
 # Long: 112 s.
 
-# Pods read the data from the test's directory, and have a /tmp and a /var/tmp of their own.
+# Pods read the data from the test's directory. It must be outside of /tmp and /var/tmp, because pods have their own.
 TMPDIR=$(cd "$(dirname "$0")/../../build" && pwd)
-[ "$(id -u)" = 0 ] && TMPDIR=/srv # where an ordinary user can read, too
+[ "$(id -u)" = 0 ] && TMPDIR=/srv # an ordinary user can read it too
 export TMPDIR
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -15,7 +15,7 @@ export TMPDIR
 
 MODEL_DIR=volumes/kubeflow/movielens-model
 DRAWN=no
-LEAST=0.77 # AUC; what guessing by the film's mean gives is below
+LEAST=0.77 # AUC; a prediction by the mean rating of the film has a lower AUC
 
 get_data() {
     if "$ROOT/tools/get-data" movielens >"$SCRATCH/get-data.log" 2>&1; then
@@ -23,7 +23,7 @@ get_data() {
         return
     fi
     echo "no MovieLens: $(tail -1 "$SCRATCH/get-data.log")"
-    echo "drawing ratings instead: users and films on a circle, who is near is liked"
+    echo "generating ratings instead: users and films are on a circle, and users like films that are near"
     mkdir -p "$SCRATCH/data"
     awk 'BEGIN {
         srand(1)
@@ -35,7 +35,7 @@ get_data() {
     DRAWN=yes LEAST=0.9
 }
 
-# The tutorial's directory, with the data where they would be fetched to.
+# Prepare the tutorial's directory: put the data where tools/get-data would download them.
 furnish() {
     mkdir -p "$SCRATCH/tree/tools" "$SCRATCH/tree/build/data"
     cp -r "$SCRATCH/data" "$SCRATCH/tree/build/data/movielens"
@@ -45,7 +45,7 @@ furnish() {
         cp "$ROOT/tools/get-data" "$SCRATCH/tree/tools/get-data"
     fi
     chmod 755 "$SCRATCH/tree/tools/get-data"
-    # More steps of smaller batches, so that there is time to kill something.
+    # More steps of smaller batches, so that there is time to kill processes.
     sed -i 's/--snapshot-every=2/--snapshot-every=1, --batch=8, --epochs=2/' "$SCRATCH/tree/examples/movielens/tfjob.yaml"
     [ ${#AS_USER[@]} = 0 ] || chown -R 65534:65534 "$SCRATCH/tree"
 }
@@ -67,31 +67,31 @@ check() {
     tutorial_type 'kubectl --namespace kubeflow get pods' monolith-train-worker-3 monolith-train-ps-3
     tutorial_type 'kubectl --namespace kubeflow logs'
     together=$(auc)
-    assert_contains "the first words" "4 workers, 4 parameter servers" "$TYPED"
+    assert_contains "the log of a worker" "4 workers, 4 parameter servers" "$TYPED"
     learnt "$together" || fail "AUC of four workers: '$together'"
 
     tutorial_type 'kubectl apply'
     wait_until "worker 0 to train" trains
-    wait_until "worker 1 to die" kill_in_pod movielens-worker-1 trainer --namespace kubeflow
-    wait_until "server 1 to have saved something" has_snapshot 1
-    wait_until "server 1 to die" kill_in_pod movielens-ps-1 trainer --namespace kubeflow
-    wait_until "server 1 to be back with what it had" restored
+    wait_until "the trainer of worker 1 to be killed" kill_in_pod movielens-worker-1 trainer --namespace kubeflow
+    wait_until "a snapshot of parameter server 1" has_snapshot 1
+    wait_until "the trainer of parameter server 1 to be killed" kill_in_pod movielens-ps-1 trainer --namespace kubeflow
+    wait_until "parameter server 1 to restore its snapshot" restored
     tutorial_type 'kubectl --namespace kubeflow logs'
     survived=$(auc)
-    learnt "$survived" || fail "AUC of the job that lost a worker and a server: '$survived'"
+    learnt "$survived" || fail "AUC of the job in which a worker and a parameter server were killed: '$survived'"
     [ -s "$TRAINYARD_STATE/$MODEL_DIR/recommender.model" ] || fail "no model on the volume"
 
     tutorial_type 'trainer fit recommender'
     alone=$(auc)
     near "$alone" "$together" || fail "AUC of one process $alone, of four workers $together"
     tutorial_type 'trainer recommend'
-    assert_eq "films advised" 10 "$(grep -cE '^[0-9]+ +[0-9]+ +[0-9.]+ % ' <<<"$TYPED")"
+    assert_eq "recommended films" 10 "$(grep -cE '^[0-9]+ +[0-9]+ +[0-9.]+ % ' <<<"$TYPED")"
     tutorial_type 'trainer fit recommender'
     shared=$(auc)
-    above "$alone" "$shared" || fail "AUC with a row an id $alone, with shared rows $shared"
+    above "$alone" "$shared" || fail "AUC with one row per id $alone, with shared rows $shared"
     tutorial_type 'trainyard down'
     tutorial_done
-    echo "AUC: four workers and servers $together, killed and recovered $survived, one process $alone, shared rows $shared"
+    echo "AUC: four workers and parameter servers $together, after kills $survived, one process $alone, shared rows $shared"
     as_user "$TRAINYARD" down --wipe
     CLUSTER_UP=no
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# up, status and down: what they print, what they leave, and that nothing is left after --wipe.
-# Alone: the links and mounts of the machine, which must be those of before.
+# `up`, `status` and `down` print the right output and keep the cluster's state. `down --wipe` leaves nothing behind.
+# Alone: compares the network interfaces and mounts of the machine before and after.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -11,23 +11,23 @@ check() { # as root or as the ordinary user
     if as_user "$TRAINYARD" status >"$SCRATCH/out"; then fail "status says that a cluster runs"; fi
     assert_contains "status before up" "no cluster runs" "$(cat "$SCRATCH/out")"
 
-    # A program that reads the output of up is not kept waiting by the server in the background. With the standard input closed, the lock
-    # of the state directory must not take its place.
+    # A program that reads the output of `up` must see its end although the server runs in the background. If standard input is closed, the
+    # lock file of the state directory must not become file descriptor 0.
     cluster_up --nodes 2 <&- 9> >(cat >/dev/null)
     wait $!
-    assert_contains "up tells the next command" "export KUBECONFIG=$TRAINYARD_STATE/kubeconfig" "$(cat "$SCRATCH/up.log")"
+    assert_contains "up prints the next command" "export KUBECONFIG=$TRAINYARD_STATE/kubeconfig" "$(cat "$SCRATCH/up.log")"
     assert_eq "mode of the kubeconfig" 600 "$(stat -c %a "$KUBECONFIG")"
     assert_eq "mode of the state" 700 "$(stat -c %a "$TRAINYARD_STATE")"
     pid=$(server_pid)
-    is_alive "$pid" || fail "no process $pid"
+    is_alive "$pid" || fail "the server (process $pid) does not run"
     assert_eq "nodes" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
 
     assert_contains "a second up" "runs already" "$(as_user "$TRAINYARD" up)"
     assert_contains "a second up with other options" "it goes on as it was started: run 'trainyard down' before" \
         "$(as_user "$TRAINYARD" up --nodes 5)"
     port=$(as_user "$TRAINYARD" status -o json | jq .port)
-    if as_user "$TRAINYARD" up --port "$port" --state "$HOME/other" 2>"$SCRATCH/err"; then fail "a taken port was taken"; fi
-    keeper=$(as_user "$TRAINYARD" status -o json | jq .supervisorPid) # holds the socket as well
+    if as_user "$TRAINYARD" up --port "$port" --state "$HOME/other" 2>"$SCRATCH/err"; then fail "up succeeds although the port is taken"; fi
+    keeper=$(as_user "$TRAINYARD" status -o json | jq .supervisorPid) # it also has the listening socket open
     grep -qE "port $port is taken by trainyard \(process ($pid|$keeper)\)" "$SCRATCH/err" || fail "a taken port: $(cat "$SCRATCH/err")"
     for path in /healthz /livez /readyz /version; do
         assert_eq "$path without a token" 200 "$(curl -sk -o /dev/null -w '%{http_code}' "https://127.0.0.1:$port$path")"
@@ -35,15 +35,15 @@ check() { # as root or as the ordinary user
     for path in / /api /apis /openapi/v2 /api/v1/namespaces /metrics; do
         assert_eq "$path without a token" 401 "$(curl -sk -o /dev/null -w '%{http_code}' "https://127.0.0.1:$port$path")"
     done
-    assert_eq "still the same server" "$pid" "$(server_pid)"
+    assert_eq "the server after a second up" "$pid" "$(server_pid)"
 
     kubectl create configmap kept --from-literal=a=1
     kubectl config set-context --current --namespace=kubeflow
     as_user "$TRAINYARD" down
-    is_alive "$pid" && fail "process $pid is still there after down"
+    is_alive "$pid" && fail "the server (process $pid) still runs after down"
     if as_user "$TRAINYARD" status >/dev/null; then fail "status says that a cluster runs after down"; fi
 
-    # The nodes of the last time, the objects of the last time; and started by one who does not ask how its children end.
+    # The next `up` has the same nodes and objects, even if its parent process ignores SIGCHLD.
     (
         AS_USER=("${AS_USER[@]}" /usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])')
         cluster_up
@@ -54,9 +54,9 @@ check() { # as root or as the ordinary user
     assert_eq "an object after a restart" 1 "$(kubectl get configmap kept -o jsonpath='{.data.a}')"
 
     start_sleeper
-    assert_eq "what was said of its start" "" "$(kubectl get events --field-selector type=Warning,involvedObject.name=sleeper -o jsonpath='{.items[*].message}')"
+    assert_eq "warning events of the pod" "" "$(kubectl get events --field-selector type=Warning,involvedObject.name=sleeper -o jsonpath='{.items[*].message}')"
 
-    # What down ended goes on after up, at once, even if its policy is never to run again.
+    # Pods that `down` ended run again at once after `up`, even with restartPolicy Never.
     kubectl apply -f - <<'YAML'
 apiVersion: v1
 kind: Pod
@@ -74,12 +74,12 @@ YAML
             restarted() {
                 [ "$(kubectl get pod "$pod" -o jsonpath='{range .status.containerStatuses[0]}{.restartCount} {.ready}{end}')" = "$round true" ]
             }
-            wait_until "$pod to go on after up" restarted
+            wait_until "$pod to run again after up" restarted
         done
     done
 
     cluster_wipe
-    [ -e "$TRAINYARD_STATE" ] && fail "the state is still there after down --wipe"
+    [ -e "$TRAINYARD_STATE" ] && fail "the state directory still exists after down --wipe"
     for process in /proc/[0-9]*; do
         if grep -qsa "$TRAINYARD_STATE" "$process/cmdline" && is_alive "${process#/proc/}"; then
             fail "a process is left: $(tr '\0' ' ' <"$process/cmdline")"
@@ -93,7 +93,8 @@ check
 become_ordinary_user
 check
 
-# A path with a space, in words that can be pasted into a shell; ready is said when it is, also in the foreground.
+# `up --foreground` with a space in the path of the state directory: it prints when the cluster is up, and its commands can be pasted into a
+# shell.
 spaced="$SCRATCH/a state"
 as_user "$TRAINYARD" up --foreground --port 0 --state "$spaced" >"$SCRATCH/foreground.log" 2>&1 &
 foreground=$!
@@ -102,13 +103,13 @@ wait_until "the cluster in the foreground to be up" grep -q 'the cluster is up' 
     eval "$(grep -o 'export KUBECONFIG=.*' "$SCRATCH/foreground.log")"
     assert_eq "node of the cluster in the foreground" node-1 "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
 )
-if as_user "$TRAINYARD" check --state "$spaced" 2>"$SCRATCH/err"; then fail "check of a cluster that runs"; fi
-assert_contains "check of a cluster that runs" "run 'trainyard down --state '$spaced'' first" "$(cat "$SCRATCH/err")"
+if as_user "$TRAINYARD" check --state "$spaced" 2>"$SCRATCH/err"; then fail "check succeeds while the cluster runs"; fi
+assert_contains "check while the cluster runs" "run 'trainyard down --state '$spaced'' first" "$(cat "$SCRATCH/err")"
 kill -TERM "$(as_user "$TRAINYARD" status --state "$spaced" -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')"
 wait $foreground || fail "up --foreground ended with $?"
 as_user "$TRAINYARD" down --wipe --state "$spaced"
 
-# A damaged token is told, not used: an empty one would let nobody in.
+# `up` rejects a damaged token file: with an empty token no client could authenticate.
 as_user "$TRAINYARD" up --port 0 >/dev/null
 as_user "$TRAINYARD" down
 true >"$TRAINYARD_STATE/token"
@@ -123,18 +124,18 @@ cluster_up
 kubectl get nodes >/dev/null
 cluster_wipe
 
-# Names for the nodes, a kubeconfig where one is wanted, and what status tells a program.
+# Names of nodes, a kubeconfig at another path, and `status -o json`.
 as_user "$TRAINYARD" up --port 0 --nodes alpha,beta --kubeconfig "$HOME/mine"
 CLUSTER_UP=yes
 assert_eq "named nodes" "alpha beta" "$(KUBECONFIG=$HOME/mine kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
-assert_eq "mode of a kubeconfig elsewhere" 600 "$(stat -c %a "$HOME/mine")"
+assert_eq "mode of a kubeconfig at another path" 600 "$(stat -c %a "$HOME/mine")"
 version=$("$TRAINYARD" --version)
 told=$(as_user "$TRAINYARD" status -o json | jq -r '[.running, .kubeconfig, .version, (.pid > 1), (.port > 1)] | join(" ")')
 assert_eq "status -o json" "true $HOME/mine ${version#trainyard } true true" "$told"
 cluster_wipe
 assert_contains "the default port" "default 6443" "$("$TRAINYARD" up --help)"
 
-# In a chroot that is an ordinary directory there are no namespaces: that is said at once. Root can make one.
+# In a chroot whose root is not a mount point, user namespaces cannot be created, and `up` says so. Only root can make a chroot.
 if [ "$(id -u)" = 0 ]; then
     mkdir "$SCRATCH/chroot"
     # shellcheck disable=SC2016 # expanded inside
@@ -150,7 +151,7 @@ if [ "$(id -u)" = 0 ]; then
     rm -rf "$SCRATCH/chroot"
 fi
 
-# Words for what is wrong.
+# Error messages.
 if "$TRAINYARD" up --nodes 0 2>"$SCRATCH/err"; then fail "--nodes 0 was accepted"; fi
 assert_contains "--nodes 0" "a number from 1 to" "$(cat "$SCRATCH/err")"
 if "$TRAINYARD" up --nodes a,a 2>"$SCRATCH/err"; then fail "--nodes a,a was accepted"; fi

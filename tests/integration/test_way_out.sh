@@ -1,8 +1,8 @@
 #!/bin/bash
-# Pods reach what is beyond the machine, and not the machine: as root by the kernel, as an ordinary user by pasta or slirp4netns. The
-# machine of this test is a network namespace of its own, with another behind it that plays the internet and a third that is
-# a neighbour whose packets are none of our business.
-# Alone: the machine's links, addresses and rules.
+# Egress: pods reach hosts beyond the machine, but not the machine itself; as root through the kernel, as an ordinary user through pasta or
+# slirp4netns. In this test the machine is a network namespace of its own. A second namespace plays the internet. A third one plays a
+# neighbour, whose packets the machine forwards and Trainyard must not change.
+# Alone: changes network links, addresses and firewall rules.
 # shellcheck source=tests/lib/lib.sh
 if [ -z "${TRAINYARD_TEST_WORLD:-}" ]; then
     options=(--mount --net)
@@ -10,7 +10,7 @@ if [ -z "${TRAINYARD_TEST_WORLD:-}" ]; then
     TRAINYARD_TEST_WORLD=yes exec unshare "${options[@]}" -- "$0" "$@"
 fi
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts it again itself
 
 clean_up() {
     local pid
@@ -30,9 +30,9 @@ link() { # NETWORK OUR-ADDRESS ITS-ADDRESS
 }
 
 make_world() {
-    mount -t tmpfs none /run # what is kept of the machine is this one's
+    mount -t tmpfs none /run # Trainyard records the machine's original IP forwarding there
     mount -t tmpfs none /dev/net
-    mknod -m 666 /dev/net/tun c 10 200 # as distributions have it
+    mknod -m 666 /dev/net/tun c 10 200 # the mode that distributions use
     ip link set lo up
     link internet 198.51.100.2 198.51.100.1
     link neighbour 198.51.101.1 198.51.101.2
@@ -50,7 +50,7 @@ make_world() {
     echo "nameserver 192.0.2.53" >"$SCRATCH/resolv.conf"
 }
 
-# A page that says who asked for it.
+# An HTTP server that answers with the address of the client.
 serve() { # NETWORK ADDRESS PORT
     local inside=()
     [ -z "$1" ] || inside=(ip netns exec "$1")
@@ -69,7 +69,7 @@ server.serve_forever()' "$2" "$3" >"$SCRATCH/serve.$3" &
     wait_until "a server at $2:$3" grep -q serving "$SCRATCH/serve.$3"
 }
 
-# One pod that asks again and again; what it says is read from its log, which is also there while the server is away.
+# A pod that repeats its requests for ever. The test reads the pod's log file, which it can also read while the API server is down.
 asker() {
     kubectl apply -f - <<'YAML'
 apiVersion: v1
@@ -104,7 +104,7 @@ next_turn() {
     local turn LOG
     LOG=$(newest_log)
     turn=$(($(grep -c "is over" "$LOG") + 2))
-    wait_until "turn $turn of the asker" grep -q "turn $turn is over" "$LOG"
+    wait_until "turn $turn of pod asker" grep -q "turn $turn is over" "$LOG"
     sed -n "s/.*turn $turn: //p" "$LOG"
 }
 reaches_out() { next_turn | finds "^internet hello 198.51.100.2"; }
@@ -112,19 +112,19 @@ reaches_out() { next_turn | finds "^internet hello 198.51.100.2"; }
 check_turn() { # WHEN
     local said
     said=$(next_turn)
-    assert_contains "the internet, $1" "internet hello 198.51.100.2" "$said" # with the machine's address
-    case $(grep -v ^internet <<<"$said") in *hello*) fail "the machine is reached, $1: $said" ;; esac
+    assert_contains "a request to the internet, $1" "internet hello 198.51.100.2" "$said" # with the machine's address as the source
+    case $(grep -v ^internet <<<"$said") in *hello*) fail "a pod reaches the machine, $1: $said" ;; esac
 }
 
-# Everything that the machine had before it has again.
+# The machine's rules, links and forwarding are the same as before.
 check_undone() { # FORWARDING
     assert_eq "rules left" "" "$(nft list ruleset 2>/dev/null || true)"
     assert_eq "links left" "" "$(ip -o link show | grep -E 'tyo|ty0' || true)"
     assert_eq "forwarding" "$1" "$(cat /proc/sys/net/ipv4/ip_forward)"
-    if pgrep -f "$TRAINYARD_STATE/run" >/dev/null; then fail "a process is left"; fi
+    if pgrep -f "$TRAINYARD_STATE/run" >/dev/null; then fail "a process of the cluster is left"; fi
 }
 
-up_with() { # DIRECTORY: with the programs in it and no others
+up_with() { # DIRECTORY: runs `up` with only this directory in PATH
     as_user env PATH="$1" "$TRAINYARD" up --port 0 --no-restart --resolv-conf "$SCRATCH/resolv.conf" >"$SCRATCH/up.log" 2>&1 || fail "up: $(cat "$SCRATCH/up.log")"
     CLUSTER_UP=yes
 }
@@ -136,21 +136,22 @@ check_kernel() {
     assert_eq "notes at up" "" "$(grep note: "$SCRATCH/up.log" || true)"
     asker
     check_turn "as root"
-    # A neighbour's packets are as they were.
-    assert_eq "what the internet sees of a neighbour" "hello 198.51.101.2" "$(ip netns exec neighbour curl -sS -m "$PATIENCE" http://192.0.2.1/)"
-    assert_eq "what the internet sees of the machine" "hello 198.51.100.2" "$(curl -sS -m "$PATIENCE" http://192.0.2.1/)"
-    # Nobody comes in who was not asked.
+    # A neighbour's packets are not changed.
+    assert_eq "the source address of a neighbour's request" "hello 198.51.101.2" "$(ip netns exec neighbour curl -sS -m "$PATIENCE" http://192.0.2.1/)"
+    assert_eq "the source address of the machine's request" "hello 198.51.100.2" "$(curl -sS -m "$PATIENCE" http://192.0.2.1/)"
+    # Connections from outside to the pod network are dropped.
     local inner
     inner=$(sed -n 's/^address //p' "$TRAINYARD_STATE/run/way-out")
     ip -n internet route add "$inner" via 198.51.100.2
-    # Who is let in is refused there, since nobody listens; who is not hears nothing.
-    assert_eq "somebody who was not asked" TimeoutError "$(ip netns exec internet python3 -c '
+    # Nothing listens on the port. So a packet that gets through would lead to ConnectionRefusedError. A dropped packet leads to
+    # TimeoutError.
+    assert_eq "a connection from outside" TimeoutError "$(ip netns exec internet python3 -c '
 import socket, sys
 try:
     socket.create_connection((sys.argv[1], 1), 1)
 except OSError as error:
     print(type(error).__name__)' "$inner")"
-    # A second cluster has its own way, and takes nothing along when it goes.
+    # A second cluster has its own egress rules. Its `down` does not remove those of the first.
     TRAINYARD_STATE=$SCRATCH/second "$TRAINYARD" up --port 0 >"$SCRATCH/second.log" 2>&1 || fail "a second cluster: $(cat "$SCRATCH/second.log")"
     SECOND_UP=yes
     assert_eq "tables" 2 "$(nft list tables | grep -c tyo)"
@@ -158,20 +159,20 @@ except OSError as error:
     SECOND_UP=
     check_turn "after another cluster"
     kill -KILL "$(server_pid)"
-    check_turn "without a server"
+    check_turn "while the server is down"
     up
     check_turn "with another server"
-    # The whole cluster is killed: the next one has the way again.
+    # The whole cluster is killed: egress works again after the next `up`.
     local before
     before=$(newest_log)
     kill -KILL "$(server_pid)" "$(pgrep -f "trainyard-step hold $TRAINYARD_STATE")"
     up
     wait_until "another run of the pod" another_run "$before"
-    wait_until "the internet after all was killed" reaches_out
-    check_turn "after all was killed"
+    wait_until "a pod to reach the internet after the whole cluster was killed" reaches_out
+    check_turn "after the whole cluster was killed"
     as_user "$TRAINYARD" down >/dev/null
     check_undone 0
-    # Somebody else's firewall is told of.
+    # `up` and `status` report a firewall rule of another program that drops the pods' packets.
     nft add table ip filter
     nft 'add chain ip filter FORWARD { type filter hook forward priority 0; policy drop; }'
     up
@@ -180,13 +181,13 @@ except OSError as error:
     nft delete table ip filter
     cluster_wipe
     check_undone 0
-    # It was on before: it stays on.
+    # If IP forwarding was on before, it stays on.
     echo 1 >/proc/sys/net/ipv4/ip_forward
     up
     cluster_wipe
     check_undone 1
     up --isolated
-    assert_eq "rules of a cluster without a way" "" "$(nft list ruleset)"
+    assert_eq "rules of an isolated cluster" "" "$(nft list ruleset)"
     cluster_wipe
 }
 
@@ -200,26 +201,26 @@ check_program() { # NAME
     up_with "$SCRATCH/programs"
     assert_eq "notes at up with $1" "" "$(grep note: "$SCRATCH/up.log" || true)"
     asker
-    wait_until "the internet by $1" reaches_out
-    check_turn "by $1"
+    wait_until "a pod to reach the internet through $1" reaches_out
+    check_turn "through $1"
     kill -KILL "$(server_pid)"
-    check_turn "by $1 without a server"
+    check_turn "through $1 while the server is down"
     up_with "$SCRATCH/programs"
-    check_turn "by $1 with another server"
+    check_turn "through $1 with another server"
     local before
     before=$(program)
     kill -KILL "$before"
     wait_until "$1 to be started again" another_program "$before"
-    wait_until "the internet by another $1" reaches_out
+    wait_until "a pod to reach the internet through the new $1" reaches_out
     cluster_wipe
     check_undone 1
-    if pgrep -x "$1" >/dev/null && pgrep -f "$TRAINYARD_STATE" >/dev/null; then fail "$1 is left"; fi
+    if pgrep -x "$1" >/dev/null && pgrep -f "$TRAINYARD_STATE" >/dev/null; then fail "a process of $1 is left"; fi
 }
 
 check_nothing() {
     mkdir -p "$SCRATCH/nothing"
     up_with "$SCRATCH/nothing"
-    assert_contains "what is missing" "pods do not reach beyond the cluster: install 'passt'" "$(cat "$SCRATCH/up.log")"
+    assert_contains "the note about the missing program" "pods do not reach beyond the cluster: install 'passt'" "$(cat "$SCRATCH/up.log")"
     assert_contains "the same on status" "install 'passt'" "$(as_user "$TRAINYARD" status)"
     cluster_wipe
 }

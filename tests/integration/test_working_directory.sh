@@ -1,6 +1,6 @@
 #!/bin/bash
-# The working directory of a container that names none: "/", as in Kubernetes, and writable; on the disk, with a limit, and gone with
-# the pod. As root and as an ordinary user; without namespaces too.
+# A container without workingDir runs in "/", as in Kubernetes, and can write there. Its files are on the disk, count for the limit of
+# ephemeral storage, and are deleted with the pod. As root and as an ordinary user; without namespaces too.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -21,7 +21,7 @@ YAML
 }
 says() { # POD TEXT
     wait_for_phase "$1" Succeeded
-    assert_eq "what $1 says" "$2" "$(kubectl logs "$1")"
+    assert_eq "the output of pod $1" "$2" "$(kubectl logs "$1")"
 }
 files_of() { echo "$TRAINYARD_STATE/pods/$1"; }
 
@@ -29,7 +29,7 @@ check() {
     local uid
     cluster_up
 
-    # What `helm test` of a new chart does: a program fetches a page and saves it under its own name.
+    # `helm test` of a new chart does this: a program downloads a page and saves it in the working directory.
     pod writes 'pwd; python3 -c "open(\"index.html\", \"w\").write(\"fetched\")"; cat index.html; mkdir -p models/1; touch /models/1/x; ls models/1'
     says writes "/
 fetchedx"
@@ -40,7 +40,7 @@ fetchedx"
     says elsewhere "/app/of/mine
 words"
 
-    # Commands run beside it are in the same directory, and files come and go.
+    # `kubectl exec` runs in the same directory, and `kubectl cp` copies files into it.
     pod stays 'echo mine >out; sleep 100000'
     wait_for_phase stays Running
     wait_until "the pod's file" kubectl exec stays -- test -s out
@@ -51,9 +51,9 @@ words"
     uid=$(uid_of stays)
     [ "$(cat "$(files_of "$uid")/layers/main/upper/copied")" = copied ] || fail "the files are not on the disk"
     kubectl delete pod stays
-    wait_until "its files to be gone" test ! -e "$(files_of "$uid")"
+    wait_until "the files of the pod to be deleted" test ! -e "$(files_of "$uid")"
 
-    # A limit counts it.
+    # The files count for the limit of ephemeral storage.
     pod full 'head -c 20000000 /dev/zero >out; sleep 100000' '    resources: {limits: {ephemeral-storage: 5Mi}}'
     wait_for_phase full Failed
     assert_contains "a pod over its limit" 'limit of containers 5Mi' "$(kubectl get pod full -o jsonpath='{.status.reason} {.status.message}')"

@@ -1,17 +1,17 @@
 #!/bin/bash
-# docs/your-program.md, typed as root and as an ordinary user: a program of the user's own in a job, its results in a shared directory,
-# a virtual environment, GPUs that are not there, and images.
+# The commands of docs/your-program.md work, as root and as an ordinary user: the user's own program in a job, its results in a shared
+# directory, a virtual environment, GPUs that do not exist, and images.
 
-# Pods see the home of the test, and have a /tmp and a /var/tmp of their own.
+# Pods must see the HOME of the test. It must be outside of /tmp and /var/tmp, because pods have their own.
 TMPDIR=$(cd "$(dirname "$0")/../../build" && pwd)
-[ "$(id -u)" = 0 ] && TMPDIR=/srv # where an ordinary user can read, too
+[ "$(id -u)" = 0 ] && TMPDIR=/srv # an ordinary user can read it too
 export TMPDIR
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh
 . "$ROOT/tests/lib/tutorial.sh"
 
-# What `docker save` would write: an image whose program says which version it is.
+# A fake `docker` whose `save` writes an image. The program of the image prints its version.
 make_docker() {
     mkdir -p "$SCRATCH/docker"
     "$ROOT/tools/image" --name my/image:latest --output "$SCRATCH/docker/image.tar" --cmd --version "$TRAINYARD" >/dev/null
@@ -23,10 +23,12 @@ make_docker() {
 check() {
     make_docker
     tutorial_open docs/your-program.md
-    # Debian's python3 before any other: one in the home of the user who runs the tests is hidden in pods, as HOME is another here.
+    # Debian's python3 must be the first in PATH: pods cannot see a python3 in the real home directory of the user who runs the tests,
+    # because HOME is another directory here.
     tutorial_run "PATH=$SCRATCH/docker:$(dirname "$TRAINYARD"):$(dirname "$KUBECTL"):/usr/bin:\$PATH"
     tutorial_type 'kubectl get pytorchjob mine' 'mine +Succeeded'
-    tutorial_type 'kubectl logs mine-worker-0' '^rank 1 of 2: .*/python3 wrote to /$' # the job has succeeded when its master has
+    # The job succeeds when its master does. So the worker may still run, and the command is repeated until the log has the line.
+    tutorial_type 'kubectl logs mine-worker-0' '^rank 1 of 2: .*/python3 wrote to /$'
     tutorial_type 'kubectl get pytorchjob keeps' 'keeps +Succeeded'
     tutorial_type 'ls ~/project/out' rank-0.txt rank-1.txt
     tutorial_type 'kubectl get pytorchjob venv' 'venv +Succeeded'

@@ -1,16 +1,16 @@
 # shellcheck shell=bash disable=SC1003,SC2015,SC2030,SC2031 # a case is a subshell with variables of its own
-# The cases of tests/kubectl/cases, run with one kubectl against one server, whoever's it is; record, compare and test_contract.sh
-# source this. A case is a function case_NAME in a file of its topic; it has a namespace NAME of its own, and what it
-# prints, made comparable, is its transcript: each command, what came on stdout, after "! " what came on stderr, and the exit code.
+# Runs the cases of tests/kubectl/cases with one kubectl against one server, ours or a real one. Sourced by record, compare and
+# test_contract.sh. A case is a function case_NAME in the file of its topic, and it has a namespace NAME. Its transcript is its normalised
+# output: each command, its stdout, its stderr with "! " before each line, and the exit code.
 CONTRACT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-CONTRACT_PATIENCE=${PATIENCE:-120} # seconds, which only a defect reaches
+CONTRACT_PATIENCE=${PATIENCE:-120} # seconds; only a defect reaches this limit
 
 contract_topics() { (cd "$CONTRACT/cases" && ls); }
 contract_cases() { sed -n 's/^case_\([a-z0-9_]*\)() {.*/\1/p' "$CONTRACT/cases/$1" | tr _ -; } # TOPIC
 
-# --- what a case says
+# --- functions for cases
 
-# Run kubectl and show it as a terminal would.
+# Run kubectl, and print the command and its output as a terminal shows them.
 k() {
     local argument code=0
     printf '$ kubectl'
@@ -30,40 +30,40 @@ show() {
     sed 's/^/! /' "$CASE_HOME/err"
 }
 
-# Of what is shown only the lines that match: where a real server has more than what is asked about.
+# Print only the lines that match. Used where a real server lists more objects than the case is about.
 only() { # REGEX COMMAND…
     local regex=$1
     shift
     "$@" | grep -E "^\\$ |^! |^exit |$regex"
 }
 
-# Of what is shown only the lines whose words are ours to publish: names and types, no descriptions.
+# Print only names and types. The descriptions are texts of Kubernetes and are not published here.
 only_structure() { # COMMAND…
     only '^(KIND|VERSION|GROUP|FIELD|RESOURCE):|^ *[A-Za-z$][A-Za-z0-9_$]*[[:space:]]+<[^>]*>' "$@" | sed -E 's/[[:space:]]+$//; s/ -required-$//'
 }
 
-# What must be there before; nothing is shown unless it fails.
+# Create the objects that a case needs. Prints nothing unless that fails.
 given() { # <YAML
     timeout "$CONTRACT_PATIENCE" "$KUBECTL" create --validate=false -f - >"$CASE_HOME/out" 2>"$CASE_HOME/err" || {
         echo 'given:'
         show
-        touch "$CASE_HOME/broken" # nothing that follows from it is worth waiting for
+        touch "$CASE_HOME/broken" # ends later waits, which could not succeed
     }
 }
 
-# The same request with any kubectl: `raw METHOD PATH [CONTENT-TYPE] <BODY`, the answer's body is printed.
+# Send a request that does not depend on the version of kubectl, and print the answer's body: `raw METHOD PATH [CONTENT-TYPE] <BODY`.
 raw() {
     curl -sS -m "$CONTRACT_PATIENCE" --unix-socket "$CONTRACT_SOCKET" -X "$1" -H "Content-Type: ${3:-application/json}" --data-binary @- "http://localhost$2"
 }
 
-# Such a request, shown with its answer.
+# Send such a request, and print it with its answer.
 request() { # METHOD PATH [CONTENT-TYPE] <BODY
     echo "\$ $1 $2"
     raw "$@" >"$CASE_HOME/out" 2>&1
     jq -cS . "$CASE_HOME/out" 2>/dev/null || sed '$a\' "$CASE_HOME/out"
 }
 
-# Write the status that a controller or a node would: `status PATH-OF-THE-OBJECT JSON`.
+# Write a status, as a controller or a node would: `status PATH-OF-THE-OBJECT JSON`.
 status() {
     raw PATCH "$1/status" application/merge-patch+json <<<"{\"status\":$2}" >"$CASE_HOME/out"
     ! grep -q '"kind":"Status"' <(tr -d ' \n' <"$CASE_HOME/out") || {
@@ -73,7 +73,7 @@ status() {
 }
 pods() { echo "/api/v1/namespaces/$CASE/pods/$1"; }
 
-# Wait until kubectl says so: what controllers do takes a moment.
+# Wait until kubectl prints TEXT. Controllers need a moment.
 eventually() { # TEXT KUBECTL-ARGUMENT…
     local wanted=$1 got deadline=$((SECONDS + CONTRACT_PATIENCE))
     shift
@@ -86,14 +86,14 @@ eventually() { # TEXT KUBECTL-ARGUMENT…
     done
 }
 
-# A command that does not end by itself, until it has shown so many lines; meanwhile the function does something.
+# Run a kubectl that does not end by itself until it has printed LINES lines. FUNCTION runs meanwhile.
 watching() { # LINES FUNCTION KUBECTL-ARGUMENT…
     local lines=$1 meanwhile=$2 pid deadline=$((SECONDS + CONTRACT_PATIENCE))
     shift 2
     echo "\$ kubectl $* &"
     "$KUBECTL" "$@" >"$CASE_HOME/watch" 2>"$CASE_HOME/watch.err" &
     pid=$!
-    # What is listed comes first; a watch without a list shows nothing before something happens.
+    # The listed objects come first. A watch without a list prints nothing before the first change.
     [[ $* == *--watch-only* ]] || until [ -s "$CASE_HOME/watch" ] || [ $SECONDS -ge $deadline ]; do read -rt 0.1 <> <(:) || true; done
     $meanwhile >"$CASE_HOME/meanwhile" 2>&1
     until [ "$(wc -l <"$CASE_HOME/watch")" -ge "$lines" ] || [ $SECONDS -ge $deadline ]; do read -rt 0.1 <> <(:) || true; done
@@ -103,24 +103,24 @@ watching() { # LINES FUNCTION KUBECTL-ARGUMENT…
     sed 's/^/! /' "$CASE_HOME/watch.err"
 }
 
-# Whether this kubectl is at least that one; a command that it does not have yet cannot be compared.
+# Whether this kubectl has at least VERSION. An older one lacks the command, so there is nothing to compare.
 since() { # VERSION
     [ "${KUBECTL_VERSION#1.}" -ge "${1#1.}" ] && return
     echo "(kubectl has this from $1 on)"
     return 1
 }
 
-# --- running them
+# --- running the cases
 
-# Make ready what all cases of a run share: a way in for `raw`, a kubeconfig whose namespace can be set, the namespaces.
+# Prepare what all cases of a run share: a proxy for `raw`, a kubeconfig whose namespace can be replaced, and the namespaces.
 contract_open() { # VERSION KUBECTL KUBECONFIG DIRECTORY CASE…
     KUBECTL_VERSION=$1 KUBECTL=$2 KUBECONFIG=$3 CONTRACT_DIRECTORY=$4
     shift 4
     export KUBECONFIG
     CONTRACT_SOCKET=$CONTRACT_DIRECTORY/socket
     mkdir -p "$CONTRACT_DIRECTORY/home"
-    # shellcheck disable=SC2030,SC2031 # a case has its own
-    export HOME=$CONTRACT_DIRECTORY/home GOGC=off KUBERNETES_SERVICE_HOST= # kubectl ends before collecting pays
+    # shellcheck disable=SC2030,SC2031 # each case sets its own
+    export HOME=$CONTRACT_DIRECTORY/home GOGC=off KUBERNETES_SERVICE_HOST= # kubectl ends before a garbage collection would pay off
     unset KUBERNETES_SERVICE_HOST
     "$KUBECTL" config view --raw --flatten --minify -o json |
         jq '.contexts[0].context.namespace = "NAMESPACE"' >"$CONTRACT_DIRECTORY/kubeconfig" || return
@@ -135,7 +135,7 @@ contract_open() { # VERSION KUBECTL KUBECONFIG DIRECTORY CASE…
     for name; do
         raw POST /api/v1/namespaces <<<"{\"metadata\":{\"name\":\"$name\"}}"
     done >"$CONTRACT_DIRECTORY/namespaces"
-    # Without a service account a pod is refused, and with its token a pod would have a volume of a random name.
+    # Without a service account every pod is refused. With its token a pod would get a volume with a random name.
     for name; do
         deadline=$((SECONDS + CONTRACT_PATIENCE))
         until raw PATCH "/api/v1/namespaces/$name/serviceaccounts/default" application/merge-patch+json \
@@ -165,12 +165,12 @@ contract_run_case() ( # TOPIC CASE OUT
         sed -E -e "s,$CONTRACT_SERVER,SERVER,g" -e "s,$CASE_HOME,DIRECTORY,g" -f "$CONTRACT/normalise.sed" |
         contract_sort_causes >"$3"
 )
-# Complaints about one object come in any order.
+# Sort the errors of one object, because servers list them in different orders.
 contract_sort_causes() {
     awk '/^! \* / { print | "LC_ALL=C sort"; sorting = 1; next } sorting { close("LC_ALL=C sort"); sorting = 0 } { print; fflush() }'
 }
 
-# All cases whose name matches, several at a time; transcripts lie in OUT, one a case.
+# Run all cases whose name matches, several at a time. OUT gets one transcript per case.
 contract_run() { # VERSION KUBECTL KUBECONFIG OUT [REGEX]
     local regex=${5:-.} topic name cases=() rows=() row
     for topic in $(contract_topics); do
@@ -185,7 +185,7 @@ contract_run() { # VERSION KUBECTL KUBECONFIG OUT [REGEX]
         directory=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-kubectl.XXXXXX")
         trap 'contract_close; rm -rf "$directory"' EXIT
         contract_open "$1" "$2" "$3" "$directory" "${cases[@]}" || {
-            echo "contract: the server of $3 did not make the namespaces ready" >&2
+            echo "contract: the server of $3 did not become ready, or did not create the namespaces" >&2
             exit 1
         }
         running=0
@@ -202,5 +202,5 @@ contract_run() { # VERSION KUBECTL KUBECONFIG OUT [REGEX]
     )
 }
 
-# The transcript of one case in a file of a topic.
+# Print the transcript of one case from the file of a topic.
 contract_section() { awk -v name="=== $2" '/^=== /{on = $0 == name; next} on' "$1"; } # FILE CASE

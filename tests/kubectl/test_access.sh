@@ -1,6 +1,6 @@
 #!/bin/bash
-# Who asks, and what he may do: accounts, tokens and roles with the real kubectl, on this side of the API and from
-# inside a pod; as root and as an ordinary user.
+# Authentication and authorization with the real kubectl: accounts, tokens and roles, from outside the cluster and from inside a pod; as
+# root and as an ordinary user.
 . "$(dirname "$0")/../lib/lib.sh"
 
 refused() { # WHAT TEXT COMMAND…
@@ -10,7 +10,7 @@ refused() { # WHAT TEXT COMMAND…
     assert_contains "$what" "$text" "$(cat "$SCRATCH/out")"
 }
 
-# A pod with this test's kubectl, which may lie where a pod does not look.
+# A pod that mounts the directory of this test's kubectl, which may not be in the pod's PATH.
 pod() { # NAME SCRIPT [MORE-SPEC [RESTART-POLICY]]
     kubectl apply -f - <<YAML >/dev/null
 apiVersion: v1
@@ -32,13 +32,13 @@ ran_again() {
     [ "$(kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].restartCount}')" = 1 ] && [ -n "$(kubectl logs "$1")" ]
 }
 
-# The token of an account, as a client without `create token` asks for it.
+# The token of an account, requested as a client without `create token` does.
 token_of() { # ACCOUNT
     kubectl create --raw "/api/v1/namespaces/default/serviceaccounts/$1/token" -f - <<<'{}' |
         sed -n 's/.*"token":"\([^"]*\)".*/\1/p'
 }
 
-# kubectl as somebody else.
+# Run kubectl with another account's token.
 with_token() { # TOKEN ARGUMENT…
     local token=$1
     shift
@@ -51,7 +51,7 @@ check() {
     local who='User "system:serviceaccount:default:builder"' token
     assert_contains "the first roles" 'cluster-admin' "$(kubectl get clusterroles)"
     assert_eq "the owner" yes "$(kubectl auth can-i '*' '*')"
-    refused "to ask as another" 'User "builder" cannot list resource "pods"' kubectl get pods --as builder
+    refused "impersonating a user without rights" 'User "builder" cannot list resource "pods"' kubectl get pods --as builder
 
     kubectl create serviceaccount builder >/dev/null
     token=$(token_of builder)
@@ -59,18 +59,18 @@ check() {
         "pods is forbidden: $who cannot list resource \"pods\" in API group \"\" in the namespace \"default\"" \
         with_token "$token" get pods
     refused "nodes without a right" 'in API group "" at the cluster scope' with_token "$token" get nodes
-    assert_eq "a right it has not" no "$(with_token "$token" auth can-i list pods || true)"
+    assert_eq "a right that it does not have" no "$(with_token "$token" auth can-i list pods || true)"
 
     kubectl create role pod-reader --verb=get,list,watch --resource=pods >/dev/null
     kubectl create rolebinding read-pods --role=pod-reader --serviceaccount=default:builder >/dev/null
     assert_contains "roles as a table" 'Role/pod-reader' "$(kubectl get rolebindings)"
-    assert_eq "a right it has now" yes "$(with_token "$token" auth can-i list pods)"
+    assert_eq "a right that it has now" yes "$(with_token "$token" auth can-i list pods)"
     with_token "$token" get pods >/dev/null 2>&1
     refused "another namespace" 'in the namespace "kube-system"' with_token "$token" -n kube-system get pods
     kubectl create secret generic hush --from-literal=a=b >/dev/null
     refused "a secret" "secrets \"hush\" is forbidden: $who cannot get" with_token "$token" get secret hush
 
-    # Who may write roles gives away what he has, and no more.
+    # An account that may write roles can grant only rights that it has itself.
     kubectl create role giver --verb=create --resource=roles.rbac.authorization.k8s.io >/dev/null
     kubectl create rolebinding give --role=giver --serviceaccount=default:builder >/dev/null
     with_token "$token" create role copy --verb=get --resource=pods >/dev/null
@@ -79,7 +79,7 @@ check() {
     refused "a binding to another role" 'cannot change roleRef' \
         kubectl patch rolebinding give -p '{"roleRef":{"name":"pod-reader"}}'
 
-    # In a pod: the token is at its place, and a peer is found as programs in a cluster find theirs.
+    # Inside a pod: the token is mounted at its usual path, and kubectl finds the API server as any program in a cluster does.
     pod stranger "/tools/kubectl get pods || true; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace"
     pod none 'ls /var/run/secrets/kubernetes.io || echo nothing' '  automountServiceAccountToken: false'
     wait_for_phase stranger Succeeded
@@ -87,15 +87,15 @@ check() {
         '  serviceAccountName: builder'
     wait_for_phase reader Succeeded
     wait_for_phase none Succeeded
-    assert_eq "a pod that may" "$(kubectl get pod stranger -o jsonpath='{.status.podIP}')" "$(kubectl logs reader)"
-    assert_contains "a pod that may not" \
+    assert_eq "a pod with the right" "$(kubectl get pod stranger -o jsonpath='{.status.podIP}')" "$(kubectl logs reader)"
+    assert_contains "a pod without the right" \
         'pods is forbidden: User "system:serviceaccount:default:default" cannot list' "$(kubectl logs stranger)"
     assert_contains "its namespace" default "$(kubectl logs stranger)"
     assert_contains "a pod without a token" nothing "$(kubectl logs none)"
-    refused "a pod of nobody" 'error looking up service account default/ghost: serviceaccount "ghost" not found' \
+    refused "a pod with a missing account" 'error looking up service account default/ghost: serviceaccount "ghost" not found' \
         pod ghost true '  serviceAccountName: ghost'
 
-    # When the machine was started anew volumes are filled again: they were written without waiting for the disk.
+    # After a reboot of the machine, volumes are filled again, because they were written without waiting for the disk.
     local directory
     pod sleeper "wc -c </var/run/secrets/kubernetes.io/serviceaccount/token; exec sleep inf" '' Always
     wait_for_phase sleeper Running
@@ -105,16 +105,16 @@ check() {
     : >"$(echo "$directory"/volumes/kube-api-access-*/token)"
     cluster_up
     wait_until "sleeper to run again" ran_again sleeper
-    [ "$(kubectl logs sleeper)" -gt 500 ] || fail "no token after a start of the machine: $(kubectl logs sleeper)"
+    [ "$(kubectl logs sleeper)" -gt 500 ] || fail "no token after a reboot of the machine: $(kubectl logs sleeper)"
 
-    # What every namespace has comes back.
+    # The objects that every namespace has are created again when they are deleted.
     kubectl delete configmap kube-root-ca.crt >/dev/null
     wait_until "the certificate to come back" kubectl get configmap kube-root-ca.crt
 
-    # A token ends with its account.
+    # A token becomes invalid when its account is deleted.
     kubectl delete serviceaccount builder >/dev/null
     refused "a token of a deleted account" 'must be logged in' with_token "$token" get pods
-    refused "a token of nobody" 'must be logged in' with_token "${token%?????}AAAAA" get pods
+    refused "a token with a wrong signature" 'must be logged in' with_token "${token%?????}AAAAA" get pods
 }
 
 cluster_up

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What people type every day, with kubectl of Debian 12 and, where there is one, the machine's own.
+# Everyday kubectl commands, with the kubectl of Debian 12 and, if there is one, the machine's own.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -53,9 +53,9 @@ YAML
     assert_contains "apply a change" "configmap/settings configured" "$(kubectl apply -f "$SCRATCH/objects.yaml")"
     assert_eq "the changed value" slow "$(kubectl get -n yard cm settings -o jsonpath='{.data.mode}')"
 
-    # No node has the label yet: the pod says what it waits for.
+    # No node has the label yet: describe shows why the pod is pending.
     unscheduled() { kubectl describe -n yard pod hello | finds "didn't match"; }
-    wait_until "the pod to say why it waits" unscheduled
+    wait_until "describe to show why the pod is pending" unscheduled
     kubectl label nodes node-2 disktype=worker-2
     ended() { [ "$(kubectl get -n yard pod hello -o jsonpath='{.status.phase}')" = Failed ]; }
     wait_until "the pod to end" ended
@@ -86,7 +86,7 @@ YAML
     if kubectl create -f "$SCRATCH/made.yaml" 2>"$SCRATCH/err"; then fail "created twice"; fi
     assert_contains "create -f again" '"made" already exists' "$(cat "$SCRATCH/err")"
 
-    # A log is followed while it grows, and the stream ends with the container.
+    # `logs -f` shows a log while it grows, and ends with the container.
     kubectl run -n yard talker --image trainyard/tools --restart Never --command -- \
         bash -c 'echo first; for i in 1 2 3 4 5; do read -rt 0.1 <> <(:) || echo tick; done; echo last'
     talker_started() { kubectl get -n yard pod talker -o jsonpath='{.status.phase}' | finds -E 'Running|Succeeded'; }
@@ -95,7 +95,7 @@ YAML
     assert_eq "the first followed line" first "$(head -1 <<<"$followed")"
     assert_eq "the last followed line" last "$(tail -1 <<<"$followed")"
 
-    # A watch shows what happens, then ends with its process.
+    # A watch shows changes until its process is killed.
     "$KUBECTL" get pods -n yard -w >"$SCRATCH/watch" &
     watch=$!
     watched() { grep -q "$1" "$SCRATCH/watch"; }

@@ -1,11 +1,12 @@
 #!/bin/bash
-# Every command of kubectl's everyday use, with kubectl 1.20, 1.32 and 1.36, against trainyard: what each says must be what it says to
-# a real Kubernetes (tests/kubectl/expected, written by tests/kubectl/record; README.md there tells more).
+# Runs the everyday commands of kubectl 1.20, 1.32 and 1.36 against trainyard: their output must be the same as with a real Kubernetes
+# (tests/kubectl/expected, written by tests/kubectl/record; see README.md there).
 #
 #   tests/kubectl/test_contract.sh [REGEX [VERSION…]]     (default: all cases, all versions)
 #
-# tests/kubectl/pending names the cases that do not agree yet. A case that differs and is not named fails the test, and so does one that
-# is named and agrees: the list only shrinks. SHRINK=1 takes out what agrees; SHOW_PENDING=1 shows the differences of what is named.
+# tests/kubectl/pending lists the cases that do not agree yet. A case that differs and is not listed fails the test, and so does a listed
+# case that agrees: the list only shrinks. SHRINK=1 removes the cases that agree from the list. SHOW_PENDING=1 shows the differences of
+# the listed cases.
 # Long: 319 s.
 # shellcheck disable=SC2015,SC2031
 # shellcheck source=tests/lib/lib.sh
@@ -16,7 +17,7 @@
 regex=${1:-.}
 [ $# = 0 ] || shift
 
-expected() { # VERSION TOPIC CASE: by hand where a real 1.20 is no measure, and the file says why
+expected() { # VERSION TOPIC CASE: a file of by_hand comes first; its first line says why 1.20 is not the reference
     local file
     for file in "$CONTRACT/by_hand/$3@$1" "$CONTRACT/by_hand/$3@newer" "$CONTRACT/by_hand/$3"; do
         [ -e "$file" ] && [ "$1/${file##*@}" != 1.20/newer ] || continue
@@ -36,10 +37,10 @@ shrink() { # VERSION CASE
     cat "$SCRATCH/pending" >"$CONTRACT/pending"
 }
 
-# The user's own cache is asked for: HOME is the test's.
+# get-kubectl must look in the cache of the user, because HOME is the test's own directory.
 HOME=$(getent passwd "$(id -u)" | cut -d : -f 6) "$ROOT/tools/get-kubectl" "$@" >"$SCRATCH/versions" 2>"$SCRATCH/missing" || true
 sed -n 's/^get-kubectl: no \(kubectl .*\)/skipped: \1/p' "$SCRATCH/missing"
-[ -s "$SCRATCH/versions" ] || fail 'not one kubectl could be had'
+[ -s "$SCRATCH/versions" ] || fail 'no version of kubectl is in the cache or could be fetched'
 
 agreed=0 pending=0 differing=0 surprising=0
 while read -r version kubectl; do
@@ -55,7 +56,7 @@ while read -r version kubectl; do
             [ -e "$SCRATCH/$version/$name" ] || continue
             if diff -u --label "real Kubernetes" --label trainyard <(expected "$version" "$topic" "$name") "$SCRATCH/$version/$name" >"$SCRATCH/diff"; then
                 if is_pending "$version" "$name"; then
-                    echo "--- kubectl $version, $name: agrees; take it out of tests/kubectl/pending"
+                    echo "--- kubectl $version, $name: agrees; remove it from tests/kubectl/pending"
                     [ -z "${SHRINK:-}" ] || shrink "$version" "$name"
                     surprising=$((surprising + 1))
                 else

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A kind of one's own: defined, waited for, written in two versions, refused, shown, scaled, explained to be wrong, and gone with
-# its definition.
+# A custom resource: its definition is created and established; its objects are written in two versions, validated, listed with their
+# columns and scaled; a wrong definition is refused; and all objects go with their definition.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -63,12 +63,12 @@ check() {
     assert_contains "by its short name" train.yard.example/a "$(kubectl get tr -o name)"
     assert_contains "in all" train.yard.example/a "$(kubectl get all -o name)"
 
-    # Columns, and those of -o wide.
+    # The columns of get, and of get -o wide.
     kubectl get trains >"$SCRATCH/trains"
     assert_eq "the columns" "NAME CARS READY" "$(head -1 "$SCRATCH/trains" | tr -s ' ' | sed 's/ $//')"
     assert_contains "wide" LINE "$(kubectl get trains -o wide | sed -n 1p)"
 
-    # What the schema refuses, in Kubernetes' words.
+    # The schema refuses invalid objects with the messages of Kubernetes.
     refused() { if "$@" >"$SCRATCH/refused" 2>&1; then fail "not refused: $*"; fi; }
     train c 11 red >"$SCRATCH/c.yaml"
     refused kubectl create -f "$SCRATCH/c.yaml"
@@ -95,7 +95,7 @@ check() {
     assert_eq "its status" "4 5" "$(kubectl get train a -o jsonpath='{.status.cars} {.spec.cars}')"
     assert_contains "the column" True "$(kubectl get train a)"
 
-    # A wrong definition, and one of a kind that is built in.
+    # A definition whose schema is not structural.
     sed 's/type: integer, minimum: 0/minimum: 0/; s/trains/trams/; s/Train/Tram/; s/\[tr\]/[tm]/' "$SCRATCH/crd.yaml" >"$SCRATCH/wrong.yaml"
     refused kubectl create --validate=false -f "$SCRATCH/wrong.yaml"
     assert_contains "not structural" 'properties[spec].properties[cars].type: Required value: must not be empty for specified object fields' "$(cat "$SCRATCH/refused")"

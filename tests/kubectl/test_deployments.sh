@@ -1,6 +1,6 @@
 #!/bin/bash
-# Deployments, typed with kubectl of Debian 12 and, where there is one, the machine's own.
-# shellcheck disable=SC2016 # what stands in single quotes is for the pods' shells
+# Deployments, with the kubectl of Debian 12.
+# shellcheck disable=SC2016 # the shells of the pods expand them
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -110,8 +110,8 @@ check_others() {
 
 claim_is_bound() { [ "$(kubectl get pvc "$1" -o jsonpath='{.status.phase}')" = Bound ]; }
 
-# The class of a tutorial whose provisioner does not run here, as the tutorial prints it. A claim that names it gets its volume before there
-# is a class, and with it.
+# The StorageClass of a tutorial, exactly as the tutorial prints it. Its provisioner does not run here. A claim that names the class gets
+# a volume without the class and with it.
 check_tutorial_class() {
     local verb
     for verb in none create apply; do
@@ -142,7 +142,7 @@ check_version() {
     echo "with $($KUBECTL version --client 2>/dev/null | sed -n 1p)"
     check_rollouts
     check_services
-    # What older versions call false, newer ones call orphan.
+    # Older versions of kubectl call it --cascade=false, newer ones --cascade=orphan.
     if kubectl delete --help | grep -c "orphan" >/dev/null; then check_deletion orphan; else check_deletion false; fi
     check_refusals
     check_create

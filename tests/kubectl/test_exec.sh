@@ -1,17 +1,18 @@
 #!/bin/bash
-# 'kubectl exec', 'attach', 'cp' and 'run -it': exit codes, input and output byte by byte, terminals, and nothing that stays behind. As
-# root and as an ordinary user, with kubectl 1.20 (SPDY), 1.32 and 1.36 (WebSocket), those that there are.
+# 'kubectl exec', 'attach', 'cp' and 'run -it': exit codes, input and output byte by byte, terminals, and no process that stays behind. As
+# root and as an ordinary user, with kubectl 1.20 (SPDY), 1.32 and 1.36 (WebSocket), as far as they are installed.
 # Long: 95 s.
 # shellcheck disable=SC2016,SC2094 # the pod's shell expands it; the file is only read
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts the next one itself
 
-# kubectl within a terminal of 33 lines and 77 columns: what is expected is waited for, what is to be said follows it. Says all that came.
+# Runs kubectl in a terminal of 33 lines and 77 columns. For each pair of arguments, it waits for the first text and then types the second
+# one. At the end it prints everything that kubectl has printed.
 cat >"$SCRATCH/terminal.py" <<'PY'
 import fcntl, os, pty, select, struct, sys, termios
 count = int(sys.argv[1])
-script = sys.argv[2 : 2 + 2 * count] # EXPECTED SAID …
+script = sys.argv[2 : 2 + 2 * count] # EXPECTED TYPED …
 pid, master = pty.fork()
 if pid == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
@@ -29,7 +30,7 @@ while True:
         step += 1
     ready, _, _ = select.select([master], [], [], 120)
     if not ready:
-        sys.exit("nothing comes after: %r" % seen)
+        sys.exit("no output for 120 s after: %r" % seen)
     try: data = os.read(master, 65536)
     except OSError: break
     if not data: break
@@ -76,34 +77,34 @@ YAML
 code_of() { "$@" >/dev/null 2>&1 && echo 0 || echo $?; }
 
 check_exec() {
-    assert_eq "what is around a command" "of the pod /data box main" \
+    assert_eq "the environment of a command" "of the pod /data box main" \
         "$(kubectl exec box -c main -- sh -c 'echo $WORD $(pwd) $(hostname) main')"
     assert_eq "the other container" sleep "$(kubectl exec box -c side -- ps -o comm= -p 2)"
     assert_eq "an exit code" 42 "$(code_of kubectl exec box -c main -- sh -c 'exit 42')"
     assert_eq "a signal" 143 "$(code_of kubectl exec box -c main -- sh -c 'kill -TERM $$')"
     assert_eq "stdout alone" out "$(kubectl exec box -c main -- sh -c 'echo out; echo err >&2' 2>/dev/null)"
     assert_eq "stderr alone" err "$(kubectl exec box -c main -- sh -c 'echo out; echo err >&2' 2>&1 >/dev/null)"
-    assert_eq "odd words" "a b|*|\$x|ü" "$(kubectl exec box -c main -- printf '%s|%s|%s|%s' 'a b' '*' "\$x" ü)"
-    # What cannot run says so in plain words, with the code that shells give.
+    assert_eq "unusual arguments" "a b|*|\$x|ü" "$(kubectl exec box -c main -- printf '%s|%s|%s|%s' 'a b' '*' "\$x" ü)"
+    # A program that cannot run gives a clear message and the exit code that shells use.
     assert_contains "a missing program" "cannot run 'no-such': executable file not found in \$PATH (/" "$(kubectl exec box -c main -- no-such 2>&1 || true)"
     assert_eq "the code of a missing program" 127 "$(code_of kubectl exec box -c main -- no-such)"
-    assert_eq "the code of what is no program" 126 "$(code_of kubectl exec box -c main -- /etc/passwd)"
+    assert_eq "the code of a file that is not executable" 126 "$(code_of kubectl exec box -c main -- /etc/passwd)"
     assert_contains "a missing container" "container nobody is not valid for pod box" "$(kubectl exec box -c nobody -- true 2>&1 || true)"
-    # Input and its end; a program that ends without reading it; one that leaves another behind.
+    # Input and its end; a program that ends without reading its input; a program that leaves a background process.
     assert_eq "input" "6 words" "$(printf 'word %s\n' 1 2 3 | kubectl exec -i box -c main -- sh -c 'wc -w; echo words' | xargs)"
-    assert_eq "input that nobody reads" ended "$(head -c 3000000 /dev/zero | kubectl exec -i box -c main -- echo ended)"
+    assert_eq "input that is not read" ended "$(head -c 3000000 /dev/zero | kubectl exec -i box -c main -- echo ended)"
     assert_eq "a process that is left behind" here "$(kubectl exec box -c main -- sh -c 'sleep 4711 & echo here')"
     kubectl exec box -c main -- pkill -f 'sleep 4711'
-    # Byte by byte, both ways at once; and what a slow reader has not taken waits in the pod, not in the server.
+    # Bytes in both directions at once. The data that a slow client has not read yet stays in the pod, not in the server.
     local before
     before=$(resident)
     kubectl exec -i box -c main -- cat <"$SCRATCH/bytes" | cmp - "$SCRATCH/bytes" || fail "bytes through cat"
     kubectl exec box -c main -- head -c $((SIZE)) /dev/zero | (read -rt 1 <> <(:) || true; cmp -n "$SIZE" - /dev/zero) || fail "a slow reader"
-    [ $(($(resident) - before)) -lt 65536 ] || fail "the server keeps what it passes on: $(resident) KiB after $before"
+    [ $(($(resident) - before)) -lt 65536 ] || fail "the server buffers what it forwards: its memory grew from $before to $(resident) KiB"
 }
 resident() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$(server_pid)/status"; }
 
-# kubectl tells the size when the command runs already.
+# kubectl sends the size of the terminal after the command has started.
 check_terminal() {
     local said
     said=$(terminal 3 'ready' 'x\n' 'heard x' 'size 44 99' '44 99' '\x03' "$KUBECTL" exec -it box -c main -- sh -c \
@@ -135,11 +136,11 @@ check_attach() {
     wait_for_log reader up
     local said
     said=$(printf 'one\ntwo\n' | kubectl attach -i reader 2>"$SCRATCH/noise")
-    assert_eq "what an attached container says" "heard one heard two end" "$(xargs <<<"$said")"
-    assert_contains "what it complains" "noise two" "$(cat "$SCRATCH/noise")"
+    assert_eq "stdout of an attached container" "heard one heard two end" "$(xargs <<<"$said")"
+    assert_contains "its stderr" "noise two" "$(cat "$SCRATCH/noise")"
     wait_for_phase reader Succeeded
     assert_eq "its log" "up heard one heard two end" "$(kubectl logs reader | grep -v noise | xargs)"
-    assert_contains "attaching to what has ended" "completed pod" "$(kubectl attach reader 2>&1 || true)"
+    assert_contains "attaching to a pod that has ended" "completed pod" "$(kubectl attach reader 2>&1 || true)"
     kubectl delete pod reader >/dev/null
 }
 
@@ -156,7 +157,7 @@ check_run() {
 }
 
 check_faults() {
-    # A client that goes takes its command along.
+    # When a client is killed, its command ends, too.
     local client
     "${AS_USER[@]}" "$KUBECTL" exec box -c main -- sleep 4712 &
     client=$!
@@ -164,7 +165,7 @@ check_faults() {
     kill -9 $client
     wait "$client" 2>/dev/null || true
     wait_until "the command to end with its client" exec_ended 4712
-    # A server that dies leaves the pod as it is, and no command.
+    # When the server is killed, the pod keeps running, and the command of exec ends.
     local uid
     uid=$(uid_of box)
     "${AS_USER[@]}" "$KUBECTL" exec box -c main -- sleep 4713 2>/dev/null &
@@ -197,8 +198,8 @@ spec:
   containers: [{name: main, image: trainyard/tools, command: ["true"]}]
 YAML
     wait_for_phase over Succeeded
-    assert_contains "a pod that waits" "does not have a host assigned" "$(kubectl exec waiting -- true 2>&1 || true)"
-    assert_contains "a pod that is over" "completed pod; current phase is Succeeded" "$(kubectl exec over -- true 2>&1 || true)"
+    assert_contains "a pending pod" "does not have a host assigned" "$(kubectl exec waiting -- true 2>&1 || true)"
+    assert_contains "a completed pod" "completed pod; current phase is Succeeded" "$(kubectl exec over -- true 2>&1 || true)"
     kubectl delete pod waiting over >/dev/null
 }
 

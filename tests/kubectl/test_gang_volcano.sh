@@ -1,6 +1,6 @@
 #!/bin/bash
-# Gang scheduling by others: the operator as a process of its own beside an embedded cluster without one, with Volcano's PodGroups and
-# with those of the scheduler-plugins. Both schedulers are stand-ins (tests/lib/gang.sh).
+# Gang scheduling by other schedulers: the operator runs as its own process beside an embedded cluster without an operator, with the
+# PodGroups of Volcano and with those of the scheduler-plugins. The test plays both schedulers (tests/lib/gang.sh).
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 NAMESPACE=default
@@ -15,6 +15,6 @@ operator_start volcano
 story_of_volcano
 operator_stop
 
-echo "the scheduler-plugins, by another name"
+echo "the scheduler-plugins, under another scheduler name"
 operator_start coscheduler
 story_of_a_coscheduler "$(kubectl get nodes -o jsonpath='{.items[0].metadata.name}')"

@@ -1,13 +1,12 @@
 #!/bin/bash
-# TFJobs on the network of their node: each replica listens on a port of its own, finds its peers by name, and keeps its
-# port for as long as the job runs.
+# TFJobs with hostNetwork: each replica listens on its own port, finds its peers by name, and keeps its port as long as the job runs.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training_yaml.sh
 . "$ROOT/tests/lib/training_yaml.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts the next one itself
 
-# Listens where TF_CONFIG says, asks every worker for its name, and goes on answering until it is told to end.
+# Listens on the port of its TF_CONFIG, reads the name of every worker, and keeps answering until /state/go exists.
 cat >"$SCRATCH/worker.py" <<'PYTHON'
 import json, os, socket, threading, time
 
@@ -75,7 +74,7 @@ check() {
     for name in first second; do
         for index in 0 1; do
             wait_for_log "$name-worker-$index" "heard worker 1"
-            assert_eq "what $name-worker-$index heard" "heard worker 0
+            assert_eq "the answers that $name-worker-$index received" "heard worker 0
 heard worker 1" "$(kubectl logs "$name-worker-$index")"
             assert_eq "the service's port" "$(host_port "$name-worker-$index")" "$(service_port "$name-worker-$index")"
         done
@@ -87,7 +86,7 @@ heard worker 1" "$(kubectl logs "$name-worker-$index")"
     done | sort -u | wc -l)"
     assert_eq "dnsPolicy" ClusterFirstWithHostNet "$(kubectl get pod first-worker-0 -o jsonpath='{.spec.dnsPolicy}')"
 
-    echo "a replica that is deleted comes back at its port, and so does it under a new server"
+    echo "a deleted replica comes back with the same port, also under a new server"
     before=$(host_ports_of first)
     old=$(uid_of first-worker-1)
     kill -9 "$(server_pid)"
@@ -95,14 +94,14 @@ heard worker 1" "$(kubectl logs "$name-worker-$index")"
     kubectl delete pod first-worker-1 --wait=false
     wait_until "the pod to be replaced" is_replaced first-worker-1 "$old"
     wait_for_log first-worker-1 "heard worker 1"
-    assert_eq "the ports after it" "$before" "$(host_ports_of first)"
+    assert_eq "the ports afterwards" "$before" "$(host_ports_of first)"
 
-    echo "ports are let go"
+    echo "the ports of finished jobs are released"
     touch "$SHARED/go"
     wait_for_tfjob first Succeeded
     wait_for_tfjob second Succeeded
-    wait_until "the ports to be let go" has_ports first ""
-    wait_until "the ports to be let go" has_ports second ""
+    wait_until "the ports of first to be released" has_ports first ""
+    wait_until "the ports of second to be released" has_ports second ""
     cluster_wipe
 }
 

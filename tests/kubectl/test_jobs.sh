@@ -1,9 +1,9 @@
 #!/bin/bash
-# Jobs, typed with kubectl of Debian 12 and, where there is one, the machine's own: as root and as an ordinary user.
-# shellcheck disable=SC2016 # what stands in single quotes is for the pods' shells
+# Jobs, with the kubectl of Debian 12 and, if there is one, the machine's own; as root and as an ordinary user.
+# shellcheck disable=SC2016 # the shells of the pods expand them
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts the next one itself
 
 job_is() { # NAME FIELD VALUE
     [ "$(kubectl get job "$1" -o jsonpath="{.status.$2}")" = "$3" ]
@@ -13,7 +13,7 @@ reason_of() { kubectl get job "$1" -o jsonpath="{.status.conditions[?(@.type=='F
 described() { kubectl describe job "$1" | finds -F -- "$2"; } # NAME TEXT
 pods_of() { kubectl get pods -l "job-name=$1" -o name; }
 has_no_pods() { [ -z "$(pods_of "$1")" ]; }
-pod_of_index() { # JOB INDEX: the one that runs
+pod_of_index() { # JOB INDEX: its running pod
     kubectl get pods -l "job-name=$1,batch.kubernetes.io/job-completion-index=$2" --field-selector status.phase=Running \
         -o jsonpath='{.items[*].metadata.name}'
 }
@@ -40,14 +40,14 @@ check_commands() {
     for word in 'Completions:' '1 Succeeded / 0 Failed' 'SuccessfulCreate' 'Created pod: hello-' 'Completed' 'Job completed'; do
         wait_until "describe job to say '$word'" described hello "$word"
     done
-    assert_contains "one that cannot be" 'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"' \
+    assert_contains "an invalid job" 'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"' \
         "$(printf 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: refused}\nspec: {template: {spec: {containers: [{name: a, image: b}]}}}\n' |
             kubectl apply -f - 2>&1 || true)"
     kubectl delete job hello
     wait_until "the pods of a deleted job to go" has_no_pods hello
 }
 
-# Four indexes, two at a time: each knows its own, and they end as "0-3".
+# Four indexes, two at a time. Each pod knows its index, and completedIndexes ends as "0-3".
 check_indexed() {
     apply_job squares 'echo index $JOB_COMPLETION_INDEX of $(hostname)' \
         'completionMode: Indexed' 'completions: 4' 'parallelism: 2'
@@ -65,8 +65,8 @@ check_indexed() {
     kubectl delete job squares
 }
 
-# The process of index 0 is killed: after the back-off a new pod of the same name in the network takes its place, and a
-# peer that asks for the name finds it. The failure is counted once, also by a server that was killed meanwhile.
+# The process of index 0 is killed. After the backoff a new pod with the same host name takes its place, and a lookup of the name finds
+# the new pod. The failure is counted once, although the server is killed meanwhile.
 check_retry() {
     kubectl apply -f - <<'YAML'
 apiVersion: v1
@@ -80,7 +80,7 @@ YAML
     local first second other address
     first=$(pod_of_index team 0)
     other=$(pod_of_index team 1)
-    wait_until "a process of index 0 to kill" kill_in_pod "$first" sleep # its shell becomes it
+    wait_until "a process of index 0 to kill" kill_in_pod "$first" sleep # the shell has replaced itself by sleep
     wait_for_job team failed 1
     kill -9 "$(server_pid)"
     cluster_up --nodes docker-desktop
@@ -113,7 +113,7 @@ check_ends() {
     apply_job late 'exec sleep 1000' 'activeDeadlineSeconds: 1'
     wait_until "job late to fail" has_condition job/late Failed
     assert_eq "why" DeadlineExceeded "$(reason_of late)"
-    assert_eq "nothing of it runs" "" "$(kubectl get pods -l job-name=late --field-selector status.phase=Running -o name)"
+    assert_eq "no pod of it runs" "" "$(kubectl get pods -l job-name=late --field-selector status.phase=Running -o name)"
     apply_job brief 'true' 'ttlSecondsAfterFinished: 1'
     wait_until "job brief to be removed" is_gone job brief
     wait_until "the pods of brief to go" has_no_pods brief
@@ -131,7 +131,7 @@ check_changes() {
     wait_until "its pods to go" has_no_pods some
     kubectl patch job some -p '{"spec":{"suspend":false,"parallelism":2}}'
     wait_for_job some active 2
-    assert_eq "what we stopped is no failure" "" "$(kubectl get job some -o jsonpath='{.status.failed}')"
+    assert_eq "pods that were stopped do not count as failed" "" "$(kubectl get job some -o jsonpath='{.status.failed}')"
     local pod
     pod=$(kubectl get pods -l job-name=some -o jsonpath="pod/{.items[0].metadata.name}")
     kubectl delete "$pod" --grace-period=0 --force
@@ -139,11 +139,11 @@ check_changes() {
     wait_for_job some active 2
     kubectl delete job some
     wait_until "its pods to go" has_no_pods some
-    # A work queue: no completions; done when one hand finds it empty and the others are through.
+    # A work queue: no completions. The job is complete when one pod has succeeded and the others have ended.
     apply_job queue 'echo done' 'parallelism: 2'
     kubectl wait --for=condition=complete job/queue --timeout="${PATIENCE}s"
     kubectl delete job queue
-    # Orphans are set free.
+    # A deletion with --cascade=orphan keeps the pods.
     apply_job leaver 'exec sleep 1000'
     wait_for_job leaver active 1
     kubectl delete job leaver --cascade=orphan

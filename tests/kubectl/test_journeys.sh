@@ -1,7 +1,7 @@
 #!/bin/bash
-# What people type who come from a tutorial, with kubectl 1.20, 1.32 and 1.36: label nodes and place pods on them, services by label
-# found by name, one host port on three nodes at once, a page behind 'port-forward', logs over a restart. As root, and with the first
-# kubectl as an ordinary user.
+# What users of a tutorial type, with kubectl 1.20, 1.32 and 1.36: they label nodes and place pods on them, reach services by name, use
+# one host port on three nodes at once, open a page through 'port-forward', and read logs across a restart. As root, and with the first
+# kubectl also as an ordinary user.
 # Takes: host port 3000.
 # Takes: node ports by their numbers.
 # Takes: port 8987.
@@ -12,7 +12,7 @@ NAMESPACE=kubeflow-user-example-com
 MEGABYTES=100
 FORWARD_PID=
 
-# A worker says its name on port 3000 of its node and of its pod.
+# A worker answers with its name on port 3000 of its node and of its pod.
 worker() { # NUMBER
     cat <<YAML
 apiVersion: v1
@@ -45,7 +45,7 @@ spec:
 YAML
 }
 
-# Who answers there. A worker may listen before its service knows it.
+# Prints the answer of each HOST:PORT. Retries, because a worker may listen before its service routes to it.
 cat >"$SCRATCH/ask.py" <<'PY'
 import socket, sys, time
 def ask(host, port):
@@ -63,7 +63,7 @@ for place in sys.argv[1:]:
     print(ask(host, int(port)))
 PY
 
-# Serves bytes that nobody guesses, where only port-forward comes: at 127.0.0.1 of the pod.
+# Serves random bytes at 127.0.0.1 of the pod, which only port-forward reaches.
 cat >"$SCRATCH/page.yaml" <<YAML
 apiVersion: v1
 kind: Pod
@@ -107,24 +107,24 @@ place_workers() {
         wait_for_log "worker-$number" listening -n "$NAMESPACE"
         assert_eq "the node of worker-$number" "node-$number" "$(on_node "worker-$number")"
     done
-    assert_eq "pods and their nodes, as wide as it gets" "node-1 node-2 node-3 " \
+    assert_eq "the nodes of the pods in get -o wide" "node-1 node-2 node-3 " \
         "$(kubectl get pods --all-namespaces -o wide | awk '$2 ~ /^worker-/ { print $8 }' | sort | tr '\n' ' ')"
     assert_contains "the services" 3000:30391/TCP "$(kubectl get svc -n "$NAMESPACE")"
 }
 
 reach_workers() {
-    # By the names of their services, from a pod, and in another namespace.
+    # From a pod in another namespace, by the names of their services.
     kubectl run ask --image=trainyard/tools --restart=Never --command -- python3 -c "$(cat "$SCRATCH/ask.py")" \
         pipeline-worker-{1,2,3}."$NAMESPACE":3000 >/dev/null
     wait_for_phase ask Succeeded
-    assert_eq "who answers by name" "worker-1 worker-2 worker-3" "$(kubectl logs ask | paste -sd ' ')"
-    # From the machine: each at port 3000 of its own node, and at its node port.
+    assert_eq "the answers by service name" "worker-1 worker-2 worker-3" "$(kubectl logs ask | paste -sd ' ')"
+    # From the machine: at port 3000 of each node, and at each node port.
     local addresses places=()
     mapfile -t addresses < <(kubectl get nodes -o jsonpath='{range .items[*]}{.status.addresses[?(@.type=="InternalIP")].address}{"\n"}{end}')
     for address in "${addresses[@]}"; do places+=("$address:3000"); done
     answers_everywhere() { python3 "$SCRATCH/ask.py" "${places[@]}" 127.0.0.1:3039{0,1,2}; }
     wait_until "the ports of the machine to be open" answers_everywhere
-    assert_eq "who answers on the machine" "worker-1 worker-2 worker-3 worker-1 worker-2 worker-3" "$(answers_everywhere | paste -sd ' ')"
+    assert_eq "the answers on the machine" "worker-1 worker-2 worker-3 worker-1 worker-2 worker-3" "$(answers_everywhere | paste -sd ' ')"
     kubectl delete pod ask
 }
 
@@ -142,7 +142,7 @@ look_at_page() {
     FORWARD_PID=
 }
 
-# A follower sees a whole run and its end; the next run has a log of its own, and the one before is kept.
+# `logs -f` shows a whole run and ends with it. The next run has its own log, and the log of the previous run is kept.
 follow_logs() {
     kubectl create -f - <<'YAML'
 apiVersion: v1
@@ -163,30 +163,30 @@ spec:
       [ -e /state/second ] || { touch /state/second; until [ -e /state/end ]; do sleep 0.05; done; exit 1; }
     volumeMounts: [{name: state, mountPath: /state}]
 YAML
-    # At once, before the container runs: who follows waits for it.
+    # Follow at once, before the container runs: `logs -f` waits for it.
     local state first second
-    : >"$SCRATCH/first" # an earlier kubectl's
+    : >"$SCRATCH/first" # an earlier kubectl may have left it
     as_user "$KUBECTL" logs -f twice >>"$SCRATCH/first" 2>&1 &
     first=$!
     has_begun() { [ -s "$SCRATCH/first" ]; }
-    wait_until "the follower to follow" has_begun # it might meet the second run only
+    wait_until "the follower to follow" has_begun # otherwise it might only see the second run
     state=$TRAINYARD_STATE/pods/$(uid_of twice)/volumes/state
     as_user touch "$state/end"
-    wait $first || fail "a follower did not end well: $(cat "$SCRATCH/first")"
+    wait $first || fail "logs -f of the first run failed: $(cat "$SCRATCH/first")"
     wait_until "the second run" waits_in_second_run
     as_user "$KUBECTL" logs -f twice >"$SCRATCH/second" 2>&1 &
     second=$!
     as_user touch "$state/go"
-    wait $second || fail "a follower of the second run did not end well: $(cat "$SCRATCH/second")"
+    wait $second || fail "logs -f of the second run failed: $(cat "$SCRATCH/second")"
     cmp "$SCRATCH/first" <(seq 1 1000) || fail "the log of the first run"
     cmp "$SCRATCH/second" <(echo waits && seq 1 1000) || fail "the log of the second run"
-    cmp <(kubectl logs twice --previous) <(seq 1 1000) || fail "the log of the run before"
+    cmp <(kubectl logs twice --previous) <(seq 1 1000) || fail "the log of the previous run"
     assert_eq "the end of the log" "1000" "$(kubectl logs twice --tail=1)"
     assert_contains "times in the log" "T" "$(kubectl logs twice --tail=1 --timestamps)"
     kubectl delete pod twice
 }
 
-journey() { # with the kubectl of $KUBECTL
+journey() { # uses $KUBECTL
     cluster_up --nodes 3
     place_workers
     reach_workers
@@ -197,7 +197,7 @@ journey() { # with the kubectl of $KUBECTL
 
 HOME=$USER_HOME "$ROOT/tools/get-kubectl" >"$SCRATCH/versions" 2>"$SCRATCH/missing" || true
 sed -n 's/^get-kubectl: no \(kubectl .*\)/skipped: \1/p' "$SCRATCH/missing"
-[ -s "$SCRATCH/versions" ] || fail 'not one kubectl could be had'
+[ -s "$SCRATCH/versions" ] || fail 'no version of kubectl is in the cache or could be fetched'
 while read -r version KUBECTL; do
     echo "with kubectl $version"
     journey </dev/null

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Kueue's contract with training jobs: jobs are born suspended, get their place in the queue by being resumed with the node
-# selectors of that place in their templates, and lose it by being suspended; the place is given on when nothing of them
-# runs any more. Kueue itself is not here: a stand-in does what its job reconciler does, and no more, over the same API.
-# shellcheck disable=SC2016 # what the pods run, they expand
+# Kueue's contract with training jobs. Jobs are created suspended. Kueue admits a job: it adds the node selectors of the assigned flavor
+# to the templates and resumes the job. Kueue evicts a job by suspending it, and gives its quota to another job when no pod of it runs any
+# more. Kueue itself does not run here: functions below do what its job reconciler does, over the same API.
+# shellcheck disable=SC2016 # the shells of the pods expand them
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training_yaml.sh
@@ -11,10 +11,10 @@
 field() { kubectl get tfjob "$1" -o jsonpath="$2"; } # JOB JSONPATH
 is_false() { [ "$(field "$1" "{.status.conditions[?(@.type=='$2')].status}")" = False ]; }
 
-# ---- The stand-in: what Kueue knows of a job, and what follows ----
+# ---- The replacement for Kueue: how it reads the state of a job, and what it does ----
 
-# As Kueue asks: finished is Succeeded or Failed True, the pods are ready when Running is True, and a job is active as long
-# as any replica type counts an active one.
+# As Kueue reads the status: a job is finished when Succeeded or Failed is True, its pods are ready when Running is True, and it is active
+# as long as any replica type counts an active replica.
 kueue_finished() { tfjob_has_condition "$1" Succeeded || tfjob_has_condition "$1" Failed; }
 kueue_pods_ready() { tfjob_has_condition "$1" Running; }
 kueue_active() { [ -n "$(field "$1" '{.status.replicaStatuses.*.active}')" ]; }
@@ -30,7 +30,7 @@ kueue_evict() {
     kueue_patch "$1" true null
 }
 
-# One pass of the reconciler over JOB…, in the order of the queue. FLAVOR: the label of the nodes that are given out.
+# One pass of the reconciler over JOB…, in the order of the queue. Only one job is admitted at a time. FLAVOR is the label of the nodes.
 kueue_pass() {
     local job taken=0
     for job in "$@"; do
@@ -46,7 +46,7 @@ kueue_pass() {
         taken=1
         kueue_patch "$job" false "{\"$FLAVOR\":\"yes\"}"
     done
-    [ $taken -le 1 ] || fail "two jobs have the place of one"
+    [ $taken -le 1 ] || fail "two jobs are admitted at once"
 }
 kueue_passes_until() { # FACT… -- JOB…
     local fact=()
@@ -65,7 +65,7 @@ is_admitted() { [ "${place[$1]:-}" = admitted ]; }
 
 # ---- The jobs ----
 
-# Created as Kueue's webhook leaves them: suspended. A worker that is told to go takes its time until /state/leave is there.
+# Created suspended, as Kueue's webhook does. After SIGTERM a worker keeps running until /state/leave exists.
 job() {
     kubectl apply -f - <<YAML
 apiVersion: kubeflow.org/v1
@@ -96,7 +96,7 @@ node=$(kubectl get nodes -o jsonpath='{.items[0].metadata.name}')
 kubectl label node "$node" spot=yes reserved=yes
 state_volume
 
-echo "two jobs wait for one place"
+echo "two jobs wait in a queue that admits one at a time"
 job first
 job second
 wait_for_tfjob first Suspended
@@ -107,7 +107,7 @@ for name in first second; do
     ! kueue_active $name || fail "$name is active before it started"
 done
 
-echo "one is admitted"
+echo "the first job is admitted"
 FLAVOR=spot
 kueue_passes_until kueue_pods_ready first -- first second
 wait_for_phase first-worker-1 Running
@@ -116,7 +116,7 @@ kueue_active first || fail "a running job is not active"
 assert_eq "the other waits" waiting "${place[second]}"
 assert_eq "pods of the other" "" "$(pods_of second)"
 
-echo "and evicted: its place is free when its pods are gone, not before"
+echo "it is evicted: the second job is admitted when its pods are gone, not before"
 kueue_evict first
 wait_for_tfjob first Suspended
 wait_until "Running to be over" is_false first Running
@@ -129,11 +129,11 @@ assert_eq "what is left of the first" "" "$(pods_of first)"
 ! kueue_finished first || fail "an eviction ended the job"
 kueue_passes_until kueue_pods_ready second -- second first
 
-echo "the second ends, and the first is admitted again, elsewhere"
+echo "the second job ends, and the first one is admitted again, with another flavor"
 FLAVOR=reserved
 touch "$SHARED/second"
 kueue_passes_until is_admitted first -- second first
-tfjob_has_condition second Succeeded || fail "the place was given on before the end"
+tfjob_has_condition second Succeeded || fail "the first job was admitted before the second ended"
 kueue_passes_until kueue_pods_ready first -- second first
 wait_for_phase first-worker-0 Running
 assert_eq "the template of the second start" '{"reserved":"yes"}' "$(kubectl get pod first-worker-0 -o jsonpath='{.spec.nodeSelector}')"
@@ -156,7 +156,7 @@ spec:
     Worker: {template: {spec: {containers: [{name: tensorflow, image: trainyard/tools, command: ["true"]}]}}}
 YAML
 job ours
-wait_for_tfjob ours Suspended # seen, so the one before was seen, too
+wait_for_tfjob ours Suspended # it has been seen, so the job before it has been seen, too
 assert_eq "its status" "" "$(field elsewhere '{.status}')"
 assert_eq "its pods" "" "$(pods_of elsewhere)"
 ! kubectl patch tfjob elsewhere --type merge -p '{"spec":{"runPolicy":{"managedBy":null}}}' 2>"$SCRATCH/refused" ||

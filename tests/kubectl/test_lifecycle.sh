@@ -1,17 +1,17 @@
 #!/bin/bash
-# The life of containers as the kubelet lives it: probes, hooks, deadlines, sidecars, evictions, conditions and events; as root and
-# as an ordinary user.
+# The life of containers, as the kubelet handles it: probes, hooks, deadlines, sidecars, evictions, conditions and events; as root and as
+# an ordinary user.
 # Long: 85 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts the next one itself
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 has() { [ "$(field "$1" "$2")" = "$3" ]; }
 restarted() { [ "$(field "$1" .status.containerStatuses[0].restartCount)" -ge "$2" ]; }
 condition() { field "$1" ".status.conditions[?(@.type==\"$2\")].$3"; }
 is_ready() { [ "$(condition "$1" Ready status)" = "$2" ]; }
-# Told as kubectl describe shows them: "Warning Unhealthy Readiness probe failed: …", each once.
+# The events of a pod, one per line: "Warning Unhealthy Readiness probe failed: …".
 events() {
     kubectl get events --field-selector "involvedObject.name=$1" \
         -o jsonpath='{range .items[*]}{.type} {.reason} {.message}{"\n"}{end}'
@@ -19,11 +19,11 @@ events() {
 started_parts() {
     [ "$(kubectl get events --field-selector "involvedObject.name=$1,reason=Started" -o jsonpath='{.items[*].involvedObject.fieldPath}')" = "$2" ]
 }
-told() { events "$1" | finds -F -- "$2"; }
+has_event() { events "$1" | finds -F -- "$2"; }
 endpoints() { kubectl get endpoints "$1" -o jsonpath="{.subsets[*].$2[*].targetRef.name}"; }
 serves() { [ "$(endpoints "$1" "$2")" = "$3" ]; }
 
-# A server that answers /word with whether the file /v/word is there, and everything else with 200.
+# A server that answers /word with 200 if the file /v/word exists and else with 500, and everything else with 200 or a redirect.
 SERVER='import http.server, os, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
@@ -68,7 +68,7 @@ YAML
 
 check_readiness() {
     start_server
-    wait_until "the readiness probe to fail" told web "Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 500"
+    wait_until "a failed readiness probe" has_event web "Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 500"
     wait_until "it to have started" has web .status.containerStatuses[0].started true
     assert_eq "why it is not ready" "ContainersNotReady containers with unready status: [main]" \
         "$(condition web Ready reason) $(condition web Ready message)"
@@ -76,15 +76,15 @@ check_readiness() {
     wait_until "the service to leave it out" serves web notReadyAddresses web
     touch "$TRAINYARD_STATE/pods/$(uid_of web)/volumes/v/word"
     wait_until "the pod to be ready" is_ready web True
-    wait_until "the service to lead to it" serves web addresses web
+    wait_until "the service to list its address as ready" serves web addresses web
     wait_for_log web "/word?twice kube-probe/1.36 said"
-    # Control may die: the supervisor goes on asking.
+    # The server may be killed: the pod's supervisor keeps probing.
     as_user kill -9 "$(server_pid)"
     rm "$TRAINYARD_STATE/pods/$(uid_of_directory web)/volumes/v/word"
     cluster_up
     wait_until "the pod not to be ready" is_ready web False
     wait_until "the service to drop it" serves web notReadyAddresses web
-    wait_until "a redirect to elsewhere to be a warning" told web "Warning ProbeWarning Liveness probe warning: Probe terminated redirects"
+    wait_until "the event about the redirect" has_event web "Warning ProbeWarning Liveness probe warning: Probe terminated redirects"
     assert_eq "restarts" 0 "$(field web .status.containerStatuses[0].restartCount)"
 }
 
@@ -117,18 +117,18 @@ spec:
     readinessProbe: {exec: {command: [sh, -c, 'echo never; exit 3']}, periodSeconds: 1}
     livenessProbe: {exec: {command: [sh, -c, 'sleep 20']}, periodSeconds: 1, failureThreshold: 1, initialDelaySeconds: 1}
 YAML
-    wait_for_phase live Running # its address is known then
-    wait_until "the liveness probe to fail" told live "Warning Unhealthy Liveness probe failed: dial tcp $(field live .status.podIP):9999: connect: connection refused"
-    wait_until "the container to be ended" told live "Normal Killing Container main failed liveness probe, will be restarted"
+    wait_for_phase live Running # then its address is known
+    wait_until "the liveness probe to fail" has_event live "Warning Unhealthy Liveness probe failed: dial tcp $(field live .status.podIP):9999: connect: connection refused"
+    wait_until "the event about the stop" has_event live "Normal Killing Container main failed liveness probe, will be restarted"
     wait_until "the container to be restarted" restarted live 1
-    assert_eq "what it said before" "begun told to end" "$(kubectl logs live --previous | xargs)"
+    assert_eq "the output before the restart" "begun told to end" "$(kubectl logs live --previous | xargs)"
 
-    wait_until "the startup probe to fail" told slow "Warning Unhealthy Startup probe failed"
+    wait_until "the startup probe to fail" has_event slow "Warning Unhealthy Startup probe failed"
     assert_eq "started" false "$(field slow .status.containerStatuses[0].started)"
     touch "$TRAINYARD_STATE/pods/$(uid_of slow)/volumes/v/begun"
     wait_until "it to have started" has slow .status.containerStatuses[0].started true
-    wait_until "readiness to be asked then" told slow "Warning Unhealthy Readiness probe failed: never"
-    wait_until "liveness, too" told slow 'Liveness probe failed: command timed out: "sh -c sleep 20" timed out after 1s'
+    wait_until "the readiness probe to run after that" has_event slow "Warning Unhealthy Readiness probe failed: never"
+    wait_until "the liveness probe to run" has_event slow 'Liveness probe failed: command timed out: "sh -c sleep 20" timed out after 1s'
     wait_until "the container to be restarted" restarted slow 1
     kubectl delete pod live slow --wait=false
 }
@@ -170,19 +170,19 @@ spec:
     command: [sleep, "1000"]
     lifecycle: {postStart: {httpGet: {port: 1}}}
 YAML
-    # Until its hook is through a container does not count as running, and the next one waits for it.
-    wait_until "the hook to be waited for" told hooks "Started container main"
+    # A container does not count as running until its postStart hook has ended, and the next container waits for it.
+    wait_until "the container to start" has_event hooks "Started container main"
     wait_until "its reason" has hooks .status.containerStatuses[0].state.waiting.reason ContainerCreating
     assert_eq "phase" Pending "$(field hooks .status.phase)"
     touch "$said/go"
     wait_for_phase hooks Running
     wait_until "the second container" grep -q second "$said/said"
     kubectl delete pod hooks
-    assert_eq "what was done when" "post second pre term" "$(xargs <"$said/said")"
+    assert_eq "the order of the hooks" "post second pre term" "$(xargs <"$said/said")"
 
     wait_for_phase badhook Failed
-    wait_until "the failed hook to be told" told badhook "Warning FailedPostStartHook PostStartHook failed"
-    wait_until "the end of its container to be told" told badhook "Normal Killing FailedPostStartHook"
+    wait_until "the event about the failed hook" has_event badhook "Warning FailedPostStartHook PostStartHook failed"
+    wait_until "the event about the end of its container" has_event badhook "Normal Killing FailedPostStartHook"
 }
 
 check_ends() {
@@ -232,12 +232,13 @@ spec:
   readinessGates: [{conditionType: example.com/open}]
   containers: [{name: main, image: trainyard/tools, command: [sleep, "1000"]}]
 YAML
-    wait_until "a pod to run" told late "Normal Started"
+    wait_until "a pod to run" has_event late "Normal Started"
     kubectl patch pod late -p '{"spec":{"activeDeadlineSeconds":1}}'
     wait_for_phase late Failed
     assert_eq "why" "DeadlineExceeded Pod was active on the node longer than the specified deadline 143 PodFailed" \
         "$(field late .status.reason) $(field late .status.message) $(field late .status.containerStatuses[0].state.terminated.exitCode) $(condition late Ready reason)"
-    wait_until "the deadline to be told" told late "Normal DeadlineExceeded Pod was active on the node longer than the specified deadline"
+    wait_until "the event about the deadline" has_event late \
+        "Normal DeadlineExceeded Pod was active on the node longer than the specified deadline"
 
     wait_until "the gated pod's containers" has gated '.status.conditions[?(@.type=="ContainersReady")].status' True
     assert_eq "the gate" "ReadinessGatesNotReady corresponding condition of pod readiness gate \"example.com/open\" does not exist." \
@@ -252,12 +253,13 @@ YAML
     wait_for_phase beside Succeeded
     assert_eq "the order of the ends" "once main ends second ends first ends" \
         "$(xargs <"$TRAINYARD_STATE/pods/$(uid_of beside)/volumes/v/said")"
-    assert_eq "conditions of a pod that is done" "PodReadyToStartContainers=False Initialized=True Ready=False ContainersReady=False PodScheduled=True" \
+    assert_eq "conditions of a completed pod" "PodReadyToStartContainers=False Initialized=True Ready=False ContainersReady=False PodScheduled=True" \
         "$(kubectl get pod beside -o jsonpath='{range .status.conditions[*]}{.type}={.status} {end}' | xargs)"
     assert_eq "their reasons" "PodCompleted PodCompleted" "$(condition beside Initialized reason) $(condition beside Ready reason)"
 }
 
-# Who uses more of the disk than it may is evicted, also where it would be restarted; a Job makes another, as for every failure.
+# A pod that uses more disk than its limit is evicted, even if its policy would restart it. A Job then creates another pod, as after any
+# failure.
 check_evictions() {
     kubectl apply -f - <<'YAML'
 apiVersion: v1
@@ -290,7 +292,7 @@ YAML
     assert_eq "why" "Evicted $words" "$(field hoarder .status.reason) $(field hoarder .status.message)"
     assert_eq "its condition" "True TerminationByKubelet $words" \
         "$(condition hoarder DisruptionTarget status) $(condition hoarder DisruptionTarget reason) $(condition hoarder DisruptionTarget message)"
-    wait_until "the eviction to be told" told hoarder "Warning Evicted $words"
+    wait_until "the event about the eviction" has_event hoarder "Warning Evicted $words"
 
     wait_until "the job to fail" has_condition job/talker Failed
     assert_eq "the pods of the job" "Evicted Evicted" "$(kubectl get pods -l job-name=talker -o jsonpath='{.items[*].status.reason}')"
@@ -307,8 +309,8 @@ check() {
     check_hooks
     check_ends
     check_evictions
-    # A pod's story in the words of everywhere.
-    wait_until "a pod's end to be told" told late 'Killing Stopping container main'
+    # The events of a pod have the same wording as on any Kubernetes.
+    wait_until "the event about the pod's end" has_event late 'Killing Stopping container main'
     assert_eq "the events of a pod" 'Normal Scheduled Normal Pulled Normal Created Normal Started Normal Killing' \
         "$(events late | awk '$2 != "DeadlineExceeded" {print $1, $2}' | xargs)"
     assert_contains "its image" 'Pulled Container image "trainyard/tools" already present on machine' "$(events late)"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# manifests/install.yaml can be applied plainly and then server-side: it has the fields that the server would fill in within values that
-# have one owner as a whole, so that there is no conflict.
+# manifests/install.yaml can be applied client-side and then server-side without a conflict: in values that have a single owner as a
+# whole, the file contains the fields that the server would fill in.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -11,8 +11,8 @@ kubectl apply -f "$INSTALL"
 kubectl apply --server-side -f "$INSTALL" || fail "a server-side apply after a plain one"
 kubectl apply --server-side -f "$INSTALL" || fail "a second server-side apply"
 
-# The definitions of the file are not this server's own; under another name they are taken as those of any custom resource.
-echo "two appliers share the containers of a job"
+# This server ignores the definitions in the file, because it has its own. Under another group they are ordinary custom resources.
+echo "two field managers share the containers of a job"
 sed 's/kubeflow\.org/copy.example/g' "$ROOT/manifests/crds.yaml" | kubectl apply -f -
 wait_established crd/tfjobs.copy.example
 job() { # CONTAINER
@@ -22,7 +22,7 @@ job() { # CONTAINER
 job '"image": "i", "env": [{"name": "A", "value": "1"}], "ports": [{"containerPort": 1}]' |
     kubectl apply --server-side --field-manager=one -f -
 job '"env": [{"name": "B", "value": "2"}], "ports": [{"containerPort": 2}]' | kubectl apply --server-side --field-manager=two -f -
-assert_eq "what both wrote" 'i A=1 B=2 1/TCP 2/TCP' "$(kubectl get tfjobs.copy.example shared -o json | jq -r \
+assert_eq "the fields of both managers" 'i A=1 B=2 1/TCP 2/TCP' "$(kubectl get tfjobs.copy.example shared -o json | jq -r \
     '.spec.tfReplicaSpecs.Worker.template.spec.containers[0] | [.image] + [.env[] | "\(.name)=\(.value)"] + [.ports[] | "\(.containerPort)/\(.protocol)"] | join(" ")')"
 
 echo "a mistake in a template is found"

@@ -1,7 +1,8 @@
 #!/bin/bash
-# What a pod is given: a node it asks for, facts about itself, config maps and secrets as variables and as files that follow their
-# objects, volumes of all kinds, its user, groups and rights; and what it is not given, told in events. As root and as an ordinary user.
-# shellcheck disable=SC2016 # what stands in single quotes is for the pods' shells
+# The inputs of a pod: a node that matches its affinity, facts about itself, ConfigMaps and Secrets as variables and as files that follow
+# changes, volumes of all kinds, its user, groups and capabilities; and the events about inputs that it does not get. As root and as an
+# ordinary user.
+# shellcheck disable=SC2016 # the shells of the pods expand them
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -10,7 +11,7 @@ waits_for_node() { kubectl describe pod facts | grep -c "didn't match Pod's node
 events_of() { kubectl get events --field-selector involvedObject.name="$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}'; }
 has_event() { events_of "$1" | finds -F -- "$2"; }
 
-# A config map that changes while its pod is being started. Both requests go over one connection, so that the second one meets the start.
+# A ConfigMap changes while its pod starts. Both requests use one connection, so that the second one arrives during the start.
 check_changes_at_start() {
     local i api pods=12 with=(-sS --fail -o /dev/null --cacert "$TRAINYARD_STATE/pki/ca.crt" -H "Authorization: Bearer $(cat "$TRAINYARD_STATE/token")")
     api=$(kubectl config view -o jsonpath='{.clusters[0].cluster.server}')/api/v1/namespaces/default
@@ -35,7 +36,7 @@ YAML
     done
     for i in $(seq $pods); do wait_for_phase "early-$i" Succeeded; done
 
-    # One that the pod can do without, and that is created when the pod runs.
+    # An optional ConfigMap that is created while the pod runs.
     kubectl create -f - <<'YAML'
 apiVersion: v1
 kind: Pod
@@ -54,7 +55,8 @@ YAML
     wait_for_phase optional Succeeded
 }
 
-# Two containers share memory of a limited size; files change all at once, links and all; labels are followed.
+# Two containers share memory of a limited size. All files of a ConfigMap change at once, through one symbolic link. A file with the pod's
+# labels follows them.
 check_volumes() {
     kubectl create configmap pair --from-literal=one=1 --from-literal=two=1 --from-literal=9bad=x
     kubectl apply -f - <<'YAML'
@@ -137,13 +139,13 @@ YAML
     kubectl label pod volumes --overwrite state=second
     wait_until "the labels to follow" said 'state="second"'
     wait_for_phase volumes Succeeded
-    wait_until "skipped keys to be told" has_event volumes \
+    wait_until "the event about skipped keys" has_event volumes \
         "InvalidEnvironmentVariableNames: Keys [9bad] from the EnvFrom configMap default/pair were skipped"
-    wait_until "rights to be told" has_event volumes "container reader does not get the capabilities it adds (SYS_ADMIN)"
-    [ "$(as_user id -u)" = 0 ] || wait_until "the group to be told" has_event volumes "fsGroup 4242 is not given"
+    wait_until "the event about capabilities" has_event volumes "container reader does not get the capabilities it adds (SYS_ADMIN)"
+    [ "$(as_user id -u)" = 0 ] || wait_until "the event about the group" has_event volumes "fsGroup 4242 is not given"
 }
 
-# A volume that cannot be made says why, in the kubelet's words, and is healed when the cause is gone.
+# The event of a volume that cannot be mounted has the kubelet's message. The pod starts when the cause is gone.
 check_failures() {
     local place
     place=$(as_user mktemp -d)
@@ -157,17 +159,17 @@ spec:
   containers:
   - {name: main, image: trainyard/tools, command: [cat, /word], volumeMounts: [{name: v, mountPath: /word, readOnly: true}]}
 YAML
-    wait_until "the failed mount to be told" has_event heals \
+    wait_until "the event about the failed mount" has_event heals \
         "FailedMount: MountVolume.SetUp failed for volume \"v\" : hostPath type check failed: $place/word is not a file"
     as_user tee "$place/word.new" <<<healed >/dev/null
-    as_user mv "$place/word.new" "$place/word" # whole, when the pod finds it
+    as_user mv "$place/word.new" "$place/word" # complete before the pod can see it
     wait_for_phase heals Succeeded
     assert_eq "its file" "healed" "$(kubectl logs heals)"
     rm -r "$place"
 }
 
-# An ephemeral volume is a claim of the pod's own: made from its template, gone with it, and nobody else's; a pod of the same name
-# begins with nothing. A claim that has the name already is not taken.
+# An ephemeral volume is a claim that belongs to the pod alone: it is created from the pod's template and deleted with the pod. A later
+# pod of the same name starts with an empty volume. An existing claim of that name is not used.
 check_ephemeral() {
     local claim pod round
     claim='{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}'
@@ -187,7 +189,7 @@ metadata: {name: own-data}
 spec: $claim
 YAML
     kubectl apply -f - <<<"$pod"
-    wait_until "the claim of somebody else to be refused" has_event own \
+    wait_until "the event about a claim that the pod does not own" has_event own \
         "PVC default/own-data was not created for pod default/own (pod is not owner)"
     kubectl delete pvc own-data
     for round in first second; do
@@ -249,7 +251,7 @@ spec:
     - {name: settings, mountPath: /settings}
     - {name: keys, mountPath: /keys, readOnly: true}
 YAML
-    wait_until "the pod to say what it waits for" waits_for_node
+    wait_until "the pod to report what it waits for" waits_for_node
     kubectl label nodes docker-desktop cluster=local
     wait_for_log facts "settings fast mode size"
     local text address

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the containers of a pod share, and what of a running pod can be changed: processes, /dev/shm, read-only volumes,
-# restart rules, names in probes, deadlines; as root and as an ordinary user.
+# What the containers of a pod share, and what can be changed in a running pod: processes, /dev/shm, read-only volumes, restart rules,
+# host names in probes, deadlines; as root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -71,14 +71,14 @@ check() {
     cluster_up
     apply_pods
     wait_for_phase shared Failed
-    assert_eq "exit codes of those who share" "0 143" "$(field shared '.status.containerStatuses[*].state.terminated.exitCode')"
+    assert_eq "exit codes with shared processes" "0 143" "$(field shared '.status.containerStatuses[*].state.terminated.exitCode')"
     wait_for_phase ruled Failed
     assert_eq "restarted by its rule" "1 42 3" \
         "$(field ruled .status.containerStatuses[0].restartCount) $(field ruled .status.containerStatuses[0].lastState.terminated.exitCode) $(field ruled .status.containerStatuses[0].state.terminated.exitCode)"
     assert_eq "how it is mounted" "/v true Enabled" \
         "$(field ruled '.status.containerStatuses[0].volumeMounts[?(@.name=="v")].mountPath') $(field ruled '.status.containerStatuses[0].volumeMounts[?(@.name=="v")].readOnly') $(field ruled '.status.containerStatuses[0].volumeMounts[?(@.name=="v")].recursiveReadOnly')"
     wait_until "a probe to find the service" has asking '.status.containerStatuses[?(@.name=="main")].ready' true
-    wait_until "a name that is none" unhealthy asking "dial tcp: lookup nobody.default.svc: no such host"
+    wait_until "the event about an unknown host name" unhealthy asking "dial tcp: lookup nobody.default.svc: no such host"
     kubectl patch pod web -p '{"spec":{"activeDeadlineSeconds":1}}'
     wait_for_phase web Failed
     assert_eq "why it ended" DeadlineExceeded "$(field web .status.reason)"

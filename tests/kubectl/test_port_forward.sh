@@ -1,7 +1,7 @@
 #!/bin/bash
-# 'kubectl port-forward' into pods: a server that only listens on 127.0.0.1 of its pod, transfers that must come
-# out byte by byte, many connections at once, half an end, nobody listening, a pod that goes. As root and as an
-# ordinary user, with kubectl of Debian 12 and, where there is one, the machine's own.
+# 'kubectl port-forward' into pods: a server that only listens on 127.0.0.1 of its pod, transfers compared byte by byte, many connections
+# at once, a half-closed connection, a port without a listener, a pod that is deleted. As root and as an ordinary user, with the kubectl
+# of Debian 12 and, if there is one, the machine's own.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -13,7 +13,7 @@ local_port() { sed -n "s/^Forwarding from 127.0.0.1:\([0-9]*\) -> $1\$/\1/p" "$S
 forward_says() { grep -qF -- "$1" "$SCRATCH/forward.log"; }
 forward_ended() { ! is_alive "$FORWARD_PID"; }
 
-# forward COUNT ARGUMENT…: until so many ports are open.
+# forward COUNT ARGUMENT…: start port-forward, and wait until COUNT ports are open.
 forward() {
     local count=$1
     shift
@@ -30,8 +30,8 @@ stop_forward() {
 
 resident_peak() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$(server_pid)/status"; }
 
-# Sends SIZE bytes on each of COUNT connections at once, ends its side, and compares what comes back: the digest
-# of what was sent, and all of it again.
+# Sends SIZE bytes on each of COUNT connections at once, closes its sending side, and compares the answer: the digest of the sent bytes,
+# followed by the bytes.
 cat >"$SCRATCH/client.py" <<'PY'
 import hashlib, os, socket, sys, threading
 port, count, size = map(int, sys.argv[1:4])
@@ -44,7 +44,7 @@ def talk():
             line.shutdown(socket.SHUT_WR)
             answer = b"".join(iter(lambda: line.recv(65536), b""))
         if answer != hashlib.sha256(data).hexdigest().encode() + data:
-            failures.append("sent %d bytes, got %d that are others" % (size, len(answer)))
+            failures.append("sent %d bytes, got %d different ones" % (size, len(answer)))
     except OSError as error:
         failures.append(str(error))
 threads = [threading.Thread(target=talk) for _ in range(count)]
@@ -52,7 +52,7 @@ for each in threads: each.start()
 for each in threads: each.join()
 sys.exit("\n".join(failures) if failures else 0)
 PY
-# Sends and receives at the same time; what comes back must be what was sent.
+# Sends and receives at the same time. The received bytes must equal the sent ones.
 cat >"$SCRATCH/echo.py" <<'PY'
 import os, socket, sys, threading
 data = os.urandom(int(sys.argv[2]))
@@ -62,9 +62,9 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
         line.shutdown(socket.SHUT_WR)
     threading.Thread(target=send).start()
     answer = b"".join(iter(lambda: line.recv(65536), b""))
-sys.exit(0 if answer == data else "%d bytes came back of %d" % (len(answer), len(data)))
+sys.exit(0 if answer == data else "received %d bytes that differ from the %d sent ones" % (len(answer), len(data)))
 PY
-# Says a word and prints the answer.
+# Sends a word and prints the answer.
 cat >"$SCRATCH/say.py" <<'PY'
 import socket, sys
 with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
@@ -111,29 +111,29 @@ spec:
     ports: [{containerPort: 8987}]
 YAML
 
-check() { # with the kubectl of $KUBECTL
+check() { # uses $KUBECTL
     echo "port-forward with $("$KUBECTL" version --client 2>/dev/null | grep -o 'v1\.[0-9.]*' | sed -n 1p)"
     kubectl apply -f "$SCRATCH/pod.yaml"
     wait_for_log digest serving
 
-    # Ports of our choice, and several at once.
+    # Several ports at once, with local ports that kubectl chooses.
     forward 3 pod/digest :8987 :8988 :8989
     local resident
     resident=$(resident_peak)
     python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 $((5 * SCALE << 20)) || fail "$((5 * SCALE)) MB both ways"
     python3 "$SCRATCH/client.py" "$(local_port 8987)" $((20 * SCALE)) 100000 || fail "many connections at once"
     python3 "$SCRATCH/echo.py" "$(local_port 8988)" $((5 * SCALE << 20)) || fail "both ways at the same time"
-    # What a slow side has not taken yet waits with the other one, not in the server.
+    # The data that a slow side has not read yet stays with the sender, not in the server.
     resident=$(($(resident_peak) - resident))
     echo "port-forward: $((20 * SCALE)) MB, and the server's memory grew by $resident KiB"
-    [ "$resident" -lt 65536 ] || fail "the server keeps what it passes on: $resident KiB more"
+    [ "$resident" -lt 65536 ] || fail "the server buffers what it forwards: its memory grew by $resident KiB"
     python3 "$SCRATCH/client.py" "$(local_port 8989)" 1 1000 || fail "a server on the pod's own address"
-    python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 0 || fail "nothing at all, and its end"
-    # kubectl since 1.31 asks for WebSocket, and says at this level when it had to go back to SPDY.
+    python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 0 || fail "a connection without data"
+    # kubectl asks for WebSocket since 1.31. At this log level it reports when it falls back to SPDY.
     ! forward_says "fallback to secondary dialer" || fail "WebSocket was refused: $(forward_log)"
     stop_forward
 
-    # By the service, whose port is another, on a port that we name.
+    # Through the service, whose port differs from the pod's, with a chosen local port.
     local free
     free=$(fresh_ports 1)
     forward 1 svc/digest "$free:80"
@@ -141,7 +141,7 @@ check() { # with the kubectl of $KUBECTL
     python3 "$SCRATCH/client.py" "$free" 1 1000 || fail "by the service"
     stop_forward
 
-    # By the job that made the pod.
+    # Through the job that created the pod.
     kubectl create job once --image=trainyard/tools -- python3 -uc "import socket
 listener = socket.create_server(('127.0.0.1', 8080))
 print('serving')
@@ -153,19 +153,19 @@ line.sendall(line.recv(100))"
     stop_forward
     kubectl delete job once
 
-    # Nobody listens: the client sees the end of its connection, kubectl says why.
+    # No process listens on the port: the client's connection is closed, and kubectl prints why.
     forward 1 pod/digest :9999
-    python3 "$SCRATCH/client.py" "$(local_port 9999)" 1 10 2>/dev/null && fail "a port where nobody listens"
-    wait_until "kubectl to say why" forward_says "error forwarding port 9999 to pod digest, uid"
+    python3 "$SCRATCH/client.py" "$(local_port 9999)" 1 10 2>/dev/null && fail "a port without a listener answered"
+    wait_until "kubectl to print why" forward_says "error forwarding port 9999 to pod digest, uid"
     forward_says "Connection refused" || fail "no reason in: $(forward_log)"
     stop_forward
 
-    # The pod goes: so does kubectl.
+    # When the pod is deleted, kubectl ends.
     forward 1 pod/digest :8987
     python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 1000 || fail "before the pod goes"
     kubectl delete pod digest --wait=false
     wait_until "port-forward to end with its pod" forward_ended
-    forward_says "lost connection to pod" || fail "no word about the end in: $(forward_log)"
+    forward_says "lost connection to pod" || fail "no message about the end in: $(forward_log)"
     stop_forward
     wait_until "the pod to be gone" is_gone pod digest
 }
@@ -174,7 +174,7 @@ both_kubectls() {
     cluster_up --nodes 1
     check
     if [ -x /usr/bin/kubectl ] && [ "$KUBECTL" != /usr/bin/kubectl ]; then (KUBECTL=/usr/bin/kubectl && check); fi
-    # A pod that does not run yet, and a request that is none.
+    # A pod that does not run yet.
     kubectl apply -f - <<'YAML'
 apiVersion: v1
 kind: Pod
@@ -185,7 +185,7 @@ spec:
 YAML
     assert_contains "a pod that does not run" "unable to forward port because pod is not running" \
         "$(kubectl port-forward waiting :80 2>&1 || true)"
-    # A pod with the machine's network: 127.0.0.1 is the machine's.
+    # A pod with hostNetwork: its 127.0.0.1 is that of the machine.
     kubectl apply -f - <<'YAML'
 apiVersion: v1
 kind: Pod
@@ -212,7 +212,7 @@ YAML
     assert_eq "the answer of a pod with the machine's network" hello "$(python3 "$SCRATCH/say.py" "$(local_port "$port")" hello)"
     stop_forward
 
-    # The server ends with a session open: it does so in order, and kubectl ends, too.
+    # The server shuts down while a session is open: it stops cleanly, and kubectl ends, too.
     kubectl apply -f "$SCRATCH/pod.yaml"
     wait_for_log digest serving
     forward 1 pod/digest :8987

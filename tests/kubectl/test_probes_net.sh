@@ -1,17 +1,18 @@
 #!/bin/bash
-# Probes by HTTPS and by gRPC against servers that really speak them, and against some that do not; as root and as an ordinary
-# user. The servers are a sidecar of a pod; each container has a probe that asks them.
+# Probes over HTTPS and gRPC against servers that speak these protocols and against some that do not; as root and as an ordinary user. The
+# servers run in a sidecar, and each other container of the pod has a probe that connects to them.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
 ready() { kubectl get pod "$1" -o jsonpath="{.status.containerStatuses[?(@.name==\"$2\")].ready}"; }
 is_ready() { [ "$(ready "$1" "$2")" = "$3" ]; }
-told() {
+has_event() {
     kubectl get events --field-selector "involvedObject.name=$1,reason=Unhealthy" -o jsonpath='{range .items[*]}{.message}{"\n"}{end}' |
         finds -Fx -- "$2"
 }
 
-# A pod whose other containers begin when the servers in it serve. A pod has a budget of events, so there are several.
+# The head of a pod whose containers start when its servers serve. There are several pods, because the number of events per pod is
+# limited.
 pod() { # NAME
     cat <<YAML
 ---
@@ -63,7 +64,7 @@ start_pods() {
 }
 
 expect() { # POD CONTAINER MESSAGE
-    wait_until "pod $1 to be told '$3'" told "$1" "Readiness probe failed: $3"
+    wait_until "an event of pod $1 with '$3'" has_event "$1" "Readiness probe failed: $3"
     assert_eq "container $2 of $1 is ready" false "$(ready "$1" "$2")"
 }
 
@@ -95,7 +96,7 @@ check_grpc() {
     expect grpc-broken nobody "timeout: failed to connect service \"$address:7999\" within 5s: dial tcp $address:7999: connect: connection refused"
 }
 
-# The same servers say something else, and then the first again.
+# The servers change their answers, and then change them back.
 check_change() { # POD
     local sick
     sick=$TRAINYARD_STATE/pods/$(uid_of "$1")/volumes/v/sick
@@ -119,7 +120,7 @@ check() {
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=nobody.invalid -keyout "$SCRATCH/key.pem" -out "$SCRATCH/certificate.pem" 2>/dev/null
 cat "$SCRATCH/key.pem" "$SCRATCH/certificate.pem" >"$SCRATCH/tls.pem"
 chmod 644 "$SCRATCH/tls.pem"
-install -m 644 "$ROOT/tests/lib/probed_servers.py" "$SCRATCH" # the checkout may lie where an ordinary user cannot read
+install -m 644 "$ROOT/tests/lib/probed_servers.py" "$SCRATCH" # an ordinary user may not be able to read the checkout
 check
 become_ordinary_user
 check

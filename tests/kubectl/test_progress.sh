@@ -1,12 +1,12 @@
 #!/bin/bash
-# How far a job has come, on the job: read from its chief while it runs, and at the end from what the chief leaves as its termination
-# message, also where the pod is deleted at once.
+# The progress of a job is shown on the job: it is read from the chief while it runs, and at the end from the chief's termination message,
+# even if the pod is deleted at once.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training_yaml.sh
 . "$ROOT/tests/lib/training_yaml.sh"
 
-# Serves /progress as the trainer does, at localhost or at the pod's address, a step more each time it is asked.
+# Serves /progress as the trainer does, at localhost or at the pod's address, one step more for each request.
 cat >"$SCRATCH/chief.py" <<'PYTHON'
 import http.server, json, os, sys, threading, time
 
@@ -38,7 +38,7 @@ if sys.argv[3:]:
         log.write(sys.argv[3])
 PYTHON
 
-# job NAME PORT_NAME ADDRESS PORT HOST_NETWORK [LAST_WORD]
+# job NAME PORT_NAME ADDRESS PORT HOST_NETWORK [TERMINATION_MESSAGE]
 job() {
     # shellcheck disable=SC2016 # single quotes are YAML's here, and $6 is replaced
     cat <<YAML
@@ -82,7 +82,7 @@ has_gone_on() { has_progress open "step */1000,*" && ! has_progress open "step 1
 wait_until "the next step" has_gone_on
 touch "$SHARED/go"
 for name in open metrics machine silent complete; do wait_for_tfjob "$name" Succeeded; done
-assert_contains "the last word" "/1000, epoch 1, loss 0.5, 812/s" "$(progress_of open)"
-assert_eq "the last word of one that left it behind" "step 1000/1000, loss 0.25" "$(progress_of complete)"
-assert_eq "the progress of who names no port" "" "$(progress_of silent)"
-assert_contains "where the report of that one lies" "trainyard.dev/report: $SHARED/run/report.html" "$(kubectl describe tfjob complete)"
+assert_contains "the last progress of a job" "/1000, epoch 1, loss 0.5, 812/s" "$(progress_of open)"
+assert_eq "the progress from a termination message" "step 1000/1000, loss 0.25" "$(progress_of complete)"
+assert_eq "the progress of a job without a known port name" "" "$(progress_of silent)"
+assert_contains "the path of the report" "trainyard.dev/report: $SHARED/run/report.html" "$(kubectl describe tfjob complete)"

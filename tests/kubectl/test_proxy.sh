@@ -1,6 +1,6 @@
 #!/bin/bash
-# Proxies to pods, services and nodes: 'kubectl get --raw', 'kubectl proxy' in between, a body both ways, an answer that comes in
-# pieces, WebSocket, and rights.
+# Proxies to pods, services and nodes: 'kubectl get --raw', 'kubectl proxy' as an intermediate, request and answer bodies, a chunked
+# answer, WebSocket, and permissions.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -77,30 +77,30 @@ for path in services/web:80 services/web:http services/http:web:80 pods/web pods
     assert_eq "GET by $path" "GET /a/b?c=d None" "$(kubectl get --raw "$BASE/$path/proxy/a/b?c=d")"
 done
 assert_contains "a service without endpoints" 'no endpoints available for service "idle"' "$(kubectl get --raw "$BASE/services/idle/proxy/" 2>&1 || true)"
-assert_contains "a port where nobody listens" "error trying to reach service" "$(kubectl get --raw "$BASE/pods/web:9/proxy/" 2>&1 || true)"
+assert_contains "a port without a listener" "error trying to reach service" "$(kubectl get --raw "$BASE/pods/web:9/proxy/" 2>&1 || true)"
 assert_contains "a service's https" "does not speak https" "$(kubectl get --raw "$BASE/services/https:web:80/proxy/" 2>&1 || true)"
 node=$(kubectl get pod web -o jsonpath='{.spec.nodeName}')
 assert_eq "a node's health" ok "$(kubectl get --raw "/api/v1/nodes/$node/proxy/healthz")"
 assert_contains "a node's pods" '"name":"web"' "$(kubectl get --raw "/api/v1/nodes/$node/proxy/pods")"
 
-# Without the rights, and with those of edit.
+# A caller without permissions, and with those of the role edit.
 kubectl create serviceaccount caller
 as_caller() { kubectl --as system:serviceaccount:default:caller "$@" 2>&1 || true; }
 assert_contains "a caller without rights" 'cannot get resource "services/proxy"' "$(as_caller get --raw "$BASE/services/web:80/proxy/")"
 kubectl create rolebinding caller --clusterrole edit --serviceaccount default:caller
 assert_eq "a caller with rights" "GET / None" "$(as_caller get --raw "$BASE/services/web:80/proxy/")"
 
-# Through kubectl's own proxy, as a browser or curl comes.
+# Through 'kubectl proxy', as a browser or curl does.
 "$KUBECTL" proxy --port 0 >"$SCRATCH/proxy.log" 2>&1 &
 PROXY_PID=$!
 wait_until "kubectl proxy" grep -q '^Starting to serve' "$SCRATCH/proxy.log"
 address=$(sed -n 's/^Starting to serve on //p' "$SCRATCH/proxy.log")
 head -c 1000000 /dev/urandom | base64 >"$SCRATCH/body"
 curl -sS --fail --data-binary "@$SCRATCH/body" "http://$address$BASE/services/web:80/proxy/echo" -o "$SCRATCH/echo"
-cmp "$SCRATCH/body" "$SCRATCH/echo" || fail "a body came back as another"
+cmp "$SCRATCH/body" "$SCRATCH/echo" || fail "a body came back changed"
 assert_contains "a path without its slash" "$BASE/pods/web/proxy/" "$(curl -sS -D - -o /dev/null "http://$address$BASE/pods/web/proxy")"
 upgrade=(-H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==')
 curl -sS --max-time 60 "${upgrade[@]}" "http://$address$BASE/services/web:80/proxy/socket" -i -o "$SCRATCH/upgraded" || true
 assert_contains "the change of protocol" "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" "$(tr -d '\0' <"$SCRATCH/upgraded")"
-assert_contains "what came after it" "hello" "$(tr -d '\0' <"$SCRATCH/upgraded")"
+assert_contains "the data after it" "hello" "$(tr -d '\0' <"$SCRATCH/upgraded")"
 kill "$PROXY_PID"

@@ -1,10 +1,10 @@
 #!/bin/bash
-# What is not supported or not valid is refused with a sentence that kubectl shows: never with "the server could not
-# find the requested resource" or a bare status code.
+# Requests that are unsupported or invalid are refused with a message that kubectl shows: never with "the server could not find the
+# requested resource" or a bare status code.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-refused() { # SENTENCE COMMAND…: the command fails and says so
+refused() { # SENTENCE COMMAND…: the command must fail and print SENTENCE
     local sentence=$1 said
     shift
     if said=$(kubectl "$@" 2>&1); then fail "kubectl $*: accepted"; fi
@@ -39,7 +39,7 @@ pod_refused "spec.hostNetwork must be true or false, not the string \"yes\"" \
 pod_refused "spec.containers[0].env[0].value must be a string, not the number 5; quote it" \
     '{"containers":[{"name":"c","image":"x","env":[{"name":"A","value":5}]}]}'
 
-# A TFJob of v1alpha1: the message has the job as it is written today, which can be applied.
+# A TFJob of v1alpha1: the error message contains the job in its current form, which can be applied.
 cat >"$SCRATCH/list.yaml" <<'YAML'
 apiVersion: kubeflow.org/v1alpha1
 kind: TFJob
@@ -65,5 +65,5 @@ assert_eq "its workers" 2 "$(kubectl get tfjob from-2018 -o jsonpath='{.spec.tfR
 head -c 5000000 /dev/zero | tr '\0' x >"$SCRATCH/large"
 refused "longer than 3145728 bytes" create configmap large --from-file="$SCRATCH/large"
 
-# The server is none the worse for it.
+# The server still works afterwards.
 kubectl get pod sleeper >/dev/null

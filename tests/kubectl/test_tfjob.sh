@@ -1,6 +1,6 @@
 #!/bin/bash
-# TFJobs as users of kubectl see them: what is made, what is told, how a job restarts, ends and is cleaned up.
-# shellcheck disable=SC2016 # what the pods run, they expand
+# TFJobs with kubectl: their objects and events, and how a job restarts, ends and is cleaned up.
+# shellcheck disable=SC2016 # the shells of the pods expand them
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training_yaml.sh
@@ -36,13 +36,13 @@ waiter=$!
 touch "$SHARED/go"
 wait $waiter || fail "kubectl wait"
 wait $follower || fail "kubectl logs -f"
-assert_eq "what was followed" "chief done" "$(cat "$SCRATCH/followed")"
+assert_eq "the followed log" "chief done" "$(cat "$SCRATCH/followed")"
 assert_eq "the message" "TFJob default/roles successfully completed." "$(message_of roles Succeeded)"
 assert_contains "get tfjob" "Succeeded" "$(kubectl get tfjob roles)"
 for line in "Created pod: roles-worker-1" "Created service: roles-ps-0" "TFJobSucceeded" EvaluatorInTFConfig; do
     wait_until "the event '$line'" was_told roles "$line"
 done
-assert_contains "a job's end without a clean-up" "pod/roles-ps-0" "$(pods_of roles)"
+assert_contains "the pods after the end of a job without cleanup" "pod/roles-ps-0" "$(pods_of roles)"
 kubectl delete tfjob roles
 wait_until "the pods to go with their job" has_pods roles ""
 wait_until "the services to go with their job" has_services roles ""
@@ -60,8 +60,8 @@ wait_for_tfjob onfailure Succeeded
 assert_eq "restarts in place" 1 "$(kubectl get pod onfailure-worker-0 -o jsonpath='{.status.containerStatuses[0].restartCount}')"
 wait_for_tfjob retryable Succeeded
 assert_contains "the restart is on the job" '"count":1' "$(kubectl get tfjob retryable -o jsonpath='{.metadata.annotations.trainyard\.dev/restarts}')"
-wait_until "the restart to be told" was_told retryable "job retryable is restarting because Worker replica(s) failed."
-wait_until "the exit code to be told" was_told retryable "exited with code 137"
+wait_until "the event about the restart" was_told retryable "job retryable is restarting because Worker replica(s) failed."
+wait_until "the event about the exit code" was_told retryable "exited with code 137"
 wait_for_tfjob permanent Failed
 assert_contains "a permanent failure" 'job "permanent" is failing because "Worker" replica(s) failed. permanent-worker-' "$(message_of permanent Failed)"
 wait_for_tfjob never Failed
@@ -80,7 +80,7 @@ wait_for_phase replaced-worker-0 Running
 wait_for_tfjob lost Failed
 kubectl delete tfjob replaced lost
 
-echo "what is kept"
+echo "cleanPodPolicy"
 for policy in None Running All; do
     name=clean-${policy,,}
     {
@@ -120,15 +120,16 @@ wait_until "the pods to go" has_pods paused ""
 wait_for_tfjob paused Suspended
 assert_contains "the state" "Suspended" "$(kubectl get tfjob paused)"
 
-echo "mistakes are told"
+echo "mistakes are reported"
 replica Wroker 1 Never "exit 0" | job wrong | kubectl apply -f -
 wait_for_tfjob wrong Failed
 assert_contains "the mistake" "spec.tfReplicaSpecs[Wroker]: unknown replica type" "$(message_of wrong Failed)"
 wait_until "the event" was_told wrong FailedValidation
 assert_eq "nothing made" "" "$(pods_of wrong)"
 
-echo "why a replica failed is told at the job"
-# The status of a pod that fits nowhere is written by this script and, once, by the scheduler: then the script comes second.
+echo "the job's events show why a replica failed"
+# This script writes the status of a pod that fits on no node. The scheduler writes it once, too: then the script's write conflicts and is
+# repeated.
 evict() { # POD
     kubectl get pod "$1" -o json |
         sed 's/"phase": "Pending"/"phase": "Failed", "reason": "Evicted", "message": "low on memory"/' >"$SCRATCH/evicted.json" &&

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The kinds a training operator works with, by hand: PyTorchJobs, PodGroups of both groups, Leases. Nobody acts on the
-# suspended job; here it is an object like others.
+# The kinds that a training operator works with, used by hand: PyTorchJobs, PodGroups of both API groups, Leases. The job is suspended, so
+# the operator starts nothing for it.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -57,7 +57,7 @@ assert_contains "describe" "Min Member:" "$(kubectl describe podgroup gang)"
 assert_contains "describe" "Holder Identity:" "$(kubectl describe lease leader)"
 EDITOR='sed -i s/minMember:.2/minMember:\ 3/' kubectl edit podgroup gang
 assert_eq "edited" 3 "$(kubectl get pg gang -o jsonpath='{.spec.minMember}')"
-assert_eq "not the other one" 4 "$(kubectl get podgroups.scheduling.volcano.sh gang -o jsonpath='{.spec.minMember}')"
+assert_eq "the other PodGroup is unchanged" 4 "$(kubectl get podgroups.scheduling.volcano.sh gang -o jsonpath='{.spec.minMember}')"
 kubectl patch pytorchjob torch --type merge -p '{"spec":{"nprocPerNode":"2"}}'
 assert_eq "patched" 2 "$(kubectl get pytorchjob torch -o jsonpath='{.spec.nprocPerNode}')"
 assert_contains "diff" "minMember: 2" "$(kubectl diff -f "$SCRATCH/objects.yaml" || true)"
@@ -84,17 +84,17 @@ spec:
 YAML
 kubectl scale tfjob/lower --replicas=4
 assert_eq "its key in another case" 4 "$(kubectl get tfjob lower -o jsonpath='{.spec.tfReplicaSpecs.worker.replicas}')"
-# What newer ones send.
+# Newer versions of kubectl write the scale subresource.
 kubectl get --raw /apis/kubeflow.org/v1/namespaces/default/tfjobs/lower/scale >"$SCRATCH/scale.json"
 assert_contains "the Scale" '"kind":"Scale","metadata":{"name":"lower"' "$(sed 's/"apiVersion":"autoscaling.v1",//' "$SCRATCH/scale.json")"
-# Without the version: the operator may write a status meanwhile.
+# Without resourceVersion, because the operator may write a status meanwhile.
 sed 's/"spec":{"replicas":4}/"spec":{"replicas":2}/; s/"resourceVersion":"[0-9]*",//' "$SCRATCH/scale.json" >"$SCRATCH/scale2.json"
 kubectl replace --raw /apis/kubeflow.org/v1/namespaces/default/tfjobs/lower/scale -f "$SCRATCH/scale2.json"
 assert_eq "replaced" 2 "$(kubectl get tfjob lower -o jsonpath='{.spec.tfReplicaSpecs.worker.replicas}')"
 kubectl delete tfjob lower
 
 echo "refusals and warnings"
-refuse() { # WORDS: the server's, whatever kubectl sees by itself
+refuse() { # MESSAGE: expect the server's refusal, without kubectl's own validation
     local said
     if said=$(kubectl apply --validate=false -f - 2>&1); then fail "was not refused: $said"; fi
     assert_contains "the refusal" "$1" "$said"

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Workflows as users of kubectl see them, as root and as an ordinary user: a pipeline in the shape that kfp compiles
-# (a claim, a producer, three consumers on nodes of their own with a host port, a step that fails at first, steps),
-# the server killed in the middle of it, what is refused, and what is left behind.
+# Workflows with kubectl, as root and as an ordinary user: a pipeline in the form that kfp compiles (a claim, a producer, three consumers
+# on separate nodes with the same host port, a step that fails at first, nested steps), the server killed in the middle of it, what is
+# refused, and what is left behind.
 # Takes: host port 3000.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+UP_OPTIONS=(--no-restart) # the test kills the server and starts the next one itself
 
-# A container step with the claim of the pipeline at /data: step NAME 'SHELL SCRIPT' [FURTHER YAML].
+# step NAME 'SHELL SCRIPT' [FURTHER YAML]: a container step with the pipeline's claim mounted at /data.
 step() {
     cat <<YAML
   - name: $1
@@ -123,24 +123,24 @@ walk() {
     cluster_up
     wait_for_workflow "$name" Succeeded
     for i in 1 2 3; do
-        assert_eq "what consumer $i got" "$(node_field "$name" produce id)" "$(cat "$volume/got-$i")"
+        assert_eq "the input of consumer $i" "$(node_field "$name" produce id)" "$(cat "$volume/got-$i")"
         assert_eq "runs of consumer $i" once "$(cat "$volume/consumed-$i")"
         assert_eq "the node of consumer $i" "node-$i" "$(node_field "$name" "consume-$i" hostNodeName)"
     done
     assert_eq "runs of the producer" once "$(cat "$volume/produced")"
-    assert_eq "tries" "0 1" "$(xargs <"$volume/tries")"
-    assert_eq "the first try" Failed "$(node_field "$name" 'flaky(0)' phase)"
-    assert_eq "the second try" Succeeded "$(node_field "$name" 'flaky(1)' phase)"
-    assert_eq "a step skipped" Skipped "$(node_field "$name" never phase)"
+    assert_eq "attempts" "0 1" "$(xargs <"$volume/tries")"
+    assert_eq "the first attempt" Failed "$(node_field "$name" 'flaky(0)' phase)"
+    assert_eq "the second attempt" Succeeded "$(node_field "$name" 'flaky(1)' phase)"
+    assert_eq "a skipped step" Skipped "$(node_field "$name" never phase)"
     assert_eq "progress" 10/10 "$(kubectl get wf "$name" -o jsonpath='{.status.progress}')"
     assert_contains "its log" "2 of 2" "$(kubectl logs "$(node_field "$name" 'say(1:2)' id)")"
     assert_contains "get wf" "Succeeded" "$(kubectl get wf)"
-    wait_until "its end to be told" described "$name" WorkflowSucceeded
-    wait_until "artifacts to be told" described "$name" "not kept"
+    wait_until "the event about its end" described "$name" WorkflowSucceeded
+    wait_until "the event about artifacts" described "$name" "not kept"
     assert_eq "its labels" "$name" "$(kubectl get wf -l workflows.argoproj.io/phase=Succeeded -o jsonpath='{.items[0].metadata.name}')"
     kubectl delete wf "$name"
     wait_until "its pods to be gone" has_no_pods "$name"
-    kubectl get pvc "$name-newpvc" # a resource's object is its own, as in Argo
+    kubectl get pvc "$name-newpvc" # as in Argo, the object of a resource step stays
 
     echo "failures"
     name=$(create <<'YAML'
@@ -158,8 +158,8 @@ YAML
 )
     wait_for_workflow failing Failed
     assert_eq "its message" "child 'failing.a' failed: Error (exit code 3): no disk" "$(message_of failing)"
-    assert_eq "what waited for it" Omitted "$(node_field failing b phase)"
-    assert_eq "the container's last words" "no disk" \
+    assert_eq "the step that depends on it" Omitted "$(node_field failing b phase)"
+    assert_eq "the termination message of the container" "no disk" \
         "$(kubectl get pod "$(node_field failing a id)" -o jsonpath='{.status.containerStatuses[0].state.terminated.message}' | tr -d '\n')"
 
     kubectl apply -f - <<'YAML'
@@ -173,7 +173,7 @@ spec:
 YAML
     wait_for_phase talks Failed
     kubectl get pod talks -o jsonpath='{.status.containerStatuses[0].state.terminated.message}' >"$SCRATCH/words"
-    assert_eq "the log as last words" "80 922 the end" "$(wc -l <"$SCRATCH/words") $(sed -n 1p "$SCRATCH/words") $(tail -1 "$SCRATCH/words")"
+    assert_eq "the end of the log as the termination message" "80 922 the end" "$(wc -l <"$SCRATCH/words") $(sed -n 1p "$SCRATCH/words") $(tail -1 "$SCRATCH/words")"
 
     echo "outputs that do not fit"
     create >/dev/null <<'YAML'
@@ -206,7 +206,7 @@ YAML
     wait_until "it to run" node_is deleted 'deleted(0)' Running
     kubectl delete pod --grace-period=1 "$(node_field deleted 'deleted(0)' id)"
     wait_for_workflow deleted Succeeded
-    assert_eq "the first try" "pod deleted" "$(node_field deleted 'deleted(0)' message)"
+    assert_eq "the first attempt" "pod deleted" "$(node_field deleted 'deleted(0)' message)"
     wait_until "its pods to be gone" has_no_pods deleted
     create >/dev/null <<'YAML'
 apiVersion: argoproj.io/v1alpha1
@@ -222,7 +222,7 @@ YAML
     assert_eq "its message" "Max duration limit exceeded" "$(message_of late)"
     wait_until "its pod to be stopped" has_no_pods late
 
-    echo "the same name again, while the pods of the first are still on their way out"
+    echo "the same name again, while the pods of the first one are still being deleted"
     for i in 1 2 3; do
         create >/dev/null <<'YAML'
 apiVersion: argoproj.io/v1alpha1
@@ -265,9 +265,9 @@ YAML
     wait_for_workflow mistaken Failed
     assert_eq "its message" "invalid spec: spec.templates[9].dag.tasks[0].dependencies[0]: no task 'prduce'; did you mean 'produce'?" \
         "$(message_of mistaken)"
-    # An old kubectl sees it by itself, a newer one lets the server say it.
+    # An old kubectl finds the mistake itself, a newer one prints the server's message.
     pipeline | sed 's/nodeSelector/nodeSelectr/' | create >/dev/null 2>"$SCRATCH/said" || true
-    grep -Eq 'unknown field "([a-z]+(\[[0-9]+\])?\.)*nodeSelectr"( in |$)' "$SCRATCH/said" || fail "what is said: $(cat "$SCRATCH/said")"
+    grep -Eq 'unknown field "([a-z]+(\[[0-9]+\])?\.)*nodeSelectr"( in |$)' "$SCRATCH/said" || fail "the message: $(cat "$SCRATCH/said")"
     kubectl delete wf --all
     wait_until "all to be gone" is_gone wf mistaken
 }

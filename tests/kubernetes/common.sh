@@ -1,14 +1,15 @@
 # shellcheck shell=bash disable=SC2034 # build, up, down, node and run use them
-# Where the real Kubernetes of the tests keeps what, and how to reach into its node; for the scripts of this directory.
+# The paths and names of the real Kubernetes of the tests, and functions that run commands on its node. Sourced by the scripts of this
+# directory.
 #
-# The cluster is one process tree in namespaces of its own (mounts, network, processes): its ports, bridges, packet filter
-# and mounts are not this machine's, and all of it ends with the tree's first process, however that one ends.
+# The cluster is one process tree in its own namespaces (mounts, network, processes): its ports, bridges, packet filter and mounts are
+# separate from this machine's. All of it ends with the first process of the tree, however that process ends.
 
-CACHE=${TRAINYARD_KUBERNETES:-${XDG_CACHE_HOME:-$HOME/.cache}/trainyard/kubernetes} # programs; outlives checkouts
-STATE=$CACHE/state                                                                  # of one cluster; down --wipe forgets it
-INSIDE=/run/trainyard                                                               # where the node sees $CACHE
-MACHINE=/run/trainyard-kubernetes                                                   # one at a time on a machine: the tree's pid
-LINK=trainyard-kube                                                                 # this machine's end of the wire to the node
+CACHE=${TRAINYARD_KUBERNETES:-${XDG_CACHE_HOME:-$HOME/.cache}/trainyard/kubernetes} # programs; kept across checkouts
+STATE=$CACHE/state                                                                  # state of one cluster; down --wipe deletes it
+INSIDE=/run/trainyard                                                               # the path of $CACHE on the node
+MACHINE=/run/trainyard-kubernetes                                                   # pid of the tree's first process; one per machine
+LINK=trainyard-kube                                                                 # this machine's end of the veth pair to the node
 CGROUP=trainyard-kubernetes
 NODE=node-a
 
@@ -19,14 +20,14 @@ die() {
 
 started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
 
-# A pid alone may be another process's by now.
+# The start time is compared, too, because the pid alone may belong to another process by now.
 node_is_up() {
     local pid since
     read -r pid since 2>/dev/null <"$MACHINE/node" || return
     [ -n "$since" ] && [ "$(started_at "$pid")" = "$since" ]
 }
 
-# Run a command on the node; its files are this machine's, but for /run, /var/lib and /var/log.
+# Run a command on the node. The node has the files of this machine, except /run, /var/lib and /var/log.
 node_run() { # COMMAND…
     local pid _
     node_is_up || die 'no cluster is up: start one with tests/kubernetes/up'
@@ -34,13 +35,13 @@ node_run() { # COMMAND…
     nsenter -t "$pid" -m -n -p -u -i --root --wd=/ -- "$@"
 }
 
-# A program of the node, by the command that `up` wrote down for it.
+# Start a program of the node with the command that `up` has written to a file.
 node_start() { # NAME
     # shellcheck disable=SC2016 # the node's shell expands it
     node_run bash -c 'setsid "$1/command/$2" >>"$1/log/$2.log" 2>&1 </dev/null & echo $! >"$1/pid/$2"' - "$INSIDE/state" "$1" 9>&-
 }
 
-# Killed, as a crash would; waits until it is gone.
+# Kill a program of the node, as in a crash, and wait until it is gone.
 node_stop() { # NAME
     # shellcheck disable=SC2016
     node_run bash -c 'pid=$(cat "$1/pid/$2") && kill -9 "$pid" && until ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done

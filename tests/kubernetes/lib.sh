@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# What the tests on a real Kubernetes share, on top of tests/lib/lib.sh. tests/kubernetes/run sets KUBECONFIG.
+# Functions for the tests on a real Kubernetes, on top of tests/lib/lib.sh. tests/kubernetes/run sets KUBECONFIG.
 #
 #   . "$(dirname "$0")/lib.sh"
 #
-# Every test has a namespace of its own, $NAMESPACE, which is gone again, with everything in it, when the test ends.
+# Every test has its own namespace, $NAMESPACE, which is deleted with everything in it when the test ends.
 cluster_kubeconfig=${KUBECONFIG:?tests/kubernetes/run sets it}
 KUBERNETES=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$KUBERNETES/common.sh"
@@ -14,7 +14,7 @@ KUBECTL=$CACHE/bin/kubectl
 NAMESPACE=$(basename "$0" .sh | tr _ -)
 PATH=$CACHE/bin:$PATH
 
-# Said once more at the end, below what was there.
+# The failure is printed again at the end, below the objects of the cluster.
 failure=
 fail() {
     failure="FAILED: $*"
@@ -26,14 +26,14 @@ finish_on_kubernetes() {
     local code=$?
     trap - EXIT
     if [ $code != 0 ] && [ $code != 77 ]; then # 77: skipped
-        echo '--- what was there:'
+        echo '--- the objects of the cluster:'
         kubectl get pods,services -A -o wide 2>&1 || true
         kubectl get events -n "$NAMESPACE" --sort-by=.lastTimestamp 2>&1 | tail -40 || true
         kubectl describe pods -n "$NAMESPACE" 2>&1 | tail -60 || true
     fi
-    ! declare -F clean_up >/dev/null || clean_up $code || code=1 # what a test did to the cluster itself
+    ! declare -F clean_up >/dev/null || clean_up $code || code=1 # undoes the test's changes to the cluster itself
     [ $code = 0 ] || kubectl delete pods -n "$NAMESPACE" --all --force --grace-period=0 >/dev/null 2>&1 || true
-    # Who interrupts the tests ends the cluster, too.
+    # After an interrupt the namespace stays, because tests/kubernetes/run stops the whole cluster.
     [ $code -ge 128 ] || kubectl delete namespace "$NAMESPACE" --timeout=120s >/dev/null || code=1
     rm -rf "$SCRATCH"
     [ -z "$failure" ] || echo "$failure" >&2
@@ -41,7 +41,7 @@ finish_on_kubernetes() {
 }
 trap finish_on_kubernetes EXIT
 
-# A test is about the operator as install.yaml sets it up, or about one that it starts itself, or about none; and says so.
+# A test needs the operator of install.yaml, or one that it starts itself, or none: it calls one of these functions.
 operator_is_ready() { [ "$(kubectl get deployment trainyard-operator -n trainyard -o jsonpath='{.status.readyReplicas}')" = 2 ]; }
 with_operator() { operator_is_ready 2>/dev/null || "$KUBERNETES/install"; }
 without_operator() {
@@ -54,5 +54,5 @@ kubectl create namespace "$NAMESPACE" >/dev/null
 kubectl config view --raw >"$SCRATCH/kubeconfig"
 KUBECONFIG=$SCRATCH/kubeconfig
 kubectl config set-context --current --namespace "$NAMESPACE" >/dev/null
-# Without its service account a pod is refused.
+# A pod is refused before the service account exists.
 wait_until "the service account of $NAMESPACE" kubectl get serviceaccount default

@@ -1,7 +1,7 @@
 /*
- * The program of a pod's sandbox: holds the pod's namespaces open until it is told to end, and
- * reaps what lands on it as the first process of a pod that shares its processes. Built static into
- * the image trainyard/pause; must never end by itself.
+ * The program of a pod's sandbox: it keeps the pod's namespaces open until it gets SIGTERM or
+ * SIGINT. In a pod with a shared process namespace it is the first process and reaps orphans. It is
+ * linked statically into the image trainyard/pause, and must never exit by itself.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a real API server says to definitions and custom resources, kept as data.
+"""Records the answers of a real API server to definitions and custom resources as data.
 
-Reads cases (a JSON array of {"path", "body"[, "method"]}), sends each in turn to the server that the kubeconfig
-names, and writes them back with what it answered: "code", and of a refusal "message" and "causes", of
-anything else "keep" (the members the case asks for by dotted path). Run by hand:
+Reads cases (a JSON array of {"path", "body"[, "method"]}), sends each in turn to the server of the kubeconfig,
+and writes them back with the answer: "code"; for a refusal "message" and "causes"; for any other answer "kept"
+(the values of the dotted paths that the case lists in "keep"). Run by hand:
 
     tests/kubernetes/up api && tests/kubernetes/record_definitions.py tests/unit/{kube/data/custom_objects,engine/data/definitions}.json
 """
@@ -22,7 +22,7 @@ KUBECONFIG = os.environ.get("KUBECONFIG") or os.path.expanduser("~/.cache/trainy
 
 
 def connect():
-    """The server's address, a TLS context and headers, as the kubeconfig says."""
+    """The server's address, a TLS context and headers, from the kubeconfig."""
     view = subprocess.run(["kubectl", "--kubeconfig", KUBECONFIG, "config", "view", "--raw", "--flatten", "-o", "json"],
                           check=True, capture_output=True)
     config = json.loads(view.stdout)
@@ -60,7 +60,7 @@ def pick(answer, path):
 
 
 def record(connection, case):
-    for _ in range(50):  # a definition takes a moment until its resources are served
+    for _ in range(50):  # a new definition is served only after a moment
         code, answer = send(*connection, case)
         if code != 404 or case.get("code") == 404:
             break

@@ -1,15 +1,15 @@
-# shellcheck shell=bash disable=SC2154 # read by up, whose names these are
-# The node's container runtime and the images every pod needs; part of `up`.
+# shellcheck shell=bash disable=SC2154 # up sources this file and sets them
+# Starts the node's container runtime and imports the images that every pod needs. Part of `up`.
 
-[ -e /dev/kmsg ] || die '/dev/kmsg is missing, and the kubelet reads it: give this container the device'
-# Where the disk below cannot carry an overlay (as in a container), every container gets a copy of its image.
+[ -e /dev/kmsg ] || die '/dev/kmsg is missing, and the kubelet needs it: give this container the device'
+# If the file system does not support an overlay (as in a container), every container gets a copy of its image.
 snapshotter=overlayfs
 mkdir -p "$STATE"/probe/{lower,upper,work,merged}
 node_run mount -t overlay overlay -o "lowerdir=$INSIDE/state/probe/lower,upperdir=$INSIDE/state/probe/upper,workdir=$INSIDE/state/probe/work" \
     "$INSIDE/state/probe/merged" 2>/dev/null && node_run umount "$INSIDE/state/probe/merged" || snapshotter=native
 
-# The kubelet wants its root group there: in each hierarchy of an older machine, in the one of a newer, where a group has only
-# the controllers that the one above hands on.
+# Create the root group of the kubelet: with cgroups v1 in each hierarchy, with v2 in the only one. With v2 a group has only the
+# controllers that its parent delegates.
 groups=/sys/fs/cgroup
 hierarchies=("$groups")
 [ -e $groups/cgroup.controllers ] || hierarchies=("$groups"/*)
@@ -19,8 +19,8 @@ for controller in cpu cpuset memory hugetlb pids; do
     grep -qsw $controller $groups/cgroup.controllers || continue
     grep -qsw $controller $groups/cgroup.subtree_control && continue
     { echo "+$controller" >$groups/cgroup.subtree_control; } 2>/dev/null ||
-        die "$groups does not hand on the controller '$controller', which the kubelet needs: move its processes into a group below"
-    echo $controller >>"$MACHINE/controllers" # down takes it back
+        die "$groups does not delegate the controller '$controller', which the kubelet needs: move its processes into a child group"
+    echo $controller >>"$MACHINE/controllers" # down disables it again
 done
 for hierarchy in "${hierarchies[@]}"; do
     [ -e "$hierarchy/cgroup.procs" ] || continue
@@ -34,7 +34,7 @@ cat >"$STATE/cni/10-trainyard.conflist" <<EOF
    "ranges": [[{"subnet": "$pods"}]], "routes": [{"dst": "0.0.0.0/0"}]}},
   {"type": "portmap", "capabilities": {"portMappings": true}}]}
 EOF
-# restrict_oom_score_adj: not every machine lets even root shield a process from the kernel's killer
+# restrict_oom_score_adj: on some machines not even root may lower the oom_score_adj of a process.
 cat >"$STATE/containerd.toml" <<EOF
 version = 2
 root = "$INSIDE/state/containerd"
@@ -56,7 +56,7 @@ state = "/run/containerd"
 EOF
 node_start containerd
 
-# Made here, from no registry: what holds a pod's namespaces, and a shell with all of busybox's programs in it.
+# Images that are built here, without a registry: the sandbox program of a pod, and a shell with all programs of busybox.
 images=$CACHE/images-$(cat "$HERE"/{pause.c,runtime.sh} "$HERE/../../tools/image" | sha256sum | cut -c1-12)
 if [ ! -d "$images" ]; then
     rm -rf "$CACHE"/images-* "$CACHE/making"

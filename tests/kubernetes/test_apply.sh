@@ -1,6 +1,6 @@
 #!/bin/bash
-# Who owns which field: the real server still answers the scenarios of server-side apply as it did when its answers were written down
-# (tests/unit/engine/data/apply_answers.json), which ours are held against in every `make test`. "record" as an argument writes them anew.
+# Server-side apply: the real server still gives the recorded answers to the scenarios (tests/unit/engine/data/apply_answers.json). Every
+# `make test` compares our answers with them. With the argument "record" this script records the answers again.
 . "$(dirname "$0")/lib.sh"
 
 data=$KUBERNETES/../unit/engine/data
@@ -14,7 +14,7 @@ clean_up() {
     kubectl delete -f "$definition" --ignore-not-found
 }
 
-kubectl create -f "$definition" || { echo 'skipped: this cluster has a TFJob of its own'; exit 77; }
+kubectl create -f "$definition" || { echo 'skipped: this cluster already has a definition of TFJob'; exit 77; }
 wait_established -f "$definition"
 answers() { kubectl get --raw /apis/kubeflow.org/v1/namespaces/apply/tfjobs; }
 wait_until 'the kind to be served' answers

@@ -1,9 +1,8 @@
 #!/bin/bash
-# The cluster of these tests is one: pods run, have addresses and names, are reached through services, say what they did, and
-# go away.
+# The cluster of these tests works: pods run, have addresses and names, are reached through services, have logs, and can be deleted.
 . "$(dirname "$0")/lib.sh"
 
-echo 'one at a time: who starts another is told'
+echo 'one cluster at a time: a second up reports the first one'
 marks=$MACHINE/cluster
 clean_up() { [ ! -e "$SCRATCH/marks" ] || cp "$SCRATCH/marks" "$marks"; }
 cp "$marks" "$SCRATCH/marks"

@@ -7,7 +7,7 @@ IMAGE=trainyard/conformance:1
 "$ROOT/tools/image" --name $IMAGE --output "$SCRATCH/image.tar" "$BUILD/tests/conformance/conformance-replica"
 "$KUBERNETES/node" import "$SCRATCH/image.tar"
 
-# Both replicas of the operator are killed where they stand; the kubelet starts them again.
+# Kills both replicas of the operator. The kubelet starts them again.
 cat >"$SCRATCH/restart" <<SH
 . "$KUBERNETES/common.sh"
 for process in \$(node_run pgrep -f '^/usr/bin/trainyard operator'); do node_run kill -9 "\$process"; done

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The examples in real containers. They are applied as they stand but for what a cluster without a registry asks for: images are
-# the ones imported here, and where an example runs this machine's own programs, the container sees this machine's /usr. And but
-# for how long they train: here they show that they run, not what they learn.
+# The examples run in real containers. They are applied unchanged, with three exceptions. The images are those imported here, because
+# there is no registry. Where an example runs programs of the machine, its containers mount this machine's /usr. The trainings are
+# shorter: this test shows that they run, not what they learn.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
@@ -12,7 +12,7 @@ with_trainer
 forward=
 clean_up() {
     [ -z "$forward" ] || kill "$forward" 2>/dev/null || true
-    # Pods of a test that failed may still hold them: they go with the namespace.
+    # Pods of a failed test may still use them: they go with the namespace.
     kubectl delete persistentvolumeclaims,persistentvolumes --all --wait=false
     kubectl label node "$NODE" pool-
 }
@@ -20,9 +20,9 @@ clean_up() {
 tools=()
 for directory in /usr /lib /lib64 /etc/alternatives; do [ ! -d $directory ] || tools+=("$directory"); done
 
-# example KUBECTL-OPTION… : apply one, with its claims bound to directories of the test, $SHARED/CLAIM. $more is added to what its
-# programs are told; $edit, a command of sed, changes it beforehand. The trainer finds its pictures at the usual place, and YOUR_IMAGE is the
-# trainer's recommender with the ratings in $SHARED/ratings.
+# example KUBECTL-OPTION… : apply an example, with its claims bound to directories of the test, $SHARED/CLAIM. $more is appended to the
+# arguments of its programs; $edit, a command of sed, changes the example before. The trainer finds its pictures at the usual path, and
+# YOUR_IMAGE becomes the trainer's recommender with the ratings in $SHARED/ratings.
 more=
 edit=
 example() {
@@ -47,16 +47,16 @@ example() {
                 | (.containers[], .initContainers[]?).image = $trainer
             end))
         | {apiVersion: "v1", kind: "List", items: .}' --args "${tools[@]}" >"$SCRATCH/example.json"
-    # Programs of containers are no superusers: every one may write there, as on volumes with an fsGroup.
+    # The programs in the containers are not root, so every user may write there, as on a volume with an fsGroup.
     for claim in $(jq -r '.items[] | select(.kind == "PersistentVolume") | .metadata.name' "$SCRATCH/example.json"); do mkdir -m 777 "$SHARED/$claim"; done
     kubectl apply -f "$SCRATCH/example.json"
 }
 wait_for_success() { wait_until "$1 $2 to succeed" has_condition "$1/$2" Succeeded; } # KIND NAME
 says() { kubectl logs "$1" | finds -E -- "$2"; }
-wait_to_say() { wait_until "$1 to say '$2'" says "$1" "$2"; } # POD PATTERN
+wait_to_say() { wait_until "the log of $1 to match '$2'" says "$1" "$2"; } # POD PATTERN
 
 mkdir -p "$SHARED/ratings"
-# Several at once, so that they wait for their pods together.
+# Start several examples at once, so that they wait for their pods together.
 echo 'four workers and four parameter servers; a chief, workers and a parameter server'
 more='--steps=20 --batch=20'
 example -f "$ROOT/examples/distributed/tfjob.yaml"
@@ -86,8 +86,8 @@ wait_for_success tfjob mnist
 assert_contains 'the end of the chief' 'exported version' "$(kubectl logs mnist-chief-0)"
 kubectl delete tfjobs --all
 
-echo 'workers that come and go'
-edit='s|self.steps > STEPS|os.path.exists(\\"/tmp/enough\\")|' # it ends when it is told, however long the workers take to come
+echo 'workers that join and leave'
+edit='s|self.steps > STEPS|os.path.exists(\\"/tmp/enough\\")|' # the test ends it, because the workers may take long to start
 example -k "$ROOT/examples/dynamic-workers"
 edit=
 wait_to_say dynamic-ps-0 'workers: 2$'
@@ -108,12 +108,12 @@ example -f "$ROOT/examples/face/predict.yaml"
 example -f "$ROOT/examples/face/serve.yaml"
 wait_for_phase face-predict Succeeded
 assert_contains 'the prediction' 'pair AUC' "$(kubectl logs face-predict)"
-# Not earlier: a port-forward of Kubernetes 1.20 that is refused a few times hangs for good.
+# Not earlier: a port-forward of Kubernetes 1.20 hangs after a few refused connections.
 wait_to_say face-serve 'the page is at'
-"$KUBECTL" port-forward pod/face-serve :8987 >"$SCRATCH/forward" & # it listens inside its pod alone
+"$KUBECTL" port-forward pod/face-serve :8987 >"$SCRATCH/forward" & # the page listens on 127.0.0.1 of its pod
 forward=$!
 is_forwarded() { port=$(sed -n 's/.* 127.0.0.1:\([0-9]*\) .*/\1/p' "$SCRATCH/forward") && [ -n "$port" ]; }
-wait_until 'the way to the page' is_forwarded
+wait_until 'the port-forward to the page' is_forwarded
 answers() { curl -sf "http://127.0.0.1:$port/upload" | finds '<title>Who is it?'; }
 wait_until 'the page' answers
 kill $forward
@@ -128,8 +128,8 @@ wait_for_log ddp-master-0 'rank 0 of 3 is ready'
 wait_for_success pytorchjob ddp
 kubectl logs ddp-master-0
 
-echo 'torchrun, with a worker that comes'
-# Two take their time, so that the third one finds them at work, however late it comes.
+echo 'torchrun, with a worker that joins later'
+# The steps of a group of two take longer, so that a late third worker finds the group still training.
 edit='s/\\"EPOCHS\\", \\"300\\"/\\"EPOCHS\\", \\"60\\"/; s/import os\\n/import os, time\\n/; s/dist.all_reduce(total)/&; time.sleep(5 * (world_size < 3))/'
 example -k "$ROOT/examples/pytorch-elastic"
 edit=
@@ -138,11 +138,11 @@ kubectl scale pytorchjob elastic --replicas=3
 wait_to_say elastic-worker-2 'of 3 begins after epoch [1-9]'
 wait_for_success pytorchjob elastic
 
-echo 'a gang, without a scheduler for gangs'
+echo 'a gang, without a gang scheduler'
 example -f "$ROOT/examples/gang/tfjob.yaml"
 wait_for_success tfjob gang
 
-echo 'born suspended'
+echo 'created suspended'
 example -f "$ROOT/examples/suspend/tfjob.yaml"
 wait_for_tfjob suspend Suspended
 assert_eq 'pods of a suspended job' '' "$(of_job suspend pods)"

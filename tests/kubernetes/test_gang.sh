@@ -1,6 +1,7 @@
 #!/bin/bash
-# Gang scheduling on a real Kubernetes: jobs wait while it knows no PodGroups and go on when it does; then the stories of Volcano and of
-# the scheduler-plugins. Both schedulers are stand-ins (tests/lib/gang.sh), and so are the definitions beside this file.
+# Gang scheduling on a real Kubernetes: jobs wait while the server knows no PodGroups and continue when it does; then the scenarios of
+# Volcano and of the scheduler-plugins. The test plays both schedulers (tests/lib/gang.sh), and their definitions are reduced copies
+# beside this file.
 . "$(dirname "$0")/lib.sh"
 without_operator
 IMAGE=trainyard/busybox:1
@@ -18,9 +19,9 @@ wait_established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
 echo "a server that does not know PodGroups"
 operator_start volcano
 job early default-scheduler
-wait_until "what is missing to be told" was_told early "the server does not know podgroups.scheduling.volcano.sh (v1beta1)"
+wait_until "the event about the missing kind" was_told early "the server does not know podgroups.scheduling.volcano.sh (v1beta1)"
 assert_eq "its pods" "" "$(pods_of early)"
-grep -q "jobs wait for their PodGroups" "$SCRATCH/operator.log" || fail "the log says nothing"
+grep -q "jobs wait for their PodGroups" "$SCRATCH/operator.log" || fail "the operator's log has no message about it"
 kubectl apply -f "$KUBERNETES/podgroups-volcano.yaml" -f "$KUBERNETES/podgroups-scheduler-plugins.yaml"
 wait_until "the group" volcano_says early Inqueue
 wait_for_tfjob early Succeeded

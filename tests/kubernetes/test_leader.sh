@@ -1,5 +1,6 @@
 #!/bin/bash
-# The operator's leader dies in the middle of a job: once told to go, once killed. The other one takes over; no pod is made twice.
+# The operator's leader ends in the middle of a job: once its pod is deleted, once its process is killed. The other replica takes over,
+# and no pod is created twice.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
@@ -9,7 +10,7 @@ leads_another() { [ -n "$(lease_holder)" ] && [ "$(lease_holder)" != "$1" ]; }
 starts_of() { for replica in chief-0 worker-0 worker-1 worker-2; do times_started "$1-$replica"; done | xargs; } # JOB
 all_have_started() { [[ $(starts_of "$1") =~ ^([1-9][0-9]* ?){4}$ ]]; }
 
-# The process of a pod of the operator, as the node numbers it.
+# The process id of an operator pod on the node.
 operator_process() { # POD
     local container
     container=$(kubectl get pod "$1" -n trainyard -o jsonpath='{.status.containerStatuses[0].containerID}')
@@ -18,14 +19,14 @@ operator_process() { # POD
 
 for end in delete kill; do
     echo "$end"
-    wait_until 'one to lead' has_leader
+    wait_until 'a leader' has_leader
     holder=$(lease_holder)
     old=$(leader)
     {
         replica Chief 1 OnFailure "$(until_told $end)"
         replica Worker 3 ExitCode "$(until_told $end)"
     } | job "$end" 'runPolicy: {}' | kubectl apply -f -
-    # Right in the middle: some pods may exist, not all need to.
+    # In the middle of the job's start: some of its pods exist, others may not yet.
     wait_until 'the first pod' kubectl get pod "$end-chief-0"
     if [ $end = delete ]; then
         kubectl delete pod "$old" -n trainyard --wait=false
@@ -36,7 +37,7 @@ for end in delete kill; do
     fi
     for replica in chief-0 worker-0 worker-1 worker-2; do wait_for_phase "$end-$replica" Running; done
     wait_until 'another leader' leads_another "$holder"
-    wait_until 'the programs to have told that they started' all_have_started $end
+    wait_until 'all programs to have started' all_have_started $end
     tell $end
     wait_for_tfjob $end Succeeded
     assert_eq 'pods made' '1 1 1 1' "$(for replica in chief-0 worker-0 worker-1 worker-2; do times_created "$end-$replica"; done | xargs)"

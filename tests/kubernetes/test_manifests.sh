@@ -1,18 +1,18 @@
 #!/bin/bash
-# The definitions of TFJob and PyTorchJob on a real API server: they apply without --server-side, twice; good jobs are kept as they
-# were written, bad ones refused in words; both versions show the same; columns, scale, explain; and what the roles allow.
+# The definitions of TFJob and PyTorchJob on a real API server: they can be applied client-side, twice; valid jobs are stored unchanged,
+# invalid ones are refused with a message; both versions show the same; columns, scale, explain; and the rights of the roles.
 . "$(dirname "$0")/lib.sh"
 without_operator
 
 MANIFESTS=$ROOT/manifests
 
-# --- they apply, and a second time nothing changes; the operator itself is other tests' matter
+# --- the manifests apply, and a second apply changes nothing; other tests cover the operator itself
 parts=(namespace.yaml crd service-account.yaml cluster-role.yaml leader-role.yaml user-roles.yaml service.yaml)
 kubectl apply "${parts[@]/#/-f$MANIFESTS/base/}"
 assert_eq 'changes of a second apply' '' "$(kubectl apply "${parts[@]/#/-f$MANIFESTS/base/}" | grep -v ' unchanged$')"
-assert_eq 'what the joined file has besides' deployment.apps/trainyard-operator \
+assert_eq 'the other objects of install.yaml' deployment.apps/trainyard-operator \
     "$(kubectl apply --dry-run=server -f "$MANIFESTS/install.yaml" | grep -Ev '^[^d].* unchanged' | cut -d ' ' -f 1)"
-# An operator that another test installed has been scaled to 0: its replicas are not compared.
+# Another test may have installed the operator and scaled it to 0: its replicas are not compared.
 output=$(sed '/^  replicas: /d' "$MANIFESTS/install.yaml" | kubectl apply --server-side --dry-run=server -f - 2>&1) || fail "a server-side apply after a plain one: $output"
 wait_established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
 
@@ -22,7 +22,7 @@ wait_until 'explain pytorchjob.spec' explains pytorchjob.spec.elasticPolicy 'rdz
 explains tfjob.spec.runPolicy 'cleanPodPolicy	<string>' || fail 'explain tfjob.spec.runPolicy'
 explains tfjob.spec.tfReplicaSpecs.template.spec.containers 'imagePullPolicy	<string>' || fail 'explain a container of a tfjob'
 
-# --- a job of v1beta1 reads back as v1, and nothing of it is lost: not the old places, not an unknown type
+# --- a job of v1beta1 can be read as v1, and nothing of it is lost: neither fields at their old positions nor an unknown replica type
 kubectl apply -f - <<'YAML'
 apiVersion: kubeflow.org/v1beta1
 kind: TFJob
@@ -74,7 +74,7 @@ proxy=$!
 clean_up() { kill $proxy; }
 wait_until 'the proxy' grep -q 127.0.0.1 "$SCRATCH/proxy"
 address=$(sed -n 's/.*on \(127.*\)/\1/p' "$SCRATCH/proxy")
-write_status() { # RESOURCE NAME STATUS: as the operator does
+write_status() { # RESOURCE NAME STATUS: write a status as the operator does
     curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' -d "{\"status\": $3}" \
         "http://$address/apis/kubeflow.org/v1/namespaces/$NAMESPACE/$1/$2/status" >/dev/null
 }
@@ -85,7 +85,7 @@ assert_eq 'columns' 'NAME STATE PROGRESS AGE|old Running step 3/10' \
     "$(kubectl get tfjobs | tr -s ' ' | sed 's/ [^ ]*$//; 1s/$/ AGE/' | paste -sd '|')"
 assert_eq 'scale of the status' '{"replicas":5} {"replicas":4,"selector":"x=y"}' \
     "$(kubectl get --raw "/apis/kubeflow.org/v1/namespaces/$NAMESPACE/tfjobs/old/scale" | jq -rc '"\(.spec) \(.status)"')"
-assert_eq 'what the status keeps' 1 "$(kubectl get tfjob old -o jsonpath='{.status.ofTomorrow}')"
+assert_eq 'an unknown field of the status' 1 "$(kubectl get tfjob old -o jsonpath='{.status.ofTomorrow}')"
 
 kubectl apply -f - <<'YAML'
 apiVersion: kubeflow.org/v1
@@ -108,7 +108,7 @@ for job in tfjob/old pytorchjob/torch; do
     assert_contains "the refusal of $job" 'Worker.replicas in body should be less than or equal to 10000' "$output"
 done
 
-# --- what makes no sense is refused at once, with the field's name
+# --- invalid jobs are refused at once, with the name of the field
 refused() { # PART NAME SPEC [KIND]
     local output
     printf 'apiVersion: kubeflow.org/v1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n' "${4:-TFJob}" "$2" "$3" >"$SCRATCH/bad.yaml"
@@ -144,15 +144,15 @@ refused 'metadata.name in body should match' 1st '{tfReplicaSpecs: {Worker: {}}}
 refused 'metadata.name in body should be at most 63 chars long' "$(printf 'a%.0s' {1..64})" '{tfReplicaSpecs: {Worker: {}}}'
 assert_eq 'jobs in the end' old "$(kubectl get tfjobs -o jsonpath='{.items[*].metadata.name}')"
 
-# --- a field that is spelt wrong in a template is found, as in a pod
+# --- a misspelt field in a template is found, as in a pod
 with_command() { # NAME FIELD
     printf '{"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "%s"}, "spec": {"runPolicy": {"suspend": true}, "tfReplicaSpecs": {"Worker": {"template": {"spec": {"containers": [{"name": "tensorflow", "image": "none", %s}]}}}}}}' "$1" "$2"
 }
 output=$(with_command misspelt '"comand": ["sh"]' | kubectl apply -f - 2>&1) && fail 'a misspelt field was accepted'
 assert_contains 'the misspelt field' 'unknown field "comand"' "$output"
 
-# --- roles: the operator's are enough and no more, and people who may edit or view may so with jobs
-may() { # WHO VERB RESOURCE[/PART][.GROUP] [NAMESPACE [NAME]]: as the API server itself judges, also of resources it does not have
+# --- roles: the operator has the rights that it needs and no more; the roles edit and view include jobs
+may() { # USER VERB RESOURCE[/PART][.GROUP] [NAMESPACE [NAME]]: as the API server decides, also for unknown resources
     local whole=${3%%.*} group='' part=''
     [ "$whole" = "$3" ] || group=${3#*.}
     [ "${whole%/*}" = "$whole" ] || part=${whole#*/}
@@ -179,16 +179,16 @@ for right in 'list horizontalpodautoscalers.autoscaling' 'get secrets' 'create p
     ! may $operator $right || fail "the operator may: $right"
 done
 leases=leases.coordination.k8s.io
-may $operator create $leases trainyard || fail 'the operator may not make its Lease'
+may $operator create $leases trainyard || fail 'the operator may not create its Lease'
 may $operator update $leases trainyard trainyard-operator || fail 'the operator may not lead in its own namespace'
-! may $operator update $leases trainyard another || fail "the operator may write another's Lease"
+! may $operator update $leases trainyard another || fail "the operator may write a Lease of another program"
 kubectl create rolebinding eve --clusterrole=edit --user=eve >/dev/null
 kubectl create rolebinding vic --clusterrole=view --user=vic >/dev/null
-wait_until 'edit to hold for jobs' may eve create tfjobs.kubeflow.org
-wait_until 'view to hold for jobs' may vic list pytorchjobs.kubeflow.org
+wait_until 'the role edit to include jobs' may eve create tfjobs.kubeflow.org
+wait_until 'the role view to include jobs' may vic list pytorchjobs.kubeflow.org
 may eve patch pytorchjobs/scale.kubeflow.org || fail 'edit may not scale'
 ! may eve update tfjobs/status.kubeflow.org || fail 'edit may write a status'
 ! may vic create tfjobs.kubeflow.org || fail 'view may create'
 
-# --- the variant for one namespace is taken as it is
+# --- the server accepts the variant for one namespace
 kubectl apply -f "$MANIFESTS/install-namespaced.yaml" --dry-run=server >/dev/null

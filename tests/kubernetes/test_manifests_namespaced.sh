@@ -1,14 +1,14 @@
 #!/bin/bash
-# install-namespaced.yaml: an operator that runs the jobs of its own namespace, and none of another's, with no rights outside.
+# install-namespaced.yaml: an operator that runs the jobs of its own namespace and of no other, and has no rights outside of it.
 . "$(dirname "$0")/lib.sh"
 
 OTHER=$NAMESPACE-other
-# The operator for all namespaces, where one is installed, rests meanwhile.
+# The operator for all namespaces, if one is installed, is scaled to 0 meanwhile.
 everywhere() { kubectl get deployment trainyard-operator -n trainyard >/dev/null 2>&1; }
 rest() {
     everywhere || return 0
     kubectl scale deployment trainyard-operator -n trainyard --replicas=0
-    wait_until 'the other operator to rest' no_operators
+    wait_until 'the other operator to stop' no_operators
 }
 no_operators() { [ -z "$(kubectl get pods -n trainyard -o name)" ]; }
 clean_up() {
@@ -25,7 +25,7 @@ kubectl apply -f "$ROOT/manifests/crds.yaml"
 sed "s/namespace: trainyard/namespace: $NAMESPACE/" "$ROOT/manifests/install-namespaced.yaml" | kubectl apply -f -
 wait_until 'both operators to be ready' kubectl wait --for=condition=Available deployment/trainyard-operator --timeout=2s
 ready() { [ "$(kubectl get deployment trainyard-operator -o jsonpath='{.status.readyReplicas}')" = 2 ]; }
-wait_until 'two of them' ready
+wait_until 'two ready replicas of the operator' ready
 
 for each in "$OTHER" "$NAMESPACE"; do
     kubectl apply -n "$each" -f - <<'YAML'
@@ -43,7 +43,7 @@ wait_for_tfjob tiny Succeeded
 assert_eq "pods of another namespace's job" '' "$(kubectl get pods -n "$OTHER" -o name)"
 assert_eq "status of another namespace's job" '' "$(kubectl get tfjob tiny -n "$OTHER" -o jsonpath='{.status}')"
 operator=system:serviceaccount:$NAMESPACE:trainyard-operator
-assert_eq 'rights at home' yes "$(kubectl auth can-i create pods --as "$operator")"
-assert_eq 'rights elsewhere' no "$(kubectl auth can-i list pods --as "$operator" -n "$OTHER" || true)"
+assert_eq 'rights in its own namespace' yes "$(kubectl auth can-i create pods --as "$operator")"
+assert_eq 'rights in another namespace' no "$(kubectl auth can-i list pods --as "$operator" -n "$OTHER" || true)"
 leads() { kubectl get pod "$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}' | sed 's/_.*//')"; }
 wait_until 'one of them to lead' leads

@@ -1,10 +1,11 @@
 #!/bin/bash
-# The fields of Kubernetes' own kinds, in the tables of src/kube/types, are those that a real server tells of: the digest of its
-# /openapi/v2 that `make test` compares with (tests/kubectl/test_openapi.sh) is what it says. With --write it is made anew.
+# The fields of Kubernetes' own kinds, in the tables of src/kube/types, are those of a real server: the stored digest of /openapi/v2,
+# which `make test` compares with (tests/kubectl/test_openapi.sh), equals that of the real server. With --write the digest is written
+# again.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/lib/openapi.sh
 . "$KUBERNETES/../lib/openapi.sh"
 
 kubectl get --raw /openapi/v2 | openapi_digest >"$SCRATCH/real"
 if [ "${1:-}" = --write ]; then cp "$SCRATCH/real" "$OPENAPI_DIGEST"; fi
-diff "$OPENAPI_DIGEST" "$SCRATCH/real" || fail "Kubernetes says something else: tests/kubernetes/test_openapi.sh --write"
+diff "$OPENAPI_DIGEST" "$SCRATCH/real" || fail "the digest differs; to write it again: tests/kubernetes/test_openapi.sh --write"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The operator as install.yaml sets it up, and a TFJob in real containers: what is made, what is told, and that all of it goes.
-# shellcheck disable=SC2016 # what the pods run, they expand
+# The operator as install.yaml sets it up, and a TFJob in real containers: its objects, its events, and that all of it is deleted.
+# shellcheck disable=SC2016 # the shells of the pods expand them
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
@@ -21,8 +21,8 @@ meet="for peer in $peers; do until wget -qO- http://\$peer.$NAMESPACE.svc:2222/;
 } | job roles 'runPolicy: {}' | kubectl apply -f -
 wait_for_tfjob roles Running
 for peer in $peers; do
-    wait_until "$peer to have met the others" [ -e "$SHARED/ready-$peer" ]
-    assert_eq "whom $peer met" "$(for each in $peers; do echo "it is $each"; done)" "$(cat "$SHARED/met-$peer")"
+    wait_until "$peer to have reached the others" [ -e "$SHARED/ready-$peer" ]
+    assert_eq "the peers that $peer reached" "$(for each in $peers; do echo "it is $each"; done)" "$(cat "$SHARED/met-$peer")"
     type=${peer#roles-} index=${peer##*-}
     hosts() { for each in "$@"; do printf '"roles-%s.%s.svc:2222",' "$each" "$NAMESPACE"; done | sed 's/,$//'; }
     assert_eq "TF_CONFIG of $peer" "{\"cluster\":{\"chief\":[$(hosts chief-0)],\"ps\":[$(hosts ps-0)],\"worker\":[$(hosts worker-0 worker-1)]},\"task\":{\"type\":\"${type%-*}\",\"index\":$index},\"environment\":\"cloud\"}" \
@@ -55,8 +55,8 @@ done
 for peer in $peers; do assert_eq "pods made for $peer" 1 "$(times_created "$peer")"; done
 assert_contains 'get tfjobs' Succeeded "$(kubectl get tfjobs)"
 
-echo 'how far it has come, on the job: what the pod that speaks for it says at /progress'
-step() { # COUNT: at once, whoever reads it meanwhile
+echo 'progress on the job, read from /progress of its chief or master'
+step() { # COUNT: written in one step, because a pod may read the file meanwhile
     echo "{\"step\": $1, \"total\": 10, \"loss\": 0.5}" >"$SHARED/next"
     mv "$SHARED/next" "$SHARED/progress"
 }
@@ -75,9 +75,9 @@ for kind in tfjob pytorchjob; do
 done
 tell end
 wait_for_tfjob steps Succeeded
-assert_eq 'the last word' 'step 7/10, loss 0.5' "$(progress_of steps)"
+assert_eq 'the last progress' 'step 7/10, loss 0.5' "$(progress_of steps)"
 
-echo 'what is kept, by policy'
+echo 'cleanPodPolicy'
 for policy in None Running All; do
     {
         replica Worker 1 Never 'exit 0'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What happens to running pods in a cluster: exit codes, deletions, a drained node, a node that falls silent.
-# shellcheck disable=SC2016 # what the pods run, they expand
+# How jobs restart their pods in a cluster: exit codes, deletions, a drained node, a node that stops responding.
+# shellcheck disable=SC2016 # the shells of the pods expand them
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
@@ -16,7 +16,7 @@ assert_eq 'restarts in place' 1 "$(kubectl get pod onfailure-worker-0 -o jsonpat
 assert_eq 'pods made' 1 "$(times_created onfailure-worker-0)"
 wait_for_tfjob retryable Succeeded
 assert_eq 'pods made' 2 "$(times_created retryable-worker-0)"
-wait_until 'the exit code to be told' was_told retryable 'exited with code 137'
+wait_until 'the event about the exit code' was_told retryable 'exited with code 137'
 wait_for_tfjob permanent Failed
 assert_contains 'a permanent failure' 'job "permanent" is failing because "Worker" replica(s) failed. permanent-worker-' "$(message_of permanent Failed)"
 wait_for_tfjob never Failed
@@ -58,8 +58,9 @@ tell drained
 wait_for_tfjob drained Succeeded
 assert_eq 'pods made' '2 2 2' "$(for replica in chief-0 worker-0 worker-1; do times_created drained-$replica; done | xargs)"
 
-echo 'the node falls silent'
-# Where every node is silent, Kubernetes takes the fault for its own and touches nothing. So there is another, in name only.
+echo 'the node stops responding'
+# If all nodes stop responding, Kubernetes assumes that it is itself disconnected and evicts no pod. So there is a second node without a
+# kubelet, whose lease the test renews.
 now() { date -u +%FT%T.%6NZ; }
 kubectl apply -f - <<EOF
 apiVersion: v1
@@ -89,8 +90,8 @@ second=$(uid_of silent-worker-1)
 node_stop kubelet
 node_is() { [ "$(kubectl get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = "$1" ]; }
 wait_until 'the node to be unreachable' node_is Unknown
-# Nobody there can end the pods any more: they are Terminating until the operator, whose own program still runs there, removes
-# them by force and makes others.
+# Without a kubelet the pods stay Terminating, until the operator, whose process still runs on that node, force-deletes them and creates
+# others.
 wait_until 'a pod of the lost node to be replaced' is_replaced silent-worker-0 "$first"
 wait_until 'the other one to be replaced' is_replaced silent-worker-1 "$second"
 node_start kubelet

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Say which tests belong to changed files, for tests/run --changed.
+"""Prints which tests belong to changed files, for tests/run --changed.
 
     changed_tests.py <FILES         one path per line
 
-Prints one line per fact, in this order:
+Prints one line per selected item, in this order:
 
-    suite NAME      a suite of Meson's: the module of a changed source file or unit test, and each module that includes a changed header
+    suite NAME      a Meson suite: the module of a changed source file or unit test, and each module that includes a changed header
     sim             the simulations, for a change in the modules that they run or in the simulations themselves
     script FILE     a changed test script, unless it is a long one
     format FILE     a changed C file, for clang-format
     shell FILE      a changed shell script, for shellcheck
-    later NAME      what the change may break but this selection leaves out, because it takes longer
+    later NAME      tests that the change may break but that take longer, so this selection leaves them out
 
 Must run in the root of the tree. A file that was deleted counts for its module, but is neither formatted nor run.
 """

@@ -1,5 +1,5 @@
-/* DNS messages for tests: a query from a name, an answer as one line of text,
- * "NXDOMAIN aa | | SOA cluster.local | " and so on, the sections apart. */
+/* DNS messages for tests: makes a query from a name, and writes an answer as one line of text, such
+ * as "NXDOMAIN aa | | SOA cluster.local | ", with the sections separated by "|". */
 #ifndef TRAINYARD_TESTS_LIB_DNS_TEXT_H
 #define TRAINYARD_TESTS_LIB_DNS_TEXT_H
 
@@ -62,7 +62,7 @@ static inline unsigned dns_text_u16(const uint8_t *at)
     return (unsigned)at[0] << 8 | at[1];
 }
 
-/* Returns behind the name, which is appended. */
+/* Appends the name to `text`. Returns the byte after the name. */
 static inline const uint8_t *dns_text_name(const uint8_t *message, const uint8_t *at,
                                            struct buf *text)
 {
@@ -116,7 +116,7 @@ static inline const uint8_t *dns_text_record(const uint8_t *message, const uint8
     return data + size;
 }
 
-/* As malloc'ed text. */
+/* Returns the message as text. The caller frees it. */
 static inline char *dns_text_of(const uint8_t *message, size_t size)
 {
     static const char *const codes[] = {"NOERROR",  "FORMERR", "SERVFAIL",

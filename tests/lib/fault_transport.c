@@ -24,10 +24,10 @@ enum {
     CUT_AFTER_MAX = 20,
     SLOW_MS = 3000,
     LAG_MS = 1500,
-    MISCHIEF = 100 /* of a thousand events */
+    MISCHIEF = 100 /* per thousand events */
 };
 
-/* An event that a watch holds back. */
+/* An event that is held back. */
 struct piece {
     struct piece *next;
     size_t size;
@@ -38,16 +38,16 @@ struct fault_call {
     struct http_call call;
     struct faulty *owner;
     struct fault_call *next, **link;
-    struct http_call *inner; /* NULL: refused, or over */
+    struct http_call *inner; /* NULL: the call was refused or has ended */
     struct http_callbacks listener;
     void *context;
     enum fault fault;
-    unsigned left; /* pieces until the cut */
+    unsigned left; /* pieces until the watch is cut */
     struct piece *held, **held_end;
     bool over; /* the watch has ended and only its held events are left */
     struct err over_err;
     bool over_failed;
-    struct http_request request; /* of a slow call, in the arena */
+    struct http_request request; /* the request of a slow call, in the arena */
     struct arena *arena;
     int64_t timeout_ms;
     struct loop_timer timer;
@@ -115,7 +115,7 @@ static bool draw(struct faulty *faulty, unsigned rate)
     return rand_below(faulty->rand, 1000) < rate;
 }
 
-/* False: the call is gone. */
+/* Returns false if the call is gone. */
 static bool deliver(struct fault_call *call, const void *data, size_t size)
 {
     call->busy = true;
@@ -129,7 +129,7 @@ static bool deliver(struct fault_call *call, const void *data, size_t size)
     return true;
 }
 
-/* Events come as whole lines; each is a piece of its own. */
+/* Holds back the events. They come as whole lines, and each line becomes a piece. */
 static void hold(struct fault_call *call, const char *data, size_t size)
 {
     bool idle = !call->held;
@@ -283,7 +283,7 @@ static enum fault draw_fault(struct faulty *faulty, const struct http_request *r
 
 static const struct http_callbacks EARS = {on_head, on_data, on_end};
 
-/* A slow call sets out; a late watch speaks. */
+/* Starts a slow call, or delivers the held events of a watch. */
 static void on_timer(struct loop_timer *timer)
 {
     struct fault_call *call = CONTAINER_OF(timer, struct fault_call, timer);

@@ -1,7 +1,7 @@
-# fresh_ports.py COUNT: print COUNT ports of this machine that no process listens on, in one line. They are random, so that scripts that
-# run side by side rarely choose the same, and from a range that no other program uses: above the ports of Kubernetes' own programs, below
-# those that the operator gives to replicas (20000), those of services (30000) and those that the kernel gives to connections. So a
-# killed process gets its port back. The ports are free when this program has ended, not when it has printed them.
+# fresh_ports.py COUNT: print COUNT ports of this machine that no process listens on, in one line. The ports are random, so that scripts
+# that run side by side rarely choose the same. They come from a range that no other program uses: above the ports of Kubernetes' own
+# programs, below those that the operator gives to replicas (20000), those of services (30000) and those that the kernel gives to
+# connections. So a killed process can use its port again. The ports become free when this program ends, not when it has printed them.
 import random
 import socket
 import sys
@@ -10,7 +10,7 @@ held = []
 while len(held) < int(sys.argv[1]):
     one = socket.socket()
     try:
-        one.bind(("", random.randrange(11000, 20000)))  # on no address: so it is free on each
+        one.bind(("", random.randrange(11000, 20000)))  # on all addresses, so the port is free on each
         held.append(one)
     except OSError:
         pass

@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# Gang scheduling with the operator as a process of its own, against any cluster that kubectl reaches: what the tests on the embedded
-# cluster and on a real Kubernetes share. Volcano and the scheduler-plugins are stand-ins: functions below that do to the API what
-# those do, step by step as the test says. Source it after lib.sh; NAMESPACE and IMAGE (with sh and sleep) are
-# the test's.
+# Gang scheduling with the operator as its own process, against any cluster that kubectl reaches. Shared by the tests on the embedded
+# cluster and on a real Kubernetes. Volcano and the scheduler-plugins do not run: functions below write to the API what those would write,
+# one step at a time. Source it after lib.sh; the test sets NAMESPACE and IMAGE (with sh and sleep).
 
 # ---- The operator ----
 
@@ -27,9 +26,9 @@ operator_end() { # EXIT-CODE
 }
 clean_up() { operator_end "$1"; }
 
-# ---- The stand-ins ----
+# ---- The schedulers, played by functions ----
 
-# volcano_says GROUP PHASE: what Volcano writes into a group, in the order Pending, Inqueue, Running.
+# volcano_says GROUP PHASE: write the phase of a group, as Volcano does in the order Pending, Inqueue, Running.
 volcano_says() {
     local path=/apis/scheduling.volcano.sh/v1beta1/namespaces/$NAMESPACE/podgroups/$1 version
     version=$(kubectl get podgroups.v1beta1.scheduling.volcano.sh "$1" -o jsonpath='{.metadata.resourceVersion}') &&
@@ -39,7 +38,7 @@ volcano_says() {
 JSON
 }
 
-# Bind all pods of a group if they are as many as it asks for, and else none, as the coscheduling plugin does.
+# Bind all pods of a group if there are at least minMember, and else none, as the coscheduling plugin does.
 coscheduler_pass() { # GROUP NODE
     local wanted pods pod
     wanted=$(kubectl get podgroups.v1alpha1.scheduling.x-k8s.io "$1" -o jsonpath='{.spec.minMember}') || return
@@ -52,7 +51,7 @@ JSON
     done
 }
 
-# ---- What is asked ----
+# ---- Jobs ----
 
 # shellcheck source=tests/lib/training.sh
 . "$ROOT/tests/lib/training.sh"
@@ -81,54 +80,54 @@ spec:
 YAML
 }
 
-# ---- The stories ----
+# ---- The scenarios ----
 
-# A job from its group to its end, with a Volcano that takes its time. Its pods name a scheduler that is there.
+# A job from its PodGroup to its end, with a Volcano that admits it late. Its pods name the default scheduler, which runs them.
 story_of_volcano() {
     job queued default-scheduler '{queue: night, priorityClass: high, minAvailable: 2}'
     wait_until "the group" kubectl get podgroups.v1beta1.scheduling.volcano.sh queued
-    assert_eq "what it asks for" '2 night high {"cpu":"20m"}' "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued \
+    assert_eq "the requests of the group" '2 night high {"cpu":"20m"}' "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued \
         -o jsonpath='{.spec.minMember} {.spec.queue} {.spec.priorityClassName} {.spec.minResources}')"
-    assert_eq "the job's wish" granted "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued -o jsonpath='{.metadata.annotations.volcano\.sh/wish}')"
-    wait_until "the wait to be told" was_told queued "no pod is made before volcano admits PodGroup queued to queue night"
+    assert_eq "the job's annotation on the group" granted "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued -o jsonpath='{.metadata.annotations.volcano\.sh/wish}')"
+    wait_until "the event about the wait" was_told queued "no pod is made before volcano admits PodGroup queued to queue night"
     wait_until "Volcano to see it" volcano_says queued Pending
-    wait_until "its phase to be told" was_told queued "its phase is Pending"
+    wait_until "the event about its phase" was_told queued "its phase is Pending"
     local version
     version=$(version_of queued)
-    # Another job comes and goes meanwhile, so the operator has been round.
+    # Another job runs to its end meanwhile, which shows that the operator has looked at all jobs.
     job other default-scheduler
     wait_until "Volcano to admit the other" volcano_says other Inqueue
     wait_until "the other to have succeeded" tfjob_has_condition other Succeeded
     assert_eq "the job that waits is not written" "$version" "$(version_of queued)"
-    assert_eq "pods of the one that waits" "" "$(pods_of queued)"
+    assert_eq "pods of the waiting job" "" "$(pods_of queued)"
     assert_eq "its start" "" "$(kubectl get tfjob queued -o jsonpath='{.status.startTime}')"
 
     wait_until "Volcano to admit it" volcano_says queued Inqueue
     wait_until "the pods" has_pods queued "pod/queued-worker-0 pod/queued-worker-1 pod/queued-worker-2 "
-    assert_eq "the marks of a pod" 'queued worker default-scheduler' "$(kubectl get pod queued-worker-1 -o jsonpath='{.metadata.annotations.scheduling\.k8s\.io/group-name} {.metadata.annotations.volcano\.sh/task-spec} {.spec.schedulerName}')"
-    wait_until "the scheduler of the template to be told" was_told queued SetPodTemplateSchedulerName
+    assert_eq "the annotations and the scheduler of a pod" 'queued worker default-scheduler' "$(kubectl get pod queued-worker-1 -o jsonpath='{.metadata.annotations.scheduling\.k8s\.io/group-name} {.metadata.annotations.volcano\.sh/task-spec} {.spec.schedulerName}')"
+    wait_until "the event about the scheduler of the template" was_told queued SetPodTemplateSchedulerName
     wait_for_tfjob queued Succeeded
     wait_until "the group to go" is_gone podgroups.v1beta1.scheduling.volcano.sh queued
-    wait_until "its end to be told" was_told queued "Deleted PodGroup: queued"
+    wait_until "the event about its end" was_told queued "Deleted PodGroup: queued"
     kubectl delete tfjob queued other
 }
 
-# The same with a scheduler that wants to see the pods first. NODE: where they go.
+# The same with a scheduler that binds the pods of a group when all of them exist. The pods run on NODE.
 story_of_a_coscheduler() { # NODE
     job together
     wait_until "the pods, at once" has_pods together "pod/together-worker-0 pod/together-worker-1 pod/together-worker-2 "
     assert_eq "the group" '3 {"cpu":"30m"}' "$(kubectl get podgroups.v1alpha1.scheduling.x-k8s.io together -o jsonpath='{.spec.minMember} {.spec.minResources}')"
-    assert_eq "the marks of a pod" 'together coscheduler' "$(kubectl get pod together-worker-1 -o jsonpath='{.metadata.labels.scheduling\.x-k8s\.io/pod-group} {.spec.schedulerName}')"
+    assert_eq "the label and the scheduler of a pod" 'together coscheduler' "$(kubectl get pod together-worker-1 -o jsonpath='{.metadata.labels.scheduling\.x-k8s\.io/pod-group} {.spec.schedulerName}')"
     coscheduler_pass together "$1"
     wait_for_tfjob together Succeeded
     wait_until "the group to go" is_gone podgroups.v1alpha1.scheduling.x-k8s.io together
 
     job never '' '{minAvailable: 10}'
-    wait_until "the mistake to be told" was_told never "minAvailable asks for 10 pods at once, the job has 3"
+    wait_until "the event about the mistake" was_told never "minAvailable asks for 10 pods at once, the job has 3"
     wait_until "its pods" has_pods never "pod/never-worker-0 pod/never-worker-1 pod/never-worker-2 "
     ! coscheduler_pass never "$1" || fail "three pods of ten were started"
     kubectl patch tfjob never --type merge -p '{"spec":{"runPolicy":{"schedulingPolicy":{"minAvailable":2}}}}'
-    wait_until "enough of them" coscheduler_pass never "$1"
+    wait_until "enough pods for the group" coscheduler_pass never "$1"
     wait_for_tfjob never Succeeded
     kubectl delete tfjob together never
 }

@@ -3,8 +3,8 @@
 #
 #   . "$(dirname "$0")/../lib/lib.sh"
 #
-# A test is one process with its own scratch directory and its own cluster; it ends with 0 or says why not. Nothing
-# here waits for a time: wait_until waits for a fact, with a deadline that only a defect reaches.
+# A test is one process with its own scratch directory and its own cluster. It exits with 0, or prints why it failed. Nothing here waits
+# for a fixed time: wait_until waits for a condition, with a deadline that only a defect reaches.
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,7 +14,7 @@ PATIENCE=${TRAINYARD_TEST_PATIENCE:-120} # seconds that wait_until waits
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-test.XXXXXX")
 TRAINYARD=$BUILD/trainyard
 TRAINER=$BUILD/trainer
-KUBECTL=$(type -P kubectl || true) # its path: the name is a function here
+KUBECTL=$(type -P kubectl || true) # the path, because kubectl is a function here
 [ -x "$BUILD/tools/usr/bin/kubectl" ] && KUBECTL=$BUILD/tools/usr/bin/kubectl
 export TRAINYARD_STATE=$SCRATCH/state
 export KUBECONFIG=$TRAINYARD_STATE/kubeconfig
@@ -23,14 +23,14 @@ export HOME=$SCRATCH/home # kubectl keeps a discovery cache there
 mkdir -p "$HOME"
 CLUSTER_UP=no
 AS_USER=()
-UP_OPTIONS=() # of every `up`; a test that kills the server itself has --no-restart here
+UP_OPTIONS=() # of every `up`; a test that kills the server and starts it again sets --no-restart
 
 # Print what helps to understand a failed test.
 show_cluster() {
     local namespace pod words
     echo "--- the end of the server's log:"
     tail -15 "$TRAINYARD_STATE/trainyard.log"
-    echo "--- pods and what they said last:"
+    echo "--- pods and the last lines of their logs:"
     while read -r namespace pod words; do
         echo "$namespace $pod $words"
         kubectl logs -n "$namespace" "$pod" --all-containers --tail 3 2>&1 | sed 's/^/    /'
@@ -44,7 +44,7 @@ finish() {
     trap - EXIT
     [ $code = 0 ] || [ ! -s "$TRAINYARD_STATE/trainyard.log" ] || show_cluster || true
     ! declare -F clean_up >/dev/null || clean_up $code || code=1 # the test ends the processes that it started
-    # A test that failed earlier may have left some: a run of many steps would keep the machine busy for hours.
+    # A failed test may have left processes: a long training would keep the machine busy for hours.
     # shellcheck disable=SC2046 # one word each
     [ $code = 0 ] || kill -KILL $(jobs -p) 2>/dev/null || true
     if [ $CLUSTER_UP = yes ]; then as_user "$TRAINYARD" down --wipe >/dev/null || code=1; fi
@@ -58,15 +58,16 @@ fail() {
     exit 1
 }
 
-# Run as the user of this test: root, or the ordinary user after become_ordinary_user. Start a process that is killed later by
-# `"${AS_USER[@]}" COMMAND… &` instead: for a function in the background, $! is the shell around it, and the command would survive.
+# Run a command as the user of this test: root, or the ordinary user after become_ordinary_user. To start a process that is killed later,
+# use `"${AS_USER[@]}" COMMAND… &` instead: if a function runs in the background, $! is the shell around it, and the command would
+# survive.
 as_user() { "${AS_USER[@]}" "$@"; }
 
 # From here on every command runs as a user without special rights. Only root can call this.
 become_ordinary_user() {
     [ "$(id -u)" = 0 ] || return 0
     AS_USER=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
-    # That user may not be able to read the checkout.
+    # The ordinary user may not be able to read the checkout.
     mkdir -p "$SCRATCH/bin"
     cp "$BUILD/trainyard" "$BUILD/trainer" "$BUILD/trainyard-step" "$SCRATCH/bin"
     TRAINYARD=$SCRATCH/bin/trainyard
@@ -85,7 +86,7 @@ cluster_up() { # [OPTION…]
         fail "trainyard up $*"
     }
     CLUSTER_UP=yes
-    ! declare -F on_up >/dev/null || on_up # a hook of the test
+    ! declare -F on_up >/dev/null || on_up # the test can define this hook
 }
 
 # End the cluster and delete its state, so that the next one starts empty.
@@ -98,10 +99,10 @@ kubectl() { as_user "$KUBECTL" "$@"; }
 
 server_pid() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
 
-# A zombie counts as gone. One read of the file: between two reads the zombie may be reaped.
+# Whether a process runs; a zombie counts as gone. It reads the file once, because a zombie may be reaped between two reads.
 is_alive() { grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 
-# Print the processes of a pod with this command name. The pod's uid keeps those of other clusters on this machine out.
+# Print the processes of a pod with this command name. The uid of the pod excludes processes of other clusters on this machine.
 pod_processes() { # POD COMMAND [KUBECTL-OPTION…]
     local uid parents pid
     uid=$(kubectl get pod "$1" "${@:3}" -o jsonpath='{.metadata.uid}') || return
@@ -112,7 +113,7 @@ pod_processes() { # POD COMMAND [KUBECTL-OPTION…]
         done
     done
 }
-kill_in_pod() { # POD COMMAND [KUBECTL-OPTION…]: kill -9, like a lost machine
+kill_in_pod() { # POD COMMAND [KUBECTL-OPTION…]: kill -9, as when a machine is lost
     local pids
     pids=$(pod_processes "$@")
     # shellcheck disable=SC2086 # one word each
@@ -145,11 +146,11 @@ assert_contains() { # WHAT PART WHOLE
     case $3 in *"$2"*) ;; *) fail "$1: no '$2' in: $3" ;; esac
 }
 
-# COMMAND | finds GREP-ARGUMENT…: succeed if the output of the command matches. It reads to the end: `grep -q` leaves at the first match, and then
-# the command may die of the closed pipe, which fails the pipe (pipefail).
+# COMMAND | finds GREP-ARGUMENT…: succeed if the output of the command matches. It reads to the end: `grep -q` exits at the first match,
+# and then SIGPIPE may kill the command, which fails the pipe (pipefail).
 finds() { grep "$@" | cat >/dev/null; }
 
-# fresh_ports COUNT: print ports that no process listens on, in one line. Call it by $(…), which waits for the end of the program: until
+# fresh_ports COUNT: print ports that no process listens on, in one line. Call it in $(…), which waits for the end of the program: until
 # then the program holds the ports.
 fresh_ports() { python3 "$ROOT/tests/lib/fresh_ports.py" "$1"; }
 
@@ -194,7 +195,7 @@ YAML
 }
 
 log_has() { kubectl logs "$1" "${@:3}" | finds -F -- "$2"; }
-wait_for_log() { wait_until "pod $1 to say '$2'" log_has "$@"; } # POD TEXT [KUBECTL-OPTION…]
+wait_for_log() { wait_until "the log of pod $1 to contain '$2'" log_has "$@"; } # POD TEXT [KUBECTL-OPTION…]
 
 tfjob_has_condition() { has_condition "tfjob/$1" "$2"; }
 wait_for_tfjob() { wait_until "tfjob $1 to be $2" tfjob_has_condition "$1" "$2"; }

@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2317,SC2034 # wait_until calls them; cluster_up uses it
-# Whether limits hold, on whatever machine and for whatever user; sourced behind lib.sh by test_limits.sh here and of tests/machine.
-UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
+# Checks that resource limits hold, on any machine and for any user. Sourced after lib.sh by tests/integration/test_limits.sh and by the
+# tests of tests/machine.
+UP_OPTIONS=(--no-restart) # the test kills the server and starts the next one itself
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 ended_as() { [ "$(field "$1" .status.containerStatuses[0].state.terminated.reason)" = "$2" ]; }
 restarted() { [ "$(field "$1" .status.containerStatuses[0].restartCount)" -ge "$2" ]; }
 
-# Pods are gathered and made together, by one request to one program.
+# Add a pod to a file. start_pods creates all of them with one request.
 pod() { # NAME RESTART-POLICY SCRIPT LIMITS [ANNOTATIONS]
     cat >>"$SCRATCH/gathered.yaml" <<YAML
 ---
@@ -25,7 +26,7 @@ start_pods() {
     rm "$SCRATCH/gathered.yaml"
 }
 
-# Where the groups of this cluster are, and of one pod: every hierarchy has one.
+# The control groups of this cluster, and of one pod: one per hierarchy.
 bases() { cut -d' ' -f3- "$TRAINYARD_STATE/run/cgroups"; }
 groups_of() { # POD
     local uid base
@@ -44,7 +45,7 @@ throttled() { # POD
     return 1
 }
 
-# A fork bomb takes what its pod may have and no more: its own forks fail, its neighbours and the API go on.
+# A fork bomb reaches the limit of its own pod: its forks fail, but other pods and the API keep working.
 add_bomb() {
     pod neighbour Always 'exec sleep 100000' ''
     # shellcheck disable=SC2016 # the pod's shell expands it
@@ -52,16 +53,16 @@ add_bomb() {
 }
 check_bomb() {
     wait_until "the bomb to end" ended_as bomb Error
-    assert_contains "the bomb's own words" "fork" "$(kubectl logs bomb)"
+    assert_contains "the output of the bomb" "fork" "$(kubectl logs bomb)"
     wait_for_phase neighbour Running
-    assert_eq "what its neighbour can still start" fine "$(kubectl exec neighbour -- sh -c 'echo fine | cat')"
+    assert_eq "a program in another pod" fine "$(kubectl exec neighbour -- sh -c 'echo fine | cat')"
     assert_eq "restarts of the neighbour" 0 "$(field neighbour .status.containerStatuses[0].restartCount)"
     pod later Never 'echo later | cat' ''
     start_pods
     wait_for_phase later Succeeded
 }
 
-# kubectl top shows of a pod at least so much; where the server runs as another user does not matter to it.
+# Whether kubectl top shows at least MINIMUM for a pod. kubectl need not run as the user of the server.
 shows_use() { # KUBECTL COLUMN MINIMUM POD
     "$1" top pods --no-headers | awk -v c="$2" -v m="$3" -v p="$4" '$1 == p && $c + 0 >= m { found = 1 } END { exit !found }'
 }
@@ -69,7 +70,7 @@ add_use() {
     pod spins Always 'while :; do :; done' ''
     pod holds Always 'exec python3 -c "kept = bytearray(64 << 20); import signal; signal.pause()"' ''
 }
-check_top() { # FILE, with the versions of kubectl: VERSION PATH, a line each
+check_top() { # FILE: the versions of kubectl, one line "VERSION PATH" each
     local version top
     add_use
     start_pods
@@ -83,7 +84,7 @@ check_top() { # FILE, with the versions of kubectl: VERSION PATH, a line each
             "$("$top" top pods -A --containers --no-headers | awk '$2 == "holds" { print $1, $2, $3 }')"
         assert_contains "top nodes with kubectl $version" "%" "$("$top" top nodes --no-headers)"
         assert_contains "top node NAME with kubectl $version" node-1 "$("$top" top node node-1)"
-        assert_eq "top pods of a label nobody has, with kubectl $version" "" "$("$top" top pods -l no=body --no-headers 2>/dev/null)"
+        assert_eq "top pods of an unused label with kubectl $version" "" "$("$top" top pods -l no=body --no-headers 2>/dev/null)"
     done <"$1"
     assert_eq "the columns" "NAME CPU MEMORY WINDOW" "$(kubectl get pods.metrics.k8s.io | awk 'NR == 1 { print $1, $2, $3, $4 }')"
     kubectl delete pod spins holds
@@ -91,13 +92,13 @@ check_top() { # FILE, with the versions of kubectl: VERSION PATH, a line each
 
 check_enforced() {
     cluster_up
-    # More memory than the limit: the kernel ends it, the status says so, the policy restarts it.
+    # More memory than the limit: the kernel kills the container, the status says OOMKilled, and the policy restarts it.
     pod eater OnFailure 'exec python3 -c "bytearray(200 << 20)"' 'memory: 32Mi'
-    # Also where the main process lives on and ends in its own way.
+    # A child of the main process uses too much memory, and the main process ends later.
     pod parent Never 'python3 -c "bytearray(200 << 20)"; exit 3' 'memory: 32Mi'
-    # Without a limit the same amount is fine, beside those with a limit.
+    # A pod without a limit may use the same amount, beside the pods with a limit.
     pod free Never 'python3 -c "bytearray(200 << 20)" && echo enough' ''
-    # A tenth of a processor: the kernel counts how often it had to wait.
+    # A tenth of a processor: the kernel counts how often the container is throttled.
     pod busy Always 'while :; do :; done' 'cpu: 100m'
     add_bomb
     start_pods
@@ -107,15 +108,15 @@ check_enforced() {
         "$(field eater '.status.containerStatuses[0].lastState.terminated.reason} {.status.containerStatuses[0].lastState.terminated.exitCode')"
     wait_until "the parent to end" ended_as parent OOMKilled
     case $(field parent .status.containerStatuses[0].state.terminated.exitCode) in
-        3 | 137) ;; # of version 2 the whole container is ended
+        3 | 137) ;; # with cgroups v2 the kernel kills the whole container
         *) fail "the parent's exit code: $(field parent .status.containerStatuses[0].state.terminated)" ;;
     esac
     wait_for_phase free Succeeded
     wait_until "the busy pod to be throttled" throttled busy
     check_bomb
-    assert_eq "events of limits that do not hold" "" "$(kubectl get events --field-selector reason=LimitsNotEnforced -o name)"
+    assert_eq "events about limits that are not enforced" "" "$(kubectl get events --field-selector reason=LimitsNotEnforced -o name)"
 
-    # Groups go with their pod.
+    # The groups of a pod are removed with it.
     local uid
     uid=$(uid_of busy)
     [ -n "$(groups_of busy)" ] || fail "the busy pod has no group"
@@ -125,8 +126,8 @@ check_enforced() {
     has_no_groups "$uid" || fail "groups of an ended pod are left"
 }
 
-# Behind check_enforced, in the same place of the machine: everything killed at once, what is left is swept by the next up, and a pod that is known
-# goes on in groups of its own. Ends the cluster.
+# Call it after check_enforced, in the same control group: the server and a supervisor are killed at once. The next `up` removes the
+# leftover groups, and a pod that still runs keeps its groups. Ends the cluster.
 check_swept() {
     pod gone Always 'exec sleep 100000' ''
     pod stays Always 'exec sleep 100000' ''
@@ -137,17 +138,17 @@ check_swept() {
     gone=$(uid_of gone)
     supervisor=$(pgrep -of "trainyard-step pod .*/$gone\$")
     kill -9 "$(server_pid)" "$supervisor"
-    rm -rf "$TRAINYARD_STATE/pods/$gone" # as if it had been deleted meanwhile
+    rm -rf "$TRAINYARD_STATE/pods/$gone" # as if the pod had been deleted meanwhile
     is_ended() { ! is_alive "$supervisor"; }
     wait_until "the supervisor to be gone" is_ended
     cluster_up
     kubectl delete pod gone --grace-period=0 --force
     gone_is_swept() { has_no_groups "$gone"; }
-    wait_until "the groups of a killed pod to be swept" gone_is_swept
-    assert_eq "restarts of the pod that was left alone" 0 "$(field stays .status.containerStatuses[0].restartCount)"
-    [ -n "$(groups_of stays)" ] || fail "a pod that lives has lost its groups"
+    wait_until "the groups of a killed pod to be removed" gone_is_swept
+    assert_eq "restarts of the pod that still runs" 0 "$(field stays .status.containerStatuses[0].restartCount)"
+    [ -n "$(groups_of stays)" ] || fail "a running pod has lost its groups"
 
-    # Nothing is left anywhere, even if no process that knew of it is alive.
+    # `down --wipe` removes all groups, even if the processes that created them are dead.
     local id base
     kill -9 "$(server_pid)" "$(pgrep -of "trainyard-step pod .*/$(uid_of stays)\$")"
     id=$(basename "$(bases | sed -n 1p)")
@@ -157,7 +158,7 @@ check_swept() {
     assert_eq "groups after down --wipe" "" "$(find /sys/fs/cgroup -type d -name "$id*")"
 }
 
-# An ordinary user without a group of its own: said once on the pod, and what can be done without is done.
+# An ordinary user without a delegated control group: one event per pod reports it, and limits that need no control group are enforced.
 check_told() {
     cluster_up
     pod eater Never 'python3 -c "bytearray(200 << 20)" && echo enough' 'memory: 32Mi, cpu: 1'
@@ -174,7 +175,7 @@ check_told() {
         [ -n "$told" ]
     }
     wait_until "the event" is_told
-    assert_eq "how often it is said" 1 "$(grep -c . <<<"$told")"
+    assert_eq "the number of events" 1 "$(grep -c . <<<"$told")"
     assert_contains "the event" "limits of cpu and memory are not enforced here" "$told"
     assert_contains "its advice" "systemd-run --user --scope -p Delegate=yes trainyard up" "$told"
     check_bomb

@@ -1,5 +1,5 @@
-/* For tests of what waits for descriptors: turn(loop) lets all happen that can happen now. A turn
- * looks at every descriptor, and may defer to the next. */
+/* For tests of code that waits for descriptors: turn(loop) runs the loop until nothing is left to
+ * do now. One turn of the loop checks every descriptor, and may defer work to the next turn. */
 #ifndef TRAINYARD_TESTS_LIB_LOOP_TURNS_H
 #define TRAINYARD_TESTS_LIB_LOOP_TURNS_H
 

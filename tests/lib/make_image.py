@@ -3,8 +3,8 @@
 
     make_image.py docker|oci FILE NAME ROOT [plain|gzip|zstd]
 
-Three layers: what lies in the directory ROOT and a few files; what the second adds, links and takes away; what the third hides as a
-whole. The entrypoint is a shell, the user is called app.
+The image has three layers: the first holds the directory ROOT and a few files; the second adds files, links and a whiteout; the third hides
+the old content of a directory (opaque whiteout). The entrypoint is a shell, and the user is called app.
 """
 import gzip
 import hashlib
@@ -73,7 +73,7 @@ layers = [
     layer(
         ("data/.wh.gone", b"", 0o644, 0),
         ("data/hard", "=data/kept", 0o644, 0),
-        ("link/through", b"through", 0o644, 0),  # as on machines where /lib is a link
+        ("link/through", b"through", 0o644, 0),  # through a symbolic link, as on machines where /lib is a link
     ),
     layer(
         ("hidden/new", b"new", 0o644, 0),

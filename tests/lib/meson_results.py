@@ -4,7 +4,8 @@
     meson_results.py TESTLOG.json LOG-PREFIX
 
 Prints "ok N", "skipped N", "sum SECONDS" (of all tests), one line "took SECONDS NAME" per test and one line "failed NAME" per failed
-test. Writes the output of each failed test to LOG-PREFIX + NAME + ".log". Prints "ok 0" if there is no such file: then Meson did not come as far as running tests.
+test. Writes the output of each failed test to LOG-PREFIX + NAME + ".log". If TESTLOG.json does not exist, Meson failed before it ran
+tests, and the output is "ok 0".
 """
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The machine's name server, played by a test: www.example.com has an address, long.example.com more than fit into a datagram; all
-else there is not. usage: name_server.py ADDRESS"""
+"""A DNS server that replaces the machine's own in a test: www.example.com has one address, long.example.com has more than fit into a
+datagram, and no other name exists. usage: name_server.py ADDRESS"""
 import socket, socketserver, struct, sys, threading
 
 HEADER = struct.Struct(">6H")

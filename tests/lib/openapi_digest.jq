@@ -1,5 +1,5 @@
-# What an /openapi/v2 document says of the fields of Kubernetes' own kinds, and of all that is in them, a line each: where it
-# is, its type, and how it merges. Nothing of the descriptions.
+# Prints one line per field of Kubernetes' own kinds and of the types that they use, from an /openapi/v2 document: its path, its type, and
+# how it merges. Descriptions are left out.
 
 def kinds:
     ("Binding ConfigMap Endpoints Event Namespace Node PersistentVolume PersistentVolumeClaim Pod Secret Service ServiceAccount"
@@ -17,7 +17,7 @@ def kinds:
   def short: sub("^io[.]k8s[.](api|apimachinery[.]pkg[.]apis|apiextensions-apiserver[.]pkg[.]apis)[.]"; "");
   def is_free: (.type == null or .type == "object") and .properties == null and .additionalProperties == null;
 
-  # All that is referred to, over and over, until nothing is new.
+  # Add all referenced definitions, repeatedly, until there is no new one.
   def closed:
       . as $known
       | ([.[] | $all[.] | .. | objects | .["$ref"] | strings | name] + $known | unique) as $more
@@ -34,7 +34,7 @@ def kinds:
       else .type + (if .format then ":" + .format else "" end)
       end;
 
-  # Kubernetes 1.20 says of most lists only how a patch merges them, and takes the rest from that.
+  # For most lists Kubernetes 1.20 publishes only the patch strategy. The list type follows from it.
   def list:
       (.["x-kubernetes-patch-strategy"] // "") as $patch
       | if .type != "array" then ""

@@ -1,6 +1,7 @@
-/* For tests that close a port and count on it: own_network_enter() gives the test a network with
- * nothing but a loopback, where no other program takes a port. Where the machine forbids that the
- * test goes on in the machine's network. Before anything is opened, and before the first thread. */
+/* For tests that need a closed port to stay closed: own_network_enter() moves the test into its own
+ * network namespace with only a loopback interface, where no other program takes a port. If the
+ * machine forbids that, the test goes on in the machine's network. Must be called before any
+ * descriptor is opened and any thread is started. */
 #ifndef TRAINYARD_TESTS_LIB_OWN_NETWORK_H
 #define TRAINYARD_TESTS_LIB_OWN_NETWORK_H
 
@@ -24,8 +25,8 @@ static bool own_network_try(void)
     return is_up;
 }
 
-/* A network whose loopback cannot be raised is worse than none, so a child process tries it first.
- */
+/* A child process tries it first, because a namespace whose loopback cannot be brought up is
+ * useless. */
 static bool own_network_enter(void)
 {
     int status;

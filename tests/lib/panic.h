@@ -1,5 +1,5 @@
-/* For unit tests: a function that must end its process with mem_panic(). Include node_test.h or
- * cmocka.h before. */
+/* For tests of functions that must end the process with mem_panic(). Include node_test.h or
+ * cmocka.h first. */
 #ifndef TRAINYARD_TESTS_LIB_PANIC_H
 #define TRAINYARD_TESTS_LIB_PANIC_H
 
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs the function in a child, which must abort with "panic: MESSAGE". */
+/* Runs the function in a child process, which must abort with "panic: MESSAGE". */
 static inline void expect_panic(void (*function)(void), const char *message)
 {
     int ends[2];

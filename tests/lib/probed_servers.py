@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The servers that tests/kubectl/test_probes_net.sh has probed: HTTPS with the certificate of /v/tls.pem, gRPC's health
-service, and some that speak neither. What they answer follows from the files in /v, so that a test can change it."""
+"""The servers that the probes of tests/kubectl/test_probes_net.sh connect to: HTTPS with the certificate of /v/tls.pem, gRPC's health
+service, and some that speak neither. Their answers depend on files in /v, so that a test can change them."""
 import http.server
 import os
 import socket
@@ -40,8 +40,8 @@ def serve_web(port, tls):
 
 
 def check_health(request, context):
-    service = request[2:].decode()  # one field of a message, whose length is one byte
-    if service == "slow":  # until who asked has gone: there are only so many threads to answer with
+    service = request[2:].decode()  # the request has one field, whose length is one byte
+    if service == "slow":  # until the client is gone: the number of threads is limited
         gone = threading.Event()
         if context.add_callback(gone.set):
             gone.wait()

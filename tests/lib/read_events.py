@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads TensorBoard event files from the published format alone, checking every checksum, and prints one line a
-record: "FILE version TEXT", "FILE start STEP", or "FILE STEP TAG VALUE". A broken record ends it with code 1."""
+"""Reads TensorBoard event files independently of our code, from the published format, checks every checksum, and prints one line per
+record: "FILE version TEXT", "FILE start STEP", or "FILE STEP TAG VALUE". Exits with 1 at a broken record."""
 import struct
 import sys
 

@@ -1,4 +1,5 @@
-/* For tests: a JSON tree from a literal, in which ' stands for " so that the cases stay legible. */
+/* For tests: makes a JSON tree from a literal, in which ' stands for " so that the text is
+ * legible. */
 #ifndef TRAINYARD_TESTS_LIB_READ_JSON_H
 #define TRAINYARD_TESTS_LIB_READ_JSON_H
 
@@ -13,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* The text alone, for what reads it itself. */
+/* Returns the text with " instead of ', for functions that parse it themselves. */
 static inline char *quoted(struct arena *arena, const char *text)
 {
     char *copy = arena_strdup(arena, text);

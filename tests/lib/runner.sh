@@ -18,8 +18,8 @@
 
 RUNNER_LIB=$(dirname "${BASH_SOURCE[0]}")
 RUNNER_FLAKY_MAX=3
-RUNNER_AGAIN_MAX=20 # tests that run once more; with more failures than this the tree is broken, and time is better spent on it
-RUNNER_SLOWEST=15   # tests that the list of the slowest names
+RUNNER_AGAIN_MAX=20 # tests that run once more; with more failures than this the tree is broken, and a second run would waste time
+RUNNER_SLOWEST=15   # the number of tests in the list of the slowest
 
 passed=0
 failed=0
@@ -42,12 +42,12 @@ runner_line() { # RESULT TEXT SECONDS
     printf '%-5s %-60s %4ds\n' "$1" "$2" "$3"
 }
 
-# What each test took, and per kind: the number of tests, the sum of their seconds, and when the first started and the last ended.
+# The seconds of each test. Per kind: the number of tests, the sum of their seconds, and when the first started and the last ended.
 test_seconds=() # "SECONDS NAME"
 kinds=()
 declare -A kind_tests=() kind_seconds=() kind_first=() kind_last=()
 
-# Note what a test took. It has just ended. A second run is a kind of its own: it does not say how long the kind of the test took.
+# Record the duration of a test that has just ended. Second runs are a separate kind, so that they do not count for the kind of the test.
 runner_took() { # NAME SECONDS
     local kind=checks start=$((SECONDS - $2))
     [[ $1 != */* ]] || kind=${1%%/*}
@@ -93,8 +93,8 @@ runner_failed() { # NAME COMMAND
 # ended while no `wait` was running.
 exec {RUNNER_ENDS}<> <(:)
 
-# Start a test in the background. It can end by SIGINT and SIGHUP, also under nohup. Descriptor 9 is the caller's lock: a process that
-# a test leaves behind must not hold it.
+# Start a test in the background. SIGINT and SIGHUP end it, also under nohup. Descriptor 9 is the caller's lock: a process that a test
+# leaves behind must not hold it.
 runner_begin() { # NAME COMMAND…
     local name=$1
     shift
@@ -112,7 +112,7 @@ runner_report() { # NAME CODE SECONDS QUOTED-COMMAND
     log=$(runner_log "$1")
     runner_took "$1" "$3"
     if [ "$2" = 0 ] || [ "$2" = 77 ]; then # 77: the log says why the test cannot run here
-        # One line per part that this machine does not allow.
+        # Print the parts that cannot run on this machine.
         sed -n 's/^skipped: /      &/p' "$log"
         if [ "$2" = 77 ]; then
             skipped=$((skipped + 1))
@@ -173,8 +173,8 @@ runner_check() { # NAME COMMAND…
     [ "$failed" = "$failed_before" ]
 }
 
-# Run one or more suites of Meson's, separated by blanks. They count as many tests as they hold. A failed test has the name NAME/TEST
-# and runs once more alone.
+# Run one or more suites of Meson, separated by blanks. Each of their tests counts. A failed test has the name NAME/TEST and runs once
+# more alone.
 runner_suite() { # NAME BUILD-DIRECTORY SUITES PROCESSES TIMEOUT-MULTIPLIER [VARIABLE=VALUE…]
     local name=$1 build=$2 suites processes=$4 multiplier=$5
     local start=$SECONDS log counts code ok=0 bad=0 left_out=0 word test seconds
@@ -209,7 +209,7 @@ runner_suite() { # NAME BUILD-DIRECTORY SUITES PROCESSES TIMEOUT-MULTIPLIER [VAR
     kind_tests[$name]=$((ok + bad)) kind_first[$name]=$start kind_last[$name]=$SECONDS
     passed=$((passed + ok))
     skipped=$((skipped + left_out))
-    # A suite that runs no test has failed, too, and one that Meson did not run to its end.
+    # A suite that runs no test has failed, and so has one that Meson did not finish.
     if [ $((ok + bad)) = 0 ] || { [ $code != 0 ] && [ $bad = 0 ]; }; then
         tail -n "${TEST_TAIL:-60}" "$log"
         bad=1
@@ -218,7 +218,7 @@ runner_suite() { # NAME BUILD-DIRECTORY SUITES PROCESSES TIMEOUT-MULTIPLIER [VAR
     runner_line "$([ $bad = 0 ] && echo ok || echo FAIL)" "$name: $ok tests" $((SECONDS - start))
 }
 
-# Print the reason of a failure: the last line in which the test says so, or else its last line.
+# Print the reason of a failure: the last line that starts with "FAILED: ", or else the last line of the log.
 runner_reason() { # LOG
     grep '^FAILED: ' "$1" | tail -n 1 | grep . || grep -v '^[[:space:]]*$' "$1" | tail -n 1 | sed 's/^[[:space:]]*//'
 }
@@ -231,7 +231,7 @@ runner_run_again() {
     waiting=("${again[@]}")
     again=()
     if [ ${#waiting[@]} -gt $RUNNER_AGAIN_MAX ]; then
-        echo "${#waiting[@]} tests failed: more than $RUNNER_AGAIN_MAX do not run once more"
+        echo "${#waiting[@]} tests failed: more than $RUNNER_AGAIN_MAX, so none of them runs once more"
         for name in "${waiting[@]}"; do runner_fail "$name"; done
         return
     fi
@@ -245,7 +245,8 @@ runner_run_again() {
     done
 }
 
-# Run the failed tests once more, print where the time went, the lists of flaky and failed tests, and the counts. The exit code tells whether the run passed.
+# Run the failed tests once more, print where the time went, the lists of flaky and failed tests, and the counts. Returns whether the run
+# passed.
 runner_finish() {
     runner_run_again
     runner_times

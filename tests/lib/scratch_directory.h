@@ -1,5 +1,5 @@
-/* A directory of a test program's own: make_directory() and remove_directory() are the setup and
- * the teardown of its group, or of each test. */
+/* A temporary directory for a test program. make_directory() and remove_directory() are the setup
+ * and the teardown of a group or of a single test. */
 #ifndef TRAINYARD_TESTS_LIB_SCRATCH_DIRECTORY_H
 #define TRAINYARD_TESTS_LIB_SCRATCH_DIRECTORY_H
 

@@ -1,5 +1,5 @@
 /* The kinds that `trainyard up` serves besides those of Kubernetes, for tests that start an engine.
- * A test that includes it links the operator and the pipeline. */
+ * A test that includes this header must link the operator and the pipeline. */
 #ifndef TRAINYARD_TESTS_LIB_SERVED_KINDS_H
 #define TRAINYARD_TESTS_LIB_SERVED_KINDS_H
 

@@ -1,4 +1,5 @@
-/* For tests of what is pure: an arena for each test, made and freed around it by TEST(function). */
+/* For tests of pure functions: TEST(function) creates an arena before each test and frees it
+ * afterwards. */
 #ifndef TRAINYARD_TESTS_LIB_TEST_ARENA_H
 #define TRAINYARD_TESTS_LIB_TEST_ARENA_H
 

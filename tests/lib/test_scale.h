@@ -1,4 +1,4 @@
-/* How many times as much a test does as in `make test`: TRAINYARD_TEST_SCALE, which `make soak`
+/* The factor by which a test does more than in `make test`: TRAINYARD_TEST_SCALE, which `make soak`
  * sets. */
 #ifndef TRAINYARD_TESTS_LIB_TEST_SCALE_H
 #define TRAINYARD_TESTS_LIB_TEST_SCALE_H
@@ -13,7 +13,7 @@ static inline unsigned test_scale(void)
     return scale > 1 ? (unsigned)scale : 1;
 }
 
-/* In full: a test that can try everything does. */
+/* Whether a test that can try all cases should do so. */
 static inline bool test_is_soak(void)
 {
     return test_scale() > 1;

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What the tests ask about training jobs, on any cluster that kubectl reaches. Source it after lib.sh. How they write jobs is in
-# training_yaml.sh.
+# Functions that inspect training jobs, on any cluster that kubectl reaches. Source it after lib.sh. training_yaml.sh has the functions
+# that write jobs.
 
-JOB_KIND=${JOB_KIND:-TFJob} # whose jobs a test is about
+JOB_KIND=${JOB_KIND:-TFJob} # the kind of the jobs in a test
 
 pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
 has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
@@ -17,7 +17,7 @@ message_of() { kubectl get "$JOB_KIND" "$1" -o jsonpath="{.status.conditions[?(@
 host_ports_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/host-ports}'; }
 progress_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}'; }
 
-# was_told NAME PART: whether an event of the object of that name says so.
+# was_told NAME PART: whether an event of the object NAME contains PART.
 was_told() {
     kubectl get events --field-selector "involvedObject.name=$1" \
         -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}' | finds -F -- "$2"

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034 # the tests use them
-# Training jobs as the tests write them. Source it after lib.sh; training.sh comes with it. The defaults are those of the embedded
-# cluster; tests/kubernetes/jobs.sh has the other ones.
+# Functions that write training jobs. Source it after lib.sh; it sources training.sh. The defaults are for the embedded cluster;
+# tests/kubernetes/jobs.sh sets those for a real Kubernetes.
 #
 #   replica Worker 2 Never 'exit 1' | job NAME 'runPolicy: {backoffLimit: 1}' | kubectl apply -f -
 #
-# All replicas see one volume, $JOB_MOUNT, which outlives them: after state_volume it is the directory $SHARED here.
+# All replicas mount one volume at $JOB_MOUNT, which outlives them. After state_volume it is the directory $SHARED here.
 
 # shellcheck source=tests/lib/training.sh
 . "$ROOT/tests/lib/training.sh"
@@ -14,7 +14,7 @@ JOB_SHELL=${JOB_SHELL:-bash}
 JOB_MOUNT=${JOB_MOUNT:-/state}
 [ -n "${JOB_VOLUME:-}" ] || JOB_VOLUME='persistentVolumeClaim: {claimName: state}'
 
-# As a claim, so that the server makes the directory.
+# Create the volume as a claim: then the server creates its directory.
 state_volume() {
     kubectl apply -f - <<'YAML'
 apiVersion: v1
@@ -60,5 +60,5 @@ job() {
     cat
 }
 
-# fail_once MARK CODE: a script that fails the first time it is run and not the second.
+# fail_once MARK CODE: a script that fails in its first run and succeeds in the second.
 fail_once() { echo "[ -e $JOB_MOUNT/$1 ] || { touch $JOB_MOUNT/$1; exit $2; }; echo done"; }

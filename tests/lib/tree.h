@@ -1,5 +1,4 @@
-/* An arena for each test, and objects from the JSON one writes in a test. For tests of pure
- * functions. */
+/* For tests of pure functions: an arena per test, and objects from JSON literals. */
 #ifndef TRAINYARD_TESTS_LIB_TREE_H
 #define TRAINYARD_TESTS_LIB_TREE_H
 

@@ -1,18 +1,18 @@
 # shellcheck shell=bash disable=SC2034 # the tests use them
-# Runs a tutorial of docs/tutorials/, or the top comment of an example, as a test: it types the commands in their order, so
-# that no line of the document can be wrong. Source it after lib.sh.
+# Runs a tutorial of docs/tutorials/, or the top comment of an example, as a test: it runs the commands of the document in their order, so
+# that every command in it is tested. Source it after lib.sh.
 #
 #   tutorial_open docs/tutorials/NAME.md | examples/NAME/FILE.yaml
-#   tutorial_type 'kubectl get pods' [LINE…]    run every command up to and including the next one that begins so; the output of
-#                                       that command is in $TYPED. The command is repeated until its output has every LINE, each
-#                                       a regular expression: a test types faster than the cluster starts pods
+#   tutorial_type 'kubectl get pods' [LINE…]    run every command up to and including the next one that begins with this text; the
+#                                       output of that command is in $TYPED. The command is repeated until its output matches every
+#                                       LINE, a regular expression, because the cluster needs time to start pods
 #   tutorial_done                       fail if a command was left out
 #
-# A command is a line "    $ COMMAND" of a document ("#   $ COMMAND" of an example, which relies on a cluster that the test has
-# started with example_cluster_up). A backslash at its end continues it on the next line, and a command that ends in <<END has the lines up to
-# END as its input. All commands run in one shell, in a copy of the examples, as the user of the test; a command that ends in "&" runs in the
-# background until tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build. The cluster is where a reader would have it, in
-# ~/.local/state/trainyard, unless the test started one before; only its port is any free one.
+# A command is a line "    $ COMMAND" of a document, or "#   $ COMMAND" of an example. An example needs a cluster that the test has
+# started with example_cluster_up. A backslash at the end of a line continues the command on the next line, and a command that ends in
+# <<END has the lines up to END as its input. All commands run in one shell, in a copy of the examples, as the user of the test. A command
+# that ends in "&" runs in the background until tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build. The cluster is
+# in ~/.local/state/trainyard, as for a reader, unless the test has started one before; only its port is a free one.
 
 TUTORIAL_COMMANDS=()
 TUTORIAL_NEXT=0
@@ -50,7 +50,7 @@ tutorial_open() { # FILE
         KUBECONFIG=$TRAINYARD_STATE/kubeconfig
         CLUSTER_UP=yes
     fi
-    # The checkout may lie where the user of the test cannot read.
+    # The user of the test may not be able to read the checkout.
     rm -rf "$SCRATCH/tree"
     mkdir "$SCRATCH/tree"
     cp -r "$ROOT/examples" "$SCRATCH/tree"
@@ -63,7 +63,7 @@ tutorial_open() { # FILE
     TUTORIAL_PID=$TUTORIAL_SHELL_PID
 }
 
-# The cluster of the examples: where a reader would have it, and with kubectl set up for it already.
+# Start the cluster of the examples where a reader has it, with kubectl configured for it.
 example_cluster_up() { # [OPTION…]
     TRAINYARD_STATE=$HOME/.local/state/trainyard
     KUBECONFIG=$TRAINYARD_STATE/kubeconfig
@@ -72,7 +72,7 @@ example_cluster_up() { # [OPTION…]
     as_user cp "$KUBECONFIG" "$HOME/.kube/config"
 }
 
-# One command in the tutorial's shell; its output goes to $TYPED and the test's log, how it ended to $ENDED.
+# Run one command in the tutorial's shell. Its output goes to $TYPED and the test's log, its exit code to $ENDED.
 tutorial_run() { # COMMAND
     local line mark="--- typed ${RANDOM}${RANDOM}"
     echo "\$ $1"
@@ -116,7 +116,7 @@ tutorial_type() { # BEGINNING [LINE…]
 }
 
 tutorial_done() {
-    [ $TUTORIAL_NEXT = ${#TUTORIAL_COMMANDS[@]} ] || fail "$TUTORIAL: not typed: ${TUTORIAL_COMMANDS[TUTORIAL_NEXT]}"
+    [ $TUTORIAL_NEXT = ${#TUTORIAL_COMMANDS[@]} ] || fail "$TUTORIAL: this command was not run: ${TUTORIAL_COMMANDS[TUTORIAL_NEXT]}"
     # shellcheck disable=SC2016 # the tutorial's shell expands it
     printf 'kill $(jobs -p) 2>/dev/null; exit 0\n' >&"${TUTORIAL_SHELL[1]}"
     wait "$TUTORIAL_PID" || true

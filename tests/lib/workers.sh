@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # Workers of `trainer fit face` on this machine that train in step, for tests that disturb them. Source it after lib.sh, with MODEL
-# (options of all workers) set. What a worker prints is in $SCRATCH/worker-INDEX, what it complains of in $SCRATCH/said-INDEX.
+# (options of all workers) set. The stdout of a worker is in $SCRATCH/worker-INDEX, its stderr in $SCRATCH/said-INDEX.
 
-# "STEP LOSS" of everything told in the files.
+# Print "STEP LOSS" for each step in the files.
 losses() { sed -n 's/.*"event":"step","step":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' "$@"; }
 
 have_addresses 3
 workers=()
-# A test that fails shows what each did last, and must not leave anybody behind, least of all one that is stopped.
+# A failed test shows the last lines of each worker. No worker may stay behind, not even one that SIGSTOP has stopped.
 clean_up() { # CODE
     [ "$1" = 0 ] || show_workers || true
     for worker in "${workers[@]}"; do kill -KILL "$worker" 2>/dev/null || true; done
@@ -18,9 +18,9 @@ show_workers() {
     for i in "${!workers[@]}"; do
         [ -e "$SCRATCH/worker-$i" ] || continue
         if is_alive "${workers[$i]}"; then
-            echo "--- worker $i runs; the end of what it said:"
+            echo "--- worker $i runs; the end of its output:"
         else
-            echo "--- worker $i has ended; the end of what it said:"
+            echo "--- worker $i has ended; the end of its output:"
         fi
         tail -qn 5 "$SCRATCH/worker-$i" "$SCRATCH/said-$i" 2>&1 || true
     done

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # build and run use them
-# Where the whole machine of the tests keeps what; for build and run.
+# The paths of the whole machine of the tests. Sourced by build and run.
 
-CACHE=${TRAINYARD_MACHINE:-${XDG_CACHE_HOME:-$HOME/.cache}/trainyard/machine} # images; outlives checkouts
+CACHE=${TRAINYARD_MACHINE:-${XDG_CACHE_HOME:-$HOME/.cache}/trainyard/machine} # images; kept across checkouts
 ARCH=$(dpkg --print-architecture)
 
 die() {

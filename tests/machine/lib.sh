@@ -1,27 +1,28 @@
 # shellcheck shell=bash disable=SC2034 # the tests use them
-# What the tests of a whole machine share, behind tests/lib/lib.sh. They run in the guest, as its root, and have it for themselves.
+# Functions for the tests of a whole machine, on top of tests/lib/lib.sh. The tests run in the guest as root, and no other program uses
+# it.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-# ---- The ordinary user of the guest, with a manager of systemd as after a log-in
+# ---- The ordinary user of the guest, with a systemd user manager as after a login
 
 PERSON=(setpriv --reuid=1000 --regid=1000 --init-groups --inh-caps=-all env HOME=/home/person USER=person XDG_RUNTIME_DIR=/run/user/1000)
-SCOPE=() # what `up` is started with
+SCOPE=() # the command that starts `up`
 become_person() {
     AS_USER=("${PERSON[@]}")
     chown -R 1000:1000 "$SCRATCH"
     chmod 755 "$SCRATCH"
     wait_until "the manager of the user to be up" test -S /run/user/1000/bus
 }
-# Every `up` of that user from here on is in a scope of its own that systemd delegates to it.
+# From now on every `up` of that user runs in its own scope, which systemd delegates to the user.
 delegate_scope() { SCOPE=(systemd-run --user --scope --quiet -p Delegate=yes --); }
 as_user() {
     if [ "${2:-}" = up ]; then "${AS_USER[@]}" "${SCOPE[@]}" "$@"; else "${AS_USER[@]}" "$@"; fi
 }
 
-# ---- A program costs seconds to start in an emulated guest
+# ---- Fewer programs: in an emulated guest each program takes seconds to start
 
-# As root, whoever has the cluster; the server checks what is made, so kubectl need not load all that is known of the API.
+# kubectl runs as root, whichever user has the cluster. The server validates objects, so kubectl need not load the OpenAPI document.
 kubectl() {
     case $1 in
         create) "$KUBECTL" create --validate=false "${@:2}" ;;
@@ -29,14 +30,14 @@ kubectl() {
     esac
 }
 
-# So one kubectl watches the pods of each cluster and writes a line for every change; what is waited for is read there, by the shell itself.
+# One kubectl watches the pods of each cluster and writes a line per change. The functions below read these lines in the shell.
 WATCHED='{.type}|{.object.metadata.name}|{.object.metadata.uid}|{.object.status.phase}|{.object.status.containerStatuses[*].restartCount}'
 WATCHED+='|{.object.status.containerStatuses[*].state.terminated.reason}|{.object.status.containerStatuses[*].ready}{"\n"}'
 on_up() {
     WATCH=$(mktemp "$SCRATCH/watch.XXXXXX")
     kubectl get pods --watch --output-watch-events -o jsonpath="$WATCHED" >"$WATCH" 2>"$WATCH.err" &
 }
-# watched COLUMN POD: uid, phase, restarts, ended or ready, as the last change had it, in $WATCHED_AS. POD may be a pattern.
+# watched COLUMN POD: set $WATCHED_AS to the column (uid, phase, restarts, ended or ready) of the pod's last change. POD may be a pattern.
 watched() {
     local type name uid phase restarts ended ready
     WATCHED_AS=
@@ -52,14 +53,14 @@ is_ready() { watched ready "$1" && [ "$WATCHED_AS" = true ]; }
 ended_as() { watched ended "$1" && [ "$WATCHED_AS" = "$2" ]; }
 restarted() { watched restarts "$1" && [ "$WATCHED_AS" -ge "$2" ]; }
 
-# ---- What happens to the machine
+# ---- Reset and reboot of the machine
 
-# A cluster outlives the machine only where the machine keeps its files: not in /tmp.
+# Keep the cluster's state in DIRECTORY: a cluster does not survive a reboot in /tmp.
 keep_state() { # DIRECTORY
     TRAINYARD_STATE=$1
     KUBECONFIG=$TRAINYARD_STATE/kubeconfig
 }
-# The machine is reset without a warning, or reboots in its order; the script begins anew with PHASE as its argument once it is up again.
+# Reset the machine without a warning, or reboot it cleanly. After the boot the script starts again with PHASE as its argument.
 reset_machine() { # PHASE
     trap - EXIT
     echo "machine: reset $1"
@@ -72,10 +73,10 @@ reboot_machine() { # PHASE
     sleep infinity
 }
 
-# Nothing of a cluster is left on this machine: no process, no mount, no link, no control group.
+# Nothing of a cluster may be left on this machine: no process, no mount, no network interface, no control group.
 assert_nothing_left() {
     assert_eq "processes that are left" "" "$(pgrep -af 'trainyard-step|trainyard up' || true)"
     assert_eq "mounts that are left" "" "$(grep -F trainyard-test /proc/self/mountinfo || true)"
     assert_eq "control groups that are left" "" "$(find /sys/fs/cgroup -type d -name 'trainyard-[0-9a-f]*' -o -type d -name trainyard-self)"
-    assert_eq "links that are left" "" "$(ip -o link show | grep -E 'ty0|tyo' || true)"
+    assert_eq "network interfaces that are left" "" "$(ip -o link show | grep -E 'ty0|tyo' || true)"
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the tests of limits on a whole machine share: its control groups are of version 2 only, with all controllers, under systemd.
+# Functions for the tests of limits on a whole machine, which has only control groups of version 2, with all controllers, under systemd.
 # shellcheck source=tests/lib/limits.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/limits.sh"
 # shellcheck source=tests/machine/lib.sh
@@ -11,7 +11,7 @@ container_file() { # POD FILE
     cat "$group/container-main/$2"
 }
 
-# What the kernel was told, in its own files.
+# A pod with limits, and the limits as the kernel shows them in its files.
 add_told() { pod told Always 'exec sleep 100000' 'cpu: 500m, memory: 64Mi' 'trainyard.dev/pids-limit: "123"'; }
 check_files() {
     wait_for_phase told Running
@@ -22,7 +22,7 @@ check_files() {
     assert_eq "memory.swap.max" 0 "$(container_file told memory.swap.max)"
     assert_eq "memory.oom.group" 1 "$(container_file told memory.oom.group)"
     assert_eq "pids.max of the pod" 123 "$(cat "$(groups_of told)/pids.max")"
-    assert_eq "kills for want of memory so far" 0 "$(container_file told memory.events | sed -n 's/^oom_kill //p')"
+    assert_eq "OOM kills so far" 0 "$(container_file told memory.events | sed -n 's/^oom_kill //p')"
 }
 
 assert_eq "the versions of control groups here" cgroup2 "$(awk '$3 ~ /^cgroup/ { print $3 }' /proc/mounts | sort -u)"

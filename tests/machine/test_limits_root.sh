@@ -1,17 +1,17 @@
 #!/bin/bash
-# Limits of root's pods beside the groups of systemd, and what kubectl top reads from them.
+# Limits of root's pods beside the control groups of systemd, and the usage that kubectl top reads from them.
 # shellcheck source=tests/machine/limits.sh
 . "$(dirname "$0")/limits.sh"
 
-# systemd writes the controllers of the groups it knows anew; those of the pods are not its own.
+# systemd rewrites the controllers of the groups that it manages. It must not change the groups of the pods.
 check_reload() {
     systemctl daemon-reload
     systemd-run --quiet --wait -p CPUWeight=50 -p MemoryMax=1G true
-    assert_eq "cpu.max after systemd looked at its groups" "50000 100000" "$(container_file told cpu.max)"
+    assert_eq "cpu.max after systemd has updated its groups" "50000 100000" "$(container_file told cpu.max)"
     assert_eq "memory.max then" $((64 << 20)) "$(container_file told memory.max)"
 }
 
-add_told # starts with those of check_enforced
+add_told # check_enforced starts this pod, too
 add_use
 check_enforced
 check_files

@@ -1,5 +1,5 @@
 #!/bin/bash
-# An ordinary user without a control group of its own: told so, and what can be limited without is.
+# An ordinary user without a delegated control group: an event reports it, and limits that need no control group are enforced.
 # shellcheck source=tests/machine/limits.sh
 . "$(dirname "$0")/limits.sh"
 

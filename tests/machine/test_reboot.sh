@@ -1,11 +1,12 @@
 #!/bin/bash
-# The machine reboots in its order, and is reset without a warning: `up` again, and pods of every policy, a Job and the data of a claim are what they
-# should be, for root and for an ordinary user in a delegated scope at once. Nothing of the boot before is left.
-# shellcheck disable=SC2016,SC2119 # what stands in single quotes is for the pods' shells
+# The machine reboots cleanly, and later is reset without a warning. After the next `up`, pods of every restart policy, a Job and the data
+# of a claim are in the expected state, for root and for an ordinary user in a delegated scope at once. Nothing of the previous boot is
+# left.
+# shellcheck disable=SC2016,SC2119 # the shells of the pods expand them
 # shellcheck source=tests/machine/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-each_user() { # COMMAND…: for both, one after the other; their clusters run side by side
+each_user() { # COMMAND…: run it for both users, one after the other; their clusters run side by side
     AS_USER=() SCOPE=()
     keep_state /var/lib/trainyard-reboot
     "$@"
@@ -15,7 +16,8 @@ each_user() { # COMMAND…: for both, one after the other; their clusters run si
     "$@"
 }
 
-# A pod writes a line into each volume, waits until it is on the disk, as a program does that must not lose it, and is ready then.
+# A pod appends a line to a file in each volume, waits until it is on disk (as a program does that must not lose it), and then becomes
+# ready.
 template() { # NAME POLICY COMMAND
     cat <<YAML
 spec:
@@ -66,16 +68,17 @@ begin() {
 }
 
 runs_again() { restarted "$1" "$2" && is_ready "$1"; }        # POD RESTARTS
-lines_of() { wc -l <"$TRAINYARD_STATE/volumes/default/data/$1/runs"; } # POD, in its part of the claim
+lines_of() { wc -l <"$TRAINYARD_STATE/volumes/default/data/$1/runs"; } # POD: the lines in its part of the claim
 
-# Every run is counted and has left its lines. There may be one more than boots, of a container that the machine ended before its supervisor.
+# Every run is counted and has written its line. There may be one run more than boots, if the machine stopped a container before its
+# supervisor.
 check_runs() { # POD BOOTS
     watched restarts "$1"
-    [ "$WATCHED_AS" -le $(($2 + 1)) ] || fail "$1 was started anew $WATCHED_AS times"
+    [ "$WATCHED_AS" -le $(($2 + 1)) ] || fail "$1 was restarted $WATCHED_AS times"
     assert_eq "lines of $1 in the claim" $((WATCHED_AS + 1)) "$(lines_of "$1")"
 }
 
-check_again() { # BOOTS: so often the machine was started anew
+check_again() { # BOOTS: how often the machine was started again
     [ "$1" = 1 ] || touch "$TRAINYARD_STATE/volumes/default/data/job/end"
     cluster_up
     wait_until "the pod that always runs to be ready" runs_again always "$1"
@@ -84,7 +87,7 @@ check_again() { # BOOTS: so often the machine was started anew
     wait_for_phase finished Succeeded
     check_runs always "$1"
     check_runs onfailure "$1"
-    assert_eq "lines in the emptyDir, and in the one of memory" "$(lines_of always) 1" \
+    assert_eq "lines in the emptyDir on disk, and in the one in memory" "$(lines_of always) 1" \
         "$(kubectl exec always -- sh -c 'for v in kept fresh; do wc -l </$v/runs; done' | xargs)"
     assert_eq "runs of a pod that never runs again, and of one that had finished" "1 1" "$(lines_of never) $(lines_of finished)"
     assert_eq "the boot of the node" "$(cat /proc/sys/kernel/random/boot_id)" "$(kubectl get nodes -o jsonpath='{.items[0].status.nodeInfo.bootID}')"
@@ -94,7 +97,7 @@ check_again() { # BOOTS: so often the machine was started anew
     esac
     local place
     while read -r place; do
-        [ -d "$place" ] || fail "'$place' of the boot before is still remembered"
+        [ -d "$place" ] || fail "run/cgroups still lists '$place' of the previous boot"
     done < <(cut -d ' ' -f 3- "$TRAINYARD_STATE/run/cgroups")
 }
 
@@ -113,6 +116,6 @@ case ${1:-} in
         each_user check_again 2
         each_user cluster_wipe
         assert_nothing_left
-        assert_eq "forwarding, which this machine does not do by itself" 0 "$(cat /proc/sys/net/ipv4/ip_forward)"
+        assert_eq "ip_forward, which is off by default on this machine" 0 "$(cat /proc/sys/net/ipv4/ip_forward)"
         ;;
 esac

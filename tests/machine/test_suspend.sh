@@ -1,12 +1,12 @@
 #!/bin/bash
-# The machine sleeps, as when a laptop's lid is closed, and its clock wakes it: no pod is restarted, no probe has failed, and who follows a log hears
-# all of it. For root and for an ordinary user at once.
+# The machine is suspended, as when the lid of a laptop is closed, and a timer wakes it: no pod is restarted, no probe fails, and
+# `kubectl logs -f` shows every line. For root and for an ordinary user at once.
 # shellcheck disable=SC2119 source=tests/machine/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-SLEEP_SECONDS=25 # longer than a probe may take
+SLEEP_SECONDS=25 # longer than the timeout of a probe
 
-each_user() { # COMMAND…: for both, one after the other; their clusters run side by side
+each_user() { # COMMAND…: run it for both users, one after the other; their clusters run side by side
     AS_USER=() SCOPE=()
     keep_state "$SCRATCH/state-root"
     "$@"
@@ -34,14 +34,14 @@ spec:
 YAML
     wait_until "the pod to be ready" is_ready counter
     kubectl logs -f counter >"$(followed)" 2>"$(followed).err" &
-    wait_until "who follows to hear something" is_followed_to 3
+    wait_until "logs -f to print lines" is_followed_to 3
 }
 
 check_awake() {
     local lines
     lines=$(wc -l <"$(followed)")
-    wait_until "who follows to hear more" is_followed_to "$((lines + 5))"
-    awk '$1 != NR { print "line " NR " is " $0; exit 1 }' "$(followed)" || fail "the log has a gap where the machine slept"
+    wait_until "logs -f to print more lines" is_followed_to "$((lines + 5))"
+    awk '$1 != NR { print "line " NR " is " $0; exit 1 }' "$(followed)" || fail "the log has a gap from the time of the suspend"
     assert_eq "restarts, and whether it is ready" "0 true" \
         "$(kubectl get pod counter -o jsonpath='{.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].ready}')"
     assert_eq "probes that failed" "" "$(kubectl get events --field-selector reason=Unhealthy -o jsonpath='{.items[*].message}')"
@@ -51,12 +51,12 @@ check_awake() {
 }
 
 grep -w mem /sys/power/state >/dev/null || {
-    echo 'skipped: this guest cannot sleep: its /sys/power/state has no "mem"'
+    echo 'skipped: this guest cannot be suspended: its /sys/power/state has no "mem"'
     exit 0
 }
 each_user begin
 slept=$(cat /sys/power/suspend_stats/success)
 rtcwake --mode mem --seconds $SLEEP_SECONDS
-assert_eq "how often the machine slept" $((slept + 1)) "$(cat /sys/power/suspend_stats/success)"
+assert_eq "the number of suspends" $((slept + 1)) "$(cat /sys/power/suspend_stats/success)"
 each_user check_awake
 assert_nothing_left

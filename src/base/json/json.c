@@ -1,6 +1,7 @@
 /* JSON trees: constructors, queries and changes; see json.h. json_parse.c parses, json_write.c
  * writes and json_clone.c copies trees. Queries accept NULL because most fields of a Kubernetes
- * object are optional. Changing a value that is no object or array is a defect and aborts. */
+ * object are optional. A change to a value that is not an object or array is a programming error
+ * and aborts. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -44,7 +45,8 @@ struct json *json_real(struct arena *arena, double value)
 {
     if (!isfinite(value))
         return json_null(arena);
-    /* The lowest precision that parses to the same value; ".0" keeps it a real number. */
+    /* Find the lowest precision that parses to the same value. A ".0" at the end keeps the type
+     * real. */
     char text[40];
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(text, sizeof(text), "%.*g", precision, value);
@@ -112,8 +114,8 @@ static bool is_digits(const char *text)
     return text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Numbers are equal by value. Whole numbers beyond int64 are compared by their digits, since
- * different ones may have the same double. */
+/* Compares numbers by value. Whole numbers beyond int64 are compared by their digits, because two
+ * different numbers may convert to the same double. */
 static bool equal_numbers(const struct json *a, const struct json *b)
 {
     const int64_t exact_max = INT64_C(1) << 53;
@@ -132,8 +134,8 @@ static bool json_is_number(const struct json *json)
     return json->type == JSON_INT || json->type == JSON_REAL;
 }
 
-/* Members usually have the same order in both objects, so each search starts where the last one
- * ended. */
+/* Members usually have the same order in both objects, so each search starts where the previous
+ * search ended. */
 static bool equal_objects(const struct json *a, const struct json *b)
 {
     if (a->count != b->count)
@@ -182,7 +184,7 @@ bool json_equal(const struct json *a, const struct json *b)
     }
 }
 
-/* Most names differ in their first character. */
+/* Compares the first characters before strcmp(), because most names differ there. */
 static bool is_named(const struct json *member, const char *name)
 {
     return member->name[0] == name[0] && strcmp(member->name, name) == 0;

@@ -1,10 +1,10 @@
 /* JSON trees in an arena: the form of every Kubernetes object in this program.
  *
  * Members keep their order, so unknown fields survive a round trip at their place. Integers are
- * exact over all of int64; any other number keeps its text and is written back as it was read.
- * Strings are UTF-8, NUL-terminated, with an explicit size. A node may carry the line and column of
- * its source text (YAML and JSON files), for error messages. Lookup is linear, because objects are
- * small; json_names.h is for large ones. */
+ * exact over all of int64; any other number is stored as its text and written unchanged. Strings
+ * are UTF-8, NUL-terminated, with an explicit size. A node may carry the line and column of its
+ * source text (YAML and JSON files), for error messages. Lookup is linear, because most objects are
+ * small. For large objects, json_names.h has a hash set. */
 #ifndef TRAINYARD_BASE_JSON_JSON_H
 #define TRAINYARD_BASE_JSON_JSON_H
 
@@ -20,24 +20,25 @@ enum json_type {
     JSON_NULL,
     JSON_BOOL,
     JSON_INT,
-    JSON_REAL, /* a number that is no int64, kept as its text */
+    JSON_REAL, /* any other number, stored as its text */
     JSON_STRING,
     JSON_ARRAY,
     JSON_OBJECT,
 };
 
-/* Kept small, because all objects of a cluster are held as such trees. */
+/* One value of a tree. The struct is small, because all objects of a cluster are in memory as
+ * trees. */
 struct json {
     enum json_type type;
     uint32_t line, column; /* from 1; 0: unknown */
     uint32_t count;        /* number of members or elements */
-    const char *name;      /* the name of a member of an object, else NULL */
-    struct json *next;     /* the next member or element */
+    const char *name;      /* the member's name if the parent is an object, else NULL */
+    struct json *next;     /* the next member or element of the parent, or NULL */
     union {
         bool boolean;
         int64_t integer;
         struct {
-            const char *text; /* JSON_STRING, and JSON_REAL as it was written */
+            const char *text; /* JSON_STRING: the value; JSON_REAL: the number as it was written */
             size_t size;
         };
         struct {
@@ -52,12 +53,12 @@ struct json_limits {
     bool repeats; /* allow a name twice in one object; the tree then has both members */
 };
 /* A stored object may nest 128 levels deep (engine/stored/stored.h). The other levels are for the
- * lists, Tables and events that contain it. */
+ * lists, Tables and events that contain the object. */
 enum { JSON_DEPTH_MAX = 144, JSON_NODES_MAX = 4 * 1000 * 1000 };
 
-/* Parses one document. Anything but white space after it, a duplicate member, invalid UTF-8, a NUL
- * character or an exceeded limit is -ERR_BAD_REQUEST with the message "line:column: …" (columns
- * count bytes). `limits` may be NULL. */
+/* Parses one document. Returns 0, or -ERR_BAD_REQUEST with the message "line:column: …" (columns
+ * count bytes). Duplicate members, invalid UTF-8, NUL characters, exceeded limits and text after
+ * the document are errors. If `limits` is NULL, the maxima above apply. */
 int json_parse(struct arena *arena, const char *text, size_t size, const struct json_limits *limits,
                struct json **ret, struct err *err);
 
@@ -79,22 +80,22 @@ struct json *json_stringf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct json *json_array(struct arena *arena);
 struct json *json_object(struct arena *arena);
-/* A deep copy, without the name that the value has in its parent. NULL for NULL. */
+/* Returns a deep copy without a member name, or NULL if `json` is NULL. */
 struct json *json_clone(struct arena *arena, const struct json *json);
-/* Like json_clone(), but returns an empty object for NULL and for a value that is no object. */
+/* Like json_clone(), but returns an empty object if `json` is NULL or not an object. */
 struct json *json_clone_object(struct arena *arena, const struct json *json);
-/* Like json_clone(), for a value that is similar to `base`: names, texts and equal ends of lists
- * are shared with `base` instead of copied. `base` must outlive the copy, and neither may be
- * changed. With `base` NULL nothing is shared. */
+/* Like json_clone(), but the copy shares equal names, strings and last items of lists with `base`,
+ * a similar tree. `base` must outlive the copy, and neither tree may be changed afterwards. If
+ * `base` is NULL, nothing is shared. `json` must not be NULL. */
 struct json *json_clone_beside(struct arena *arena, const struct json *json,
                                const struct json *base);
-/* The order of members does not matter. */
+/* Compares two trees by value. The order of members does not matter. */
 bool json_equal(const struct json *a, const struct json *b);
 
-/* Queries. All accept NULL, and return NULL or the fallback if the value is missing or of another
- * type. */
+/* Queries. All accept NULL. If the value is missing or has another type, they return NULL or the
+ * fallback. */
 struct json *json_get(const struct json *object, const char *name);
-/* Names, then NULL. */
+/* Follows a path of member names, given as arguments. The last argument is NULL. */
 struct json *json_at(const struct json *object, ...) __attribute__((sentinel));
 const char *json_get_string(const struct json *object, const char *name, const char *fallback);
 int64_t json_get_int(const struct json *object, const char *name, int64_t fallback);
@@ -106,24 +107,25 @@ size_t json_count(const struct json *list); /* number of elements or members; 0 
 struct json *json_element(const struct json *array, size_t position);
 const char *json_type_name(enum json_type type); /* "an object", "a string", … */
 
-/* Changes. A value belongs to one tree only: clone it to put it into another. To set a member of a
- * value that is no object is a defect and aborts, so code that changes input from outside checks
+/* Changes. A value belongs to one tree only: clone a value to add it to a second tree. Setting a
+ * member of a value that is not an object aborts, so code that changes untrusted input must check
  * the type first. */
 void json_append(struct json *array, struct json *value);
-struct json *
-json_set(struct arena *arena, struct json *object, const char *name,
-         struct json *value); /* replaces in place, else appends; returns value; NULL removes */
+/* Replaces the member of this name at its place, or appends a member. If `value` is NULL, removes
+ * the member. Returns `value`. */
+struct json *json_set(struct arena *arena, struct json *object, const char *name,
+                      struct json *value);
 void json_set_string(struct arena *arena, struct json *object, const char *name, const char *text);
 void json_set_int(struct arena *arena, struct json *object, const char *name, int64_t value);
 void json_set_bool(struct arena *arena, struct json *object, const char *name, bool value);
 bool json_remove(struct json *object, const char *name); /* true if the member existed */
 void json_remove_element(struct json *array, struct json *element);
-/* The member of this name as an object or array. It is created if it is missing, and replaces a
- * value of another type. */
+/* Returns the member of this name. If it is missing or has another type, sets an empty object or
+ * array first. */
 struct json *json_ensure_object(struct arena *arena, struct json *object, const char *name);
 struct json *json_ensure_array(struct arena *arena, struct json *object, const char *name);
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): what a macro declares cannot stand in parentheses */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a declared name cannot be in parentheses */
 #define JSON_EACH(item, list)                                                                      \
     for (struct json *item = json_first(list); (item) != NULL; (item) = (item)->next)
 /* NOLINTEND(bugprone-macro-parentheses) */

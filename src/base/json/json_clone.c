@@ -1,4 +1,5 @@
-/* Copies of trees, complete or sharing parts with a similar tree; see json.h. */
+/* Copies trees; see json.h. A copy is complete, or it shares parts with a similar tree, the
+ * base. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -6,15 +7,15 @@
 
 #include <string.h>
 
-enum { AHEAD_MAX = 4 }; /* members of the base that are skipped in search of a name */
+enum { AHEAD_MAX = 4 }; /* number of members of the base that are searched for a name */
 
 static bool is_same_text(const struct json *a, const struct json *b)
 {
     return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* Whether both are written as the same bytes. json_equal() would also accept another order of
- * members or another form of a number. */
+/* Whether json_write() writes the same bytes for both. json_equal() would also accept another order
+ * of members or another form of a number. */
 static bool clone_is_same(const struct json *a, const struct json *b)
 {
     if (a->type != b->type)
@@ -44,9 +45,10 @@ static bool clone_is_same(const struct json *a, const struct json *b)
     return true;
 }
 
-/* The item of the base that corresponds to `item`, from `from` on: the next one in an array, the
- * one of the same name in an object if it is near. Both usually have the same members in the same
- * order; otherwise less is shared. */
+/* Returns the item of the base that corresponds to `item`, or NULL. In an array this is `from`
+ * itself. In an object it is the member of the same name, if it is among the first AHEAD_MAX
+ * members from `from` on. Objects usually have the same members in the same order; otherwise less
+ * is shared. */
 static const struct json *find_counterpart(const struct json *item, const struct json *from)
 {
     for (int i = 0; from && i < AHEAD_MAX; i++, from = from->next)
@@ -55,8 +57,8 @@ static const struct json *find_counterpart(const struct json *item, const struct
     return NULL;
 }
 
-/* The list and the base may end with equal items: returns the first of these in the base, or NULL
- * if there are none. *ret_count is the number of items of the list before them. */
+/* Finds the equal items at the end of both lists. Returns the first of them in the base, or NULL if
+ * the last items differ. Sets *ret_count to the number of items before them. */
 static struct json *find_common_end(const struct json *list, const struct json *base,
                                     uint32_t *ret_count)
 {

@@ -1,4 +1,4 @@
-/* Objects in files; see json_file.h. */
+/* Reads and writes JSON objects in files; see json_file.h. */
 #include "base/json/json_file.h"
 
 #include "base/system/file.h"

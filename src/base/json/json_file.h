@@ -1,5 +1,5 @@
-/* Small files of this program that hold one JSON object: settings, tables, the running server.
- * Files that users write (YAML, any size) are read elsewhere. */
+/* Reads and writes small files with one JSON object, which this program itself writes: for example
+ * its settings. Files that users write (YAML, any size) are read elsewhere. */
 #ifndef TRAINYARD_BASE_JSON_JSON_FILE_H
 #define TRAINYARD_BASE_JSON_JSON_FILE_H
 
@@ -9,11 +9,11 @@
 
 enum { JSON_FILE_MAX = 4 * 1024 * 1024 };
 
-/* Returns the object in the file; -ERR_NOT_FOUND if there is no file, -ERR_INVALID if it holds no
- * object. */
+/* Reads the object in the file. Returns 0, -ERR_NOT_FOUND if the file does not exist,
+ * -ERR_BAD_REQUEST if it is not JSON, or -ERR_INVALID if the JSON value is not an object. */
 int json_file_read(struct arena *arena, const char *path, struct json **ret, struct err *err);
 
-/* Writes the file with access for its owner only. A crash leaves the old or the new content. */
+/* Writes the file with mode 0600. After a crash, the file has either its old or its new content. */
 int json_file_write(const char *path, const struct json *object, struct err *err);
 
 #endif

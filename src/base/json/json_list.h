@@ -1,11 +1,11 @@
-/* The list of values inside an array or object, for files that build trees. Code that reads a tree
- * uses base/json/json.h. */
+/* Appends values to the list inside an array or object. Only for code that builds trees. Code that
+ * reads a tree uses base/json/json.h. */
 #ifndef TRAINYARD_BASE_JSON_JSON_LIST_H
 #define TRAINYARD_BASE_JSON_JSON_LIST_H
 
 #include "base/json/json.h"
 
-/* Inline, because parsers call it for each value of a document. */
+/* This function is inline because parsers call it for each value of a document. */
 static inline void json_list_append(struct json *list, struct json *value)
 {
     value->next = NULL;

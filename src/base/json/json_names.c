@@ -25,7 +25,8 @@ static struct json **find_slot(struct json_names *names, const char *name, size_
     return &names->slots[i];
 }
 
-/* Keeps more than twice as many slots as members, so that a search always ends. */
+/* Allocates more than two slots per member and fills them. A search ends at an empty slot, so some
+ * slots must stay empty. */
 static void names_grow(struct json_names *names, const struct json *object)
 {
     if (!names->capacity) {
@@ -40,8 +41,7 @@ static void names_grow(struct json_names *names, const struct json *object)
         *find_slot(names, member->name, strlen(member->name)) = member;
 }
 
-/* Whether the name is above all others of the object, because all names of the object are in rising
- * order. */
+/* Whether all names of the object are in rising order and `name` would continue that order. */
 static bool is_above_all(struct json_names *names, const struct json *object, const char *name)
 {
     if (names->order == JSON_NAMES_UNKNOWN) {
@@ -59,7 +59,7 @@ bool json_names_add(struct json_names *names, const struct json *object, struct 
                     size_t size)
 {
     if (object->count >= COMPARED_MAX) {
-        /* If there is a set, it has all names, in whatever order they came. */
+        /* Once the hash set exists, every name must be added to it, even a name in rising order. */
         if (!names->capacity && is_above_all(names, object, member->name))
             return true;
         if ((size_t)object->count * 2 >= names->capacity)

@@ -1,10 +1,11 @@
-/* Finds members of a large object by name at a bounded cost. json_get() compares all names, and a
- * client may send an object with a hundred thousand of them.
+/* Finds members of a large object by name at a bounded cost. json_get() compares all names, which
+ * is slow if a client sends an object with a hundred thousand members.
  *
- * For parsers, which refuse duplicate names: while members are few, a filter of one bit per name
- * answers most queries, and the others compare all names. With many members, names in rising order
- * (as programs write the keys of a map) are compared with the last one only; other names are put
- * into a hash set. Code that merges or compares two objects uses the same set. */
+ * Parsers use json_names_add() to refuse duplicate names. For a small object, a filter of 64 bits
+ * shows for most names that they are new; otherwise all names are compared. For a large object
+ * whose names are in rising order, as programs write the keys of a map, a name is compared with the
+ * last name only. The names of other large objects are put into a hash set. Code that merges or
+ * compares two objects uses json_names_find(), which always uses the hash set for large objects. */
 #ifndef TRAINYARD_BASE_JSON_JSON_NAMES_H
 #define TRAINYARD_BASE_JSON_JSON_NAMES_H
 
@@ -12,7 +13,7 @@
 #include "base/hash.h"
 #include "base/json/json.h"
 
-struct json_names { /* must be zeroed at first */
+struct json_names { /* the caller zeroes it before the first call */
     uint64_t filter;
     struct json **slots;
     size_t capacity;
@@ -22,13 +23,13 @@ struct json_names { /* must be zeroed at first */
 
 void json_names_release(struct json_names *names);
 
-/* Whether the member's name (of `size` bytes) is new to the object. If it is, it is remembered, and
- * the caller links the member into the object next. */
+/* Returns true if no member of the object has the new member's name (of `size` bytes). Then the
+ * name is stored, and the caller must link the member into the object before the next call. */
 bool json_names_add(struct json_names *names, const struct json *object, struct json *member,
                     size_t size);
 
-/* Like json_get(), for one object that is queried many times. A member that was linked into the
- * object after the first query without json_names_add() may not be found. A member that was removed
+/* Like json_get(), for an object that is queried many times. After the first query, a member that
+ * is linked into the object without json_names_add() may not be found. A member that was removed
  * from the object must not be queried. */
 struct json *json_names_find(struct json_names *names, const struct json *object, const char *name);
 

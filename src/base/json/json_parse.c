@@ -1,7 +1,8 @@
 /* Parses JSON in one pass; see json.h. The text is copied once into the arena, and strings are
- * decoded in place in the copy; the closing quote becomes the NUL, so that a string needs no
- * allocation. NUL bytes follow the copy: no scan needs to check for the end, and eight bytes can be
- * tested at once. It must accept exactly RFC 8259, without duplicate names and NUL characters. */
+ * decoded in place in the copy. The closing quote of a string becomes its NUL, so that a string
+ * needs no allocation. NUL bytes follow the copy, so that no scan needs to check for the end and
+ * eight bytes can be tested at once. The parser must accept exactly RFC 8259, except for duplicate
+ * names and NUL characters. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -18,10 +19,10 @@
 #include <string.h>
 
 enum {
-    PADDING =
-        8, /* NUL bytes behind the copy: skip_plain() may read this many bytes beyond the end */
+    PADDING = 8, /* number of NUL bytes after the copy: skip_plain() may read up to 8 bytes beyond
+                    the end */
     ERROR_NAME_MAX = 100, /* bytes of a name shown in an error */
-    INT_DIGITS_SAFE = 18, /* decimal digits that cannot overflow int64 */
+    INT_DIGITS_SAFE = 18, /* a number of up to 18 decimal digits always fits int64 */
 };
 
 struct parser {
@@ -73,7 +74,7 @@ static inline void skip_space(struct parser *parser)
     parser->at = at;
 }
 
-/* Returns the first special byte; the NUL behind the text is one. */
+/* Returns the first special byte at or after `at`. The NUL after the text is a special byte. */
 static inline char *skip_plain(char *at)
 {
     for (;; at += 8) {
@@ -85,7 +86,7 @@ static inline char *skip_plain(char *at)
     }
 }
 
-/* Parses four hexadecimal digits; -1 if they are not there. */
+/* Parses four hexadecimal digits. Returns -1 if one is missing. */
 static int32_t parse_hex4(const char *at)
 {
     int32_t value = 0;
@@ -138,7 +139,8 @@ static int parser_unescape(struct parser *parser, char **at, char **out)
     return 0;
 }
 
-/* Decodes a string from its first special byte on. `out` never overtakes `at`. */
+/* Decodes a string from its first special byte on. Decoding never makes a string longer, so `out`
+ * stays at or before `at`. */
 static int decode_string(struct parser *parser, char *at, char **ret_end)
 {
     char *out = at;
@@ -171,7 +173,8 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
     return 0;
 }
 
-/* The parser is behind the opening quote before the call, and behind the closing quote after it. */
+/* Parses a string. The position is after the opening quote before the call, and after the closing
+ * quote afterwards. */
 static inline int parse_string(struct parser *parser, const char **ret, size_t *ret_size)
 {
     char *start = parser->at, *end = skip_plain(start);
@@ -258,7 +261,8 @@ static int parser_enter(struct parser *parser)
     return 0;
 }
 
-/* Parses what follows a value: 1 if another value follows, 0 at the end of the list. */
+/* Parses the comma or bracket after a value. Returns 1 if another value follows, or 0 at the end of
+ * the list. */
 static inline int parse_separator(struct parser *parser, char close, const char *expected)
 {
     skip_space(parser);
@@ -317,7 +321,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
         return result;
     value->name = name;
     if (!parser->limits->repeats && !json_names_add(names, object, value, size)) {
-        parser->line = line; /* the error points to the name, not behind its value */
+        parser->line = line; /* the error shows the position of the name, not of its value */
         parser->line_start = line_start;
         return fail(parser, start, "the name '%.*s' stands twice in one object", ERROR_NAME_MAX,
                     name);
@@ -399,7 +403,7 @@ int json_parse(struct arena *arena, const char *text, size_t size, const struct 
         bounds.depth = limits->depth;
     if (limits && limits->nodes)
         bounds.nodes = limits->nodes;
-    if (size > UINT32_MAX) /* columns would not fit */
+    if (size > UINT32_MAX) /* a column would not fit uint32_t */
         return err_set(err, ERR_BAD_REQUEST, "1:1: the text is longer than 4 GiB");
 
     char *copy = arena_alloc(arena, size + PADDING);

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* Sets the top bit of every special byte of the word. Because a subtraction borrows, a plain byte
- * above the lowest special byte may be marked too. The lowest mark is exact, and so is a result of
- * zero. */
+ * above the lowest special byte may be marked too. The lowest set bit always marks a special byte,
+ * and 0 means that no byte is special. */
 static inline uint64_t json_scan_special(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;

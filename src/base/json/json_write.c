@@ -1,4 +1,4 @@
-/* Writing JSON; see json.h. */
+/* Writes JSON; see json.h. */
 #include "base/json/json.h"
 
 #include "base/json/json_scan.h"
@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum { COMPACT = -1 }; /* in place of an indentation level: no indentation */
+enum { COMPACT = -1 }; /* passed as indentation level: the output has no white space */
 
-/* The size of the run of plain bytes at the start: no quote, backslash, control character or byte
- * outside ASCII. */
+/* Returns the number of plain bytes at the start of the text: bytes that are no quote, backslash,
+ * control character or byte outside ASCII. */
 static inline size_t plain_size(const char *text, size_t size)
 {
     size_t at = 0;
@@ -56,8 +56,8 @@ static void write_special(struct buf *buf, const char *text, size_t size)
     }
 }
 
-/* Writes the string in quotes, followed by `behind`. A plain string, which most are, is written in
- * one piece. */
+/* Writes the string in quotes, followed by `behind`. A string without special bytes is the usual
+ * case and is copied at once. */
 static void write_string(struct buf *buf, const char *text, size_t size, const char *behind,
                          size_t behind_size)
 {

@@ -1,7 +1,7 @@
 /* Parses YAML into JSON trees; see yaml.h. libyaml produces events with positions, and this file
- * builds the tree from them, with one recursion per collection and one map of anchors per document.
- * The limits bound the result for any text: an alias counts all values that it expands to, and
- * their depth. */
+ * builds the tree from these events. It recurses once per nested collection and keeps a map of
+ * anchors per document. The limits hold for the result, not for the text: they count all values
+ * that an alias expands to, and their depth. */
 #include "base/json/yaml.h"
 
 #include "base/json/json_list.h"
@@ -24,13 +24,13 @@ struct reader {
     yaml_parser_t yaml;
     struct json_limits limits;
     size_t nodes_left;
-    size_t aliased;     /* values that aliases have expanded to so far */
-    struct map anchors; /* struct anchor by name, of this document */
+    size_t aliased;     /* number of values that aliases have expanded to so far */
+    struct map anchors; /* anchor name to struct anchor; only anchors of the current document */
     struct err *err;
 };
 
 struct anchor {
-    struct json *value; /* NULL while the collection is being parsed */
+    struct json *value; /* NULL until the anchored collection is parsed completely */
 };
 
 static struct source_place place_of(yaml_mark_t mark)
@@ -41,13 +41,14 @@ static struct source_place place_of(yaml_mark_t mark)
 #define FAIL(reader, mark, ...)                                                                    \
     source_err_set((reader)->err, ERR_BAD_REQUEST, &(reader)->source, place_of(mark), __VA_ARGS__)
 
-/* libyaml gives no position for bytes that it cannot decode, only their offset. */
+/* Reports bytes that libyaml cannot decode. libyaml gives only their offset, so this computes line
+ * and column. */
 static int fail_undecodable(struct reader *reader)
 {
     yaml_mark_t mark = {0};
     const char *text = reader->source.text;
     for (size_t i = 0; i < reader->yaml.problem_offset && i < reader->source.size; i++) {
-        bool continues = (text[i] & 0xc0) == 0x80; /* belongs to the character of the byte before */
+        bool continues = (text[i] & 0xc0) == 0x80; /* a UTF-8 continuation byte */
         mark.column = text[i] == '\n' ? 0 : mark.column + !continues;
         mark.line += text[i] == '\n';
     }
@@ -55,9 +56,8 @@ static int fail_undecodable(struct reader *reader)
                 reader->yaml.problem ? reader->yaml.problem : "the text cannot be decoded");
 }
 
-/* A grammar error. The construct may have begun long before: libyaml reports a bracket that is
- * never closed at the end of the text. There is no line to show there, so the start of the
- * construct is shown. */
+/* Reports a grammar error. libyaml reports a bracket that is never closed at the end of the text,
+ * where no line can be shown. Then the error shows the start of the construct instead. */
 static int fail_grammar(struct reader *reader)
 {
     const yaml_parser_t *yaml = &reader->yaml;
@@ -162,7 +162,8 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
     return tag ? check_tag(reader, event->start_mark, tag, json) : 0;
 }
 
-/* Copies the values of an alias. Strings are shared, because no code changes them in place. */
+/* Copies the values of an alias. The copy shares the strings, because no code changes a string in
+ * place. */
 static int alias_expand(struct reader *reader, yaml_mark_t mark, const struct json *json,
                         size_t depth_left, struct json **ret)
 {
@@ -240,7 +241,8 @@ static int read_sequence(struct reader *reader, size_t depth_left, struct json *
     }
 }
 
-/* A key in JSON is a string: numbers and booleans become their canonical text, as in kubectl. */
+/* Converts a key to a string, because JSON has no other keys. Numbers and booleans become their
+ * canonical text, as in kubectl. */
 static int key_text(struct reader *reader, const struct json *key, yaml_mark_t mark,
                     const char **ret)
 {
@@ -270,8 +272,9 @@ static bool is_merge_key(const yaml_event_t *event)
                : event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
-/* Keeps the values of `<<` keys until all members of the object itself are known. The object's own
- * members take precedence, and among merged ones the first. */
+/* Collects the values of `<<` keys, which are merged after all members of the object itself are
+ * read. The object's own members take precedence over merged members, and an earlier merged member
+ * over a later one. */
 static int keep_merge(struct reader *reader, yaml_mark_t mark, struct json *value,
                       struct json *merges)
 {
@@ -420,8 +423,8 @@ static int read_stream(struct reader *reader, struct json *documents)
     }
 }
 
-/* JSON is nearly a subset of YAML. Text that starts like JSON is parsed as JSON, because the two
- * differ in surrogate pairs and tabs. */
+/* Text that starts like JSON is parsed as JSON. JSON is nearly a subset of YAML, but YAML treats
+ * surrogate pairs and tabs differently. */
 static bool looks_like_json(const char *text, size_t size)
 {
     size_t at = 0;

@@ -1,19 +1,19 @@
-/* YAML 1.1 as kubectl reads it, parsed into JSON trees with lines and columns. Aliases are expanded
- * within the limits. An unknown tag, a key that stands twice in a mapping (unless the limits allow
- * it), a key that JSON cannot hold or an exceeded limit is an error that shows the place, as
- * source.h describes. */
+/* Parses YAML 1.1 like kubectl into JSON trees with lines and columns, and writes YAML. Aliases are
+ * expanded within the limits. Errors are an unknown tag, a duplicate key in a mapping (unless the
+ * limits allow it), a key that cannot become a JSON name, and an exceeded limit. An error message
+ * shows the place in the text; see source.h. */
 #ifndef TRAINYARD_BASE_JSON_YAML_H
 #define TRAINYARD_BASE_JSON_YAML_H
 
 #include "base/json/json.h"
 #include "base/source.h"
 
-/* Total number of values that aliases may expand to: a text of a few lines must not become
- * gigabytes. */
+/* Maximum number of values that all aliases together may expand to. Otherwise a text of a few lines
+ * could become gigabytes. */
 enum { YAML_ALIASED_MAX = 100 * 1000 };
 
-/* Parses all documents of the text into one array, in their order; empty documents are left out. A
- * `kind: List` is not unfolded. `limits` may be NULL. */
+/* Parses all documents of the text into one array, in their order. Empty documents are skipped. A
+ * `kind: List` stays one document. If `limits` is NULL, the defaults of json.h apply. */
 int yaml_parse(struct arena *arena, const struct source *source, const struct json_limits *limits,
                struct json **ret_documents, struct err *err);
 

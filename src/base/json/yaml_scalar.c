@@ -1,6 +1,7 @@
-/* Resolves unquoted YAML scalars; see yaml_scalar.h. The rules are those of the parser in kubectl:
- * `yes`, `no`, `on`, `off`, `y` and `n` are booleans, a leading 0 means octal unless an 8 or 9
- * follows, underscores in numbers are skipped, base 60 does not exist, and a time is a string. */
+/* Resolves unquoted YAML scalars; see yaml_scalar.h. The rules are the same as in kubectl: `yes`,
+ * `no`, `on`, `off`, `y` and `n` are booleans, a leading 0 means octal unless an 8 or 9 follows,
+ * underscores in numbers are skipped, numbers in base 60 are not supported, and a time is a
+ * string. */
 #include "base/json/yaml_scalar.h"
 
 #include "base/mem.h"
@@ -70,7 +71,7 @@ static bool is_float(const char *at)
     return *at == '\0';
 }
 
-/* Whether this float is also a JSON number. */
+/* Whether this text, for which is_float() is true, is also a JSON number. */
 static bool is_json_number(const char *at)
 {
     at += *at == '-';

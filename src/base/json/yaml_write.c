@@ -1,6 +1,6 @@
 /* Writes a JSON tree as YAML in block style; see yaml.h. Lists have the indentation of their key,
  * as in kubectl. A string is unquoted only if every parser of YAML 1.1 and 1.2 reads it as that
- * string. A text of several lines is a literal block if possible, else quoted. */
+ * string. A string of several lines is written as a literal block if possible, else quoted. */
 #include "base/json/yaml.h"
 
 #include "base/json/yaml_scalar.h"
@@ -33,7 +33,8 @@ static uint32_t yaml_decode_utf8(const char *text, size_t size)
     }
 }
 
-/* Whether the character may be written unescaped. Line breaks and the byte order mark may not. */
+/* Whether the character may be written unescaped. Returns false for line breaks and the byte order
+ * mark. */
 static bool is_printable(uint32_t c)
 {
     return (c >= 0x20 && c <= 0x7e) || (c >= 0xa0 && c <= 0xd7ff && c != 0x2028 && c != 0x2029) ||
@@ -81,8 +82,8 @@ static void write_quoted(struct buf *buf, const char *text, size_t size)
     buf_append_char(buf, '"');
 }
 
-/* Times, base 60 numbers and the like: strings for this program, but other values for some parsers.
- */
+/* Whether some YAML parsers might read the text as a time or a number, for example in base 60. For
+ * this program such a text is a string. */
 static bool looks_like_number(const char *text)
 {
     return text[strspn(text, "0123456789+-.:_eExXTtZz ")] == '\0' && strpbrk(text, "0123456789");

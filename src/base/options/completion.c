@@ -1,12 +1,13 @@
-/* Writes the shell completion from the option tables; see options.h. The script follows the typed
- * words to a command and offers its subcommands, options and choices, or else files. */
+/* Writes the shell completion from the option tables; see options.h. The script finds the command
+ * that the typed words name. It offers the command's subcommands, options and choices, or file
+ * names if there are none. */
 #include "base/options/internal.h"
 #include "base/str.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* The name of a shell function must not have a hyphen. */
+/* Replaces hyphens, which the name of a shell function must not have. */
 static void write_function_name(struct buf *buf, const char *program)
 {
     buf_append_char(buf, '_');
@@ -14,7 +15,8 @@ static void write_function_name(struct buf *buf, const char *program)
         buf_append_char(buf, isalnum((unsigned char)*c) ? *c : '_');
 }
 
-/* Writes the cases that extend the path by one word if the word names a command. */
+/* Writes the cases of a shell `case` statement. Each adds the current word to the path if the word
+ * names a subcommand. */
 static void write_path_cases(struct buf *buf, const struct program *program,
                              const struct command *const *list)
 {

@@ -1,5 +1,5 @@
-/* Reads option values from a file, and writes them into a tree; see options.h. The file is an
- * object in YAML or JSON whose names are those of the options, without dashes. */
+/* Reads option values from a config file, and writes parsed values as JSON; see options.h. The file
+ * contains one YAML or JSON object, whose member names are option names without dashes. */
 #include "base/json/yaml.h"
 #include "base/options/internal.h"
 #include "base/system/file.h"
@@ -8,7 +8,7 @@
 
 enum { CONFIG_MAX = 1 << 20, CONFIG_NODES_MAX = 10000, CONFIG_DEPTH_MAX = 8 };
 
-/* Checks the names in the file: an unknown name and a name that stands twice are errors. */
+/* Checks the names in the file: an unknown name and a duplicate name are errors. */
 static int config_check_names(const struct command *command, const struct option_config *config,
                               struct err *err)
 {

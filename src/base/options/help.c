@@ -6,11 +6,11 @@
 
 enum {
     LINE_WIDTH = 80,
-    HELP_COLUMN = 30, /* column in which the sentences of options start */
+    HELP_COLUMN = 30, /* column where the descriptions of options start */
     NAME_MAX_BYTES = 256,
 };
 
-/* The number of terminal columns: UTF-8 continuation bytes take none. */
+/* Returns the number of terminal columns of a UTF-8 text. Continuation bytes take no column. */
 static size_t columns_of(const char *text, size_t size)
 {
     size_t columns = 0;
@@ -68,8 +68,9 @@ static void wrap_words(struct wrap *wrap, const char *text, size_t size)
     }
 }
 
-/* Writes the text from the current column on, which becomes the indentation, and ends the line. An
- * empty line separates paragraphs. A line that starts with a space is not wrapped. */
+/* Writes the text, wrapped, and ends the last line. The current column must be `indent`, and later
+ * lines start there too. An empty line separates paragraphs. A line that starts with a space is not
+ * wrapped. */
 static void write_wrapped(struct buf *buf, const char *text, size_t indent)
 {
     struct wrap wrap = {.buf = buf, .indent = indent, .at = indent, .begun = true};
@@ -119,7 +120,7 @@ void options_write_arguments(const struct command *command, struct buf *buf)
         buf_printf(buf, " %s", command->arguments);
 }
 
-/* Writes ", also --a, --b" for "a|b". */
+/* Writes a list such as ", also --a, --b" for the names "a|b". */
 static void write_names(struct buf *buf, const char *names, const char *prefix,
                         const char **separator, const char **word)
 {

@@ -1,6 +1,6 @@
-/* The whole main() of a program: finds the command, parses and runs it; see options.h. Requested
- * help goes to stdout; an error goes to stderr with exit code 2. Output that cannot be written is a
- * failure. */
+/* The whole main() of a program: finds the command, parses its options and runs it; see options.h.
+ * Requested help goes to stdout. A usage error goes to stderr with exit code 2. If stdout cannot be
+ * written, the command fails. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/options/internal.h"
@@ -31,8 +31,8 @@ static void write_help(const struct program *program, const struct command *comm
     fwrite(text.data, 1, text.size, stream);
 }
 
-/* Flushes stdout: a full disk behind `>` is noticed here at the latest. A closed pipe (`| head`) is
- * no failure. */
+/* Flushes stdout and returns the exit code. Write errors of stdout, such as a full disk, are
+ * detected here at the latest. A closed pipe (`| head`) is not an error. */
 static int main_finish(const struct program *program, int code, bool must_arrive)
 {
     bool failed = ferror(stdout);
@@ -52,7 +52,7 @@ static int print_help(const struct program *program, const struct command *comma
     return main_finish(program, 0, true);
 }
 
-/* Prints the failure as a JSON event, for readers of `--log json` output. */
+/* Prints the failure as a JSON event if the command runs with `--log json`. */
 static void log_failure(const struct command *command, const void *values, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -77,7 +77,7 @@ static int main_complain(const struct program *program, const struct command *co
     return err_info(ERR_USAGE)->exit_code;
 }
 
-/* Whether `word` is one of `words`, "start|run" or NULL. */
+/* Whether `word` is one of `words`. `words` is a list such as "start|run", or NULL. */
 static bool word_is_among(const char *words, const char *word)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -89,7 +89,7 @@ static bool word_is_among(const char *words, const char *word)
     return false;
 }
 
-/* The command that has `word` among its synonyms, or NULL. */
+/* Returns the name of the command that has `word` among its synonyms, or NULL. */
 static const char *find_synonym(const struct command *const *list, const char *word)
 {
     COMMANDS_EACH (place, list)
@@ -118,7 +118,7 @@ static int complain_unknown(const struct program *program, const struct command 
     return main_complain(program, parent, &err);
 }
 
-/* `parent` is the command that `command` is a subcommand of, or NULL. */
+/* Runs `command`. `parent` is its parent if `command` is a subcommand, else NULL. */
 static int command_run(const struct program *program, const struct command *parent,
                        const struct command *command, int argc, char *const *argv)
 {
@@ -149,7 +149,8 @@ static bool is_help(const char *word)
     return str_eq(word, "--help") || str_eq(word, "-h") || str_eq(word, "help");
 }
 
-/* `help --man` and `help --completion SHELL`: files that a package installs with the program. */
+/* Handles `help --man` and `help --completion SHELL`, which print files that a package installs
+ * with the program. */
 static int print_for_package(const struct program *program, const char *version, int argc,
                              char **argv)
 {
@@ -168,7 +169,7 @@ static int print_for_package(const struct program *program, const char *version,
     return main_finish(program, 0, true);
 }
 
-/* `help CMD SUB`: prints the help of this command. */
+/* Handles `help CMD SUB`, which prints the help of this subcommand. */
 static int main_help(const struct program *program, const char *version, int argc, char **argv)
 {
     if (argc > 0 && (str_eq(argv[0], "--man") || str_eq(argv[0], "--completion")))
@@ -185,9 +186,9 @@ static int main_help(const struct program *program, const char *version, int arg
     return print_help(program, command);
 }
 
-/* If descriptor 0, 1 or 2 is closed, the next opened file would get its number, and output of the
- * program would go to that file. Opens /dev/null in its place; writing to such a descriptor still
- * fails. */
+/* Opens /dev/null as descriptor 0, 1 and 2 if they are closed. Otherwise the next opened file would
+ * get such a number, and the program would print into that file. /dev/null is opened read-only, so
+ * that printing still fails. */
 static void fill_standard_descriptors(void)
 {
     int fd;

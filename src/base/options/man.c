@@ -1,5 +1,5 @@
-/* Writes one man page for a program and all its commands, in man(7) format; see options.h. It has
- * no date, so that the same source gives the same page. */
+/* Writes one man page for a program and all its commands, in man(7) format; see options.h. The page
+ * has no date, so that the same source always gives the same page. */
 #include "base/options/internal.h"
 #include "base/str.h"
 

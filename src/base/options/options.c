@@ -1,4 +1,4 @@
-/* Parses a command line by a table of options; see options.h. Writes nothing to the terminal. */
+/* Parses a command line according to a table of options; see options.h. Prints nothing. */
 #include "base/options/options.h"
 
 #include "base/mem.h"
@@ -12,13 +12,13 @@
 struct parse {
     const struct command *command;
     void *values;
-    uint64_t *given; /* one bit per row: set if the option stands on the command line */
+    uint64_t *given; /* bit set with one bit per row: the option is on the command line */
     bool *ret_help;
     VEC(const char *) arguments;
     struct err *err;
 };
 
-/* The source of the text stands before the error. */
+/* Stores a value. An error message starts with `source`, which names where the value comes from. */
 static int store_from(struct parse *parse, const struct option *option, const char *text,
                       const char *source)
 {
@@ -30,7 +30,7 @@ static int store_from(struct parse *parse, const struct option *option, const ch
     return -ERR_USAGE;
 }
 
-/* The number of the row in the table. */
+/* Returns the number of the option's row in the command's tables. */
 static size_t row_of(const struct parse *parse, const struct option *option)
 {
     size_t row = 0;
@@ -56,13 +56,15 @@ static bool is_given(const struct parse *parse, const struct option *option)
     return parse->given[row / 64] >> row % 64 & 1;
 }
 
-/* Kubernetes sets NAME_PORT=tcp://… in pods if there is a Service with this NAME. */
+/* Whether the variable is a service link: Kubernetes sets NAME_PORT=tcp://… in pods for each
+ * Service NAME. */
 static bool is_service_link(const char *name, const char *text)
 {
     return str_has_suffix(name, "_PORT") && strstr(text, "://");
 }
 
-/* Returns 1 if an environment variable set the option. */
+/* Sets the option from its environment variables. Returns 1 if one is set, 0 if none is, or a
+ * negative error. */
 static int store_environment(struct parse *parse, const struct option *option)
 {
     const char *names = option->environment, *piece;
@@ -78,7 +80,8 @@ static int store_environment(struct parse *parse, const struct option *option)
     return 0;
 }
 
-/* Returns 1 if the file set the option. */
+/* Sets the option from the config file. Returns 1 if the file has the option, 0 if not, or a
+ * negative error. */
 static int store_config(struct parse *parse, const struct option_config *config,
                         const struct option *option)
 {
@@ -96,8 +99,8 @@ static int store_config(struct parse *parse, const struct option_config *config,
     return result < 0 ? result : count > 0;
 }
 
-/* Reads the config file, if the command has such an option and it is given. This comes before all
- * other values. */
+/* Reads the config file, if the command has an OPTION_CONFIG and a path is given. Must run before
+ * other options are set from the file. */
 static int open_config(struct parse *parse, struct option_config **ret)
 {
     OPTIONS_EACH (option, parse->command) {
@@ -112,8 +115,8 @@ static int open_config(struct parse *parse, struct option_config **ret)
     return 0;
 }
 
-/* Sets the options that are not on the command line: from the environment, else from the file, else
- * from the table. */
+/* Sets the options that are not on the command line from the environment, else from the config
+ * file, else from the defaults. */
 static int store_others(struct parse *parse)
 {
     struct option_config *config = NULL;
@@ -150,8 +153,8 @@ int options_refuse_unknown(const struct command *command, const char *prefix, co
     return err_set(err, ERR_USAGE, "unknown option '%s%s'", prefix, word);
 }
 
-/* Training programs for TensorFlow have options with underscores (--model_dir): both forms are
- * accepted. */
+/* Compares names, with '_' equal to '-': training programs for TensorFlow have options such as
+ * --model_dir. */
 static bool option_name_is(const char *known, size_t known_size, const char *name, size_t size)
 {
     if (known_size != size)
@@ -189,7 +192,8 @@ static int fail_no_value(const struct parse *parse, const struct option *option)
                    option->name, option->value ? option->value : "VALUE");
 }
 
-/* The following functions return the number of words that they took. */
+/* take_long() and take_letters() return the number of consumed words (1 or 2), or a negative
+ * error. */
 static int take_long(struct parse *parse, const char *name, const char *next)
 {
     const char *equals = strchr(name, '=');
@@ -225,7 +229,7 @@ static int take_letters(struct parse *parse, const char *word, const char *next)
                 return result;
             continue;
         }
-        /* The value is the rest of this word, or the next word. */
+        /* The value is the rest of this word, or the next word if the rest is empty. */
         bool takes_next = letter[1] == '\0';
         if (takes_next && !next)
             return fail_no_value(parse, option);

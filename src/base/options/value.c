@@ -1,5 +1,5 @@
-/* Converts the text of one option value to the field of the command's struct, as the row demands;
- * see options.h. */
+/* Converts the text of an option's value to its type and stores it in the command's struct; see
+ * options.h. */
 #include "base/mem.h"
 #include "base/options/internal.h"
 #include "base/str.h"

@@ -45,7 +45,7 @@ static int hex_digit(char c)
     return found ? (int)(found - digits) : -1;
 }
 
-/* Parses \x7f and \x{10ffff}; `at` is behind the x. */
+/* Parses \x7f or \x{10ffff}. The position is after the x. */
 static bool take_hex(struct parser *parser, uint32_t *ret)
 {
     bool braced = *parser->at == '{';
@@ -61,7 +61,7 @@ static bool take_hex(struct parser *parser, uint32_t *ret)
     return true;
 }
 
-/* Parses an escape of one character; `at` is at the letter behind the backslash. */
+/* Parses an escape for one character. The position is after the backslash. */
 static int take_escaped(struct parser *parser, uint32_t *ret)
 {
     static const char letters[] = "afnrtv", values[] = "\a\f\n\r\t\v";
@@ -207,12 +207,12 @@ static int take_class(struct parser *parser, const struct pattern_node **ret)
     return 0;
 }
 
-/* ---- Groups and what is repeated ------------------------------------------------------------- */
+/* ---- Groups and repetitions ------------------------------------------------------------------ */
 
 static int take_either(struct parser *parser, const struct pattern_node **ret);
 
-/* Parses "?i", "?i-s:" or "?P<name>" behind the parenthesis. *ret_only: it only sets flags and
- * opens no group. */
+/* Parses "?i", "?i-s:" or "?P<name>" after the parenthesis. Sets *ret_only to true if the
+ * parentheses only set flags and contain no group. */
 static int take_group_head(struct parser *parser, const char *start, bool *ret_only)
 {
     const char *at = parser->at + 1;
@@ -235,7 +235,7 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
         case 'm':
             parser->flags.lines = value;
             continue;
-        case 'U': /* greediness does not matter here */
+        case 'U': /* ungreedy; does not change whether there is a match */
             continue;
         case '-':
             if (!value)
@@ -269,7 +269,7 @@ static int take_group(struct parser *parser, const struct pattern_node **ret)
         if (result < 0)
             return result;
     }
-    if (only) { /* the flags hold until the end of the enclosing group */
+    if (only) { /* the flags apply until the end of the enclosing group */
         parser->at++;
         *ret = node_new(parser, NODE_EMPTY);
         return 0;
@@ -299,7 +299,8 @@ static bool take_count(const char **at, int *ret)
     return true;
 }
 
-/* Parses "{2}", "{2,}" or "{2,5}" at `*at`. False: plain characters, as in Go. */
+/* Parses "{2}", "{2,}" or "{2,5}" at `*at`. Returns false if the brace is a plain character, as in
+ * Go. */
 static bool take_counts(const char **at, int *ret_min, int *ret_max)
 {
     const char *p = *at + 1;
@@ -317,7 +318,7 @@ static bool take_counts(const char **at, int *ret_min, int *ret_max)
     return true;
 }
 
-/* Whether a repetition operator begins at `*at`; moves `*at` behind it. */
+/* If a repetition operator starts at `*at`, moves `*at` after it and returns true. */
 static bool take_repeat(const char **at, int *ret_min, int *ret_max)
 {
     *ret_min = **at == '+';
@@ -348,7 +349,8 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
     if (min > PATTERN_REPEAT_MAX || max > PATTERN_REPEAT_MAX ||
         (max != PATTERN_UNLIMITED && max < min))
         return parser_fail(parser, "invalid repeat count", sign, (size_t)(parser->at - sign));
-    parser->at += *parser->at == '?'; /* a lazy operator: no difference here */
+    /* A lazy operator does not change whether there is a match. */
+    parser->at += *parser->at == '?';
     struct pattern_node *node = node_new(parser, NODE_REPEAT);
     node->left = *ret;
     node->min = min;
@@ -361,7 +363,7 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
     return 0;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The whole expression -------------------------------------------------------------------- */
 
 static int take_backslash(struct parser *parser, const struct pattern_node **ret)
 {

@@ -10,7 +10,7 @@
 
 enum { WORK_MAX = 50 * 1000 * 1000, NO_CHARACTER = 0x110000 };
 
-/* The set of steps that a match may be at. */
+/* A set of OP_SET steps: the states that partial matches have reached. */
 struct places {
     uint32_t *list;
     uint32_t count;
@@ -19,8 +19,8 @@ struct places {
 struct search {
     const struct pattern *pattern;
     struct places now, next;
-    uint32_t *stack;  /* steps to visit */
-    uint64_t *marked; /* per step: the round in which it was visited last */
+    uint32_t *stack;  /* steps that search_reach() must still visit */
+    uint64_t *marked; /* for each step: the value of `round` at its last visit */
     uint64_t round;
     size_t work;
     bool found;
@@ -32,7 +32,7 @@ static bool pattern_is_word(uint32_t character)
            (character >= 'a' && character <= 'z') || character == '_';
 }
 
-/* Whether a step that matches no character passes between these two characters. */
+/* Whether an assertion such as OP_LINE_BEGIN is true between these two characters. */
 static bool step_passes(enum pattern_op op, uint32_t before, uint32_t after)
 {
     switch (op) {
@@ -61,7 +61,8 @@ static void search_push(struct search *search, size_t *depth, uint32_t step)
     search->stack[(*depth)++] = step;
 }
 
-/* Adds all steps that are reachable from `start` without matching a character. */
+/* Adds to `places` all OP_SET steps that are reachable from `start` without matching a
+ * character. */
 static void search_reach(struct search *search, struct places *places, uint32_t start,
                          uint32_t before, uint32_t after)
 {

@@ -1,4 +1,5 @@
-/* A compiled expression: the steps of a match. steps.c makes them, pattern.c executes them. */
+/* A compiled expression: an array of steps. steps.c creates the steps, and pattern.c executes
+ * them. */
 #ifndef TRAINYARD_BASE_PATTERN_PROGRAM_H
 #define TRAINYARD_BASE_PATTERN_PROGRAM_H
 
@@ -10,7 +11,7 @@ struct pattern_range {
     uint32_t first, last;
 };
 
-/* Sorted ranges of characters that neither overlap nor touch. */
+/* A set of characters, as sorted ranges with gaps between them. */
 struct pattern_set {
     const struct pattern_range *ranges;
     size_t count;

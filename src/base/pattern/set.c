@@ -1,4 +1,4 @@
-/* Sets of characters in an expression; see tree.h. */
+/* Builds sets of characters; see tree.h. */
 #include "base/mem.h"
 #include "base/pattern/tree.h"
 #include "base/str.h"

@@ -1,9 +1,10 @@
-/* Compiles the syntax tree of an expression into steps, which are counted first; see tree.h. */
+/* Compiles the syntax tree of an expression into steps; see program.h. The steps are counted first,
+ * to allocate them at once. */
 #include "base/pattern/tree.h"
 
-/* The number of steps of a node; beyond the limit, any number above it. Concatenations are chains
- * that lean to the left and may be as long as the expression, so they are walked in a loop, not by
- * recursion. */
+/* Returns the number of steps of a node. If it exceeds PATTERN_PROGRAM_MAX, returns any number
+ * above that limit. A concatenation is a chain of `left` pointers that may be as long as the
+ * expression, so a loop follows it, not a recursion. */
 static size_t count_steps(const struct pattern_node *node)
 {
     size_t count = 0, inner;
@@ -55,7 +56,7 @@ static void emit_repeat(struct emitter *emitter, struct arena *scratch,
             (struct pattern_step){.op = OP_SPLIT, .a = split + 1, .b = emitter->count};
         return;
     }
-    /* Each optional repetition may be the last, so each can jump to the end. */
+    /* Each optional repetition starts with a split that can jump to the end. */
     uint32_t first = emitter->count;
     for (int i = node->min; i < node->max; i++) {
         emitter->steps[emitter->count] =
@@ -83,7 +84,7 @@ static void emit_either(struct emitter *emitter, struct arena *scratch,
 static void emit_node(struct emitter *emitter, struct arena *scratch,
                       const struct pattern_node *node)
 {
-    /* Emits the chain from its far end on. */
+    /* A chain of NODE_BOTH has its first part at the far end, so emit it in reverse order. */
     size_t length = 0;
     for (const struct pattern_node *at = node; at->type == NODE_BOTH; at = at->left)
         length++;

@@ -1,6 +1,6 @@
-/* Shared by the files that compile an expression: sets of characters (set.c), the syntax tree
- * (parse.c), the steps (steps.c). The tree comes before the steps because a repetition expands into
- * copies of its part. */
+/* Declarations for the files that compile an expression: set.c builds sets of characters, parse.c
+ * the syntax tree, and steps.c the steps. A tree is needed because a repetition a{N} becomes N
+ * copies of the steps of a. */
 #ifndef TRAINYARD_BASE_PATTERN_TREE_H
 #define TRAINYARD_BASE_PATTERN_TREE_H
 
@@ -9,21 +9,21 @@
 
 enum { PATTERN_CHARACTER_MAX = 0x10ffff, PATTERN_UNLIMITED = -1 };
 
-/* ---- A set under construction. pattern_set_finish() or pattern_set_drop() ends it. */
+/* ---- A set under construction. pattern_set_finish() and pattern_set_drop() free it. */
 struct pattern_set_builder {
     VEC(struct pattern_range) ranges;
 };
 void pattern_set_add(struct pattern_set_builder *set, uint32_t first, uint32_t last);
-/* Adds the other case of each ASCII letter in the set. */
+/* Adds the upper or lower case form of each ASCII letter in the set. */
 void pattern_set_add_other_case(struct pattern_set_builder *set);
 /* Adds the class \d, \s or \w, or its complement for a capital letter. Returns false for any other
  * letter. */
 bool pattern_set_add_perl(struct arena *arena, struct pattern_set_builder *set, char letter);
-/* Adds the class named at `text` ("[:alpha:]"). Returns the text behind it, or NULL if there is no
- * such class. */
+/* Adds the class whose name starts at `text` ("[:alpha:]"). Returns a pointer to the text after the
+ * name, or NULL if there is no such class. */
 const char *pattern_set_add_named(struct arena *arena, struct pattern_set_builder *set,
                                   const char *text);
-/* Returns the set with its ranges sorted and merged; with `negated`, its complement. */
+/* Returns the set, or its complement if `negated`, with sorted and merged ranges. */
 struct pattern_set pattern_set_finish(struct arena *arena, struct pattern_set_builder *set,
                                       bool negated);
 void pattern_set_drop(struct pattern_set_builder *set);

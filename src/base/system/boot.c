@@ -1,4 +1,4 @@
-/* The boot id; see boot.h. */
+/* Reads the boot id of the machine; see boot.h. */
 #include "base/system/boot.h"
 
 #include "base/str.h"

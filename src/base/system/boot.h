@@ -1,6 +1,6 @@
-/* The boot id of the machine: it changes with each boot, and all containers and pods on the machine
- * see the same. A file that was written without fsync can be trusted only during the boot that
- * wrote it. */
+/* The boot id of the machine: it changes with each boot, and it is the same in all containers on
+ * the machine. Code that reads a file written without fsync() uses the id to detect a reboot, after
+ * which the file may be damaged. */
 #ifndef TRAINYARD_BASE_SYSTEM_BOOT_H
 #define TRAINYARD_BASE_SYSTEM_BOOT_H
 

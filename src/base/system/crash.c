@@ -1,7 +1,7 @@
-/* The last line of a process that crashes; see crash.h. The handler allocates nothing and calls
- * only functions that are safe in a signal handler, with two exceptions: backtrace(), which is safe
- * once it has loaded its library, and dladdr(), which takes a lock of the dynamic linker. An alarm
- * ends the process if that lock is never released. */
+/* Logs the crash of the process; see crash.h. The handler allocates nothing and calls only
+ * functions that are safe in a signal handler, with two exceptions: backtrace(), which is safe
+ * after its library has been loaded, and dladdr(), which takes a lock of the dynamic linker. If
+ * that lock is never released, an alarm ends the process. */
 #include "base/system/crash.h"
 
 #include "base/log.h"
@@ -41,7 +41,7 @@ const char *crash_signal_name(int signal)
     return known ? NAMES[signal] : "signal";
 }
 
-/* ---- A line, put together without snprintf() ------------------------------------------------- */
+/* ---- The log line, formatted without snprintf() ---------------------------------------------- */
 
 struct crash_line {
     char text[LINE_MAX_BYTES];
@@ -82,7 +82,7 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Appends a frame: "loop_run (trainyard+0x1f3a2)". addr2line understands the second part. */
+/* Appends a frame: "loop_run (trainyard+0x1f3a2)". addr2line can read the part in parentheses. */
 static void line_add_frame(struct crash_line *line, void *address)
 {
     Dl_info info;
@@ -124,10 +124,9 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     static struct crash_line line;
     int none = 0, own = gettid();
     if (!atomic_compare_exchange_strong(&reporter, &none, own)) {
-        if (none ==
-            own) /* the handler itself faulted: return, and the default action ends the process */
+        if (none == own) /* the handler itself faulted: the default action ends the process */
             return;
-        for (;;) /* until the other thread has ended the process */
+        for (;;) /* wait until the other thread ends the process */
             pause();
     }
     alarm(PATIENCE_S);
@@ -136,13 +135,13 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     line_add_cause(&line, signal, info);
     for (int i = HANDLER_FRAMES; i < count; i++) {
         line_add(&line, i == HANDLER_FRAMES ? " in " : " < ");
-        /* A caller is at its call instruction, before the return address; the return address itself
-         * may belong to the next function. */
+        /* A frame of a caller has the return address, which may already belong to the next
+         * function. The call instruction is before it. */
         line_add_frame(&line, (char *)frames[i] - (i > HANDLER_FRAMES));
     }
     log_write_crash(log_subject, line.text);
-    /* SA_RESETHAND has restored the default action. It takes effect when the handler returns and
-     * the faulting instruction runs again, or by this raise(). */
+    /* SA_RESETHAND has restored the default action. This raise() triggers it when the handler
+     * returns, if the faulting instruction does not trigger it again. */
     raise(signal);
 }
 

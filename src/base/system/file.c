@@ -114,7 +114,8 @@ int file_make_dirs(const char *path, mode_t mode, struct err *err)
 {
     if (*path == '\0')
         return err_set(err, ERR_INVALID, "cannot make a directory without a name");
-    /* Usually only the last directory is missing, and one mkdir() is cheaper than checking each. */
+    /* Usually only the last directory is missing. Then one mkdir() is cheaper than a check of each
+     * parent. */
     if (mkdir(path, mode) == 0)
         return 0;
     if (errno == EEXIST)

@@ -1,5 +1,6 @@
-/* A walk by descriptors; see file_walk.h. A stack holds the directories from the top to the current
- * one: the identity of each, and the names of its subdirectories that are still to be walked. */
+/* Walks a tree of files with openat(); see file_walk.h. A stack contains the directories from the
+ * top to the current directory. For each directory it has the inode and the names of the
+ * subdirectories that must still be walked. */
 #include "base/system/file_walk.h"
 
 #include "base/buf.h"
@@ -18,7 +19,7 @@ enum { NAMES_HELD_MAX = 1 << 30 };
 
 struct level {
     struct stat info;
-    size_t names; /* offset of its names in walker.names */
+    size_t names; /* offset in walker.names where the names of this directory start */
 };
 
 struct walker {
@@ -26,8 +27,8 @@ struct walker {
     int fd; /* descriptor of the directory at the top of the stack */
     struct level *levels;
     size_t depth, room;
-    /* "a\0b\0": the names that are still to be walked, level by level. The last one is the next, or
-     * the current directory. */
+    /* The names that must still be walked ("a\0b\0"), level by level. A name stays in the list
+     * until its directory has been left. */
     struct buf names;
 };
 
@@ -52,7 +53,7 @@ static void push_level(struct walker *w, const struct stat *info)
     w->levels[w->depth++] = (struct level){*info, w->names.size};
 }
 
-/* Visits an entry. A missing one is no error: another process removed it first. */
+/* Visits an entry. A missing entry is not an error, because another process may have removed it. */
 static int walker_visit(struct walker *w, const char *name, const struct stat *info)
 {
     int result = w->walk->visit(w->walk->context, w->fd, name, info);
@@ -76,14 +77,16 @@ static int walker_look(struct walker *w, const char *name)
     if (fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : errno;
     int result = !take_entry(w) ? E2BIG : S_ISDIR(info.st_mode) ? 0 : walker_visit(w, name, &info);
-    if (S_ISDIR(info.st_mode) || result) /* kept for walking, or for the error message */
+    /* The name is needed for the walk or for the error message. */
+    if (S_ISDIR(info.st_mode) || result)
         buf_append(&w->names, name, strlen(name) + 1);
     if (result == 0 && w->names.overflowed)
         result = w->walk->names_max ? E2BIG : ENOMEM;
     return result;
 }
 
-/* Opens a directory. A mode of 0 locks out even the owner, who may change the mode. */
+/* Opens a directory. Even the owner cannot open a directory of mode 0, but the owner can change the
+ * mode, which `open_up` allows. */
 static int open_directory(const struct walker *w, const char *name)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -102,8 +105,8 @@ static int open_directory(const struct walker *w, const char *name)
     return openat(w->fd, name, flags);
 }
 
-/* Whether the directory can be searched: without that permission, its entries can be listed but
- * neither examined nor left upwards. */
+/* Whether this process has search permission (x) on the directory. Without it, the entries can be
+ * listed, but stat() and the way to ".." fail. */
 static bool may_pass(const struct walker *w, int fd)
 {
     if (!w->walk->closed)
@@ -132,8 +135,8 @@ static int read_entries(struct walker *w)
     return result;
 }
 
-/* Enters the directory of the last name. If it has been replaced by another type of file, or
- * belongs to another file system, it is visited as a plain entry. */
+/* Enters the directory of the last name. If that name is now another type of file, or the directory
+ * is on another file system, it is visited without being entered. */
 static int walker_descend(struct walker *w)
 {
     const char *name = last_name(w);
@@ -161,14 +164,14 @@ static int walker_descend(struct walker *w)
         return result;
     }
     if (w->walk->open_up && (info.st_mode & 0700) != 0700)
-        (void)fchmod(fd, 0700); /* a failure shows up at the contents */
+        (void)fchmod(fd, 0700); /* after a failure, the entries of the directory fail */
     close(w->fd);
     w->fd = fd;
     push_level(w, &info);
     return read_entries(w);
 }
 
-/* Leaves a directory whose entries are all done. */
+/* Leaves a directory after all its entries have been visited, and visits the directory. */
 static int walker_ascend(struct walker *w)
 {
     const struct stat left = w->levels[--w->depth].info, *parent = &w->levels[w->depth - 1].info;
@@ -192,7 +195,7 @@ static int walker_complain(const struct walker *w, const char *path, int errnum,
 {
     char place[ERR_MESSAGE_MAX];
     size_t size = (size_t)snprintf(place, sizeof(place), "%s", path);
-    /* The last name of each level below the top is the current directory of that level. */
+    /* On each level below the top, the last name is the directory that the walk is in. */
     for (size_t i = 1; i < w->depth && size < sizeof(place); i++) {
         size_t end = i + 1 < w->depth ? w->levels[i + 1].names : w->names.size;
         if (end == w->levels[i].names)

@@ -1,7 +1,7 @@
 /* Walks a tree of files that other processes may change during the walk. Only one directory is open
- * at a time, however deep the tree is. The walk follows no symlink and enters no other file system.
- * The way up is checked, so that a directory that was moved during the walk does not lead out of
- * the tree. */
+ * at a time, at any depth of the tree. The walk follows no symlink and enters no other file system.
+ * When the walk returns to a parent directory, it compares the inode. So a directory that is moved
+ * during the walk does not lead out of the tree. */
 #ifndef TRAINYARD_BASE_SYSTEM_FILE_WALK_H
 #define TRAINYARD_BASE_SYSTEM_FILE_WALK_H
 
@@ -12,23 +12,23 @@
 #include <sys/stat.h>
 
 struct file_walk {
-    /* Called for every entry, for a directory after its contents. Returns 0, or the errno that ends
-     * the walk. */
+    /* Called for every entry; for a directory, after its contents. Returns 0 to continue. Any other
+     * value ends the walk with this errno. */
     int (*visit)(void *context, int directory, const char *name, const struct stat *info);
     void *context;
     const char *verb; /* for the error message: "cannot <verb> '<path>': …" */
-    bool open_up;     /* add missing permissions of the owner to directories before entering them */
-    /* Counts the directories that may not be entered; they are visited all the same. NULL: the walk
-     * ends there with an error. */
+    bool open_up; /* set mode 0700 on a directory without these permissions before entering it */
+    /* If not NULL, incremented for each directory that cannot be entered for lack of permission;
+     * the directory is visited without its contents. If NULL, such a directory ends the walk with
+     * an error. */
     size_t *closed;
-    /* Limits of the tree. Beyond one of them the walk ends with E2BIG. */
-    size_t *entries_left; /* decreased at each entry; NULL: no limit */
-    size_t depth_max;     /* nested directories; 0: no limit */
-    size_t names_max; /* bytes of names that are still to be visited; 0: the limit of file_walk.c,
-                         with ENOMEM */
+    /* Limits of the tree. If one is exceeded, the walk ends with E2BIG. */
+    size_t *entries_left; /* number of entries that may still be visited; NULL: no limit */
+    size_t depth_max;     /* number of nested directories; 0: no limit */
+    size_t names_max; /* bytes of the names that wait for their visit; 0: 1 GiB, and then ENOMEM */
 };
 
-/* Walks `path` and everything below it. A missing `path` is an empty walk. */
+/* Walks `path` and everything below it. Returns 0 without a visit if `path` does not exist. */
 int file_walk(const struct file_walk *walk, const char *path, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* Starts a program in the state that programs expect: no signal is blocked or ignored, and it
- * inherits only the three given descriptors (all others are closed on exec). May be called by any
- * thread; only the calling thread waits until the program runs. */
+/* Starts a program in a clean state: no signal is blocked or ignored, and the program inherits only
+ * the three given descriptors. All other descriptors of this process must be close-on-exec. May be
+ * called on any thread, and blocks that thread until the program is executed. */
 #ifndef TRAINYARD_BASE_SYSTEM_SPAWN_H
 #define TRAINYARD_BASE_SYSTEM_SPAWN_H
 
@@ -13,13 +13,14 @@ enum spawn_place {
 };
 
 struct spawn {
-    char *const *arguments; /* the first is the program; searched in $PATH if it has no '/' */
+    /* argv. The first string is the program, which is searched in $PATH if it has no '/'. */
+    char *const *arguments;
     char *const *environment;
     enum spawn_place place;
-    int in, out, err; /* descriptors; with `in` -1 the program reads an empty input */
+    int in, out, err; /* descriptors for 0, 1 and 2; `in` may be -1: /dev/null */
 };
 
-/* Returns 0, or the errno of the failure (not negative). */
+/* Returns 0, or a positive errno. */
 int spawn_process(const struct spawn *spawn, pid_t *ret_pid);
 
 #endif

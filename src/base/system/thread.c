@@ -1,4 +1,4 @@
-/* Starting a thread; see thread.h. */
+/* Starts a thread; see thread.h. */
 #include "base/system/thread.h"
 
 #include <signal.h>
@@ -13,16 +13,16 @@ int thread_start(pthread_t *ret, const char *name, const char *what, void *(*run
     pthread_t thread;
     char short_name[NAME_MAX_BYTES];
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all,
-                    &before); /* a thread inherits the signal mask of its creator */
+    /* A thread inherits the signal mask of its creator. */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     int problem = pthread_create(&thread, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (problem)
         return err_set_errno(err, problem, "cannot start %s", what);
     if (name) {
         snprintf(short_name, sizeof(short_name), "%.15s", name);
-        (void)pthread_setname_np(
-            thread, short_name); /* fails if the thread has ended already, which does not matter */
+        /* Fails if the thread has ended already, which does not matter. */
+        (void)pthread_setname_np(thread, short_name);
     }
     *ret = thread;
     return 0;

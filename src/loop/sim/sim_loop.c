@@ -1,6 +1,6 @@
-/* The loop in virtual time; see sim_loop.h. Each turn runs a batch of deferred tasks, one timer, or
- * (by an internal timer) one work item. If more than one is possible, the seed decides. The loop
- * uses no thread, no descriptor and no clock of the machine. */
+/* The loop in virtual time; see sim_loop.h. Each turn runs either all deferred tasks or one timer.
+ * A work item runs from an internal timer. If both tasks and a timer are due, a random number from
+ * the seed decides. The loop uses no threads, no descriptors and no system clock. */
 #include "loop/sim/sim_loop.h"
 
 #include "base/list.h"
@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* Work takes up to this long in virtual time, so that its order varies. */
+/* A work item takes a random virtual time of at most WORK_MS_MAX, so that the order of work items
+ * varies. */
 enum { WORK_MS_MAX = 5 };
 
 struct sim_body {
@@ -48,7 +49,7 @@ static uint64_t timer_order(struct loop *loop)
     return rand_next(&body_of(loop)->rand);
 }
 
-/* Nothing to do: each turn checks for tasks and timers itself. */
+/* Does nothing, because each turn checks for new tasks and timers. */
 static void sim_ignore(struct loop *loop)
 {
 }
@@ -78,7 +79,7 @@ static void work_start(struct loop *loop, struct loop_work *work)
     loop_timer_start(&slot->timer, (int64_t)rand_below(&body->rand, WORK_MS_MAX + 1));
 }
 
-/* Puts the deferred tasks of this turn into an order drawn from the seed. */
+/* Puts the deferred tasks into a random order that depends on the seed. */
 static void shuffle_deferred(struct sim_body *body)
 {
     VEC(struct loop_task *) tasks = {0};
@@ -94,7 +95,8 @@ static void shuffle_deferred(struct sim_body *body)
     vec_release(&tasks);
 }
 
-/* Runs one event that is not later than `limit_ms`; false if there is none. */
+/* Runs the deferred tasks, or one timer that is due at `limit_ms` at the latest. Returns false if
+ * there is neither. */
 static bool sim_turn(struct sim_body *body, int64_t limit_ms)
 {
     const struct loop_timer *first = timer_heap_first(&body->loop.timers);

@@ -1,4 +1,4 @@
-/* Writes answers; see message.h. */
+/* Writes DNS answers; see message.h. */
 #include "net/dns/message.h"
 
 #include "net/dns/wire.h"
@@ -6,10 +6,10 @@
 #include <string.h>
 
 enum {
-    TTL_SECONDS = 5,          /* short, because pods come and go */
-    NEGATIVE_TTL_SECONDS = 1, /* shorter still: a missing name often appears soon */
+    TTL_SECONDS = 5,          /* short, because pods are created and deleted often */
+    NEGATIVE_TTL_SECONDS = 1, /* for missing names, which are often created soon */
     POINTER_SIZE = 2,
-    HEAD_SIZE = 10, /* size of a record's fixed fields behind its name */
+    HEAD_SIZE = 10, /* size of the fixed fields that follow the name in a record */
     SERVICE_SIZE = 6,
     SERVICE_WEIGHT = 100,
     SOA_NUMBERS_SIZE = 20,
@@ -56,8 +56,8 @@ static size_t name_size(const char *name)
     return strlen(name) + 2;
 }
 
-/* The offset at which the name stands in the question, as its whole or its end; 0 if it does not.
- */
+/* Returns the offset of the name in the question, if the question's name is equal to it or ends
+ * with it. Otherwise returns 0. */
 static size_t find_in_question(const struct dns_answer *answer, const char *name)
 {
     const struct dns_query *query = answer->query;
@@ -70,8 +70,8 @@ static size_t find_in_question(const struct dns_answer *answer, const char *name
     return DNS_HEADER_SIZE + (size_t)(at - query->name);
 }
 
-/* Writes a record up to its data, for which there is room then. Returns NULL if the record does not
- * fit. */
+/* Writes a record without its data. Returns the position where the caller writes `size` bytes of
+ * data, or NULL if the record does not fit. */
 static uint8_t *add_record(struct dns_answer *answer, enum dns_section section, const char *owner,
                            enum dns_type type, uint32_t ttl, size_t size)
 {
@@ -152,8 +152,8 @@ void dns_answer_nothing(struct dns_answer *answer, const char *zone)
         return;
     at = dns_put_name(at, server);
     at = dns_put_name(at, person);
-    at = dns_put_u32(
-        at, 1); /* serial, refresh, retry and expire are for secondary servers; there are none */
+    /* Serial, refresh, retry and expire are for secondary servers, which do not exist here. */
+    at = dns_put_u32(at, 1);
     at = dns_put_u32(at, 7200);
     at = dns_put_u32(at, 1800);
     at = dns_put_u32(at, 86400);

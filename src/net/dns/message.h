@@ -1,6 +1,6 @@
 /* DNS messages (RFC 1035, EDNS of RFC 6891): parses queries, writes answers record by record within
- * a size limit, and checks the replies of other servers against the query that was sent. Pure: no
- * sockets, and no length from a message is trusted. */
+ * a size limit, and checks the replies of other servers against the query that was sent. Uses no
+ * sockets, and checks every length in a message. */
 #ifndef TRAINYARD_NET_DNS_MESSAGE_H
 #define TRAINYARD_NET_DNS_MESSAGE_H
 
@@ -12,8 +12,7 @@
 enum {
     DNS_NAME_MAX = 253,
     DNS_UDP_PLAIN_MAX = 512,
-    DNS_UDP_MAX =
-        1232, /* passes every network without fragmentation; the largest answer over UDP */
+    DNS_UDP_MAX = 1232, /* largest message over UDP; small enough to avoid fragmentation */
     DNS_TCP_MAX = 65535,
     DNS_ASK_MAX = 12 + DNS_NAME_MAX + 2 + 4 + 11, /* header, name, type and class, OPT record */
 };
@@ -36,7 +35,7 @@ enum dns_rcode {
     DNS_NXDOMAIN = 3,
     DNS_NOTIMP = 4,
     DNS_REFUSED = 5,
-    DNS_BADVERS = 16, /* the upper bits of the code go into the OPT record */
+    DNS_BADVERS = 16, /* more than 4 bits; the upper bits are in the OPT record */
 };
 
 /* ---- queries ---- */
@@ -45,26 +44,27 @@ struct dns_query {
     const uint8_t *data; /* the message */
     uint16_t id, flags;
     char name[DNS_NAME_MAX + 1]; /* lower case, without the final dot */
-    bool is_unusual;             /* the name has bytes that no name of a cluster has */
+    bool is_unusual;             /* the name has characters that names in a cluster never have */
     uint16_t type, class;
-    /* Offset behind the question; behind the header if the question cannot be repeated. */
+    /* Offset of the end of the question. If the answer cannot repeat the question, the offset of
+     * the end of the header. */
     size_t end;
     bool has_opt, wants_dnssec;
     uint16_t udp_size;
     uint8_t edns_version;
 };
 
-/* Parses a query. Returns false if no answer may be sent. Otherwise *ret_rcode is DNS_NOERROR or
- * the code to answer with. */
+/* Parses a query. Returns false if no answer may be sent. Otherwise sets *ret_rcode to DNS_NOERROR
+ * or to the error code of the answer. */
 bool dns_query_read(const void *data, size_t size, struct dns_query *ret,
                     enum dns_rcode *ret_rcode);
 
-/* The largest answer over UDP: 512 bytes, or the size in the query's OPT record, at most
- * DNS_UDP_MAX. */
+/* Returns the size of the largest answer over UDP: 512 bytes, or the size in the query's OPT
+ * record, but at most DNS_UDP_MAX. */
 size_t dns_query_udp_max(const struct dns_query *query);
 
-/* Writes a query for another server: the same question, or the same question for `name` if it is
- * not NULL. Returns the size. */
+/* Writes a query for another server with the same question. If `name` is not NULL, it replaces the
+ * name in the question. Returns the size of the new query. */
 size_t dns_query_pass_on(const struct dns_query *query, const char *name, uint16_t id,
                          uint8_t ret[DNS_ASK_MAX]);
 
@@ -75,9 +75,9 @@ bool dns_is_name(const char *text);
 
 enum dns_section { DNS_ANSWERS, DNS_AUTHORITY, DNS_ADDITIONAL, DNS_SECTIONS };
 
-/* An answer under construction. Records are added section by section. The first record that does
- * not fit ends the answer, and is_cut sets the TC flag. In the additional section a record that
- * does not fit is left out without that. */
+/* An answer under construction. Records are added section by section. If a record does not fit, it
+ * and all later records are omitted, and the answer gets the TC flag. A record of the additional
+ * section that does not fit is omitted without the TC flag. */
 struct dns_answer {
     const struct dns_query *query;
     uint8_t *data;
@@ -101,22 +101,22 @@ void dns_answer_service(struct dns_answer *answer, const char *owner, uint16_t p
                         const char *target);
 /* Adds the SOA record of a negative answer, which limits how long the answer may be cached. */
 void dns_answer_nothing(struct dns_answer *answer, const char *zone);
-/* Completes the answer and returns its size; 0 if not even the question fits. */
+/* Completes the answer. Returns its size, or 0 if even the question does not fit. */
 size_t dns_answer_end(struct dns_answer *answer, enum dns_rcode rcode, bool authoritative);
 
-/* ---- what others answered ---- */
+/* ---- replies of other servers ---- */
 
 struct dns_reply {
     const uint8_t *data;
     size_t size;
     enum dns_rcode rcode;
     bool is_cut;
-    size_t at, left; /* the position of the next record of the answer section, and the number of
-                        records left */
+    /* Offset of the next record of the answer section, and the number of records left. */
+    size_t at, left;
 };
 
-/* Parses a reply. Returns false unless it has the id and the question of the query that was sent.
- */
+/* Parses a reply. `asked` is the query that was sent. Returns false if the reply has another id or
+ * another question. */
 bool dns_reply_read(const void *data, size_t size, const void *asked, size_t asked_size,
                     struct dns_reply *ret);
 
@@ -127,11 +127,11 @@ struct dns_record {
     size_t size;
 };
 
-/* Gets the next record of the answer section. Returns false after the last one or at a malformed
- * one. */
+/* Gets the next record of the answer section. Returns false if there is no further record or the
+ * record is malformed. */
 bool dns_reply_next(struct dns_reply *reply, struct dns_record *ret);
-/* Gets the first IPv4 address of the answer section, whatever name it belongs to. Returns false if
- * there is none or the reply has an error code. */
+/* Gets the first IPv4 address of the answer section, without a check of its name. Returns false if
+ * there is no address or the reply has an error code. */
 bool dns_reply_address(struct dns_reply *reply, struct in_addr *ret);
 
 #endif

@@ -1,12 +1,12 @@
-/* Parses queries, and forwards them; see message.h. */
+/* Parses DNS queries, and writes queries for other servers; see message.h. */
 #include "net/dns/message.h"
 
 #include "net/dns/wire.h"
 
 #include <string.h>
 
-/* Parses the name of the question. No name comes before it, so a compression pointer would be
- * invalid. */
+/* Parses the name of the question. It is the first name of the message, so a compression pointer
+ * would be invalid. */
 static void read_name(struct dns_reader *reader, struct dns_query *query)
 {
     size_t length = 0;
@@ -58,7 +58,8 @@ bool dns_query_read(const void *data, size_t size, struct dns_query *ret, enum d
     ret->flags = dns_read_u16(&reader);
     unsigned questions = dns_read_u16(&reader), answers = dns_read_u16(&reader),
              authorities = dns_read_u16(&reader), additional = dns_read_u16(&reader);
-    if (reader.failed || ret->flags & DNS_FLAG_QR) /* an answer to an answer could go on forever */
+    /* Never answer an answer: two servers could answer each other forever. */
+    if (reader.failed || ret->flags & DNS_FLAG_QR)
         return false;
     *ret_rcode = DNS_FORMERR;
     if (ret->flags & DNS_OPCODE_MASK) {
@@ -106,13 +107,12 @@ size_t dns_query_pass_on(const struct dns_query *query, const char *name, uint16
         at = dns_put_name(at, name);
         at = dns_put_u16(at, query->type);
         at = dns_put_u16(at, query->class);
-    } else { /* unchanged bytes: names that are unusual here may exist elsewhere */
+    } else { /* copy the bytes unchanged, because names that are unusual here may exist elsewhere */
         size_t size = query->end - DNS_HEADER_SIZE;
         memcpy(at, query->data + DNS_HEADER_SIZE, size);
         at += size;
     }
-    /* Only the size and the wish for signatures are forwarded: other EDNS options of a pod are
-     * private. */
+    /* Forward only the UDP size and the DNSSEC flag. Other EDNS options of a pod are private. */
     if (query->has_opt)
         at = dns_put_opt(at, DNS_UDP_MAX, DNS_NOERROR, query->wants_dnssec ? DNS_DNSSEC_OK : 0);
     return (size_t)(at - ret);

@@ -8,7 +8,8 @@
 
 enum { TYPE_AND_CLASS_SIZE = 4 };
 
-/* A server may change the case of letters in the name. */
+/* Compares two questions. The case of letters in the name is ignored, because a server may change
+ * it. */
 static bool is_same_question(const uint8_t *a, const uint8_t *b, size_t size)
 {
     size_t name_size = size - TYPE_AND_CLASS_SIZE;
@@ -26,7 +27,7 @@ bool dns_reply_read(const void *data, size_t size, const void *asked, size_t ask
     dns_skip_name(&question);
     dns_skip(&question, TYPE_AND_CLASS_SIZE);
     struct dns_reader reader = {.data = data, .size = size};
-    dns_skip(&reader, sizeof(uint16_t)); /* the id, which is compared as bytes */
+    dns_skip(&reader, sizeof(uint16_t)); /* the id; memcmp() compares it below */
     uint16_t flags = dns_read_u16(&reader);
     unsigned questions = dns_read_u16(&reader), answers = dns_read_u16(&reader);
     dns_skip(&reader, 4);

@@ -1,5 +1,5 @@
-/* Reads and writes the bytes of DNS messages. Included by the files of net/dns/ only. A reader that
- * failed returns zeroes from then on, so that its user checks `failed` once, at the end. */
+/* Reads and writes the bytes of DNS messages. Included by the files of net/dns/ only. After a
+ * failure a reader returns only zeroes, so that the caller can check `failed` once at the end. */
 #ifndef TRAINYARD_NET_DNS_WIRE_H
 #define TRAINYARD_NET_DNS_WIRE_H
 
@@ -11,8 +11,8 @@ enum {
     DNS_HEADER_SIZE = 12,
     DNS_LABEL_MAX = 63,
     DNS_OPT_SIZE = 11,
-    DNS_POINTER =
-        0xC0, /* the two top bits of a length mark a compression pointer to the rest of the name */
+    /* A length byte with these two bits starts a compression pointer to the rest of the name. */
+    DNS_POINTER = 0xC0,
     DNS_CLASS_IN = 1,
     DNS_CLASS_ANY = 255,
     DNS_DNSSEC_OK = 0x8000, /* in the flags of the OPT record */
@@ -32,7 +32,7 @@ enum {
 struct dns_reader {
     const uint8_t *data;
     size_t size, at;
-    bool failed; /* the reader reached the end of the message */
+    bool failed; /* the message was too short or malformed */
 };
 
 static inline unsigned dns_read(struct dns_reader *reader, size_t count)
@@ -60,7 +60,7 @@ static inline void dns_skip(struct dns_reader *reader, size_t count)
         reader->at += count;
 }
 
-/* Skips a name, which may be or end in a compression pointer. */
+/* Skips a name. A compression pointer ends the name. */
 static inline void dns_skip_name(struct dns_reader *reader)
 {
     for (;;) {
@@ -89,10 +89,10 @@ static inline uint8_t *dns_put_u32(uint8_t *at, unsigned value)
     return dns_put_u16(dns_put_u16(at, value >> 16), value & 0xFFFF);
 }
 
-/* Writes a name for which dns_is_name() is true: two bytes more than its text. Returns the position
- * behind it. */
+/* Writes a name for which dns_is_name() is true. It takes strlen(name) + 2 bytes. Returns the
+ * position after the name. */
 uint8_t *dns_put_name(uint8_t *at, const char *name);
-/* Writes the OPT record of DNS_OPT_SIZE bytes. Returns the position behind it. */
+/* Writes the OPT record of DNS_OPT_SIZE bytes. Returns the position after the record. */
 uint8_t *dns_put_opt(uint8_t *at, unsigned udp_size, unsigned rcode, unsigned flags);
 
 #endif

@@ -1,9 +1,10 @@
-/* The https transport on libcurl; see client.h. libcurl names the sockets and the deadline it waits
- * for, the loop tells libcurl when they are due, and libcurl moves the bytes.
+/* The HTTP client on libcurl; see client.h. libcurl reports the sockets and the timeout that it
+ * waits for. The loop calls libcurl when a socket is ready or the timeout has passed, and libcurl
+ * transfers the bytes.
  *
- * libcurl allows no call on itself from within its callbacks, but the callbacks of a call may
- * start, cancel or free any call. Therefore libcurl's callbacks only record what arrived, and the
- * callbacks of calls run after libcurl has returned. */
+ * Code in a libcurl callback must not call libcurl, but the callbacks of an http_call may start,
+ * cancel or free any http_call. Therefore the libcurl callbacks only store the received data, and
+ * the callbacks of an http_call run after libcurl has returned. */
 #include "net/http/client.h"
 
 #include "base/buf.h"
@@ -22,7 +23,7 @@ static struct client *client_of(struct http_transport *transport)
     return CONTAINER_OF(transport, struct client, transport);
 }
 
-/* ---- what libcurl tells ---------------------------------------------------------------------- */
+/* ---- callbacks of libcurl -------------------------------------------------------------------- */
 
 static void add_news(struct client_call *call)
 {
@@ -30,7 +31,8 @@ static void add_news(struct client_call *call)
         list_append(&call->client->news, &call->news_link);
 }
 
-/* Takes one header line. There may be several headers: "100 Continue" comes before the response. */
+/* Stores one header line. A response may have several headers, because "100 Continue" comes before
+ * the final header. */
 static size_t on_header(char *line, size_t unit, size_t count, void *context)
 {
     struct client_call *call = context;
@@ -126,7 +128,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *contex
     return 0;
 }
 
-/* ---- what listeners hear --------------------------------------------------------------------- */
+/* ---- callbacks of calls ---------------------------------------------------------------------- */
 
 static void client_call_free(struct client_call *call)
 {
@@ -160,12 +162,12 @@ static void set_error(const struct client_call *call, struct err *err)
         err_set(err, ERR_TOO_LARGE, "%s %s: the response's header is longer than %d bytes",
                 call->method, call->url, HEADER_MAX);
         break;
-    default: /* the server is not reachable or not trusted, or the connection broke */
+    default: /* the server is not reachable or not trusted, or the connection was lost */
         err_set(err, ERR_UNAVAILABLE, "%s %s: %s", call->method, call->url, reason);
     }
 }
 
-/* The server rejected the credential. */
+/* Called when the server has rejected the credentials. */
 static void client_reject_credential(struct client *client)
 {
     http_bearer_mark_rejected(&client->bearer);
@@ -174,7 +176,7 @@ static void client_reject_credential(struct client *client)
         client->on_unauthorized(client->context);
 }
 
-/* Calls the callbacks of a call. Each of them may cancel the call, or free the transport. */
+/* Calls the callbacks of a call. Each callback may cancel the call or free the transport. */
 static void client_deliver(struct client_call *call)
 {
     call->busy = true;
@@ -331,7 +333,7 @@ static const struct http_transport_ops OPS = {
 
 /* ---- the transport --------------------------------------------------------------------------- */
 
-/* Checks the URL: the scheme is required; a path may follow the host. Sets is_loopback. */
+/* Checks the URL and sets is_loopback. The scheme is required. A path after the host is allowed. */
 static int check_url(struct client *client, struct err *err)
 {
     CURLU *url = curl_url();
@@ -352,8 +354,8 @@ static int check_url(struct client *client, struct err *err)
     return result;
 }
 
-/* libcurl verifies the certificate against the host of the URL. So the URL gets the certificate's
- * name, and the real host and port and the Host header are set separately. */
+/* libcurl verifies the certificate against the host of the URL. So the URL gets the name in the
+ * certificate. The real host and port and the Host header are set as separate options. */
 static int rename_server(struct client *client, const char *name, struct err *err)
 {
     CURLU *url = curl_url();

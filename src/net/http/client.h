@@ -1,4 +1,5 @@
-/* The https transport: libcurl's multi interface on the loop. Connections are reused. */
+/* The HTTP client: a transport for http and https that runs libcurl's multi interface on the loop.
+ * Connections are reused. */
 #ifndef TRAINYARD_NET_HTTP_CLIENT_H
 #define TRAINYARD_NET_HTTP_CLIENT_H
 
@@ -7,22 +8,22 @@
 
 struct http_client_options {
     const char *base_url; /* "https://127.0.0.1:6443" */
-    const char *ca_pem;   /* trusted certificate authorities; NULL: those of the machine */
+    const char *ca_pem;   /* trusted certificate authorities; NULL: the machine's authorities */
     const char *cert_pem, *key_pem; /* the client certificate and its key, or NULL */
-    /* Files with the client certificate and its key; read again when they change; preferred over
-     * cert_pem and key_pem; or NULL. */
+    /* Files with the client certificate and its key, or NULL. They are read again when they change,
+     * and take precedence over cert_pem and key_pem. */
     const char *cert_file, *key_file;
     const char *bearer;      /* the bearer token, or NULL */
-    const char *bearer_file; /* file with the bearer token; read again when it changes; preferred
-                                over `bearer`; or NULL */
+    const char *bearer_file; /* file with the bearer token, or NULL; it is read again when it
+                                changes, and takes precedence over `bearer` */
     const char *username, *password; /* basic authentication, if there is no token; or NULL */
     const char *server_name; /* name in the server's certificate, if it differs from the host of the
                                 URL; or NULL */
-    const char *proxy;       /* proxy for every request; NULL: as the environment variables say */
+    const char *proxy; /* proxy for every request; NULL: the proxy of the environment variables */
     const struct http_header *headers; /* added to every request; or NULL */
     bool insecure; /* do not verify the server's certificate (insecure-skip-tls-verify) */
-    /* Called when the status of a response is 401, before on_head; may be NULL. May do everything
-     * that a callback of a call may do. */
+    /* Called when the status of a response is 401, before on_head. May be NULL. The function may do
+     * the same as the callbacks of a call. */
     void (*on_unauthorized)(void *context);
     void *context;
 };
@@ -30,7 +31,7 @@ struct http_client_options {
 int http_client_new(struct loop *loop, const struct http_client_options *options,
                     struct http_transport **ret, struct err *err);
 
-/* Replaces the token and the client certificate, for the next requests. Each may be NULL. */
+/* Replaces the token and the client certificate for later requests. Each may be NULL. */
 void http_client_set_credential(struct http_transport *transport, const char *bearer,
                                 const char *cert_pem, const char *key_pem);
 

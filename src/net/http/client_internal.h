@@ -1,4 +1,4 @@
-/* Shared by the two files of the https transport. */
+/* Declarations that client.c and client_request.c share. */
 #ifndef TRAINYARD_NET_HTTP_CLIENT_INTERNAL_H
 #define TRAINYARD_NET_HTTP_CLIENT_INTERNAL_H
 
@@ -27,16 +27,18 @@ struct client {
     struct loop_timer timer;
     struct list_head watches; /* struct watch */
     struct list_head calls;   /* struct client_call */
-    struct list_head news; /* struct client_call: calls whose callbacks have something to report */
+    /* struct client_call: calls with received data or a result for their callbacks. */
+    struct list_head news;
     bool delivering, freed;
     struct http_bearer bearer;
     struct http_certificate certificate;
     char *base_url, *ca_pem;
     char *username, *password, *proxy;
-    /* The real host and port, if the URL has the name of the certificate instead. */
+    /* The real host and port if base_url has the name of the server's certificate (option
+     * server_name), else NULL. */
     struct curl_slist *connect_to;
-    char *host;                  /* the Host header in that case */
-    struct arena *arena;         /* holds `headers` */
+    char *host;                  /* value of the Host header if connect_to is set, else NULL */
+    struct arena *arena;         /* memory of `headers` */
     struct http_header *headers; /* added to every request */
     void (*on_unauthorized)(void *context);
     void *context;
@@ -58,7 +60,7 @@ struct client_call {
     int64_t timeout_ms;
     char reason[CURL_ERROR_SIZE];
 
-    int status; /* status of the header that is being received */
+    int status; /* status of the response header that is being received */
     struct http_header *headers;
     size_t header_size;
     bool head_done, head_given;
@@ -67,8 +69,8 @@ struct client_call {
     CURLcode result;
 };
 
-/* Sets all options of the easy handle that follow from the request and the transport's options:
- * target, method, header, body, trust and time limits. Sets call->method and call->url. */
+/* Sets all options of the easy handle that depend on the request or on the client's options: URL,
+ * method, header, body, certificates and time limits. Sets call->method and call->url. */
 void http_client_set_request(struct client_call *call, const struct http_request *request);
 
 #endif

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-/* The buffer holds one TLS record: a larger one would only use memory in every call. */
+/* A buffer has room for one TLS record. A larger buffer would only use more memory per call. */
 enum { CONNECT_TIMEOUT_MS = 10 * 1000, BUFFER_SIZE = 16 * 1024 };
 
 static void add_line(struct client_call *call, const char *name, const char *value)
 {
-    /* A line break in a value would start another header. */
+    /* Control characters become spaces, because a line break in a value would start another
+     * header. */
     char *text = *value ? arena_printf(call->arena, "%s: %s", name, value)
                         : arena_printf(call->arena, "%s;", name);
     for (char *c = text; *c; c++)
@@ -30,8 +31,8 @@ static void set_headers(struct client_call *call, const struct http_request *req
         http_header_add(call->arena, &headers, "Host", call->client->host);
     for (const struct http_header *each = headers; each; each = each->next)
         add_line(call, each->name, each->value);
-    /* Suppresses headers that libcurl would add: a wrong content type, and "Expect", which costs a
-     * round trip. */
+    /* Suppress two headers that libcurl would add: a wrong Content-Type, and "Expect", which costs
+     * a round trip. */
     if (!http_header_get(headers, "Content-Type"))
         call->lines = curl_slist_append(call->lines, "Content-Type:");
     if (!http_header_get(headers, "Expect"))
@@ -70,8 +71,8 @@ static void set_trust(struct client_call *call)
         http_certificate_get(&client->certificate, loop_now_ms(client->loop));
     CURL *easy = call->easy;
     if (client->ca_pem) {
-        /* Without this, the machine's own authorities, which are compiled into libcurl, would also
-         * be trusted. */
+        /* Otherwise libcurl would also trust the authorities of the machine, whose paths are
+         * compiled into libcurl. */
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
         curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
         set_blob(easy, CURLOPT_CAINFO_BLOB, client->ca_pem);
@@ -91,11 +92,12 @@ static void set_trust(struct client_call *call)
 static void set_line(struct client_call *call)
 {
     CURL *easy = call->easy;
-    /* CURLOPT_NOSIGNAL stays off: this libcurl resolves names on a thread and needs no SIGALRM, and
-     * only without the option it blocks SIGPIPE while OpenSSL writes to a closed connection. */
+    /* CURLOPT_NOSIGNAL must stay off. libcurl resolves names on a thread and so needs no SIGALRM.
+     * With the option, libcurl would not block SIGPIPE while OpenSSL writes to a closed
+     * connection. */
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    /* Not HTTP/2: each watch has a connection of its own, so that none waits behind the data of
-     * another. */
+    /* Use HTTP/1.1, so that each watch has its own connection and does not wait for the data of
+     * other watches. */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
@@ -104,11 +106,11 @@ static void set_line(struct client_call *call)
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
-    /* Otherwise the "200" of a proxy to CONNECT would be taken for the server's response. */
+    /* Otherwise the response of a proxy to CONNECT would be taken for the server's response. */
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (call->client->proxy)
         curl_easy_setopt(easy, CURLOPT_PROXY, call->client->proxy);
-    else if (call->client->is_loopback) /* a proxy of the environment is meant for other machines */
+    else if (call->client->is_loopback) /* the environment's proxy is for other machines */
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
     if (call->client->connect_to)
         curl_easy_setopt(easy, CURLOPT_CONNECT_TO, call->client->connect_to);

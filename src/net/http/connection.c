@@ -1,5 +1,6 @@
-/* The lifecycle of a server's connection; see connection.h. The stream, the timer and the responses
- * drive it. Its states and the allowed transitions are a table. It never touches a socket. */
+/* The lifecycle of a connection of the HTTP server; see connection.h. A table lists its states and
+ * the allowed transitions. Events of the stream, of the timer and of responses cause the
+ * transitions. This file uses no sockets, only the stream. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"
@@ -35,12 +36,12 @@ static const struct state_row STATES[] = {
 };
 
 enum {
-    IN_MAX = 32 * 1024,   /* bytes of requests sent ahead; with more, reading pauses */
-    OUT_HIGH = 16 * 1024, /* bytes of unread responses; with more, no further request is taken */
-    REQUESTS_A_TURN = 16, /* requests of one connection per turn; then others are served */
+    IN_MAX = 32 * 1024,   /* bytes of later requests; with more, reading pauses */
+    OUT_HIGH = 16 * 1024, /* bytes of unsent responses; with more, no further request is parsed */
+    REQUESTS_A_TURN = 16, /* a maximum, so that other connections are served too */
 };
 
-/* ---- moves ----------------------------------------------------------------------------------- */
+/* ---- state transitions ----------------------------------------------------------------------- */
 
 static int state_of(const struct http_connection *self)
 {
@@ -53,7 +54,8 @@ static void connection_move(struct http_connection *self, enum state state)
     state_machine_move(&self->life, state);
     switch (state) {
     case IDLE:
-        list_remove(&self->link); /* the connection that was served last is the first */
+        /* The list starts with the connection that was served last. */
+        list_remove(&self->link);
         list_push(&service->connections, &self->link);
         loop_timer_start(&self->timer, service->idle_timeout_ms);
         break;
@@ -63,7 +65,7 @@ static void connection_move(struct http_connection *self, enum state state)
     case READING_BODY:
         loop_timer_start(&self->timer, service->body_timeout_ms);
         break;
-    default: /* a response may take any time; the stream limits the rest */
+    default: /* no limit for a response; the stream has time limits for its end */
         loop_timer_stop(&self->timer);
     }
 }
@@ -77,14 +79,15 @@ void http_connection_close(struct http_connection *self)
     http_connection_forget_payer(self);
     loop_defer_cancel(self->service->loop, &self->task);
     stream_close(self->stream);
-    /* The new protocol may close the stream while the handler is still running. */
+    /* After an upgrade, the stream may be closed while the handler is still running and uses the
+     * response. */
     if (self->response && !(upgraded && self->in_handler))
         http_response_abandon(TAKE(self->response));
     if (upgraded)
         http_upgrade_cancel(self);
 }
 
-/* No further request follows: lets the peer read what is written, then closes. */
+/* Sends the bytes that are written, then closes the connection. No further request is read. */
 static void connection_finish(struct http_connection *self)
 {
     connection_move(self, FINISHING);
@@ -94,7 +97,8 @@ static void connection_finish(struct http_connection *self)
     stream_finish(self->stream);
 }
 
-/* Sends the last response of a connection whose input is invalid, or that takes too long. */
+/* Sends an error response and finishes the connection. Used if a request is invalid, takes too
+ * long, or needs too much memory. */
 static void connection_refuse(struct http_connection *self, int status, const char *sentence)
 {
     struct buf head, body;
@@ -123,23 +127,23 @@ void http_connection_end_for_memory(struct http_connection *self)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Whether the connection still speaks HTTP. */
+/* Whether the connection still handles HTTP requests. */
 static bool is_http(const struct http_connection *self)
 {
     int state = state_of(self);
     return state != UPGRADED && state != CLOSED && state != FINISHING;
 }
 
-/* Frees the finished response and decides what follows. */
+/* Frees the complete response, then closes the connection or prepares it for the next request. */
 static void connection_end_response(struct http_connection *self)
 {
     struct http_response *response = TAKE(self->response);
     bool cut =
-        response->left > 0 && !response->no_body; /* less was written than the Content-Length */
+        response->left > 0 && !response->no_body; /* fewer bytes were written than announced */
     bool keep_alive = response->keep_alive;
     self->spare = http_response_free(response);
     http_connection_keep_less(self, false);
-    if (!is_http(self)) /* the connection was upgraded, or is over */
+    if (!is_http(self)) /* the connection was upgraded, or it is closing */
         return;
     if (cut)
         http_connection_close(self);
@@ -160,7 +164,7 @@ static void connection_start_response(struct http_connection *self)
 {
     struct http_response *response = self->response;
     connection_move(self, ANSWERING);
-    if (!response->exchange.ended) { /* otherwise the admission function has answered */
+    if (!response->exchange.ended) { /* else the admission function has already sent a response */
         http_response_take_body(response);
         response->handled = true;
         connection_call_handler(self, self->service->handler);
@@ -171,18 +175,20 @@ static void connection_start_response(struct http_connection *self)
         http_connection_keep_handled(self);
 }
 
-/* The header is complete: asks the admission function before the body is read. */
+/* Called when the header of a request is complete. Calls the admission function before the body is
+ * read. */
 static void connection_admit(struct http_connection *self, bool body_has_begun)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct http_parse *parse = &self->parse;
     struct http_response *response = self->response = http_response_new(self);
-    /* A refusal leaves the body unread, so the next request cannot be found. */
+    /* If the admission function refuses the request, the body stays unread. Then the start of the
+     * next request is unknown and the connection must be closed. */
     response->keep_alive = parse->keep_alive && !parse->has_body;
     if (self->service->admit)
         connection_call_handler(self, self->service->admit);
-    http_connection_forget_payer(
-        self); /* until now the peer's address was charged; now the user may be known */
+    /* So far the peer's address is the payer. Now the user may be known. */
+    http_connection_forget_payer(self);
     if (response->exchange.ended && parse->has_body) {
         connection_move(self, ANSWERING);
         connection_end_response(self);
@@ -205,7 +211,8 @@ static void connection_admit(struct http_connection *self, bool body_has_begun)
 
 void http_connection_response_ended(struct http_connection *self)
 {
-    /* The handler is still running and may use its exchange once more. */
+    /* If the handler is still running, it may use the exchange again, so do not free the response
+     * yet. */
     if (!self->in_handler)
         loop_defer(self->service->loop, &self->task);
 }
@@ -224,7 +231,7 @@ static bool is_reading(const struct http_connection *self)
     return state == IDLE || state == READING_HEAD || state == READING_BODY;
 }
 
-/* Passes bytes to the parser; returns how many it took. */
+/* Passes bytes to the parser. Returns the number of bytes that were consumed. */
 static size_t connection_parse(struct http_connection *self, const char *data, size_t size)
 {
     if (state_of(self) == IDLE) {
@@ -245,7 +252,8 @@ static size_t connection_parse(struct http_connection *self, const char *data, s
         if (!self->parse.has_body) /* a request without a body is complete now */
             result = http_parse_feed(&self->parse, NULL, 0, &(size_t){0});
     }
-    bool is_answered = self->response && self->response->exchange.ended; /* by the admission */
+    /* The admission function may have sent a response. */
+    bool is_answered = self->response && self->response->exchange.ended;
     if (!is_answered && !http_connection_keep_request(self)) {
         connection_refuse(self, 429, HTTP_NO_MEMORY);
         return size;
@@ -260,7 +268,8 @@ static bool may_read(const struct http_connection *self)
     return is_reading(self) && stream_pending(self->stream) < OUT_HIGH;
 }
 
-/* Takes as many requests out of these bytes as the state allows; returns the bytes taken. */
+/* Parses as many requests from these bytes as the state allows. Returns the number of bytes that
+ * were consumed. */
 static size_t take_requests(struct http_connection *self, const char *data, size_t size)
 {
     size_t used = 0;
@@ -274,20 +283,20 @@ static size_t take_requests(struct http_connection *self, const char *data, size
     return used;
 }
 
-/* Continues with requests: first those that were sent ahead. */
+/* Ends a complete response, then parses the requests that were received during it. */
 static void connection_continue(struct http_connection *self)
 {
     if (self->response && self->response->exchange.ended)
         connection_end_response(self);
     if (self->in.size) {
-        struct buf in = self->in; /* on_connection_data() cannot be called now, but a handler may
-                                     close the connection */
+        /* Work on a local buffer, because a handler may close the connection. */
+        struct buf in = self->in;
         buf_init(&self->in, IN_MAX + IN_MAX);
         size_t used = take_requests(self, in.data, in.size);
         if (used < in.size && state_of(self) != CLOSED && state_of(self) != FINISHING)
             buf_append(&self->in, in.data + used, in.size - used);
         buf_release(&in);
-        http_connection_keep_ahead(self); /* the charge does not grow */
+        http_connection_keep_ahead(self); /* cannot fail, because `in` did not grow */
     }
     if (!is_http(self))
         return;
@@ -320,13 +329,13 @@ static void on_connection_timer(struct loop_timer *timer)
     }
 }
 
-/* ---- the stream's side ----------------------------------------------------------------------- */
+/* ---- callbacks of the stream ----------------------------------------------------------------- */
 
 static void on_connection_open(void *context)
 {
     struct http_connection *self = context;
     connection_move(self, IDLE);
-    /* A silent peer has no more time than a slow one. */
+    /* Until the first request, the time limit is the same as for a slow header. */
     loop_timer_start(&self->timer, self->service->header_timeout_ms);
 }
 
@@ -337,7 +346,7 @@ static void on_connection_data(void *context, const char *data, size_t size)
     if (used == size || state_of(self) == CLOSED || state_of(self) == FINISHING)
         return;
     buf_append(&self->in, data + used, size - used);
-    if (self->in.overflowed || /* a stream that delivers more than a piece after it was paused */
+    if (self->in.overflowed || /* the stream delivered too many bytes after it was paused */
         !http_connection_keep_ahead(self))
         http_connection_close(self);
     else if (self->in.size >= IN_MAX)
@@ -359,8 +368,8 @@ static void on_connection_end(void *context, const struct err *err)
 {
     struct http_connection *self = context;
     self->peer_ended = true;
-    /* A peer may close its side and still wait for the response. Only a peer that requested a
-     * stream counts as gone, because a dead watch client looks like this. */
+    /* A peer may close its sending side and still wait for the response. For a streamed response,
+     * such as a watch, the peer counts as gone. */
     int state = state_of(self);
     bool streams =
         state == ANSWERING && !self->response->exchange.ended && self->response->exchange.on_cancel;
@@ -375,7 +384,7 @@ void http_connection_gone(struct http_connection *self)
     struct http_service *service = self->service;
     if (state_of(self) != CLOSED)
         connection_move(self, CLOSED);
-    if (self->response) /* of an upgrade that ended in the turn in which it began */
+    if (self->response) /* the stream of an upgrade was closed in the same turn */
         self->spare = http_response_free(TAKE(self->response));
     loop_defer_cancel(service->loop, &self->task);
     http_connection_forget_payer(self);

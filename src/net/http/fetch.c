@@ -1,5 +1,5 @@
-/* Fetches a document; see fetch.h. In every case the stream is closed, and its last callback frees
- * the fetch. */
+/* Fetches a document; see fetch.h. After success, failure and cancellation the stream is closed,
+ * and its callback on_closed frees the fetch. */
 #include "net/http/fetch.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@ struct http_fetch {
     int64_t timeout_ms;
     char *request;
     struct http_response_reader reader;
-    http_fetch_done *done; /* NULL: called already, or the fetch was cancelled */
+    http_fetch_done *done; /* NULL after it was called or the fetch was cancelled */
     void *context;
 };
 

@@ -1,5 +1,5 @@
-/* GET of one small document on a stream, for occasional requests to untrusted programs: the size
- * and the time of the response are limited. One request per stream, HTTP/1.1, no redirects. */
+/* Sends one GET request for a small document on a stream, with HTTP/1.1 and without redirects. Used
+ * for requests to untrusted programs, so the size and the time of the response are limited. */
 #ifndef TRAINYARD_NET_HTTP_FETCH_H
 #define TRAINYARD_NET_HTTP_FETCH_H
 
@@ -9,22 +9,23 @@
 struct http_fetch;
 
 struct http_fetch_options {
-    const char *host; /* the Host header; no port is added */
+    const char *host; /* the value of the Host header, with the port if needed */
     const char *path; /* "/progress" */
     size_t body_max;  /* a larger body is an error */
     int64_t timeout_ms;
 };
 
-/* Gets the status and the body, or an error: the connection broke, the time limit passed, the
- * response was too large, or it was no HTTP. `body` is freed when the function returns. */
+/* Called with the status and the body, or with an error: the connection was lost, the time limit
+ * passed, the response was too large, or it was not HTTP. `body` is valid only during the call. */
 typedef void http_fetch_done(void *context, int status, const char *body, size_t size,
                              const struct err *err);
 
-/* Takes a stream that is not started yet. `done` is called once, from the loop. */
+/* Starts the request. Takes ownership of the stream, which must not be started yet. `done` is
+ * called once, from the loop. */
 struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
                                     const struct http_fetch_options *options, http_fetch_done *done,
                                     void *context);
-/* Cancels the request: `done` is not called any more. */
+/* Cancels the request. `done` is not called after this. */
 void http_fetch_cancel(struct http_fetch *fetch);
 
 #endif

@@ -1,5 +1,6 @@
-/* Query parameters, and the functions of both ends of an exchange; see http.h. Nothing here moves
- * bytes: the transports behind the tables do. */
+/* Query parameters, and the public functions of servers and clients; see http.h. This file only
+ * checks the calls. The transports transfer the bytes, and this file calls them through tables of
+ * functions. */
 #include "net/http/http.h"
 
 #include "base/mem.h"
@@ -56,7 +57,7 @@ char *http_percent_decode(struct arena *arena, const char *text, size_t size, bo
     return decoded;
 }
 
-/* Escapes all characters except letters, digits and those of `kept`. */
+/* Escapes all characters except letters, digits and the characters in `kept`. */
 static char *percent_encode(struct arena *arena, const char *text, const char *kept)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -174,7 +175,7 @@ const char *http_status_text(int status)
     return "Unknown";
 }
 
-/* ---- the server's end ------------------------------------------------------------------------ */
+/* ---- the server side ------------------------------------------------------------------------- */
 
 void http_begin(struct http_exchange *exchange, int status, const char *content_type,
                 const struct http_header *more, int64_t length)
@@ -245,7 +246,7 @@ void http_respond(struct http_exchange *exchange, int status, const char *conten
     http_end(exchange);
 }
 
-/* ---- the client's end ------------------------------------------------------------------------ */
+/* ---- the client side ------------------------------------------------------------------------- */
 
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
                              int64_t timeout_ms, const struct http_callbacks *listener,

@@ -1,10 +1,10 @@
-/* The in-process transport: a call is passed to the handler directly, and each end is called in a
- * later turn of the loop, as with a socket. Used by the controllers and the node inside the
- * embedded cluster and by tests. It also runs in virtual time.
+/* The in-process transport: passes a call directly to the handler. As with a socket, the callbacks
+ * of client and server run in later turns of the loop. Used by the controllers and the node inside
+ * the embedded cluster, and by tests. It also works in simulation.
  *
- * The two ends of a call end independently: the client's end after on_end, a timeout or a cancel;
- * the server's end after http_end() or on_cancel. A handler without on_cancel is not told that the
- * client left, so its exchange lives until it ends it. */
+ * The two sides of a call end independently: the client side after on_end, a timeout or
+ * http_cancel(), the server side after http_end() or on_cancel. If the exchange has no on_cancel,
+ * it stays valid until the handler calls http_end(), even after the client side has ended. */
 #include "net/http/http.h"
 
 #include "base/buf.h"
@@ -21,12 +21,12 @@ struct local_call {
     struct loop *loop;
     struct local *local;   /* NULL after the transport is freed */
     struct list_link link; /* in local.calls */
-    struct loop_task task; /* handles the next step of the call */
+    struct loop_task task; /* runs the next step of the call */
     struct loop_timer timeout;
     int64_t timeout_ms;
-    bool busy; /* a callback of one end is running: keep the memory */
+    bool busy; /* a callback is running, so the call must not be freed */
 
-    bool listening; /* the client's end is open */
+    bool listening; /* the client side has not ended */
     struct http_callbacks listener;
     void *context;
 
@@ -38,13 +38,13 @@ struct local_call {
     bool head_given; /* on_head was called */
     int status;
     struct http_header *headers;
-    struct buf out;    /* written by the handler, not delivered yet */
-    struct buf giving; /* being delivered, in pieces */
-    size_t given;      /* delivered bytes of `giving` */
+    struct buf out;    /* bytes that the handler has written since `giving` was filled */
+    struct buf giving; /* bytes that are being delivered in pieces */
+    size_t given;      /* number of bytes of `giving` that are delivered */
 };
 
-/* Bytes delivered before the time of the turn is checked: a watch that has fallen behind must not
- * block the loop while its events are decoded. */
+/* Number of bytes that are delivered between two checks of the turn's time limit. A watch with many
+ * pending events must not block the loop while the client decodes them. */
 enum { PIECE_MAX = 8 * 1024 };
 
 struct local {
@@ -82,7 +82,8 @@ static void unlink_call(struct local_call *call)
     list_remove(&call->link);
 }
 
-/* If the client is gone: tells the handler, and frees the call when both ends are done. */
+/* If the client side has ended: calls on_cancel if needed, and frees the call when the server side
+ * has ended too. */
 static void local_settle(struct local_call *call)
 {
     if (call->busy || call->listening)
@@ -109,7 +110,7 @@ static void end_client(struct local_call *call, const struct err *err)
     call->busy = false;
 }
 
-/* ---- the server's end ------------------------------------------------------------------------ */
+/* ---- the server side ------------------------------------------------------------------------- */
 
 static void local_begin(struct http_exchange *exchange, int status,
                         const struct http_header *headers, int64_t length)
@@ -155,7 +156,7 @@ static const struct http_exchange_ops EXCHANGE_OPS = {
     .pending = local_pending,
 };
 
-/* ---- what happens in a turn ------------------------------------------------------------------ */
+/* ---- the task of a call ---------------------------------------------------------------------- */
 
 static void local_handle(struct local_call *call)
 {
@@ -186,8 +187,9 @@ static void give_piece(struct local_call *call)
     }
 }
 
-/* Delivers what the handler has written. Each callback may cancel the call or free the transport,
- * and may make the handler write more, so the state is checked again after each. */
+/* Delivers the bytes that the handler has written. A callback may cancel the call, free the
+ * transport or cause the handler to write more, so the state is checked again after each
+ * callback. */
 static void local_deliver(struct local_call *call)
 {
     if (!call->exchange.begun)
@@ -233,7 +235,7 @@ static void on_local_timeout(struct loop_timer *timer)
     local_settle(call);
 }
 
-/* ---- the client's end ------------------------------------------------------------------------ */
+/* ---- the client side ------------------------------------------------------------------------- */
 
 static struct http_call *local_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
@@ -271,14 +273,14 @@ static void local_cancel(struct http_transport *transport, struct http_call *bas
 {
     struct local_call *call = CONTAINER_OF(base, struct local_call, call);
     close_client_end(call);
-    /* The handler is told in a later turn, because it may be running now. */
+    /* Call on_cancel in a later turn, because the handler may be running now. */
     loop_defer(call->loop, &call->task);
 }
 
 static void local_free(struct http_transport *transport)
 {
     struct local *local = local_of(transport);
-    /* Handlers are told at once: the caller may free the server next. */
+    /* Call on_cancel at once, because the caller may free the server next. */
     LIST_EACH_SAFE (struct local_call, call, &local->calls, link) {
         unlink_call(call);
         close_client_end(call);

@@ -1,8 +1,8 @@
-/* The bytes that a connection makes the server keep, and the payer that they are charged to: header
- * and body of the current request, requests sent ahead, bytes that a handler reserves, and
- * responses that the peer has not taken. When the total of a server is reached, the largest payer
- * loses its largest connection; if the largest payer is the one that asks for more, its request is
- * refused. So a flooding client is the one that is rejected. */
+/* Charges the memory of a connection to a payer: the current request, later requests that were
+ * received already, bytes that a handler reserves, and unsent responses. When the total budget of a
+ * server is full, the largest connection of the largest payer is closed. If the largest payer
+ * itself needs more memory, its request is refused. So the limit hits the client that uses the most
+ * memory. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"
@@ -11,14 +11,15 @@
 #include <string.h>
 
 enum {
-    /* Requests and responses up to this size are not counted. That is less than the TLS session of
-     * each connection (24 KiB measured), and nearly all of them are smaller, so most need no lookup
-     * of the payer. */
+    /* A connection with at most this many bytes is not charged. This is less than the memory of its
+     * TLS session (24 KiB measured). Nearly all requests and responses are smaller, so they need no
+     * lookup of the payer. */
     UNCOUNTED_MAX = 16 * 1024,
     PAYER_MAX = 256,
 };
 
-/* Writes the payer: the user, or the peer's address without the port. */
+/* Writes the name of the payer: the user, or the peer's address without the port if the user is
+ * unknown. */
 static void write_payer(const struct http_connection *self, char payer[PAYER_MAX])
 {
     const char *user = self->response ? self->response->exchange.user : NULL;
@@ -36,7 +37,8 @@ void http_connection_forget_payer(struct http_connection *self)
     self->payer = budget_payer_unref(self->payer);
 }
 
-/* Closes the largest connection of the largest payer. Returns false if that payer is our own. */
+/* Ends the largest connection of the largest payer. Returns false if that is not possible: the
+ * payer is our own, or the handler of that connection is running. */
 static bool make_room(struct http_connection *self)
 {
     const struct budget *payer = budget_largest(&self->service->memory->total);
@@ -65,7 +67,8 @@ static size_t bytes_held(const struct http_connection *self)
     return self->in_bytes + self->ahead_bytes + self->response_bytes + self->out_bytes;
 }
 
-/* Charges what the connection holds now. Returns false if there is no room for it. */
+/* Charges the bytes that the connection uses now. Returns false if there is no room, which cannot
+ * happen with `force`. */
 static bool memory_keep(struct http_connection *self, bool force)
 {
     size_t bytes = bytes_held(self);
@@ -113,7 +116,7 @@ bool http_connection_keep_response(struct http_connection *self, size_t size)
     self->response_bytes = size;
     if (size <= UNCOUNTED_MAX || memory_keep(self, false))
         return true;
-    /* A single response that is larger than the budget must be possible: lists have their own
+    /* A single response may be larger than the payer's budget, because lists have their own
      * limit. */
     const struct budget *payer = &self->payer->budget;
     if (size > payer->max && payer->used == self->kept.used)
@@ -126,7 +129,7 @@ void http_connection_keep_written(struct http_connection *self)
 {
     size_t pending = stream_pending(self->stream);
     if (pending <= self->out_bytes && self->response_bytes == 0)
-        return; /* the memory is freed when everything is sent */
+        return; /* out_bytes is an upper bound until everything is sent */
     if (pending > self->out_bytes)
         self->out_bytes = pending;
     self->response_bytes = 0;

@@ -1,6 +1,6 @@
-/* A strict parser of requests; see parse.h. Header lines, chunk sizes and trailers are checked as
- * whole lines, so the grammar is written once per line and never sees a split line. Bytes that no
- * line may contain, and lines that are too long, are refused as they arrive. */
+/* A strict parser of HTTP requests; see parse.h. Header lines, chunk sizes and trailers are parsed
+ * as complete lines. Forbidden bytes and lines that are too long are refused as soon as they
+ * arrive. */
 #include "net/http/parse.h"
 
 #include "base/mem.h"
@@ -15,13 +15,13 @@
 enum {
     HEADERS_MAX = 256,
     METHOD_MAX = 32,
-    /* digits of a length: enough for any body, too few to overflow 64 bits */
+    /* Maximum number of digits of a length: enough for any body, too few to overflow 64 bits. */
     LENGTH_DIGITS_MAX = 18,
     CHUNK_DIGITS_MAX = 15,
 };
 
 enum {
-    TOKEN = 1,  /* names of methods and of fields (RFC 9110, 5.6.2) */
+    TOKEN = 1,  /* characters of method names and field names (RFC 9110, 5.6.2) */
     HEX = 2,    /* hexadecimal digits */
     DIGIT = 4,  /* decimal digits */
     TARGET = 8, /* visible ASCII */
@@ -54,7 +54,7 @@ static const unsigned char CLASSES[256] = {
     [0x80 ... 0xff] = LINE,
 };
 
-/* The number of bytes at the start that are of the class. */
+/* Returns the number of bytes at the start of `data` that belong to the class. */
 static size_t parse_span(const char *data, size_t size, int class)
 {
     size_t i = 0;
@@ -159,8 +159,8 @@ static enum http_parse_result parse_request_line(struct http_parse *self, const 
 
 /* ---- field lines ----------------------------------------------------------------------------- */
 
-/* Parses a header line or a trailer. Trailers are checked but not kept, because all decisions are
- * made by then. */
+/* Parses a header line or a trailer. Trailers are checked but not stored, because the request has
+ * been admitted before they arrive. */
 static enum http_parse_result parse_field(struct http_parse *self, const char *line, size_t size,
                                           bool keep)
 {
@@ -189,7 +189,7 @@ static enum http_parse_result parse_field(struct http_parse *self, const char *l
     return HTTP_PARSE_MORE;
 }
 
-/* The header lines that determine how a request is read, collected in one pass. */
+/* The values of the header lines that determine how the rest of a request is parsed. */
 struct framing {
     const char *length, *encoding, *host, *expect;
     size_t lengths, encodings, hosts;
@@ -227,7 +227,7 @@ static void read_framing(const struct http_header *headers, struct framing *ret)
     }
 }
 
-/* Determines where the body ends. Anything ambiguous is refused. */
+/* Determines where the body ends. Refuses a request with an ambiguous length. */
 static enum http_parse_result set_body(struct http_parse *self, const struct framing *framing)
 {
     if (framing->lengths + framing->encodings > 1)
@@ -275,7 +275,7 @@ static int hex_value(char c)
     return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Parses "1a;extension". Extensions are ignored, but count towards the limit of the trailers. */
+/* Parses "1a;extension". Extensions are ignored, but their bytes count in extra_size. */
 static enum http_parse_result parse_chunk_line(struct http_parse *self, const char *line,
                                                size_t size)
 {
@@ -322,8 +322,8 @@ static enum http_parse_result parse_line(struct http_parse *self, const char *li
     }
 }
 
-/* The bytes that are left for lines: the header has one limit, and all other lines together have
- * another. */
+/* Returns the counter for the bytes of the current line: the header has one counter and limit, and
+ * all other lines together have another. */
 static size_t *line_bytes(struct http_parse *self)
 {
     return self->stage <= HTTP_PARSE_FIELD_LINES ? &self->header_size : &self->extra_size;
@@ -342,14 +342,14 @@ static bool is_chunk_line(const struct http_parse *self)
     return self->stage == HTTP_PARSE_CHUNK_LINE || self->stage == HTTP_PARSE_CHUNK_END;
 }
 
-/* Takes bytes up to the end of the line, and checks the line if it is complete. */
+/* Consumes bytes up to the end of the line, and parses the line if it is complete. */
 static enum http_parse_result take_line(struct http_parse *self, const char *data, size_t size,
                                         size_t *ret_used)
 {
     size_t *bytes = line_bytes(self), room = self->header_max - *bytes;
     size_t allowed = size < room ? size : room, used = 0;
     bool ended = false;
-    *ret_used = size; /* after a refusal all bytes count as taken */
+    *ret_used = size; /* after a refusal, all bytes count as consumed */
     if (!self->cr_seen)
         used = parse_span(data, allowed, LINE);
     if (used && self->stage == HTTP_PARSE_CHUNK_END)
@@ -359,7 +359,8 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
         used++;
     }
     if (used < allowed && data[used] == '\n') {
-        /* RFC 9112, 2.2 allows a server to accept LF alone in a header, and nowhere else. */
+        /* RFC 9112, 2.2 allows a server to accept a single LF as the end of a header line, but not
+         * of other lines. */
         if (!self->cr_seen && is_chunk_line(self))
             return parse_refuse(self, 400,
                                 "a line between chunks ends with LF alone instead of CR LF");
@@ -378,7 +379,7 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
         buf_append(&self->line, data, used);
         return HTTP_PARSE_MORE;
     }
-    if (self->line.size) { /* the start of the line came earlier */
+    if (self->line.size) { /* the start of the line came in an earlier call */
         buf_append(&self->line, data, used);
         data = self->line.data;
         used = self->line.size;
@@ -388,14 +389,14 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
     enum http_parse_stage stage = self->stage;
     enum http_parse_result result = parse_line(self, data, text);
     buf_clear(&self->line);
-    /* The mandatory bytes of chunks do not count as extra. */
+    /* Chunk sizes and line ends do not count in extra_size, only chunk extensions and trailers. */
     if (stage == HTTP_PARSE_CHUNK_END ||
         (stage == HTTP_PARSE_CHUNK_LINE && text <= CHUNK_DIGITS_MAX))
         self->extra_size -= used;
     return result;
 }
 
-/* ---- the caller's side ----------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------- */
 
 void http_parse_init(struct http_parse *self, size_t header_max, size_t body_max)
 {
@@ -434,7 +435,7 @@ enum http_parse_result http_parse_admit(struct http_parse *self, size_t body_max
     return HTTP_PARSE_MORE;
 }
 
-/* Takes bytes of the body. */
+/* Consumes bytes of the body. */
 static size_t take_body(struct http_parse *self, const char *data, size_t size)
 {
     size_t used = size < self->left ? size : (size_t)self->left;

@@ -1,5 +1,6 @@
-/* The registry behind /metrics; see prometheus.h. Names are checked when a metric is made, because
- * a wrong name is a defect of this program. Label values come from users and are escaped. */
+/* The registry of the metrics for /metrics; see prometheus.h. A wrong name of a metric is a
+ * programming error and aborts when the metric is created. Label values come from users and are
+ * escaped. */
 #include "net/http/prometheus.h"
 
 #include "base/mem.h"
@@ -20,7 +21,7 @@ static const char OTHER[] = "other";
 struct series {
     char *values[PROMETHEUS_LABELS_MAX];
     double value;      /* for a histogram: the sum of all values */
-    uint64_t *buckets; /* for a histogram: one per bound, and one for values above all bounds */
+    uint64_t *buckets; /* for a histogram: number of values per bound, and above all bounds */
 };
 
 struct prometheus_metric {
@@ -72,7 +73,7 @@ struct prometheus *prometheus_free(struct prometheus *prometheus)
     return NULL;
 }
 
-/* ---- making metrics -------------------------------------------------------------------------- */
+/* ---- creating metrics ------------------------------------------------------------------------ */
 
 static bool metric_is_name(const char *name, bool colon_allowed)
 {
@@ -185,7 +186,8 @@ static int series_compare(const struct prometheus_metric *metric, const struct s
     return order;
 }
 
-/* The position of the first series that is not before these labels. */
+/* Returns the position of the first series whose labels are equal to or sorted after these
+ * labels. */
 static size_t series_find(const struct prometheus_metric *metric, const struct labels *labels)
 {
     size_t low = 0, high = metric->series.count;
@@ -278,7 +280,7 @@ void prometheus_show_buckets(struct prometheus_metric *histogram, const uint64_t
     series->value = sum;
 }
 
-/* ---- the text -------------------------------------------------------------------------------- */
+/* ---- the text format ------------------------------------------------------------------------- */
 
 void prometheus_collector_add(struct prometheus *prometheus, struct prometheus_collector *collector)
 {

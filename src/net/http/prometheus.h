@@ -1,9 +1,9 @@
 /* Counters, gauges and histograms, written in the text format of Prometheus (exposition format
  * 0.0.4).
  *
- * A registry belongs to one loop. All functions accept NULL for the registry and for a metric, and
- * then do nothing, so that callers need not check whether metrics are enabled. Metrics are sorted
- * by name and series by label values, so that two texts can be compared. */
+ * All functions must run on one thread. If the registry or the metric is NULL, they do nothing, so
+ * that callers need not check whether metrics are enabled. Metrics are sorted by name and series by
+ * label values, so that the output is always in the same order. */
 #ifndef TRAINYARD_NET_HTTP_PROMETHEUS_H
 #define TRAINYARD_NET_HTTP_PROMETHEUS_H
 
@@ -17,7 +17,7 @@
 #define PROMETHEUS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 /* Limits of one metric. Label values come from users (namespaces), so the number of series is
- * bounded: further series are summed in one series whose labels are all "other". */
+ * limited. Beyond the limit, values are added to one series whose labels are all "other". */
 enum { PROMETHEUS_SERIES_MAX = 1000, PROMETHEUS_LABELS_MAX = 4, PROMETHEUS_BOUNDS_MAX = 24 };
 
 struct prometheus;
@@ -27,32 +27,34 @@ struct prometheus *prometheus_new(void);
 struct prometheus *prometheus_free(struct prometheus *prometheus);
 DEFINE_CLEANUP(prometheus)
 
-/* `labels` holds label names separated by commas ("verb,code"), or NULL. If a metric of this name
- * exists, it is returned, so that several controllers may share it; it must have the same type and
- * labels. A metric lives as long as its registry. */
+/* Create a metric. `labels` is a list of label names, separated by commas ("verb,code"), or NULL.
+ * If a metric of this name exists, it is returned; it must have the same type and labels. So
+ * several controllers can share a metric. The registry frees its metrics. */
 struct prometheus_metric *prometheus_counter(struct prometheus *prometheus, const char *name,
                                              const char *help, const char *labels);
 struct prometheus_metric *prometheus_gauge(struct prometheus *prometheus, const char *name,
                                            const char *help, const char *labels);
-/* `bounds` are the upper bounds of the buckets in rising order; "+Inf" is added. */
+/* `bounds` are the upper bounds of the buckets in rising order. A bucket with the bound "+Inf" is
+ * added. */
 struct prometheus_metric *prometheus_histogram(struct prometheus *prometheus, const char *name,
                                                const char *help, const char *labels,
                                                const double *bounds, size_t bound_count);
 
-/* The label values follow, one per label of the metric, then NULL. A counter never decreases: a
- * negative amount is a defect and aborts. */
+/* The variable arguments are the label values, one per label of the metric, then NULL. Adding a
+ * negative amount to a counter aborts. */
 void prometheus_add(struct prometheus_metric *metric, double amount, ...) __attribute__((sentinel));
 void prometheus_set(struct prometheus_metric *gauge, double value, ...) __attribute__((sentinel));
 void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
     __attribute__((sentinel));
 
-/* Sets a histogram that is counted elsewhere: the number of values per bucket, with one bucket more
- * than bounds, and the sum of all values. Only for histograms without labels. */
+/* Sets a histogram whose values are counted elsewhere. `buckets` has the number of values per
+ * bound, then the number of values above all bounds. `sum` is the sum of all values. Only for
+ * histograms without labels. */
 void prometheus_show_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
                              double sum);
 
-/* A callback that sets gauges before each prometheus_write(), for values that are only computed on
- * demand. The struct lives in its owner's memory until it is removed. */
+/* A callback that runs before each prometheus_write(). It sets gauges whose values are computed
+ * only on demand. The owner keeps the struct valid until prometheus_collector_remove(). */
 struct prometheus_collector {
     void (*collect)(struct prometheus_collector *collector);
     struct prometheus_collector *next;

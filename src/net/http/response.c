@@ -1,5 +1,6 @@
-/* Writes responses as HTTP/1.1; see response.h. Handlers call it through http_begin(), http_write()
- * and http_end(). Whatever they pass, the output is one well-formed response. */
+/* Writes responses as HTTP/1.1; see response.h. Handlers use it through http_begin(), http_write()
+ * and http_end(). The output is one well-formed response, even if a handler passes invalid headers
+ * or the wrong number of bytes. */
 #include "net/http/response.h"
 
 #include "base/mem.h"
@@ -16,7 +17,8 @@ static struct http_response *response_of(struct http_exchange *exchange)
 
 static void response_refuse(struct http_exchange *exchange);
 
-/* A line break in a value would start another header or another response. */
+/* Writes one header line. Control characters in the value become spaces, because a line break would
+ * start another header or another response. */
 static void write_header(struct buf *head, const char *name, const char *value)
 {
     buf_printf(head, "%s: ", name);
@@ -39,7 +41,7 @@ static void write_framing(struct http_response *response, struct buf *head, int 
     else if (response->minor > 0)
         response->chunked = !response->no_body;
     else
-        response->keep_alive = false; /* the response ends with the connection */
+        response->keep_alive = false; /* closing the connection ends the response */
     if (response->chunked)
         buf_append_str(head, "Transfer-Encoding: chunked\r\n");
     if (!response->keep_alive)
@@ -54,8 +56,8 @@ static void response_begin(struct http_exchange *exchange, int status,
     struct http_response *response = response_of(exchange);
     if (!response->connection)
         return;
-    /* Only a request that changed nothing may be refused here and repeated. A handler with on_drain
-     * never has the whole response pending. */
+    /* Only a GET is refused here, because the client can repeat it safely. A handler with on_drain
+     * writes in pieces, so it never needs memory for the whole response. */
     if (length > 0 && str_eq(response->request.method, "GET") && !exchange->on_drain &&
         !http_connection_keep_response(response->connection, (size_t)length)) {
         response_refuse(exchange);
@@ -77,9 +79,7 @@ static void write_data(struct http_exchange *exchange, const void *data, size_t 
 {
     struct http_response *response = response_of(exchange);
     if (response->left >= 0 && (uint64_t)response->left < size)
-        size =
-            (size_t)response
-                ->left; /* bytes beyond the Content-Length would be taken for the next response */
+        size = (size_t)response->left; /* more bytes would be taken for the next response */
     if (response->left >= 0)
         response->left -= (int64_t)size;
     if (!response->connection || response->no_body || size == 0)
@@ -94,7 +94,8 @@ static void write_data(struct http_exchange *exchange, const void *data, size_t 
     http_connection_keep_written(response->connection);
 }
 
-/* Sends 429 instead of a response that there is no room for; what the handler writes is dropped. */
+/* Sends 429 instead of a response for which there is no room. The bytes that the handler writes
+ * later are dropped. */
 static void response_refuse(struct http_exchange *exchange)
 {
     struct http_response *response = response_of(exchange);

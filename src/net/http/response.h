@@ -1,5 +1,6 @@
 /* The server's side of one exchange: writes the response as HTTP/1.1 to the connection's stream. If
- * the peer leaves and the handler has no on_cancel, the response outlives the connection. */
+ * the peer closes the connection and the exchange has no on_cancel, the response outlives the
+ * connection. */
 #ifndef TRAINYARD_NET_HTTP_RESPONSE_H
 #define TRAINYARD_NET_HTTP_RESPONSE_H
 
@@ -14,26 +15,27 @@ struct http_response {
     struct arena *arena;                /* contains this struct */
     struct http_request request;
     struct buf body;
-    bool handled;    /* the handler was called and must end the exchange */
+    bool handled;    /* the handler was called */
     int minor;       /* minor version of the client's HTTP: 0 or 1 */
     bool keep_alive; /* the connection stays open after the response */
-    bool no_body;    /* HEAD, 204 and 304: the written body is not sent */
+    bool no_body;    /* the body is not sent, because of HEAD, 204 or 304 */
     bool chunked;
-    int64_t left; /* bytes left of the announced Content-Length; -1: none was announced */
+    int64_t left; /* number of bytes of the Content-Length that are not written yet; -1: no
+                     Content-Length */
 };
 
-/* Makes a response for the header that the connection's parser has completed. Takes over the
- * parser's arena. */
+/* Creates a response for the request whose header the connection's parser has completed. Takes
+ * ownership of the parser's arena. */
 struct http_response *http_response_new(struct http_connection *connection);
-/* The request is complete. Takes over the parser's body. */
+/* Takes the body from the parser. Called when the request is complete. */
 void http_response_take_body(struct http_response *response);
 
-/* Frees the response and returns its arena, emptied, for the next request. Returns NULL if the
- * arena had grown too large to be kept. */
+/* Frees the response. Resets its arena and returns it for the next request. If the arena is too
+ * large to be kept, frees it too and returns NULL. */
 struct arena *http_response_free(struct http_response *response);
 
-/* The peer is gone: calls on_cancel, or lets a handler without it continue and drops the bytes that
- * it writes. */
+/* Called when the peer is gone. Calls on_cancel. If the exchange has no on_cancel, the handler
+ * continues, and its written bytes are dropped. */
 void http_response_abandon(struct http_response *response);
 
 #endif

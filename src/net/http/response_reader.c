@@ -1,4 +1,4 @@
-/* Parses responses; see response_reader.h. */
+/* Parses HTTP responses; see response_reader.h. */
 #include "net/http/response_reader.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static int on_headers_complete(http_parser *parser)
 {
     struct http_response_reader *self = reader_of(parser);
 
-    /* "100 Continue" and other 1xx responses come before the response itself. */
+    /* "100 Continue" and other 1xx responses come before the final response. */
     if (parser->status_code >= 200)
         self->status = (int)parser->status_code;
     return 0;
@@ -52,7 +52,7 @@ static int on_message_complete(http_parser *parser)
     if (self->status == 0)
         return 0;
     self->whole = true;
-    http_parser_pause(parser, 1); /* further bytes were not requested */
+    http_parser_pause(parser, 1); /* stop at the end of the response */
     return 0;
 }
 

@@ -1,5 +1,5 @@
-/* Parses a server's response into its status and body. http-parser checks the grammar; this file
- * checks the limits. Pure: no sockets, no clock. Header lines are not kept. */
+/* Parses a server's response into its status and body. http-parser checks the grammar, and this
+ * code checks the limits. It uses no sockets and no clock, and does not store header lines. */
 #ifndef TRAINYARD_NET_HTTP_RESPONSE_READER_H
 #define TRAINYARD_NET_HTTP_RESPONSE_READER_H
 
@@ -14,18 +14,18 @@ struct http_response_reader {
     struct buf body;
     int status; /* 0 until the header is complete */
     bool whole;
-    struct err err; /* why the response was refused */
+    struct err err; /* the reason if the response was refused */
 };
 
 void http_response_reader_init(struct http_response_reader *reader, size_t body_max);
 void http_response_reader_release(struct http_response_reader *reader);
 
-/* Takes bytes. Fails if they are no HTTP response or the response is too large. Sets `whole` when
- * the response is complete. */
+/* Parses bytes. Returns 0, or an error if they are not an HTTP response or the response is too
+ * large. Sets `whole` when the response is complete. */
 int http_response_reader_feed(struct http_response_reader *reader, const char *data, size_t size,
                               struct err *err);
-/* The server has closed its side, which ends a body without a length. Fails if the response is
- * incomplete. */
+/* To be called when the server has closed its side, which ends a body without a length. Returns 0,
+ * or an error if the response is incomplete. */
 int http_response_reader_end(struct http_response_reader *reader, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The listener: accepts connections and limits their number; see server.h. connection.c handles a
- * connection. */
+/* Accepts connections of the HTTP server and limits their number; see server.h. connection.c
+ * handles each connection. */
 #include "net/http/server.h"
 
 #include "base/cleanup.h"
@@ -25,7 +25,7 @@ enum {
     IDLE_TIMEOUT_MS = 180 * 1000,
     SILENCE_TIMEOUT_MS = 30 * 1000,
     ACCEPTS_A_TURN = 64,
-    RETRY_MS = 100, /* delay after the system ran out of descriptors */
+    RETRY_MS = 100, /* delay before the next accept() after descriptors ran out */
     BACKLOG = 1024,
     PEER_MAX = INET6_ADDRSTRLEN + 16,
 };
@@ -62,12 +62,12 @@ static void format_peer(const struct sockaddr_storage *address, char peer[PEER_M
     }
 }
 
-/* Enables TCP keepalive. A peer that closes its connection says so. A peer whose machine is cut off
- * does not, and its watch would stay forever, because nothing is written to it that could fail. So
- * the kernel probes silent connections: first after half of the timeout, then three times in the
- * other half. TCP_USER_TIMEOUT is not used: it would also end a connection whose peer only does not
- * read for a while, such as a forwarded program in a debugger. The stall timeout of the stream
- * covers pending bytes. */
+/* Enables TCP keepalive. If the machine of a peer is cut off from the network, the server gets no
+ * FIN, and an idle watch of this peer would stay open forever. So the kernel probes silent
+ * connections: first after half of the timeout, then three times in the other half.
+ * TCP_USER_TIMEOUT is not used, because it would also end a connection whose peer does not read for
+ * a while, such as a forwarded program in a debugger. The stall timeout of the stream covers unsent
+ * bytes. */
 static void enable_keepalive(int fd, int64_t silence_timeout_ms)
 {
     enum { PROBES = 3 };
@@ -83,7 +83,7 @@ static void enable_keepalive(int fd, int64_t silence_timeout_ms)
 static void take_connection(struct http_server *server, int fd,
                             const struct sockaddr_storage *address)
 {
-    /* Silent connections must not keep out a client that sends a request. */
+    /* Close a silent connection if needed, so that silent connections do not block new clients. */
     if (server->service.connection_count >= server->connections_max &&
         !http_service_drop_waiting(&server->service)) {
         close(fd);
@@ -112,14 +112,14 @@ static void on_listen(uv_poll_t *poll, int status, int events)
         if (fd >= 0) {
             take_connection(server, fd, &address);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            /* The connection stays in the backlog and the socket stays readable: polling at once
-             * would spin. */
+            /* The connection stays in the backlog and the socket stays readable, so polling again
+             * at once would be a busy loop. */
             uv_poll_stop(poll);
             loop_timer_start(&server->retry, RETRY_MS);
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* otherwise the peer gave up before accept() */
+        } /* else the peer closed the connection before accept() */
     }
 }
 
@@ -129,7 +129,7 @@ static void on_accept_retry(struct loop_timer *timer)
     uv_poll_start(&server->poll, UV_READABLE, on_listen);
 }
 
-/* ---- the server's life ----------------------------------------------------------------------- */
+/* ---- start and close of the server ----------------------------------------------------------- */
 
 static void free_if_closed(struct http_server *server)
 {
@@ -163,7 +163,7 @@ void http_server_close(struct http_server *server, void (*closed)(void *context)
     loop_timer_stop(&server->retry);
     uv_close((uv_handle_t *)&server->poll, on_server_poll_closed);
     close(server->listen_fd);
-    /* Connections leave the list in later turns. */
+    /* The connections are freed and removed from the list in later turns. */
     LIST_EACH_SAFE (struct http_connection, each, &server->service.connections, link)
         http_connection_close(each);
 }
@@ -242,8 +242,7 @@ int http_listen(const char *address, int port, int *ret_fd, int *ret_port, struc
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (storage.ss_family ==
-        AF_INET6) /* "::" accepts IPv4 too, whatever the setting of the machine */
+    if (storage.ss_family == AF_INET6) /* "::" accepts IPv4 too, on every machine */
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     if (bind(fd, (struct sockaddr *)&storage, size) < 0 || listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)&storage, &size) < 0)

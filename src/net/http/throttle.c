@@ -1,7 +1,7 @@
-/* The throttling transport; see throttle.h. A call that may start at once is passed on without a
- * copy; only a waiting one is copied. Waiting calls are started from the loop, never from within a
- * cancel: otherwise a caller that cancels all its calls would start those that it is about to
- * cancel. */
+/* The throttling transport; see throttle.h. A request that may start at once is passed on without a
+ * copy. Only the request of a waiting call is copied. Waiting calls are started from the loop,
+ * never from within http_cancel(). Otherwise a caller that cancels all its calls one by one would
+ * cause its other calls to start. */
 #include "net/http/throttle.h"
 
 #include "base/list.h"
@@ -20,8 +20,8 @@ struct throttle_call {
     struct http_call call;
     struct throttle *throttle;
     struct list_link link;   /* in throttle.waiting or throttle.under_way */
-    struct http_call *inner; /* NULL: the call waits */
-    struct arena *arena;     /* holds the copied request while the call waits */
+    struct http_call *inner; /* the call of the inner transport; NULL: the call waits */
+    struct arena *arena;     /* memory of the copied request while the call waits, else NULL */
     struct http_request request;
     int64_t timeout_ms;
     struct http_callbacks listener;
@@ -36,7 +36,7 @@ struct throttle {
     struct loop *loop;
     struct http_transport *inner;
     struct http_throttle_options options;
-    double tokens; /* below 0 if watches took more tokens than there were */
+    double tokens; /* may be below 0, because watches take a token without waiting */
     int64_t filled_ms, paused_until_ms;
     struct list_head waiting, under_way; /* struct throttle_call */
     size_t waiting_count;
@@ -45,7 +45,7 @@ struct throttle {
     struct loop_task task;
     struct prometheus_metric *requests;
     bool draining;
-    void (*drained)(void *context); /* NULL: called already */
+    void (*drained)(void *context); /* NULL after it was called */
     void *drained_context;
 };
 
@@ -54,7 +54,8 @@ static struct throttle *throttle_of(struct http_transport *transport)
     return CONTAINER_OF(transport, struct throttle, transport);
 }
 
-/* The values of a metric label must be few: any other method counts as "other". */
+/* Returns the method as a value of the metric label. Unusual methods become "other", because a
+ * label must have few values. */
 static const char *method_name(const char *method)
 {
     static const char *const METHODS[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
@@ -72,7 +73,7 @@ static void throttle_count(struct throttle_call *call, bool failed)
                    call->method, NULL);
 }
 
-/* ---- under way ------------------------------------------------------------------------------- */
+/* ---- calls in flight ------------------------------------------------------------------------- */
 
 static void throttle_call_free(struct throttle_call *call)
 {
@@ -103,7 +104,7 @@ static void on_throttle_head(void *context, int status, const struct http_header
     struct throttle *throttle = call->throttle;
     call->status = status;
     if (call->is_watch)
-        throttle_count(call, false); /* the end of a watch may be minutes away */
+        throttle_count(call, false); /* count now, because a watch may end minutes later */
     if (status == 429) {
         int64_t pause_ms = http_retry_after_ms(headers, PAUSE_MAX_MS);
         int64_t until_ms = loop_now_ms(throttle->loop) + pause_ms;
@@ -144,7 +145,7 @@ static void start_inner(struct throttle_call *call, const struct http_request *r
     call->inner = http_start(throttle->inner, request, call->timeout_ms, &LISTENER, call);
 }
 
-/* ---- waiting --------------------------------------------------------------------------------- */
+/* ---- waiting calls --------------------------------------------------------------------------- */
 
 static void throttle_fill(struct throttle *throttle)
 {
@@ -155,7 +156,8 @@ static void throttle_fill(struct throttle *throttle)
     throttle->filled_ms = now_ms;
 }
 
-/* Milliseconds until the next call may start; 0: now; -1: when a call in flight has ended. */
+/* Returns the number of milliseconds until the next call may start, 0 for now, or -1 if the next
+ * call must wait until a call in flight has ended. */
 static int64_t throttle_wait_ms(struct throttle *throttle)
 {
     int64_t paused_ms = throttle->paused_until_ms - loop_now_ms(throttle->loop);

@@ -1,9 +1,9 @@
-/* A transport in front of another one that limits the call rate and the number of calls in flight,
- * and pauses when the server asks for it (429 with Retry-After). Waiting calls start in their
- * order.
+/* A transport that wraps another transport. It limits the call rate and the number of calls in
+ * flight, and it pauses when the server asks for a pause (429 with Retry-After). Waiting calls
+ * start in their order.
  *
- * It also counts requests and their status codes. A watch uses a token of the rate but never waits,
- * and does not count as a call in flight: it is one request followed by a long silence. */
+ * It also counts requests by status code. A watch uses a token of the rate limit but never waits. A
+ * watch does not count as a call in flight, because it stays open for a long time. */
 #ifndef TRAINYARD_NET_HTTP_THROTTLE_H
 #define TRAINYARD_NET_HTTP_THROTTLE_H
 
@@ -14,8 +14,8 @@ struct prometheus;
 
 struct http_throttle_options {
     double rate;      /* calls per second; 0: no limit */
-    size_t burst;     /* calls at once after a silence; 0: as many as the rate, at least one */
-    size_t calls_max; /* calls in flight, without watches; 0: no limit */
+    size_t burst;     /* maximum number of calls at once after idle time; 0: the rate, at least 1 */
+    size_t calls_max; /* maximum number of calls in flight, not counting watches; 0: no limit */
     struct prometheus *metrics; /* for the counter rest_client_requests_total; may be NULL */
 };
 
@@ -24,15 +24,15 @@ struct http_transport *http_throttle_new(struct loop *loop, struct http_transpor
                                          const struct http_throttle_options *options);
 
 /* Starts no further call. `done` is called once, from the loop, when only watches are in flight.
- * For the shutdown of a program: waiting calls are never sent, and calls in flight are answered. */
+ * Used when a program shuts down: waiting calls are never sent, and calls in flight can end. */
 void http_throttle_drain(struct http_transport *throttle, void (*done)(void *context),
                          void *context);
 
-/* The number of waiting calls. */
+/* Returns the number of waiting calls. */
 size_t http_throttle_waiting(const struct http_transport *throttle);
 
-/* The delay that a Retry-After header asks for in milliseconds, at most `most_ms`; -1 if there is
- * none or it is a date, since only seconds are supported. */
+/* Returns the delay of the Retry-After header in milliseconds, but at most `most_ms`. Returns -1 if
+ * there is no such header or its value is a date; only seconds are supported. */
 int64_t http_retry_after_ms(const struct http_header *headers, int64_t most_ms);
 
 #endif

@@ -1,6 +1,6 @@
-/* A server's connection after an upgrade: the stream that http_upgrade() returns. It forwards
- * everything between the connection's stream and the new protocol, with two exceptions: bytes that
- * were read before the upgrade are delivered first, and the server may close it at any time. */
+/* The stream that http_upgrade() returns: the connection of a server after an upgrade. It forwards
+ * all calls and callbacks between the connection's stream and the new protocol. First it delivers
+ * the bytes that were read before the upgrade. The server may close it at any time. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@ static struct http_connection *connection_of(const struct stream *stream)
     return CONTAINER_OF(stream, struct http_connection, upgrade.stream);
 }
 
-/* ---- from the peer --------------------------------------------------------------------------- */
+/* ---- callbacks of the connection's stream ---------------------------------------------------- */
 
 static void upgrade_report_end(struct http_connection *self, const struct err *err)
 {
@@ -21,7 +21,8 @@ static void upgrade_report_end(struct http_connection *self, const struct err *e
     upgrade->stream.handler->on_end(upgrade->stream.context, err);
 }
 
-/* Delivers the bytes that were read before the upgrade; then the stream below may continue. */
+/* Delivers the bytes that were read before the upgrade. Then the connection's stream may deliver
+ * more. */
 static void upgrade_give(struct http_connection *self)
 {
     struct http_upgrade *upgrade = &self->upgrade;
@@ -77,8 +78,8 @@ static void on_upgrade_end(void *context, const struct err *err)
     if (err)
         upgrade_report_end(self, err);
     else
-        loop_defer(self->service->loop,
-                   &self->upgrade.task); /* after the bytes that were read before the upgrade */
+        /* Report the end after the bytes that were read before the upgrade. */
+        loop_defer(self->service->loop, &self->upgrade.task);
 }
 
 static void on_upgrade_closed(void *context)
@@ -98,7 +99,7 @@ static const struct stream_handler BELOW = {
     .on_closed = on_upgrade_closed,
 };
 
-/* ---- the upgrader's calls -------------------------------------------------------------------- */
+/* ---- functions of the returned stream -------------------------------------------------------- */
 
 static void upgrade_start(struct stream *stream)
 {
@@ -161,7 +162,7 @@ static const struct stream_ops OPS = {
     .close = upgrade_close,
 };
 
-/* ---- the connection's side ------------------------------------------------------------------- */
+/* ---- functions for connection.c -------------------------------------------------------------- */
 
 void http_upgrade_init(struct http_connection *self)
 {

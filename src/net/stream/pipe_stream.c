@@ -1,5 +1,5 @@
-/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c:
- * pipe_turn() makes all callbacks to the owner. */
+/* A stream on a pipe or terminal; see pipe_stream.h. Like socket_turn() in socket_stream.c,
+ * pipe_turn() calls all callbacks of the owner. */
 #include "net/stream/pipe_stream.h"
 
 #include "base/mem.h"
@@ -13,8 +13,8 @@
 
 enum {
     READ_SIZE = 64 * 1024,
-    READ_BUDGET = 256 * 1024,       /* bytes per turn; then other users of the loop are served */
-    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores stream_pending() fails here */
+    READ_BUDGET = 256 * 1024,       /* maximum bytes per turn, because other I/O must not wait */
+    PENDING_MAX = 64 * 1024 * 1024, /* limit for owners that ignore stream_pending() */
 };
 
 struct pipe_stream {
@@ -23,16 +23,17 @@ struct pipe_stream {
     int fd; /* -1: closed */
     bool reads, writes;
     uv_poll_t poll;
-    int polled;            /* the polled events */
-    struct loop_task task; /* runs a turn without an event */
+    int polled;            /* the events that libuv polls for */
+    struct loop_task task; /* calls pipe_turn() without an event */
     struct send_queue queue;
-    int64_t left; /* bytes to deliver before the declared end; -1: no end was declared */
+    int64_t left; /* number of bytes to deliver before the end that pipe_stream_end_here() set; -1:
+                     not set */
     bool opened, paused, blocked;
     bool sent_told; /* on_sent was called after the last write */
     bool ended, end_told;
     bool shutting, finishing, closed;
     bool broken;
-    struct err err; /* the reason, if `broken` */
+    struct err err; /* the reason if `broken` */
 };
 
 static struct pipe_stream *pipe_of(const struct stream *stream)
@@ -48,7 +49,8 @@ static void pipe_schedule(struct pipe_stream *self)
 
 static void close_descriptor(struct pipe_stream *self)
 {
-    /* libuv must stop polling before the number of the descriptor can be reused. */
+    /* libuv must stop polling before close(), because the kernel may reuse the number of the
+     * descriptor. */
     uv_poll_stop(&self->poll);
     self->polled = 0;
     if (self->fd >= 0)
@@ -92,12 +94,12 @@ static void pipe_receive(struct pipe_stream *self)
         } else if (size < 0 && errno == EAGAIN) {
             return;
         } else if (size == 0 || errno != EINTR) {
-            self->ended = true; /* a terminal reports its end as EIO */
+            self->ended = true; /* also for an error: a terminal reports its end as EIO */
         }
     }
 }
 
-/* ---- a turn ---------------------------------------------------------------------------------- */
+/* ---- pipe_turn() ----------------------------------------------------------------------------- */
 
 static void on_pipe_poll(uv_poll_t *poll, int status, int events);
 
@@ -152,7 +154,7 @@ static void pipe_turn(struct pipe_stream *self)
         pipe_watch(self);
 }
 
-/* Reading and writing find out what an error event means. */
+/* An error event needs no check here: the next read or write returns the error. */
 static void on_pipe_poll(uv_poll_t *poll, int status, int events)
 {
     struct pipe_stream *self = CONTAINER_OF(poll, struct pipe_stream, poll);
@@ -167,7 +169,7 @@ static void on_pipe_task(struct loop_task *task)
     pipe_turn(CONTAINER_OF(task, struct pipe_stream, task));
 }
 
-/* ---- the owner's calls ----------------------------------------------------------------------- */
+/* ---- functions for the owner ----------------------------------------------------------------- */
 
 static void pipe_start(struct stream *stream)
 {

@@ -1,5 +1,5 @@
-/* A queue of bytes to send: appended at the end, taken from the front, without moving the rest at
- * each step. Gives large memory back when it becomes empty. */
+/* A queue of bytes to send. Bytes are appended at the end and removed from the front, mostly
+ * without moving the rest. When the queue becomes empty, a large buffer is freed. */
 #ifndef TRAINYARD_NET_STREAM_SEND_QUEUE_H
 #define TRAINYARD_NET_STREAM_SEND_QUEUE_H
 
@@ -7,7 +7,7 @@
 
 struct send_queue {
     struct buf buf;
-    size_t taken; /* bytes of buf that are already taken, from the front */
+    size_t taken; /* number of bytes at the front of `buf` that are already removed */
 };
 
 static inline void send_queue_init(struct send_queue *queue, size_t max)
@@ -43,7 +43,7 @@ static inline void send_queue_take(struct send_queue *queue, size_t size)
         else
             buf_clear(&queue->buf);
     } else if (queue->taken > queue->buf.size / 2) {
-        /* The bytes taken since the last move pay for moving less than half of the buffer. */
+        /* Less than half of the buffer is moved, so the cost per removed byte is constant. */
         buf_consume(&queue->buf, queue->taken);
         queue->taken = 0;
     }

@@ -19,9 +19,9 @@ enum { STALL_TIMEOUT_MS = 60 * 1000 };
 struct socket_dial {
     struct loop *loop;
     int fd;
-    uv_poll_t *poll; /* freed when libuv has closed it */
+    uv_poll_t *poll; /* allocated separately, because libuv closes it in a later turn */
     struct loop_timer timer;
-    struct loop_task task; /* reports an immediate failure in a turn of its own */
+    struct loop_task task; /* reports an immediate failure in a later turn */
     int64_t timeout_ms;
     char where[INET6_ADDRSTRLEN + 16];
     struct err err;
@@ -86,7 +86,7 @@ static void on_dial_poll(uv_poll_t *poll, int status, int events)
     getsockopt(dial->fd, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error == 0 && status < 0)
         error = -status;
-    uv_poll_stop(dial->poll); /* the stream polls from here on */
+    uv_poll_stop(dial->poll); /* from now on the stream polls the socket */
     if (error)
         err_set_errno(&dial->err, error, "cannot connect to %s", dial->where);
     else

@@ -1,11 +1,10 @@
-/* A TCP socket on the loop as a stream; stream.h has the contract. Made by servers for each
- * accepted connection, and by socket_dial.c.
+/* A stream on a TCP socket; see stream.h for the contract. Servers create one for each accepted
+ * connection, and socket_dial.c for each outgoing connection.
  *
- * It polls the socket itself (uv_poll) instead of using libuv's reads and writes: so it notices the
- * end of a connection while nothing is read, and bytes go from the socket through TLS to the
- * protocol without a queue of requests. socket_turn() makes all callbacks to the owner; it runs on
- * an event of the socket or as a deferred task. All other functions only change what the next turn
- * finds. */
+ * The stream uses uv_poll and calls recv() and send() itself. So it detects the end of a connection
+ * even while reading is paused, and it needs no queue of libuv requests. socket_turn() calls all
+ * callbacks of the owner. It runs after an event of the socket or as a deferred task. All other
+ * functions only change the state for the next socket_turn(). */
 #include "net/stream/socket_stream.h"
 
 #include "base/buf.h"
@@ -20,10 +19,10 @@
 
 enum {
     READ_SIZE = 32 * 1024,
-    READ_BUDGET = 256 * 1024,         /* bytes per turn; then other users of the loop are served */
-    SEND_BUDGET = 512 * 1024,         /* bytes per turn, too */
-    WIRE_HIGH = 128 * 1024,           /* encrypted bytes that may wait for the socket */
-    PENDING_MAX = 1024 * 1024 * 1024, /* a writer that ignores stream_pending() fails here */
+    READ_BUDGET = 256 * 1024, /* maximum bytes per turn, because other I/O must not wait */
+    SEND_BUDGET = 512 * 1024, /* maximum bytes per turn, for the same reason */
+    WIRE_HIGH = 128 * 1024,   /* maximum number of encrypted bytes that wait for the socket */
+    PENDING_MAX = 1024 * 1024 * 1024, /* limit for owners that ignore stream_pending() */
     LINGER_MS = 2000,
 };
 
@@ -32,28 +31,29 @@ struct socket_stream {
     struct loop *loop;
     int fd;
     uv_poll_t poll;
-    int polled; /* the polled events */
+    int polled; /* the events that libuv polls for */
     struct tls_session *tls;
-    struct loop_task task;   /* runs a turn without an event */
-    struct loop_timer timer; /* ends a stalled peer; after stream_finish(), a lingering one */
+    struct loop_task task; /* calls socket_turn() without an event */
+    /* The stall timeout. After stream_finish(), the time limit for the peer to close its side. */
+    struct loop_timer timer;
     int64_t stall_timeout_ms;
 
-    struct send_queue plain; /* written by the owner; with TLS, not encrypted yet */
-    struct send_queue wire;  /* with TLS: encrypted bytes for the socket */
+    struct send_queue plain; /* bytes that the owner has written; with TLS, not encrypted yet */
+    struct send_queue wire;  /* encrypted bytes for the socket; unused without TLS */
 
     bool opened; /* on_open was called */
     bool paused;
-    bool ended; /* the peer closed its side: end of file was read or signalled */
+    bool ended; /* the peer closed its side */
     bool end_told;
-    bool blocked;       /* the socket takes no more until it is writable */
+    bool blocked;       /* send() returned EAGAIN; wait until the socket is writable */
     bool sent_told;     /* on_sent was called after the last write */
-    bool flush_follows; /* a flush follows in this turn: written bytes need no turn of their own */
+    bool flush_follows; /* socket_turn() is running and flushes later, so writes defer no task */
     bool keeps_all;     /* socket_stream_keep_all() */
     bool shutting, was_shut;
     bool finishing, said_goodbye;
     bool closed;
     bool broken;
-    struct err err; /* the reason, if `broken` */
+    struct err err; /* the reason if `broken` */
 };
 
 static struct socket_stream *socket_of(const struct stream *stream)
@@ -82,7 +82,7 @@ static void fail_errno(struct socket_stream *self, int errnum, const char *what)
     socket_fail(self, &err);
 }
 
-/* ---- out ------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static size_t socket_pending(const struct stream *stream)
 {
@@ -103,7 +103,7 @@ static void drain_session(struct socket_stream *self)
     }
 }
 
-/* Encrypts some of the owner's bytes; false if nothing moved. */
+/* Encrypts some bytes of the `plain` queue. Returns false if no byte was encrypted. */
 static bool socket_encrypt(struct socket_stream *self)
 {
     bool moved = false;
@@ -122,14 +122,14 @@ static bool socket_encrypt(struct socket_stream *self)
     return moved;
 }
 
-/* Writes as much to the socket as it takes. */
+/* Sends bytes of the queue until the socket is full or the queue is empty. */
 static void send_queued(struct socket_stream *self, struct send_queue *queue)
 {
     while (send_queue_size(queue) && !self->blocked) {
         ssize_t sent = send(self->fd, send_queue_data(queue), send_queue_size(queue), MSG_NOSIGNAL);
         if (sent >= 0) {
             send_queue_take(queue, (size_t)sent);
-            /* The stall timeout starts again with every byte that the peer takes. */
+            /* The stall timeout restarts after every successful send(). */
             if (!self->said_goodbye)
                 loop_timer_stop(&self->timer);
         } else if (errno == EAGAIN) {
@@ -155,13 +155,13 @@ static void socket_flush(struct socket_stream *self)
         } while (!self->blocked && !self->broken &&
                  before - send_queue_size(&self->plain) < SEND_BUDGET && socket_encrypt(self));
         if (!self->blocked && send_queue_size(&self->plain))
-            loop_defer(self->loop, &self->task); /* another turn sends the rest */
+            loop_defer(self->loop, &self->task); /* the next turn sends the rest */
     }
     if (self->blocked && !self->timer.running)
         loop_timer_start(&self->timer, self->stall_timeout_ms);
 }
 
-/* ---- in -------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 static bool socket_may_deliver(const struct socket_stream *self)
 {
@@ -174,7 +174,7 @@ static void socket_deliver(struct socket_stream *self, const char *data, size_t 
         self->stream.handler->on_data(self->stream.context, data, size);
 }
 
-/* Delivers decrypted bytes to the owner, until there are no more or the owner pauses. */
+/* Decrypts bytes and delivers them to the owner, until there are no more or the owner pauses. */
 static void socket_decrypt(struct socket_stream *self)
 {
     char data[READ_SIZE];
@@ -216,8 +216,8 @@ static void socket_receive(struct socket_stream *self)
         if (size > 0) {
             take_bytes(self, data, (size_t)size);
             budget -= (size_t)size < budget ? (size_t)size : budget;
-            /* A short read emptied the socket. If more arrives, the level-triggered poll reports
-             * it. */
+            /* A short read has emptied the socket. If more bytes arrive, the level-triggered poll
+             * reports them. */
             if ((size_t)size < sizeof(data))
                 return;
         } else if (size == 0) {
@@ -230,7 +230,7 @@ static void socket_receive(struct socket_stream *self)
     }
 }
 
-/* ---- a turn ---------------------------------------------------------------------------------- */
+/* ---- socket_turn() --------------------------------------------------------------------------- */
 
 static void on_socket_poll(uv_poll_t *poll, int status, int events);
 
@@ -250,8 +250,8 @@ static void socket_watch(struct socket_stream *self)
         uv_poll_stop(&self->poll);
 }
 
-/* After everything is sent: shuts down our side, then waits for the peer to shut down its side.
- * Unread bytes would otherwise cause a reset that could destroy the response. */
+/* Shuts down our side after everything is sent, then waits for the peer to shut down its side.
+ * Closing a socket with unread bytes would cause a reset, and the peer could lose the response. */
 static void socket_continue_finish(struct socket_stream *self)
 {
     if (!self->said_goodbye && socket_pending(&self->stream) == 0) {
@@ -281,12 +281,13 @@ static void socket_continue_shut(struct socket_stream *self)
 
 static void socket_report(struct socket_stream *self)
 {
-    struct stream *stream = &self->stream; /* the handler may change with each call */
+    struct stream *stream = &self->stream; /* stream->handler may change with each callback */
     if (!self->sent_told && socket_pending(stream) == 0 && !self->broken) {
         self->sent_told = true;
         stream->handler->on_sent(stream->context);
     }
-    /* Also called for a paused owner: unread bytes are lost, but it need not serve a dead peer. */
+    /* Reported even while the owner has paused reading. The unread bytes are lost, but the owner
+     * learns early that the peer is gone. */
     if (self->ended && !self->end_told && !self->broken && !self->finishing && !self->closed) {
         self->end_told = true;
         stream->handler->on_end(stream->context, NULL);
@@ -309,7 +310,7 @@ static void socket_turn(struct socket_stream *self, int events)
     if (events & UV_WRITABLE)
         self->blocked = false;
     if (self->tls)
-        socket_decrypt(self); /* bytes that were left when the owner paused */
+        socket_decrypt(self); /* decrypt bytes that were left when the owner paused */
     if (events & UV_READABLE)
         socket_receive(self);
     if (events & UV_DISCONNECT && self->paused && !self->keeps_all)
@@ -351,7 +352,8 @@ static void on_socket_timer(struct loop_timer *timer)
 {
     struct socket_stream *self = CONTAINER_OF(timer, struct socket_stream, timer);
     size_t before = socket_pending(&self->stream);
-    /* Perhaps this process was delayed, and the peer took everything that it was sent. */
+    /* This process may have been delayed although the peer has read everything, so try to send
+     * before failing. */
     self->blocked = false;
     if (!self->said_goodbye)
         socket_flush(self);
@@ -364,7 +366,7 @@ static void on_socket_timer(struct loop_timer *timer)
     socket_turn(self, 0);
 }
 
-/* ---- the owner's calls ----------------------------------------------------------------------- */
+/* ---- functions for the owner ----------------------------------------------------------------- */
 
 static void socket_start(struct stream *stream)
 {
@@ -393,7 +395,7 @@ static void socket_pause(struct stream *stream, bool paused)
     if (self->paused == paused)
         return;
     self->paused = paused;
-    /* The session may hold decrypted bytes for which no socket event follows. */
+    /* The TLS session may have received bytes for which no further socket event comes. */
     if (!self->closed && (!paused || !self->flush_follows))
         loop_defer(self->loop, &self->task);
 }
@@ -435,7 +437,7 @@ static void socket_close(struct stream *stream)
     struct socket_stream *self = socket_of(stream);
     if (self->closed)
         return;
-    /* Sends what the socket takes, for example a TLS alert. */
+    /* Try to send pending TLS bytes, for example an alert. */
     if (self->tls) {
         tls_shutdown(self->tls);
         drain_session(self);
@@ -446,7 +448,8 @@ static void socket_close(struct stream *stream)
     self->closed = true;
     loop_defer_cancel(self->loop, &self->task);
     loop_timer_stop(&self->timer);
-    /* libuv must stop polling before the number of the descriptor can be reused. */
+    /* libuv must stop polling before close(), because the kernel may reuse the number of the
+     * descriptor. */
     uv_poll_stop(&self->poll);
     uv_close((uv_handle_t *)&self->poll, on_socket_poll_closed);
     close(self->fd);

@@ -1,4 +1,4 @@
-/* A stream on a connected TCP socket, plain or as the server's side of TLS. */
+/* A stream on a connected TCP socket, without TLS or as a TLS server. */
 #ifndef TRAINYARD_NET_STREAM_SOCKET_STREAM_H
 #define TRAINYARD_NET_STREAM_SOCKET_STREAM_H
 
@@ -7,13 +7,13 @@
 
 struct tls_server;
 
-/* Takes the non-blocking descriptor even on failure. A peer that takes no pending byte for
- * `stall_timeout_ms` counts as gone. `tls` may be NULL and must outlive the stream. */
+/* Takes ownership of the non-blocking descriptor, even on failure. If no pending byte can be sent
+ * for `stall_timeout_ms`, the stream fails. `tls` must outlive the stream; NULL means no TLS. */
 int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
                       struct stream **ret, struct err *err);
 
-/* For streams whose bytes are forwarded: when the peer closes its side while reading is paused,
- * this is noticed only after all its bytes are read, so that none is lost. Must be called before
+/* For streams whose bytes are forwarded. If the peer closes its side while reading is paused, the
+ * end is reported only after all bytes are read, so that no byte is lost. Must be called before
  * stream_start(). */
 void socket_stream_keep_all(struct stream *stream);
 

@@ -1,4 +1,4 @@
-/* SPDY/3.1 frames; see spdy.h. */
+/* Parses and writes SPDY/3.1 frames; see spdy.h. */
 #include "net/stream/spdy.h"
 
 #include "base/mem.h"
@@ -59,8 +59,8 @@ static int step_inflate(z_stream *stream)
     return result == Z_OK ? inflate(stream, Z_SYNC_FLUSH) : result;
 }
 
-/* Decompresses a header block into the arena. The sender flushes each block, so it ends with its
- * frame. */
+/* Decompresses a header block into the arena. The sender flushes the zlib stream after each block,
+ * so a block ends at the end of its frame. */
 static int spdy_decompress(struct spdy_reader *reader, const char *data, size_t size, char **ret,
                            size_t *ret_size, struct err *err)
 {
@@ -77,7 +77,8 @@ static int spdy_decompress(struct spdy_reader *reader, const char *data, size_t 
         if (result == Z_BUF_ERROR)
             break;
     }
-    if (stream->avail_out == 0) /* there may be more; a block that fits exactly is refused too */
+    /* There may be more bytes, so a block that fills the buffer exactly is refused too. */
+    if (stream->avail_out == 0)
         return err_set(err, ERR_TOO_LARGE, "spdy: a header block is longer than %d bytes",
                        SPDY_HEADERS_MAX - 1);
     *ret = plain;
@@ -85,7 +86,7 @@ static int spdy_decompress(struct spdy_reader *reader, const char *data, size_t 
     return 0;
 }
 
-/* Parses a text that follows its length; NULL if it passes the end. */
+/* Parses a length and a text of that length. Returns NULL if the text exceeds `end`. */
 static const char *spdy_take_text(struct arena *arena, const char **at, const char *end)
 {
     if (end - *at < 4)
@@ -134,7 +135,7 @@ static int read_headers(struct spdy_reader *reader, const char *data, size_t siz
 
 /* ---- reading: frames ------------------------------------------------------------------------- */
 
-/* The size of the fixed fields that a control frame has before its header block. */
+/* Returns the size of the fixed fields before the header block of a control frame. */
 static size_t fixed_size(enum spdy_type type)
 {
     switch (type) {
@@ -181,7 +182,7 @@ static int parse_control(struct spdy_reader *reader, struct spdy_frame *frame, c
     }
 }
 
-/* Fills the control buffer up to `wanted` bytes; true if they are there. */
+/* Fills the control buffer up to `wanted` bytes. Returns true if it has them. */
 static bool spdy_fill(struct spdy_reader *reader, size_t wanted, const char *data, size_t size,
                       size_t *used)
 {
@@ -270,7 +271,7 @@ enum spdy_result spdy_read(struct spdy_reader *reader, const char *data, size_t 
 
 void spdy_writer_init(struct spdy_writer *writer)
 {
-    /* Enough memory for the few headers that a session sends. */
+    /* Small values save memory. They are enough for the few headers that a session sends. */
     enum { WINDOW_BITS = 11, MEMORY_LEVEL = 1 };
     unsigned char dictionary[SPDY_DICTIONARY_SIZE];
     *writer = (struct spdy_writer){0};

@@ -1,10 +1,9 @@
-/* SPDY/3.1 frames, parsed from bytes and written into bytes: the protocol in which kubectl forwards
- * ports and runs commands in pods. Pure: no sockets, and no stream lifecycles, which are in
- * spdy_session.h.
+/* Parses and writes frames of SPDY/3.1, the protocol that kubectl uses to forward ports and to run
+ * commands in pods. Uses no sockets and does not manage streams; spdy_session.h does.
  *
- * Header blocks are compressed. All blocks of one direction are one zlib stream that starts with a
- * dictionary, so every block must be decompressed, even if its stream is refused. Flow control
- * frames are ignored, because the clients do not use flow control. */
+ * Header blocks are compressed. All blocks of one direction are parts of one zlib stream, which
+ * starts with a dictionary. So every block must be decompressed, even if its SPDY stream is
+ * refused. Flow control frames are ignored, because the clients do not use flow control. */
 #ifndef TRAINYARD_NET_STREAM_SPDY_H
 #define TRAINYARD_NET_STREAM_SPDY_H
 
@@ -43,21 +42,21 @@ enum spdy_goodbye { SPDY_GOODBYE_OK = 0, SPDY_GOODBYE_PROTOCOL_ERROR = 1 };
 
 enum {
     SPDY_DICTIONARY_SIZE = 1423,
-    SPDY_CONTROL_MAX = 64 * 1024, /* bytes of a control frame */
-    SPDY_HEADERS_MAX = 16 * 1024, /* bytes of a header block, decompressed */
+    SPDY_CONTROL_MAX = 64 * 1024, /* maximum size of a control frame in bytes */
+    SPDY_HEADERS_MAX = 16 * 1024, /* maximum size of a decompressed header block in bytes */
     SPDY_HEADERS_COUNT_MAX = 64,
 };
 
 struct spdy_frame {
     enum spdy_type type; /* frames of other types are not reported */
     uint32_t stream;     /* not set for PING, SETTINGS and GOAWAY */
-    bool fin;       /* the sender ends its side of the stream; for DATA, set with the last piece */
+    bool fin; /* the sender ends its side of the stream; for DATA, set only in the last piece */
     uint32_t value; /* PING: the id; RST_STREAM and GOAWAY: the reason */
-    /* SYN_STREAM, SYN_REPLY and HEADERS: valid until the next frame is read. If a name has several
-     * values, only the first is kept. */
+    /* SYN_STREAM, SYN_REPLY and HEADERS: the headers, valid until the next frame is read. If a name
+     * has several values, only the first value is stored. */
     struct http_header *headers;
-    const char *data; /* DATA: a piece of the bytes passed to spdy_read(); a frame is reported in as
-                         many pieces as arrive */
+    const char *data; /* DATA: points into the bytes passed to spdy_read(); a frame may be reported
+                         in several pieces */
     size_t size;
 };
 
@@ -65,23 +64,24 @@ struct spdy_frame {
 
 struct spdy_reader {
     z_stream inflate;
-    struct arena *arena; /* holds the headers of the last frame */
-    struct buf control;  /* the current frame: its head, and for a control frame also the rest */
-    size_t data_left;    /* bytes of the DATA frame that have not arrived yet */
+    struct arena *arena; /* memory of the headers of the last frame */
+    struct buf control;  /* the received bytes of a control frame, or the head of a DATA frame */
+    size_t data_left;    /* number of bytes of the DATA frame that have not arrived yet */
     struct spdy_frame frame;
     bool in_data;
 };
 
 enum spdy_result {
-    SPDY_MORE,   /* all bytes are taken; the frame is not complete */
-    SPDY_FRAME,  /* *ret holds a frame; pass the remaining bytes again */
-    SPDY_BROKEN, /* the input is invalid, see err; nothing more can be parsed */
+    SPDY_MORE,   /* all bytes are consumed; the frame is not complete */
+    SPDY_FRAME,  /* *ret is a frame; call again with the remaining bytes */
+    SPDY_BROKEN, /* the input is invalid (see err); do not call again */
 };
 
 void spdy_reader_init(struct spdy_reader *reader);
 void spdy_reader_release(struct spdy_reader *reader);
 
-/* Parses one frame, or one piece of a DATA frame. *ret_used is the number of bytes taken. */
+/* Parses one frame, or one piece of a DATA frame. Sets *ret_used to the number of consumed
+ * bytes. */
 enum spdy_result spdy_read(struct spdy_reader *reader, const char *data, size_t size,
                            size_t *ret_used, struct spdy_frame *ret, struct err *err);
 
@@ -94,7 +94,7 @@ struct spdy_writer {
 void spdy_writer_init(struct spdy_writer *writer);
 void spdy_writer_release(struct spdy_writer *writer);
 
-/* Each appends one frame to `out`, whose maximum must have room for it. */
+/* Each function appends one frame to `out`. The maximum of `out` must leave room for the frame. */
 void spdy_write_syn_stream(struct spdy_writer *writer, struct buf *out, uint32_t stream, bool fin,
                            const struct http_header *headers);
 void spdy_write_syn_reply(struct spdy_writer *writer, struct buf *out, uint32_t stream, bool fin,
@@ -103,11 +103,12 @@ void spdy_write_rst_stream(struct buf *out, uint32_t stream, enum spdy_reset why
 void spdy_write_ping(struct buf *out, uint32_t id);
 void spdy_write_goaway(struct buf *out, uint32_t last_stream, enum spdy_goodbye why);
 
-/* Writes the head of a DATA frame of `size` bytes, which follow it; at most SPDY_DATA_MAX. */
+/* Writes the head of a DATA frame. The caller sends `size` bytes of data after it, at most
+ * SPDY_DATA_MAX. */
 enum { SPDY_DATA_MAX = (1 << 24) - 1, SPDY_HEAD_SIZE = 8 };
 void spdy_write_data_head(char head[SPDY_HEAD_SIZE], uint32_t stream, bool fin, size_t size);
 
-/* The dictionary that the compression of both directions starts with. */
+/* Writes the zlib dictionary, which both directions use. */
 void spdy_dictionary(unsigned char dictionary[SPDY_DICTIONARY_SIZE]);
 
 #endif

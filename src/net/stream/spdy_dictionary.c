@@ -1,5 +1,5 @@
-/* The dictionary of SPDY/3 header compression, as the protocol defines it: words that each follow
- * their length, and a tail of plain text. */
+/* The dictionary of SPDY/3 header compression, which the protocol defines: words with their lengths
+ * before them, then plain text. */
 #include "net/stream/spdy.h"
 
 #include "base/mem.h"
@@ -88,7 +88,7 @@ void spdy_dictionary(unsigned char dictionary[SPDY_DICTIONARY_SIZE])
     unsigned char *end = dictionary;
     for (size_t i = 0; i < ARRAY_SIZE(WORDS); i++) {
         size_t size = strlen(WORDS[i]);
-        *end++ = 0; /* a length has four bytes; only the last is not 0 */
+        *end++ = 0; /* a length has four bytes, and the first three are 0 */
         *end++ = 0;
         *end++ = 0;
         *end++ = (unsigned char)size;

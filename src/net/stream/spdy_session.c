@@ -9,17 +9,18 @@
 #include <stdlib.h>
 
 enum {
-    PATIENCE_MS = 15 * 60 * 1000, /* the program behind the peer may be stopped in a debugger */
+    /* The stall timeout. It is long because the peer's program may be stopped in a debugger. */
+    PATIENCE_MS = 15 * 60 * 1000,
     FRAME_MAX = 2 * SPDY_CONTROL_MAX,
 };
 
 struct spdy_stream {
-    struct spdy_session *session;              /* NULL: the session is over */
+    struct spdy_session *session;              /* NULL: the session has ended */
     struct list_link link;                     /* in spdy_session.streams */
-    const struct spdy_stream_handler *handler; /* NULL: not accepted yet */
+    const struct spdy_stream_handler *handler; /* NULL until the stream is accepted */
     void *context;
     uint32_t id;
-    bool peer_ended, ended; /* each side has ended its direction */
+    bool peer_ended, ended; /* the peer, or this side, has ended its direction */
     bool paused;
 };
 
@@ -38,7 +39,7 @@ static struct spdy_session *spdy_session_of(struct stream_session *base)
     return CONTAINER_OF(base, struct spdy_session, base);
 }
 
-/* ---- out ------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static void spdy_send_frame(struct spdy_session *session, const struct buf *frame)
 {
@@ -155,7 +156,8 @@ struct spdy_stream *spdy_stream_free(struct spdy_stream *stream)
     return NULL;
 }
 
-/* Removes the stream from the session and tells its owner, which frees it now or later. */
+/* Removes the stream from the session and calls on_reset. The owner frees the stream now or
+ * later. */
 static void drop_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     unlink_stream(session, stream);
@@ -174,7 +176,7 @@ void spdy_stream_accept(struct spdy_stream *stream, const struct spdy_stream_han
     spdy_send_frame(session, &frame);
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- end of the session ---------------------------------------------------------------------- */
 
 static void drop_all(struct spdy_session *session)
 {
@@ -199,9 +201,9 @@ static void break_session(struct spdy_session *session, const struct err *err)
     stream_session_end(&session->base, err);
 }
 
-/* ---- in -------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
-/* The ids of the peer's streams are odd and grow. */
+/* Whether a new stream may have this id: the ids of the peer's streams are odd and rising. */
 static bool is_new_id(const struct spdy_session *session, uint32_t id)
 {
     return id % 2 == 1 && id > session->last_id;
@@ -227,7 +229,8 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     list_push(&session->streams, &stream->link);
     session->stream_count++;
     session->handler->on_stream(session->base.context, stream, frame->headers);
-    /* The owner may have accepted and freed it at once; then it is not in the list any more. */
+    /* The owner may have accepted and freed the stream in on_stream. Then the stream is no longer
+     * in the list. */
     stream = find_stream(session, frame->stream);
     if (!stream)
         return;
@@ -245,15 +248,16 @@ static void spdy_session_take_data(struct spdy_session *session, const struct sp
 {
     struct spdy_stream *stream = find_stream(session, frame->stream);
     if (!stream || stream->peer_ended) {
-        /* Data that was sent before the peer learned of the stream's end is no error. */
+        /* For a stream that has already ended, this is not an error: the peer may have sent the
+         * data before it received the end. */
         if (frame->stream > session->last_id)
             send_reset(session, frame->stream, SPDY_INVALID_STREAM);
         return;
     }
     if (frame->size)
         stream->handler->on_data(stream->context, frame->data, frame->size);
-    stream =
-        frame->fin ? find_stream(session, frame->stream) : NULL; /* the owner may have freed it */
+    /* Search again, because on_data may have freed the stream. */
+    stream = frame->fin ? find_stream(session, frame->stream) : NULL;
     if (stream) {
         stream->peer_ended = true;
         stream->handler->on_end(stream->context);
@@ -276,10 +280,10 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
             drop_stream(session, stream);
         break;
     case SPDY_PING:
-        if (frame->value % 2 == 1) /* an even id is the answer to our own ping */
+        if (frame->value % 2 == 1) /* an even id would be the reply to a ping of this server */
             send_ping(session, frame->value);
         break;
-    case SPDY_GOAWAY: /* the end of the connection follows */
+    case SPDY_GOAWAY: /* the peer closes the connection next */
     case SPDY_SYN_REPLY:
     case SPDY_HEADERS:
     case SPDY_SETTINGS:

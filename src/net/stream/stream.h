@@ -1,9 +1,8 @@
-/* A connected stream of bytes, as an interface: a socket on the loop with or without TLS
- * (socket_stream.c), a pipe (pipe_stream.c), or memory in tests and fuzzers. A protocol such as
- * HTTP uses it without knowing which one it has; after a protocol upgrade another protocol takes
- * over the same stream.
+/* The interface of a connected stream of bytes. Implementations are a socket with or without TLS
+ * (socket_stream.c), a pipe (pipe_stream.c), and memory in tests and fuzzers. A protocol such as
+ * HTTP works on any of them. After a protocol upgrade, another protocol uses the same stream.
  *
- * A stream calls back from the loop only, never from within a function called on it. */
+ * All callbacks are called from the loop, never from within a function of the stream. */
 #ifndef TRAINYARD_NET_STREAM_STREAM_H
 #define TRAINYARD_NET_STREAM_STREAM_H
 
@@ -17,13 +16,14 @@ struct stream;
 
 /* The callbacks of the stream's owner. */
 struct stream_handler {
-    void (*on_open)(void *context); /* the handshake is done; the first callback */
+    void (*on_open)(void *context); /* the handshake is done; always the first callback */
     void (*on_data)(void *context, const char *data, size_t size); /* not called while paused */
     void (*on_sent)(void *context); /* all written bytes have been sent */
-    /* No more data follows: the peer closed its side (err is NULL; writing may still work), or the
-     * connection is broken. Called at most once with NULL, and then at most once with an error. */
+    /* No more data follows. If err is NULL, the peer closed its side, but writing may still work.
+     * Otherwise the connection failed. Called at most once with NULL, and then at most once with an
+     * error. */
     void (*on_end)(void *context, const struct err *err);
-    void (*on_closed)(void *context); /* the stream is freed; the last callback */
+    void (*on_closed)(void *context); /* the stream is freed after this last callback */
 };
 
 struct stream_ops {
@@ -31,7 +31,7 @@ struct stream_ops {
     void (*write)(struct stream *stream, const void *data, size_t size);
     size_t (*pending)(const struct stream *stream);
     void (*pause)(struct stream *stream, bool paused);
-    /* NULL: the stream has no time limit. */
+    /* NULL if the stream has no time limit. */
     void (*set_stall_timeout)(struct stream *stream, int64_t stall_timeout_ms);
     void (*shut)(struct stream *stream);
     void (*finish)(struct stream *stream);
@@ -52,46 +52,48 @@ static inline void stream_start(struct stream *stream, const struct stream_handl
     stream->ops->start(stream);
 }
 
-/* Copies the bytes and sends them as the peer takes them. */
+/* Copies the bytes and sends them as soon as possible. Never blocks. */
 static inline void stream_write(struct stream *stream, const void *data, size_t size)
 {
     stream->ops->write(stream, data, size);
 }
 
-/* Written bytes that the system has not taken yet. */
+/* Returns the number of written bytes that are not sent yet. */
 static inline size_t stream_pending(const struct stream *stream)
 {
     return stream->ops->pending(stream);
 }
 
-/* Back-pressure: while paused nothing is read, but the end of the connection is still noticed. */
+/* Back-pressure: while the stream is paused, nothing is read, but the end of the connection is
+ * still reported. */
 static inline void stream_pause(struct stream *stream, bool paused)
 {
     stream->ops->pause(stream, paused);
 }
 
-/* Sets how long a peer may take no byte of the pending ones before the stream fails. */
+/* Sets the stall timeout: if no pending byte can be sent for this time, the stream fails. */
 static inline void stream_set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
     if (stream->ops->set_stall_timeout)
         stream->ops->set_stall_timeout(stream, stall_timeout_ms);
 }
 
-/* Closes the write side: the peer sees the end of the stream after all pending bytes are sent.
- * Reading continues. Nothing may be written any more. */
+/* Closes the write side after all pending bytes are sent. The peer then sees the end of the stream.
+ * Reading continues. The owner must not write after this. */
 static inline void stream_shut(struct stream *stream)
 {
     stream->ops->shut(stream);
 }
 
-/* Closes in order: sends the pending bytes, shuts the connection down, and lets the peer read
- * everything before the socket is closed. Only on_closed is called any more. */
+/* Closes the stream gracefully: sends the pending bytes, shuts down the connection, and closes the
+ * socket after the peer has read everything or a time limit has passed. After this only on_closed
+ * is called. */
 static inline void stream_finish(struct stream *stream)
 {
     stream->ops->finish(stream);
 }
 
-/* Closes at once; on_closed follows in a later turn of the loop. May be called after
+/* Closes the stream at once. on_closed is called in a later turn of the loop. May be called after
  * stream_finish(). */
 static inline void stream_close(struct stream *stream)
 {

@@ -1,9 +1,8 @@
 /* The common part of sessions on a stream; see stream_session.h. */
 #include "net/stream/stream_session.h"
 
-enum {
-    PONG_PENDING_MAX = 1024 * 1024
-}; /* bytes unread by the peer; with more, pings are ignored */
+/* Number of unsent bytes; with more, pings are ignored. */
+enum { PONG_PENDING_MAX = 1024 * 1024 };
 
 void stream_session_write(struct stream_session *session, const void *data, size_t size)
 {

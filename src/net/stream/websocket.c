@@ -1,4 +1,4 @@
-/* WebSocket frames; see websocket.h. */
+/* Parses and writes WebSocket frames; see websocket.h. */
 #include "net/stream/websocket.h"
 
 #include "base/utf8.h"
@@ -63,7 +63,7 @@ static bool is_known(enum websocket_opcode opcode)
     return opcode <= WEBSOCKET_BINARY || (opcode >= WEBSOCKET_CLOSE && opcode <= WEBSOCKET_PONG);
 }
 
-/* The error in the first two bytes of a head, or NULL. */
+/* Returns a message about the error in the first two bytes of a head, or NULL if they are valid. */
 static const char *head_fault(const struct websocket_reader *reader)
 {
     unsigned first = reader->head[0], second = reader->head[1];
@@ -88,7 +88,7 @@ static const char *head_fault(const struct websocket_reader *reader)
     return NULL;
 }
 
-/* The size of the head, which its second byte determines. */
+/* Returns the size of the head, which depends on its second byte. */
 static size_t head_size(const struct websocket_reader *reader)
 {
     unsigned length = reader->head[1] & LENGTH_BITS;
@@ -112,7 +112,7 @@ static uint64_t read_length(const struct websocket_reader *reader, bool *ret_sho
     return value;
 }
 
-/* The head is complete: the following bytes belong to its frame. */
+/* Prepares to read the payload of a frame. Called when its head is complete. */
 static enum websocket_result begin_frame(struct websocket_reader *reader, struct err *err)
 {
     bool shortest;
@@ -161,9 +161,10 @@ static enum websocket_result take_head(struct websocket_reader *reader, const ch
     return reader->head_size < reader->head_need ? WEBSOCKET_MORE : begin_frame(reader, err);
 }
 
-/* ---- reading: what is in frames -------------------------------------------------------------- */
+/* ---- reading: payloads ----------------------------------------------------------------------- */
 
-/* Whether the status code may be sent (RFC 6455, 7.4); the others are for internal use. */
+/* Whether the status code may be sent (RFC 6455, 7.4). The other codes are only for internal
+ * use. */
 static bool is_sendable(int code)
 {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
@@ -249,7 +250,7 @@ enum websocket_result websocket_read(struct websocket_reader *reader, const char
 {
     size_t used = 0;
     enum websocket_result result = WEBSOCKET_MORE;
-    /* An empty frame is complete with its head. */
+    /* A frame without payload is complete after its head. */
     while (result == WEBSOCKET_MORE && (used < size || (reader->in_frame && !reader->left))) {
         size_t here = 0;
         if (!reader->in_frame)

@@ -1,10 +1,9 @@
-/* WebSocket frames (RFC 6455), parsed from bytes and written into bytes: the protocol that newer
- * API clients use where older ones use SPDY. Pure: no sockets, and no session lifecycle, which is
- * in websocket_session.h.
+/* Parses and writes WebSocket frames (RFC 6455). Newer Kubernetes clients use WebSocket where older
+ * clients use SPDY. Uses no sockets and does not manage sessions; websocket_session.h does.
  *
- * Messages are reported in pieces as they arrive, so that a large message needs no memory; control
- * frames are reported whole. No extension is negotiated, so the reserved bits must be zero. A user
- * that receives text messages must check that they are UTF-8. */
+ * Messages are reported in pieces as they arrive, so that a large message needs no large buffer.
+ * Control frames are reported as a whole. No extension is negotiated, so the reserved bits must be
+ * zero. Code that receives text messages must check that they are UTF-8. */
 #ifndef TRAINYARD_NET_STREAM_WEBSOCKET_H
 #define TRAINYARD_NET_STREAM_WEBSOCKET_H
 
@@ -29,24 +28,24 @@ enum websocket_code {
     WEBSOCKET_NORMAL = 1000,
     WEBSOCKET_GOING_AWAY = 1001,
     WEBSOCKET_PROTOCOL_ERROR = 1002,
-    WEBSOCKET_UNSUPPORTED = 1003, /* this type of message is not accepted */
-    WEBSOCKET_NO_CODE = 1005,     /* never sent: the CLOSE frame had no code */
+    WEBSOCKET_UNSUPPORTED = 1003, /* messages of this type are not accepted */
+    WEBSOCKET_NO_CODE = 1005, /* the received CLOSE frame had no code; this value is never sent */
     WEBSOCKET_NOT_UTF8 = 1007,
     WEBSOCKET_TOO_LARGE = 1009,
 };
 
 enum { WEBSOCKET_MASK_SIZE = 4, WEBSOCKET_HEAD_MAX = 14, WEBSOCKET_CONTROL_MAX = 125 };
 
-/* The sender of frames: a client masks each frame, a server masks none. */
+/* The sender of a frame. A client masks its frames; a server does not. */
 enum websocket_side { WEBSOCKET_CLIENT, WEBSOCKET_SERVER };
 
 struct websocket_piece {
     enum websocket_opcode opcode; /* type of the message; never CONTINUATION */
-    /* The first and the last piece of the message; both set for a control frame. */
+    /* This is the first or the last piece of the message. Both are true for a control frame. */
     bool first, last;
-    const char *data; /* valid until the next call; CLOSE: the reason */
+    const char *data; /* valid until the next call; for CLOSE, the reason */
     size_t size;      /* may be 0 */
-    int code;         /* CLOSE: the status code */
+    int code;         /* for CLOSE, the status code */
 };
 
 /* ---- reading */
@@ -58,23 +57,23 @@ struct websocket_reader {
     size_t head_size, head_need;
     bool in_frame; /* the head is complete */
     bool fin;
-    enum websocket_opcode opcode;  /* of the frame */
+    enum websocket_opcode opcode;  /* opcode of the current frame */
     enum websocket_opcode message; /* TEXT or BINARY during a message, else CONTINUATION */
     bool begun;                    /* a piece of the message has been reported */
     uint64_t message_size;
-    uint64_t left; /* bytes of the frame that have not arrived yet */
+    uint64_t left; /* number of bytes of the frame that have not arrived yet */
     size_t mask_at;
     unsigned char mask[WEBSOCKET_MASK_SIZE];
     char control[WEBSOCKET_CONTROL_MAX];
     size_t control_size;
-    char piece[16 * 1024]; /* unmasked */
-    int refusal;           /* after WEBSOCKET_BROKEN: the code for our CLOSE frame */
+    char piece[16 * 1024]; /* the unmasked bytes of the reported piece */
+    int refusal;           /* status code for our CLOSE frame; set with WEBSOCKET_BROKEN */
 };
 
 enum websocket_result {
-    WEBSOCKET_MORE,   /* all bytes are taken; nothing to report yet */
-    WEBSOCKET_PIECE,  /* *ret holds a piece; pass the remaining bytes again */
-    WEBSOCKET_BROKEN, /* the input is invalid, see err and `refusal`; nothing more can be parsed */
+    WEBSOCKET_MORE,   /* all bytes are consumed; nothing to report yet */
+    WEBSOCKET_PIECE,  /* *ret is a piece; call again with the remaining bytes */
+    WEBSOCKET_BROKEN, /* the input is invalid (see err and `refusal`); do not call again */
 };
 
 /* `from` is the side that sends the parsed bytes. A message longer than `message_max` is an error.
@@ -88,8 +87,8 @@ enum websocket_result websocket_read(struct websocket_reader *reader, const char
 
 /* ---- writing */
 
-/* Writes the head of a frame of `size` bytes, which follow it, and returns its length. `mask` is
- * the client's mask; NULL for a server. */
+/* Writes the head of a frame and returns its length. The caller sends `size` bytes of payload after
+ * it. `mask` is the mask of a client, or NULL for a server. */
 size_t websocket_write_head(char head[WEBSOCKET_HEAD_MAX], enum websocket_opcode opcode, bool fin,
                             uint64_t size, const unsigned char *mask);
 
@@ -97,8 +96,8 @@ size_t websocket_write_head(char head[WEBSOCKET_HEAD_MAX], enum websocket_opcode
 void websocket_mask(const unsigned char mask[WEBSOCKET_MASK_SIZE], size_t at, const char *data,
                     size_t size, char *ret);
 
-/* Writes the payload of a CLOSE frame and returns its length. A reason that is too long is cut.
- * WEBSOCKET_NO_CODE gives an empty payload. */
+/* Writes the payload of a CLOSE frame and returns its length. A reason that is too long is
+ * truncated. For WEBSOCKET_NO_CODE, the payload is empty. */
 size_t websocket_write_close(char body[WEBSOCKET_CONTROL_MAX], int code, const char *reason);
 
 #endif

@@ -8,16 +8,16 @@
 
 #include <stdlib.h>
 
-enum { HELD_MAX = 16 * 1024 * 1024 }; /* bytes that the stream may deliver after it was paused */
+enum { HELD_MAX = 16 * 1024 * 1024 }; /* maximum size of `held`, in bytes */
 
 struct websocket_session {
     struct stream_session base;
     struct loop *loop;
     const struct websocket_session_handler *handler;
     struct websocket_reader reader;
-    struct buf held;       /* received bytes that are not delivered yet, because the owner paused */
+    struct buf held;       /* bytes received while the owner has paused the session */
     struct loop_task task; /* delivers `held` after the pause */
-    bool writes_text;      /* messages are sent as text, not as binary ones */
+    bool writes_text;      /* messages are sent as text instead of binary */
     bool paused;
 };
 
@@ -26,7 +26,7 @@ static struct websocket_session *websocket_session_of(struct stream_session *bas
     return CONTAINER_OF(base, struct websocket_session, base);
 }
 
-/* ---- out ------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static void websocket_send_frame(struct websocket_session *session, enum websocket_opcode opcode,
                                  const void *data, size_t size)
@@ -75,7 +75,7 @@ void websocket_session_set_stall_timeout(struct websocket_session *session,
     stream_set_stall_timeout(session->base.stream, stall_timeout_ms);
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- end of the session ---------------------------------------------------------------------- */
 
 static void drop_held(struct websocket_session *session)
 {
@@ -107,7 +107,7 @@ static void websocket_refuse(struct websocket_session *session, int code, const 
     stream_session_end(&session->base, err);
 }
 
-/* ---- in -------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 static void take_piece(struct websocket_session *session, const struct websocket_piece *piece)
 {
@@ -121,17 +121,18 @@ static void take_piece(struct websocket_session *session, const struct websocket
         if (stream_session_may_pong(&session->base))
             websocket_send_frame(session, WEBSOCKET_PONG, piece->data, piece->size);
         break;
-    case WEBSOCKET_CLOSE: /* the peer's status code is sent back */
+    case WEBSOCKET_CLOSE: /* send the status code of the peer back */
         send_close(session, piece->code, "");
         stream_session_end(&session->base, NULL);
         break;
-    case WEBSOCKET_PONG: /* an unsolicited pong: a heartbeat without content */
+    case WEBSOCKET_PONG: /* an unsolicited pong, which needs no reply */
     case WEBSOCKET_CONTINUATION:
         break;
     }
 }
 
-/* Parses bytes and delivers messages until the owner pauses; returns the bytes taken. */
+/* Parses bytes and delivers messages until the owner pauses. Returns the number of consumed
+ * bytes. */
 static size_t websocket_take(struct websocket_session *session, const char *data, size_t size)
 {
     size_t all = 0;

@@ -1,12 +1,13 @@
-/* The server's side of a WebSocket session on any stream: binary or text messages in both
- * directions, answers to pings, and the closing handshake. The owner decides what the messages
- * mean. One sub-protocol uses only their bytes (websocket_stream.h); others need the bounds of the
+/* The server side of a WebSocket session on any stream: binary or text messages in both directions,
+ * replies to pings, and the closing handshake. The owner interprets the messages.
+ * websocket_stream.h joins the messages to a stream of bytes; other sub-protocols need the separate
  * messages.
  *
- * Back-pressure is that of the stream: an owner that cannot take more pauses the session; an owner
- * that writes much checks websocket_session_pending() first and continues in on_drain.
+ * Back-pressure works as for a stream. An owner that cannot accept more data pauses the session. An
+ * owner that writes much data must check websocket_session_pending() first and continue in
+ * on_drain.
  *
- * The session calls back from the loop only, never from within a function called on it. */
+ * All callbacks are called from the loop, never from within a function of this file. */
 #ifndef TRAINYARD_NET_STREAM_WEBSOCKET_SESSION_H
 #define TRAINYARD_NET_STREAM_WEBSOCKET_SESSION_H
 
@@ -20,28 +21,29 @@
 struct websocket_session;
 
 struct websocket_session_handler {
-    void (*on_open)(void *context); /* the first callback */
+    void (*on_open)(void *context); /* always the first callback */
     /* A piece of a message; not called while paused. `size` is 0 only for an empty message and for
      * an empty last piece. */
     void (*on_data)(void *context, const char *data, size_t size, bool first, bool last);
-    void (*on_drain)(void *context); /* no written byte is pending any more */
+    void (*on_drain)(void *context); /* all written bytes have been sent */
     /* The peer closed the session (err is NULL), broke the protocol, or is gone. Not called after
      * websocket_session_close(). */
     void (*on_end)(void *context, const struct err *err);
-    void (*on_closed)(void *context); /* the session is freed; the last callback */
+    void (*on_closed)(void *context); /* the session is freed after this last callback */
 };
 
-/* Messages are reported in pieces and never kept here, so this limit only stops absurd sizes. */
+/* Maximum size of a received message. The limit is high because messages are delivered in pieces
+ * and not stored. */
 #define WEBSOCKET_MESSAGE_MAX ((uint64_t)1 << 30)
 
-/* Takes the stream and starts it. */
+/* Takes ownership of the stream and starts it. */
 struct websocket_session *websocket_session_new(struct loop *loop, struct stream *line,
                                                 const struct websocket_session_handler *handler,
                                                 void *context);
 
-/* Sends messages as text from now on; the default is binary. Received messages may be of either
- * type, as in Kubernetes: its Python client sends input as text. The owner checks that text is
- * UTF-8 if its sub-protocol requires it. */
+/* Makes the session send its messages as text; the default is binary. Received messages may have
+ * either type, as in Kubernetes, because its Python client sends input as text. The owner must
+ * check that text is UTF-8 if the sub-protocol requires it. */
 void websocket_session_write_text(struct websocket_session *session);
 
 /* Sends one message. */
@@ -50,16 +52,16 @@ void websocket_session_write(struct websocket_session *session, const void *data
  * of Kubernetes with channels have this form. */
 void websocket_session_write_channel(struct websocket_session *session, int channel,
                                      const void *data, size_t size);
-/* Written bytes that the peer has not taken yet. */
+/* Returns the number of written bytes that are not sent yet. */
 size_t websocket_session_pending(const struct websocket_session *session);
 void websocket_session_pause(struct websocket_session *session, bool paused);
 /* See stream_set_stall_timeout(). */
 void websocket_session_set_stall_timeout(struct websocket_session *session,
                                          int64_t stall_timeout_ms);
 
-/* Closes in order: sends a CLOSE frame with the code and the reason, sends the pending bytes, and
- * closes when the peer has closed its side too or a time limit passes. Only on_closed is called any
- * more. Calling it twice is allowed. */
+/* Closes the session gracefully: sends the pending bytes and a CLOSE frame with the code and the
+ * reason, and closes the stream after the peer has closed its side or a time limit has passed.
+ * After this only on_closed is called. May be called twice. */
 void websocket_session_close(struct websocket_session *session, int code, const char *reason);
 /* Closes at once without a CLOSE frame. May be called after websocket_session_close(). */
 void websocket_session_abort(struct websocket_session *session);

@@ -10,8 +10,8 @@
 struct websocket_stream {
     struct stream stream;
     struct loop *loop;
-    struct stream *line;               /* used until the stream is started */
-    struct websocket_session *session; /* used after the start */
+    struct stream *line;               /* the underlying stream; NULL after the start */
+    struct websocket_session *session; /* NULL before the start */
     bool shut;
 };
 
@@ -20,7 +20,7 @@ static struct websocket_stream *websocket_stream_of(const struct stream *stream)
     return CONTAINER_OF(stream, struct websocket_stream, stream);
 }
 
-/* ---- from the session ------------------------------------------------------------------------ */
+/* ---- callbacks of the session ---------------------------------------------------------------- */
 
 static void on_websocket_open(void *context)
 {
@@ -62,7 +62,7 @@ static const struct websocket_session_handler SESSION_HANDLER = {
     .on_closed = on_websocket_closed,
 };
 
-/* ---- the owner's calls ----------------------------------------------------------------------- */
+/* ---- functions for the owner ----------------------------------------------------------------- */
 
 static void websocket_stream_start(struct stream *stream)
 {
