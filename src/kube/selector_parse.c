@@ -130,7 +130,7 @@ static int selector_check_value(struct parser *parser, const char *value)
     if (*value == '\0' || selector_is_name(value, strlen(value)))
         return 0;
     return err_set(parser->err, ERR_BAD_REQUEST,
-                   "unable to parse requirement: '%.100s' is no label value", value);
+                   "unable to parse requirement: '%.100s' is not a valid label value", value);
 }
 
 /* Parses a value, which may be empty: "a=" and "a in (,b)". Afterwards, the current token is the

@@ -93,7 +93,7 @@ static enum err_code code_of(const char *reason, int http_status)
 int kube_status_to_err(const struct json *status, struct err *err)
 {
     if (!kube_status_is_status(status))
-        return err_set(err, ERR_INTERNAL, "the server answered something that is no Status");
+        return err_set(err, ERR_INTERNAL, "the server's answer is not a Status");
     if (str_eq(json_get_string(status, "status", NULL), "Success"))
         return 0;
     int64_t http_status = json_get_int(status, "code", 500);

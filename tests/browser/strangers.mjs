@@ -56,7 +56,7 @@ try {
   assert.equal(await page.locator('#nearest.known').count(), 1);
 
   answer = await upload(stranger, /^Nobody in the gallery is near: this is probably a stranger/);
-  assert.deepEqual([answer.found, answer.known, answer.confidence], [1, false, 'nobody in the gallery is near']);
+  assert.deepEqual([answer.found, answer.known, answer.confidence], [1, false, 'no person of the gallery is near']);
   assert.equal(await cards.count(), 3);
   assert.equal(await page.locator('#nearest.known').count(), 0, 'no green card for a stranger');
   assert.ok((await page.locator('.confidence').allTextContents()).every(text => text.startsWith('not near')));

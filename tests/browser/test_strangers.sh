@@ -58,7 +58,7 @@ named=$(grep -c '^\[true' "$SCRATCH/of-strangers" || true)
 named=$(grep -c '^\[true' "$SCRATCH/of-probes" || true)
 [ "$named" -ge $(($(wc -l <"$SCRATCH/of-probes") / 4)) ] || fail "only $named of the pictures of known people are named"
 
-stranger=$(sed -n 's/^\[false.*nobody in the gallery is near"\] //p' "$SCRATCH/of-strangers" | sed -n 1p)
+stranger=$(sed -n 's/^\[false.*no person of the gallery is near"\] //p' "$SCRATCH/of-strangers" | sed -n 1p)
 [ -n "$stranger" ] || fail "every stranger is near some person of the gallery"
 known=$(sed -n 's/^\[true[^/]*\] //p' "$SCRATCH/of-probes" | sed -n 1p)
 mkdir -p "$BUILD/screenshots"

@@ -161,7 +161,7 @@ done
 # there is no face detection.
 said=$(answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --model-dir "$SCRATCH/model")
 if [ -e /usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml ]; then
-    assert_contains "pictures without a detected face" "of 12 pictures: all are cut to their centre" "$said"
+    assert_contains "pictures without a detected face" "of 12 pictures: all are cropped to the centre" "$said"
 else
     assert_contains "training without opencv-data" "install Debian's package opencv-data" "$said"
 fi

@@ -26,7 +26,7 @@ done <"$SCRATCH/resources"
 echo 'fields at any depth'
 explained 'containers that run together on one node' pod
 explained 'the ports it listens on' pod.spec.containers
-explained 'no effect here: a container' pod.spec.hostPID
+explained 'no effect here: a' pod.spec.hostPID
 explained '<integer>' pod.spec.containers.ports.containerPort
 explained 'the pods of each replica type: Chief, Worker, PS, Evaluator' tfjob.spec
 explained 'the number of pods' tfjob.spec.tfReplicaSpecs

@@ -15,7 +15,7 @@ int json_file_read(struct arena *arena, const char *path, struct json **ret, str
     if (result < 0)
         return err_wrap(err, "'%s'", path);
     if (object->type != JSON_OBJECT)
-        return err_set(err, ERR_INVALID, "'%s' holds %s where an object is expected", path,
+        return err_set(err, ERR_INVALID, "'%s' contains %s where an object is expected", path,
                        json_type_name(object->type));
     *ret = object;
     return 0;

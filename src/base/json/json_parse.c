@@ -323,7 +323,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
     if (!parser->limits->repeats && !json_names_add(names, object, value, size)) {
         parser->line = line; /* the error shows the position of the name, not of its value */
         parser->line_start = line_start;
-        return fail(parser, start, "the name '%.*s' stands twice in one object", ERROR_NAME_MAX,
+        return fail(parser, start, "the name '%.*s' is duplicated in one object", ERROR_NAME_MAX,
                     name);
     }
     json_list_append(object, value);

@@ -327,7 +327,7 @@ static int read_member(struct reader *reader, const yaml_event_t *event, size_t 
         return result;
     value->name = name;
     if (!json_names_add(names, object, value, strlen(name)) && !reader->limits.repeats)
-        return FAIL(reader, event->start_mark, "the key '%.*s' stands twice in one mapping",
+        return FAIL(reader, event->start_mark, "the key '%.*s' is duplicated in one mapping",
                     ERROR_TEXT_MAX, name);
     json_list_append(object, value);
     return 0;

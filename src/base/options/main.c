@@ -41,7 +41,7 @@ static int main_finish(const struct program *program, int code, bool must_arrive
         failed = true;
     if (!failed || errno == EPIPE)
         return code;
-    fprintf(stderr, "%s: standard output could not be written%s%s: what was printed is not whole\n",
+    fprintf(stderr, "%s: standard output could not be written%s%s: the output is incomplete\n",
             program->name, errno ? ": " : "", errno ? strerror(errno) : "");
     return code == 0 && must_arrive ? err_info(ERR_IO)->exit_code : code;
 }
@@ -162,7 +162,7 @@ static int print_for_package(const struct program *program, const char *version,
     else if (argc > 1 && str_eq(argv[1], "bash"))
         options_write_completion(program, argv[1], &text);
     else
-        err_set(&err, ERR_USAGE, "--completion: say for which shell (bash)");
+        err_set(&err, ERR_USAGE, "--completion: name the shell (bash)");
     if (err.code)
         return main_complain(program, NULL, &err);
     fwrite(text.data, 1, text.size, stdout);

@@ -51,7 +51,7 @@ static int load_model(const char *path, struct face_model **ret, struct err *err
     if (str_eq(checkpoint->info.model, "recommender"))
         return err_set(err, ERR_USAGE,
                        "'%s' is a recommender, for which there is no page: 'trainer recommend "
-                       "--model %s --data FILE --user ID' prints what one user would like",
+                       "--model %s --data FILE --user ID' prints recommendations for one user",
                        path, path);
     return result;
 }

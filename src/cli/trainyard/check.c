@@ -203,7 +203,7 @@ static int check_all(const struct check *check, struct err *err)
         printf("'%s' is healthy\n", check->state->database);
     else if (!check->wanted->repair)
         printf(
-            "look at a row's text with --show REVISION; take it as it is with --accept REVISION, "
+            "look at a row's text with --show REVISION; keep it unchanged with --accept REVISION, "
             "or remove all damaged rows with --repair\n");
     return result;
 }

@@ -76,7 +76,7 @@ int ps_wait_check(struct ps_wait *wait, int64_t now, struct err *err)
     if (late)
         return err_set(err, ERR_TIMEOUT, "no worker connected within %g s: %s",
                        (double)wait->timeout_ms / 1000, text.data);
-    ps_member_say(wait->member, "waiting for %s for %lld s", text.data,
+    ps_member_say(wait->member, "waiting for %s: %lld s so far", text.data,
                   (long long)((now - wait->began) / 1000));
     wait->next = now + wait->every_ms * (wait->any_came ? LESS_OFTEN : 1);
     return 0;

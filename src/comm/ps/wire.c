@@ -77,9 +77,10 @@ int ps_frame_decode(const uint8_t bytes[PS_FRAME_HEAD_SIZE], struct ps_frame *re
     memcpy(&head, bytes, sizeof(head));
     if (head.type == 0 || head.type >= PS_FRAME_TYPES || head.size > PS_FRAME_MAX ||
         !body_fits(&head) || !isfinite(head.rate))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "sent a message of type %u with %u bytes for %u, which means nothing",
-                       head.type, head.size, head.count);
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "sent a message of type %u with %u bytes for %u, which is not a known message",
+            head.type, head.size, head.count);
     *ret = (struct ps_frame){.type = (enum ps_frame_type)head.type,
                              .size = head.size,
                              .sequence = head.sequence,

@@ -144,11 +144,11 @@ static int check_claims(struct arena *arena, const struct json *json, int64_t no
         arena_printf(arena, "%s%s:%s", SUBJECT_PREFIX, claims.namespace_, claims.account);
     if (!str_eq(json_get_string(json, "iss", ""), TOKEN_ISSUER) || !claims.account_uid[0] ||
         !str_eq(json_get_string(json, "sub", ""), subject))
-        return token_reject(err, "the token is of no service account");
+        return token_reject(err, "the token does not belong to a service account");
     if (!is_for_this_server(claims.audiences))
         return token_reject(err, "the token has another audience");
     if (json_get_int(json, "nbf", INT64_MAX) > now_s + CLOCK_SLACK_S)
-        return token_reject(err, "the token does not hold yet");
+        return token_reject(err, "the token is not valid yet");
     if (claims.expires_s <= now_s)
         return token_reject(err, "the token has expired");
     *ret = claims;
@@ -161,7 +161,7 @@ int token_verify(struct arena *arena, const struct engine_seal *seal, const char
     const char *first = strchr(text, '.'), *last = strrchr(text, '.');
     if (!first || first == last || memchr(first + 1, '.', (size_t)(last - first - 1)) ||
         strlen(text) > TOKEN_MAX)
-        return token_reject(err, "the token has not three parts");
+        return token_reject(err, "the token does not have three parts");
     int result = check_seal(arena, seal, text, last, err);
     if (result < 0)
         return result;
@@ -170,6 +170,6 @@ int token_verify(struct arena *arena, const struct engine_seal *seal, const char
         (result = decode_json(arena, first + 1, (size_t)(last - first - 1), &body, err)) < 0)
         return result;
     if (!str_eq(json_get_string(head, "alg", ""), "HS256"))
-        return token_reject(err, "the token names another way of signing");
+        return token_reject(err, "the token is signed with another algorithm");
     return check_claims(arena, body, now_s, ret, err);
 }

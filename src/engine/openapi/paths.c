@@ -27,7 +27,7 @@ static void write_path(struct openapi_types *types, struct json *paths, const ch
         json_append(parameters, openapi_path_parameter(types, "name", "the name of the object"));
     if (strstr(path, "{namespace}"))
         json_append(parameters,
-                    openapi_path_parameter(types, "namespace", "the namespace it is in"));
+                    openapi_path_parameter(types, "namespace", "the namespace of the object"));
     if (parameters->count > 0)
         json_set(arena, item, "parameters", parameters);
     json_set(arena, paths, path, item);

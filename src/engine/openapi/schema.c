@@ -25,12 +25,12 @@ static const struct scalar INT_OR_STRING = {
 };
 static const struct scalar TIME = {
     .name = "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
-    .doc = "a moment, to the second, as RFC 3339 writes it",
+    .doc = "a time in RFC 3339 format, in seconds",
     .format = "date-time",
 };
 static const struct scalar MICRO_TIME = {
     .name = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime",
-    .doc = "a moment, to the microsecond, as RFC 3339 writes it",
+    .doc = "a time in RFC 3339 format, in microseconds",
     .format = "date-time",
 };
 

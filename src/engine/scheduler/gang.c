@@ -311,7 +311,7 @@ static const char *gang_explain(const struct layout *layout, size_t member)
         ARENA_ARRAY(layout->arena, struct scheduler_rejection, layout->node_count + 1);
     for (size_t node = 0; node < layout->node_count; node++)
         if (!gang_check_node(layout, member, node, &why[node]))
-            scheduler_reject(&why[node], "node(s) were left for others of the group", false);
+            scheduler_reject(&why[node], "node(s) were left for other pods of the group", false);
     return scheduler_explain(layout->arena, why, layout->node_count);
 }
 

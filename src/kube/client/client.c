@@ -128,7 +128,7 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     static const struct json_limits limits = {.nodes = ANSWER_MAX / 2};
     if (json_parse(call->arena, call->body.data, call->body.size, &limits, ret, err) < 0) {
         err->code = ERR_INTERNAL; /* the server is at fault, not the caller */
-        return err_wrap(err, "%s: the answer is no JSON", call->what);
+        return err_wrap(err, "%s: the answer is not JSON", call->what);
     }
     return 0;
 }

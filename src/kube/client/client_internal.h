@@ -16,7 +16,7 @@ struct kube_client {
     struct http_transport *transport;
     char *agent;
     int64_t timeout_ms;       /* for a call other than a list */
-    struct rand rand;         /* spreads retries in time and names events */
+    struct rand rand;         /* for random waits and the names of events */
     struct list_head calls;   /* struct kube_call */
     struct list_head watches; /* struct kube_watch */
     struct map events;        /* recorded events by content: struct kube_event_entry */

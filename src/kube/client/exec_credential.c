@@ -105,7 +105,7 @@ int exec_plugin_read(struct arena *arena, const char *path, const struct json *e
     const char *hint = json_get_string(exec, "installHint", "");
     bool v1 = str_eq(plugin.api_version, "client.authentication.k8s.io/v1");
     if (!*command)
-        return err_set(err, ERR_INVALID, "it names no command");
+        return err_set(err, ERR_INVALID, "it has no command");
     if (!v1 && !str_eq(plugin.api_version, "client.authentication.k8s.io/v1beta1"))
         return err_set(err, ERR_UNSUPPORTED,
                        "credential plugin '%.100s' has the apiVersion '%.100s', which is not "

@@ -169,7 +169,7 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
         if (ended || (run->pid_fd < 0 && run->out_fd < 0 && run->err_fd < 0))
             break; /* the second condition is for kernels without pidfd */
         if (ready > 0 && polls[3].revents)
-            return err_set(err, ERR_CANCELED, "credential plugin '%.200s': not waited for any more",
+            return err_set(err, ERR_CANCELED, "credential plugin '%.200s': canceled",
                            run->plugin->command);
         if (ready == 0)
             return err_set(err, ERR_TIMEOUT,

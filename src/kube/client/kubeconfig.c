@@ -134,7 +134,7 @@ int kubeconfig_read_service_account(struct arena *arena, const char *directory, 
     if (str_is_empty(host) || str_is_empty(port))
         return err_set(err, ERR_NOT_FOUND,
                        "service account: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are "
-                       "not set, so this is no pod");
+                       "not set, so this process does not run in a pod");
     /* An IPv6 address stands in brackets in a URL. */
     bool bare_ipv6 = strchr(host, ':') && *host != '[';
     config.server = arena_printf(arena, "https://%s%s%s:%s", bare_ipv6 ? "[" : "", host,

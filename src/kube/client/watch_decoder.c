@@ -38,7 +38,7 @@ int watch_decoder_read(struct arena *arena, const char *line, size_t size, struc
     if (json_parse(arena, line, size, NULL, &json, err) < 0) {
         if (err)
             err->code = ERR_INTERNAL;
-        err_wrap(err, "watch: a line is no JSON");
+        err_wrap(err, "watch: a line is not JSON");
         return -(int)ERR_INTERNAL;
     }
     const char *type = json_get_string(json, "type", "");

@@ -342,7 +342,7 @@ static int add_field(struct reader *reader, const struct schema_field *known,
     struct json *value = NULL;
     if (schema->type == SCHEMA_MAP) {
         if (field->type != WIRE_BYTES)
-            return protobuf_fail(reader, "a map is none");
+            return protobuf_fail(reader, "the value of a map field is not a map");
         return add_entry(reader, json_ensure_object(reader->arena, object, known->name),
                          schema->items, field->bytes);
     }

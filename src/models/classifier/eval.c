@@ -18,7 +18,7 @@ int classifier_eval_check(const struct classifier_config *config, const struct i
                        config->side, config->side, config->channels,
                        config->channels == 1 ? "" : "s", data->width, data->height);
     if (data->classes > config->classes)
-        return err_set(err, ERR_INVALID, "the model knows %d classes, the data set has label %d",
+        return err_set(err, ERR_INVALID, "the model has %d classes, the data set has label %d",
                        config->classes, data->classes - 1);
     return 0;
 }

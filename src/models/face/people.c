@@ -10,7 +10,7 @@ int people_crop_open(enum face_crop crop, struct people_crop *ret, struct err *e
     *ret = (struct people_crop){.crop = crop};
     int result = face_crop_open(&ret->crop, &ret->finder, err);
     if (result == 0 && ret->crop != crop) {
-        fprintf(stderr, "trainer: %s; pictures are cut to their centre\n", err->message);
+        fprintf(stderr, "trainer: %s; pictures are cropped to the centre\n", err->message);
         err_clear(err);
     }
     return result;
@@ -54,9 +54,10 @@ static int survey_people(struct dataset *opened, const char *folder, const struc
     size_t left = survey.pictures - survey.left_out;
     bool few = !are_faces(survey.faces, left);
     if (crop->crop == FACE_CROP_AUTO && survey.faces < left)
-        fprintf(stderr,
-                "trainer: '%s': no face was found on %zu of %zu pictures: %s cut to their centre\n",
-                folder, left - survey.faces, left, ret_few_faces && few ? "all are" : "they are");
+        fprintf(
+            stderr,
+            "trainer: '%s': no face was found on %zu of %zu pictures: %s cropped to the centre\n",
+            folder, left - survey.faces, left, ret_few_faces && few ? "all are" : "they are");
     if (ret_few_faces)
         *ret_few_faces = few;
     *ret = TAKE(dataset);

@@ -147,5 +147,5 @@ const char *face_threshold_words(const struct face_threshold *threshold, double 
     return distance < threshold->sure    ? "very likely"
            : distance < threshold->known ? "likely"
            : distance < threshold->near  ? "unsure"
-                                         : "nobody in the gallery is near";
+                                         : "no person of the gallery is near";
 }

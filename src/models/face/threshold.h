@@ -1,7 +1,9 @@
 /* Decides when a face belongs to no person of a gallery. The nearest person counts as recognised
- * only if the distance is smaller than the distances of strangers. These are measured as a
- * distribution: the distances between pictures and people who are not on them. A gallery measures
- * the distribution on its own people, and training on the held-out people. The thresholds follow
+ * only if the distance is smaller than the distances of strangers. The distances of
+ * strangers are measured as a distribution: each value is the distance between a picture and a
+ * person who is not in that picture. For a gallery, the distribution is measured on the people of
+ * the gallery. At the end of training it is measured on the held-out people, or on the training
+ * people if fewer than FACE_STRANGERS_PEOPLE_MIN were held out. The thresholds follow
  * from this distribution and from the fraction of strangers that may be accepted. These functions
  * read no pictures and no files. */
 #ifndef TRAINYARD_MODELS_FACE_THRESHOLD_H
@@ -17,12 +19,13 @@ enum {
     FACE_STRANGERS_PEOPLE_MIN = 5, /* a gallery of fewer people uses the model's distribution */
 };
 
-/* The distribution of the distance between a picture and another person: the mean distance to that
- * person's pictures. */
+/* The distribution of the distances between pictures and other people. The distance between a
+ * picture and a person is the mean distance to that person's pictures. */
 struct face_strangers {
     size_t people; /* 0: nothing was measured */
     size_t pairs;  /* pairs of a picture and a person */
-    /* measured on people of the training data, who have greater distances than other people */
+    /* Whether it was measured on people of the training data. A model puts these people farther
+     * apart than people that it was not trained on. */
     bool trained_on;
     double quantiles[FACE_STRANGERS_QUANTILES]; /* ascending; threshold.c lists the fractions */
 };
@@ -31,8 +34,8 @@ struct face_strangers {
  * 0. */
 struct face_strangers face_strangers_of(double *distances, size_t pairs, size_t people);
 
-/* The distance below which a fraction `part` (0 … 1) of the pairs lies. If `part` is less than one
- * pair, this is the smallest measured distance. */
+/* Returns the distance below which about a fraction `part` of the pairs lies, interpolated between
+ * the stored quantiles. A `part` above 0.5 counts as 0.5. */
 double face_strangers_distance(const struct face_strangers *strangers, double part);
 
 /* Measures the distribution from the embeddings of all pictures. Person i has the embeddings from
@@ -53,7 +56,7 @@ struct face_strangers face_strangers_from_json(const struct json *json);
 enum face_threshold_source {
     FACE_THRESHOLD_GALLERY, /* measured on the people of the gallery */
     FACE_THRESHOLD_MODEL,   /* measured at the end of training */
-    FACE_THRESHOLD_DEFAULT, /* fixed distances: neither measurement had enough data */
+    FACE_THRESHOLD_DEFAULT, /* fixed distances: nothing was measured */
 };
 
 struct face_threshold {
@@ -66,11 +69,10 @@ struct face_threshold {
     enum face_threshold_source source;
 };
 
-/* The threshold for a gallery of `people` people at which a fraction `rate` of strangers is
- * accepted. A stranger is accepted if any person of the gallery is near enough. Uses the
- * distribution of the gallery if it has enough people and pairs for this rate, else the model's
- * distribution. If the model has none, uses the gallery's distribution, or fixed distances if that
- * is missing, too. */
+/* Returns the thresholds for a gallery with `people` people; `known` accepts a fraction `rate` of
+ * strangers. A stranger is accepted if any person of the gallery is near enough. The distribution
+ * is chosen in this order: the gallery's, if it has enough people and pairs for this rate; the
+ * model's, if it has one; the gallery's, even if it is small; fixed distances. */
 struct face_threshold face_threshold_of(const struct face_strangers *gallery,
                                         const struct face_strangers *model, size_t people,
                                         double rate);

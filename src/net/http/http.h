@@ -105,7 +105,7 @@ void http_abort(struct http_exchange *exchange);
  * Then the handler must free that memory and answer with 429, the message HTTP_NO_MEMORY and the
  * header "Retry-After: HTTP_RETRY_AFTER_S". */
 bool http_reserve(struct http_exchange *exchange, size_t size);
-#define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"
+#define HTTP_NO_MEMORY     "the server's memory limit for clients is reached: try again later"
 #define HTTP_RETRY_AFTER_S "1"
 size_t http_pending(struct http_exchange *exchange);
 

@@ -112,7 +112,7 @@ static int place_image(struct importing *i, const struct image_found *image)
 {
     const char *place = image_directory(i->arena, i->wanted->state_dir, image->digest);
     if (!file_exists(place) && rename(work_directory(i, image), place) < 0)
-        return err_set_errno(i->err, errno, "cannot give '%s' its place", place);
+        return err_set_errno(i->err, errno, "cannot rename the new image to '%s'", place);
     return 0;
 }
 
@@ -180,10 +180,10 @@ static int import_check_names(struct importing *i, const struct image_found *ima
         /* A bare tag, as skopeo writes it for "oci-archive:FILE:latest", is not a name. */
         if (images[k].name_count == 0)
             return err_set(i->err, ERR_INVALID,
-                           "it does not say what the image is called: give a name behind the file");
+                           "the archive has no name for the image: give a name after the file");
         for (size_t n = 0; n < images[k].name_count; n++)
             if (name_of(i, images[k].names[n], &name) < 0)
-                return err_wrap(i->err, "what it calls the image");
+                return err_wrap(i->err, "the name in the archive");
     }
     return i->wanted->name ? name_of(i, i->wanted->name, &name) : 0;
 }

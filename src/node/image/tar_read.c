@@ -351,7 +351,7 @@ static int fill_entry(struct tar_reader *reader, const struct tar_header *header
         tar_read_number(header->mtime, sizeof(header->mtime), "time", &mtime, err) < 0)
         mtime = 0;
     if (size < 0 || size > INT64_MAX - TAR_BLOCK)
-        return err_set(err, ERR_INVALID, "the size of '%s' is none", reader->path.data);
+        return err_set(err, ERR_INVALID, "the size of '%s' is not a number", reader->path.data);
     /* A link may state the size of its target, but no data follows. */
     entry.size = entry.type == TAR_FILE ? (uint64_t)size : 0;
     if (entry.type == TAR_SYMLINK || entry.type == TAR_HARDLINK)

@@ -30,9 +30,9 @@ struct service_proxy {
     struct loop *loop;
     struct loop_timer changed; /* runs until the tables are computed again */
     int64_t made_ms;           /* the time of the last computation */
-    char *table;               /* the text of the last table that the service proxy got, or NULL */
+    char *table;               /* the last table that was sent to the helper process, or NULL */
 
-    struct helper_keeper *keeper; /* restarts the process of the service proxy when it ends */
+    struct helper_keeper *keeper; /* restarts the helper process when it ends */
 
     /* The proxy for ports of the machine runs in this process. */
     struct proxy *outside;
@@ -110,7 +110,7 @@ static void on_service_proxy_news(void *context, const char *owner,
     }
     inet_ntop(AF_INET, &listen->address, address, sizeof(address));
     kube_event(self->options.host->client, about, COMPONENT, "Normal", "PortReady",
-               "port %u of %s is free now and leads here", listen->port, address);
+               "port %u of %s is open now", listen->port, address);
 }
 
 void service_proxy_announce(struct service_proxy *self, const struct json *service)
@@ -123,8 +123,10 @@ void service_proxy_announce(struct service_proxy *self, const struct json *servi
         if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP"))
             kube_event(
                 self->options.host->client, service, COMPONENT, "Warning", "Unsupported",
-                "port %lld/%s leads nowhere: services carry TCP and UDP here; with clusterIP: None "
-                "the name leads to the pods themselves",
+                "port %lld/%s is not forwarded: this server forwards only TCP and UDP for "
+                "services; "
+                "with 'clusterIP: None' the name of the service resolves to its pods, and clients "
+                "connect to them directly",
                 (long long)json_get_int(port, "port", 0), protocol);
     }
 }

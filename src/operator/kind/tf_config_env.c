@@ -1,5 +1,5 @@
-/* Builds TF_CONFIG. Called when a pod is built. The members have the order of Kubeflow's operator,
- * because some programs compare the text. */
+/* Builds TF_CONFIG. Called when a pod is built. The JSON members are in the same order as
+ * in Kubeflow's operator, because some programs compare the text. */
 #include "operator/kind/tf_config_env.h"
 
 #include "base/str.h"
@@ -13,7 +13,8 @@ enum {
     REPLICAS_SAFE = 256,
 };
 
-/* The members of the cluster sorted by name, as Go writes maps. */
+/* The replica types in the order in which they appear in "cluster": sorted by name, as Go writes
+ * maps. */
 static const enum training_replica_type sorted_types[] = {
     TRAINING_CHIEF, TRAINING_EVALUATOR, TRAINING_MASTER, TRAINING_PS, TRAINING_WORKER,
 };
@@ -130,11 +131,11 @@ int training_tf_config_check(struct arena *arena, const struct training_job *job
             longest = size;
     }
     if (longest > VARIABLE_MAX)
-        return err_set(err, ERR_INVALID,
-                       "spec.%s: %d replicas are too many: TF_CONFIG, which names them all, would "
-                       "have %zu bytes, and no program can be started with a variable of more than "
-                       "%d; ask for fewer, shorten the names of the job and its namespace, or use "
-                       "enableDynamicWorker",
-                       job->kind->specs, training_job_total_replicas(job), longest, VARIABLE_MAX);
+        return err_set(
+            err, ERR_INVALID,
+            "spec.%s: %d replicas are too many: TF_CONFIG would have %zu bytes, and Linux "
+            "allows %d bytes per environment variable; use fewer replicas, shorter "
+            "names of the job and its namespace, or enableDynamicWorker",
+            job->kind->specs, training_job_total_replicas(job), longest, VARIABLE_MAX);
     return 0;
 }

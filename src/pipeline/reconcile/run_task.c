@@ -61,7 +61,7 @@ static int find_items(struct workflow_pass *pass, struct workflow_call *call,
                                       err);
         if (result == 0 && (json_parse(pass->arena, text, strlen(text), NULL, &made, NULL) < 0 ||
                             made->type != JSON_ARRAY))
-            result = err_set(err, ERR_INVALID, "withParam: '%.100s' is no JSON list", text);
+            result = err_set(err, ERR_INVALID, "withParam: '%.100s' is not a JSON list", text);
     }
     if (result == 0 && json_count(made) > WORKFLOW_ITEMS_MAX)
         result = err_set(err, ERR_TOO_MANY, "more than %d items", WORKFLOW_ITEMS_MAX);

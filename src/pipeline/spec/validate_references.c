@@ -12,7 +12,7 @@
 struct context {
     struct workflow_checker *checker;
     const struct json *template_;
-    const struct json *task; /* the task that contains the text; NULL: no task, but the template */
+    const struct json *task; /* the task or step with the text; NULL: the text is in neither */
     size_t position;         /* for a dag: the position of `task` */
     size_t group;            /* for a step: its group */
     uint64_t **ancestors; /* for each task of a dag: one bit per task that must end before it; NULL:
@@ -62,8 +62,9 @@ static const uint64_t *ancestors_of(struct context *context, size_t position)
     return context->ancestors[position] = bits;
 }
 
-/* Finds a task by name. Returns it only if it has always ended when the current task begins. For
- * the outputs of the template, any task is valid. */
+/* Finds a task by name. Returns NULL if the current task does not depend on it, directly or
+ * indirectly. In texts outside the tasks, such as the outputs of the template, any task is valid.
+ */
 static const struct json *find_earlier_task(struct context *context, const char *name)
 {
     const struct json *tasks = json_at(context->template_, "dag", "tasks", NULL);
@@ -95,11 +96,12 @@ static const char *check_sibling(struct context *context, const char *rest, bool
                                                                  : NULL;
 
     if (!sibling)
-        return reference_fail(
-            reference,
-            arena_printf(checker->arena, "%s '%s' is not one that has ended before%s",
-                         step ? "step" : "task", name, step ? "" : "; name it in dependencies"),
-            err);
+        return reference_fail(reference,
+                              arena_printf(checker->arena,
+                                           "no %s '%s' always ends before this reference is used%s",
+                                           step ? "step" : "task", name,
+                                           step ? "" : "; if it exists, add it to dependencies"),
+                              err);
     rest += size;
     if (str_eq(rest, ".status") || str_eq(rest, ".id"))
         return "";

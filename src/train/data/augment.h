@@ -13,24 +13,25 @@ struct augment {
     float shift;    /* largest shift in each direction, as a fraction of the side */
     float turn;     /* largest angle in each direction, in radians */
     float scale;    /* largest change of size, up or down, as a fraction */
-    float gamma;    /* brightness curve: between 1/(1+gamma) and 1+gamma */
+    float gamma;    /* the exponent of the brightness curve is from 1/(1+gamma) to 1+gamma */
     float noise;    /* standard deviation of the noise, for pixels from 0 to 1 */
     float cover;    /* side of the largest covered square, as a fraction of the side; 0: none */
-    float backdrop; /* largest change of brightness of the area around the centre */
+    float backdrop; /* largest change of brightness outside of an oval in the centre */
     bool mirror;    /* mirror half of the pictures */
 };
 
 /* Returns whether every value is from 0 to 1. */
 bool augment_is_sane(const struct augment *augment);
 
-/* A smooth change of the proportions of a face: waves with the length of the picture move its
- * parts. If all pictures of a person are reshaped in the same way, they look like another
+/* A smooth change of the proportions of a face. `across` moves points horizontally, `down`
+ * vertically. Element 0 scales evenly. Elements 1 and 2 are waves with one period per side of the
+ * picture. If all pictures of a person are reshaped in the same way, they look like another
  * person. */
 struct augment_shape {
     float across[3], down[3]; /* amplitudes, as fractions of the side; 0: no change */
 };
 
-/* Draws random waves with amplitudes from -highest to highest. */
+/* Draws random amplitudes from -highest to highest. */
 struct augment_shape augment_shape_draw(struct rand *rand, float highest);
 
 /* Reads side × side × channels interleaved bytes and writes as many floats from 0 to 1. `shape` may

@@ -65,7 +65,7 @@ static int list_directory(const char *path, bool directories, size_t max, char *
         struct stat info;
         bool there = stat(full, &info) == 0;
         if (!there && errno != ENOENT && errno != ELOOP) /* a dangling link is skipped */
-            result = err_set_errno(err, errno, "cannot look at '%s'", full);
+            result = err_set_errno(err, errno, "cannot stat '%s'", full);
         bool wanted = there && (directories ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
         if (!wanted) {
             free(full);

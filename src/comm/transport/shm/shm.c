@@ -79,8 +79,9 @@ static int shm_create_segment(struct shm *shm, struct err *err)
     return result == 0 ? shared_memory_populate(shm->segment, err) : result;
 }
 
-/* Members exchange descriptors only after all members of the host have agreed that their memory
- * exists: this call waits for late members like every call. The exchange has a short deadline,
+/* The first host_links_agree() waits for late members with the group's usual timeout, until all
+ * members have created their segment. Only then do the members of a host exchange descriptors. The
+ * exchange has a short deadline,
  * because this member does not answer pings meanwhile. A second agreement tells all members whether
  * the exchange worked. */
 static int shm_share_segments(struct shm *shm, struct err *err)
@@ -99,12 +100,12 @@ static int shm_share_segments(struct shm *shm, struct err *err)
 static void shm_report_failure(const struct shm *shm)
 {
     int wanted = shm->host->wanted;
-    const char *reason =
-        shm->host->failure.code ? shm->host->failure.message : "another member could not";
+    const char *reason = shm->host->failure.code ? shm->host->failure.message
+                                                 : "another member could not share its memory";
     if (wanted > 1 && shm->host->count == 1)
         control_report(shm->control,
-                       "shares a machine with %d other%s of the group but not its memory (%s): "
-                       "they talk over TCP, which is slower",
+                       "cannot share memory with %d other member%s on this machine (%s): uses TCP "
+                       "instead, which is slower",
                        wanted - 1, wanted == 2 ? "" : "s", reason);
 }
 
@@ -147,8 +148,9 @@ static int shm_open_host(const struct transport_config *config, struct transport
     return 0;
 }
 
-/* Sets *ret_all to whether every member of this host voted yes. All members of the group take part,
- * so that all count the same calls. */
+/* Sets *ret_all to whether every member of this host voted yes. Every member of the group must
+ * call this, also on other hosts, because each call gets the next number of the group, which must
+ * be the same on all members. */
 static int shm_ask_host(struct shm *shm, bool yes, bool *ret_all, struct err *err)
 {
     int size = control_size(shm->control);
@@ -190,7 +192,9 @@ static int shm_share(struct transport *transport, struct shared_memory *memory, 
         shm_unmap_peers(shared.at, memory);
     if (result == 0 && !all && shm->host->count > 1)
         control_report(shm->control, "cannot share memory of %zu bytes (%s): it is copied instead",
-                       memory->size, failure.code ? failure.message : "another member could not");
+                       memory->size,
+                       failure.code ? failure.message
+                                    : "another member could not share its memory");
     return result;
 }
 

@@ -139,7 +139,7 @@ static void egress_helper_complain(const char *program, const char *point)
     while (text.size > 0 && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
     const char *line = strrchr(text.data, '\n');
-    fprintf(stderr, "'%s' makes none: %s\n", program, line ? line + 1 : text.data);
+    fprintf(stderr, "'%s' sets up no egress: %s\n", program, line ? line + 1 : text.data);
 }
 
 int step_egress(int argc, char **argv)

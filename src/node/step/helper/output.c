@@ -138,7 +138,7 @@ static int write_log(const char *path, const struct buf *line)
     else
         (void)file_write_all(fd, line->data, line->size, &err);
     if (err.code)
-        fprintf(stderr, "trainyard-step: cannot hand on the outputs: %s\n", err.message);
+        fprintf(stderr, "trainyard-step: cannot pass on the outputs: %s\n", err.message);
     return err.code ? EXIT_NO_LOG : 0;
 }
 

@@ -46,7 +46,7 @@ static int isolation_give_up(const struct pod_spec *spec, const struct pod_conta
     if (!spec->nested)
         return step_privilege_bound(spec, container, err);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return err_set_errno(err, errno, "cannot renounce new privileges");
+        return err_set_errno(err, errno, "cannot set no_new_privs");
     return container->unconfined ? 0 : step_seccomp_install(err);
 }
 

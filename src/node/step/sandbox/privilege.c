@@ -81,7 +81,7 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
     if (result == 0)
         result = keep_capabilities(kept, err);
     if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        result = err_set_errno(err, errno, "cannot renounce new privileges");
+        result = err_set_errno(err, errno, "cannot set no_new_privs");
     if (result == 0 && !container->unconfined)
         result = step_seccomp_install(err);
     return result;

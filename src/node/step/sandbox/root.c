@@ -369,7 +369,7 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
                     const char *mount_point, struct err *err)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return err_set_errno(err, errno, "cannot part from the machine's mounts");
+        return err_set_errno(err, errno, "cannot make the mounts private");
     /* Memory that is allocated here is not freed: execve() of the command drops it. */
     struct root_view view = {.trees = mem_calloc(container->mount_count + 1, sizeof(*view.trees)),
                              .paths = mem_calloc(container->mount_count + 1, sizeof(*view.paths))};

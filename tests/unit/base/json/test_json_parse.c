@@ -210,10 +210,10 @@ static void test_bad_structure(void **state)
 
 static void test_duplicates(void **state)
 {
-    refuse("{\"a\":1,\"a\":2}", "1:8: the name 'a' stands twice in one object");
+    refuse("{\"a\":1,\"a\":2}", "1:8: the name 'a' is duplicated in one object");
     refuse("{\"a\":1,\n  \"\\u0061\": {\"b\":\n1}}",
-           "2:3: the name 'a' stands twice in one object");
-    refuse("{\"\":1,\"\":2}", "1:7: the name '' stands twice in one object");
+           "2:3: the name 'a' is duplicated in one object");
+    refuse("{\"\":1,\"\":2}", "1:7: the name '' is duplicated in one object");
     parse("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}");
 
     /* Duplicates at any two positions: found by comparison, by the ascending order, or by the hash
@@ -238,7 +238,7 @@ static void test_duplicates(void **state)
         if (clean)
             assert_int_equal(json_get_int(json, "name-299", -1), 299);
         else
-            assert_non_null(strstr(err.message, "stands twice"));
+            assert_non_null(strstr(err.message, "is duplicated"));
     }
 }
 

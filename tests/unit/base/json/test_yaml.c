@@ -133,8 +133,8 @@ static void test_keys(void **state)
     refuse("~: 1", "job.yaml:1:1: a key may not be null: JSON knows only strings as names");
     refuse("? [a]\n: 1",
            "job.yaml:1:3: a key may not be an array: JSON knows only strings as names");
-    refuse("a: 1\nb: 2\na: 3\n", "job.yaml:3:1: the key 'a' stands twice in one mapping");
-    refuse("1: 1\n'1': 2\n", "job.yaml:2:1: the key '1' stands twice in one mapping");
+    refuse("a: 1\nb: 2\na: 3\n", "job.yaml:3:1: the key 'a' is duplicated in one mapping");
+    refuse("1: 1\n'1': 2\n", "job.yaml:2:1: the key '1' is duplicated in one mapping");
 }
 
 static void test_documents(void **state)
@@ -350,7 +350,7 @@ static void test_large_mapping(void **state)
         buf_printf(&text, "key-%d: %d\n", i, i);
     assert_int_equal(json_count(parse_all(text.data)->first), 5000);
     buf_append_str(&text, "key-17: 0\n");
-    refuse(text.data, "job.yaml:5001:1: the key 'key-17' stands twice in one mapping");
+    refuse(text.data, "job.yaml:5001:1: the key 'key-17' is duplicated in one mapping");
 }
 
 static void check_write(const char *json_text, const char *yaml_text)

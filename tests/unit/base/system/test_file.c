@@ -137,7 +137,7 @@ static void test_json_file(void **state)
         int result;
         const char *complaint;
     } ROWS[] = {
-        {"[1]", -ERR_INVALID, "holds an array where an object is expected"},
+        {"[1]", -ERR_INVALID, "contains an array where an object is expected"},
         {"{\"nodes\":", -ERR_BAD_REQUEST, "settings.json': 1:10: "},
         {"", -ERR_BAD_REQUEST, "settings.json': 1:1: "},
     };

@@ -162,7 +162,7 @@ static void tcp_is_used_and_reported_if_sharing_fails(void **state)
     assert_non_null(mkdtemp(dir));
     memset(&plan, 0, sizeof(plan));
     plan.algorithm = "halving";
-    plan.line = "they talk over TCP";
+    plan.line = "uses TCP instead";
     plan.dirs[0] = dir;
     plan.dirs[1] = plan.dirs[2] = "/nonexistent";
     run(3, sums);

@@ -49,11 +49,11 @@ static void missing_workers_are_reported_repeatedly(void **state)
     assert_int_equal(ps_wait_check(&wait, START + 4999, &err), 0);
     assert_int_equal(lines, 0);
     assert_int_equal(ps_wait_check(&wait, START + 5000, &err), 0);
-    assert_string_equal(line, "waiting for worker 0 (host:10), worker 1 (host:11) for 5 s");
+    assert_string_equal(line, "waiting for worker 0 (host:10), worker 1 (host:11): 5 s so far");
     assert_int_equal(ps_wait_due(&wait), START + 10000);
     ps_wait_came(&wait, 0);
     assert_int_equal(ps_wait_check(&wait, START + 10000, &err), 0);
-    assert_string_equal(line, "waiting for worker 1 (host:11) for 10 s");
+    assert_string_equal(line, "waiting for worker 1 (host:11): 10 s so far");
     assert_int_equal(ps_wait_due(&wait), START + 70000); /* less often now */
     ps_wait_came(&wait, 1);
     assert_true(ps_wait_due(&wait) == INT64_MAX);
@@ -86,7 +86,7 @@ static void the_first_worker_lifts_the_deadline(void **state)
     ps_wait_init(&wait, &member, 0, 2500, START);
     ps_wait_came(&wait, 1);
     assert_int_equal(ps_wait_check(&wait, START + 100000, &err), 0);
-    assert_string_equal(line, "waiting for worker 0 (host:10) for 100 s");
+    assert_string_equal(line, "waiting for worker 0 (host:10): 100 s so far");
     ps_wait_release(&wait);
 }
 

@@ -77,7 +77,7 @@ static void test_times(void **state)
     struct token_claims claims = claims_of_builder();
     const char *token = make(arena, &claims);
     assert_string_equal(refusal(arena, token, NOW_S + 600), "the token has expired");
-    assert_string_equal(refusal(arena, token, NOW_S - 3600), "the token does not hold yet");
+    assert_string_equal(refusal(arena, token, NOW_S - 3600), "the token is not valid yet");
 }
 
 static void test_audience(void **state)
@@ -131,7 +131,7 @@ static void test_forged(void **state)
     /* Algorithm none, with and without a signature. */
     static const char none[] = "{\"alg\":\"none\"}";
     assert_string_equal(refusal(arena, forge(arena, none, payload), NOW_S),
-                        "the token names another way of signing");
+                        "the token is signed with another algorithm");
     assert_string_equal(
         refusal(arena,
                 arena_printf(arena, "%s.%s.", base64_encode_url(arena, none, strlen(none)),
@@ -141,12 +141,12 @@ static void test_forged(void **state)
     static const struct {
         const char *what, *with, *reason;
     } rows[] = {
-        {"\"iss\":\"https:", "\"iss\":\"http:", "the token is of no service account"},
-        {"sub\":\"system:", "sub\":\"System:", "the token is of no service account"},
-        {"default:builder", "default:other", "the token is of no service account"},
-        {"\"uid\":\"uid-1\"", "\"uid\":\"\"", "the token is of no service account"},
+        {"\"iss\":\"https:", "\"iss\":\"http:", "the token does not belong to a service account"},
+        {"sub\":\"system:", "sub\":\"System:", "the token does not belong to a service account"},
+        {"default:builder", "default:other", "the token does not belong to a service account"},
+        {"\"uid\":\"uid-1\"", "\"uid\":\"\"", "the token does not belong to a service account"},
         {"\"exp\":1700000600", "\"exp\":\"never\"", "the token has expired"},
-        {"\"nbf\":1700000000", "\"nbf\":null", "the token does not hold yet"},
+        {"\"nbf\":1700000000", "\"nbf\":null", "the token is not valid yet"},
         {"\"aud\":[\"", "\"aud\":\"", "the token cannot be read"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -175,7 +175,7 @@ static void test_size(void **state)
     assert_int_equal(token_make(arena, &SEAL, &claims, &token, NULL), -ERR_TOO_LARGE);
     memset(name, 'h', TOKEN_MAX - 1);
     assert_string_equal(refusal(arena, forge(arena, name, "{}"), NOW_S),
-                        "the token has not three parts");
+                        "the token does not have three parts");
 }
 
 int main(void)

@@ -219,7 +219,7 @@ static void refuses(void **state)
         {REST("{server: 'https://a'}", "{username: a, token: b}"), ERR_INVALID, "both a token"},
         {REST("{server: 'https://a'}", "{password: b}"), ERR_INVALID, "no user name"},
         {REST("{server: 'https://a'}", "{as-groups: [b]}"), ERR_INVALID, "need 'as'"},
-        {REST("{server: 'https://a'}", "{exec: {}}"), ERR_INVALID, "names no command"},
+        {REST("{server: 'https://a'}", "{exec: {}}"), ERR_INVALID, "it has no command"},
         {REST("{server: 'https://a'}", "{exec: {command: gcloud}}"), ERR_UNSUPPORTED,
          "'gcloud' has the apiVersion ''"},
         {REST("{server: 'https://a'}", "{exec: {command: c, interactiveMode: Never, apiVersion: "

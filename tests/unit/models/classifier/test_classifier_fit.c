@@ -129,7 +129,7 @@ static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
     struct err err = ERR_INIT;
     assert_int_equal(classifier_fit(&options, &reducer, &result, &err), -ERR_INVALID);
     assert_non_null(strstr(err.message, "test pictures of '"));
-    assert_non_null(strstr(err.message, "the model knows 4 classes, the data set has label 7"));
+    assert_non_null(strstr(err.message, "the model has 4 classes, the data set has label 7"));
     _cleanup_free_ char *images = mem_printf("%s/t10k-images-idx3-ubyte", directory);
     assert_int_equal(unlink(images), 0);
     assert_true(classifier_fit(&options, &reducer, &result, &err) < 0);

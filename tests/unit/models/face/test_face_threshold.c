@@ -68,8 +68,8 @@ static void words_follow_the_thresholds(void **state)
     assert_string_equal(face_threshold_words(&threshold, 0), "very likely");
     assert_string_equal(face_threshold_words(&threshold, 0.5), "likely");
     assert_string_equal(face_threshold_words(&threshold, 0.7), "unsure");
-    assert_string_equal(face_threshold_words(&threshold, 0.9), "nobody in the gallery is near");
-    assert_string_equal(face_threshold_words(&threshold, NAN), "nobody in the gallery is near");
+    assert_string_equal(face_threshold_words(&threshold, 0.9), "no person of the gallery is near");
+    assert_string_equal(face_threshold_words(&threshold, NAN), "no person of the gallery is near");
 }
 
 /* Embeddings of one dimension, so that a reader can see their distances. */

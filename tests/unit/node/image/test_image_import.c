@@ -172,7 +172,7 @@ static void broken_ones_leave_nothing(void **state)
         {{.diff_id = "none"}, NULL, "no sha256 digest"},
         {{.machine = "m68k"}, NULL, "the image is for linux/m68k, and this machine is"},
         {{.layer_name = "elsewhere"}, NULL, "lacks layer 'elsewhere'"},
-        {{.nameless = true}, NULL, "give a name behind the file"},
+        {{.nameless = true}, NULL, "give a name after the file"},
         {{.bomb = true, .gzip = true}, NULL, "more bytes than are allowed"},
         {{.other_config = true}, NULL, "is damaged"},
         {{.other_blob = true}, NULL, "digest is not what the image says"},

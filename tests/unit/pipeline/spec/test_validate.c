@@ -73,8 +73,8 @@ static const struct {
     {"{entrypoint: a, templates: [{name: a, dag: {tasks: [{name: x, template: b}, {name: z, "
      "template: "
      "b, when: '{{tasks.x.outputs.parameters.o}} == 1'}]}}, {name: b, " BOX "}]}",
-     "spec.templates[0].dag.tasks[1]: '{{tasks.x.outputs.parameters.o}}': task 'x' is not one that "
-     "has ended before; name it in dependencies"},
+     "spec.templates[0].dag.tasks[1]: '{{tasks.x.outputs.parameters.o}}': no task 'x' always "
+     "ends before this reference is used; if it exists, add it to dependencies"},
     {"{entrypoint: a, templates: [{name: a, dag: {tasks: [{name: x, template: b}, {name: z, "
      "template: "
      "b, dependencies: [x], when: '{{tasks.x.outputs.parameters.o}} == 1'}]}}, {name: b, " BOX
@@ -83,8 +83,8 @@ static const struct {
     {"{entrypoint: a, templates: [{name: a, steps: [[{name: x, template: b}, {name: z, template: "
      "b, "
      "when: '{{steps.x.status}} == Failed'}]]}, {name: b, " BOX "}]}",
-     "spec.templates[0].steps[0][1]: '{{steps.x.status}}': step 'x' is not one that has ended "
-     "before"},
+     "spec.templates[0].steps[0][1]: '{{steps.x.status}}': no step 'x' always ends before "
+     "this reference is used"},
     {"{entrypoint: a, templates: [{name: a, retryStrategy: {limit: x}, " BOX "}]}",
      "spec.templates[0].retryStrategy.limit: must be a number from 0"},
     {"{entrypoint: a, templates: [{name: a, retryStrategy: {limit: '3', retryPolicy: Always, "
@@ -139,7 +139,7 @@ static void test_many_ways(void **state)
                          spec, i, i - 1, i, i - 1, i, i, i);
     spec = arena_printf(arena, "%s]}}]}", spec);
     assert_true(workflow_validate(fixture_workflow(arena, spec), &err) < 0);
-    assert_non_null(strstr(err.message, "task 'none' is not one that has ended before"));
+    assert_non_null(strstr(err.message, "no task 'none' always ends before this reference"));
 }
 
 /* Checks that the spec is valid, or rejected with `message`. `many` is repeated, and each # in it
@@ -182,8 +182,8 @@ static void test_many_items(void **state)
                 ", {name: a, dag: {tasks: [{name: t0, template: b, arguments: {parameters: [{name: "
                 "p, value: '{{tasks.t999.status}}'}]}}",
                 CHAIN, 999, "]}}]}",
-                "spec.templates[1].dag.tasks[0]: '{{tasks.t999.status}}': task 't999' is not one "
-                "that has ended before; name it in dependencies");
+                "spec.templates[1].dag.tasks[0]: '{{tasks.t999.status}}': no task 't999' always "
+                "ends before this reference is used; if it exists, add it to dependencies");
     assert_many("{entrypoint: a, templates: [" TAKER
                 ", {name: a, steps: [[{name: s0, template: b}]",
                 ", [{name: s#, template: b}]", 20000, "]}]}",
