@@ -1,6 +1,6 @@
 /* Sets up TCP sockets for the members of a group: non-blocking, close-on-exec, and with
  * TCP_NODELAY. The kernel's keep-alive detects a lost machine even while no member sends. Called by
- * rendezvous, by the control plane, by the tcp transport and by ps. */
+ * rendezvous, by control*.c, by the tcp transport and by ps. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SOCKET_H
 #define TRAINYARD_COMM_TRANSPORT_SOCKET_H
 

@@ -80,9 +80,9 @@ static int shm_create_segment(struct shm *shm, struct err *err)
 }
 
 /* Members exchange descriptors only after all members of the host have agreed that their memory
- * exists: this call waits for late members like every call. The exchange has a short deadline,
- * because this member does not answer pings meanwhile. A second agreement tells all members whether
- * the exchange worked. */
+ * exists. The agreement is a call of the group, which waits for late members up to the timeout of a
+ * call. The exchange has a short deadline, because this member does not answer pings meanwhile. A
+ * second agreement tells all members whether the exchange worked. */
 static int shm_share_segments(struct shm *shm, struct err *err)
 {
     struct host_links *host = shm->host;
@@ -148,7 +148,7 @@ static int shm_open_host(const struct transport_config *config, struct transport
 }
 
 /* Sets *ret_all to whether every member of this host voted yes. All members of the group take part,
- * so that all count the same calls. */
+ * because each call gets the next number of the group, which must be the same on all members. */
 static int shm_ask_host(struct shm *shm, bool yes, bool *ret_all, struct err *err)
 {
     int size = control_size(shm->control);
