@@ -5,9 +5,10 @@
 #include "base/json/json.h"
 #include "kube/schema/field_error.h"
 
-/* Makes a new (`old` NULL) or changed service ready for its addresses and ports: removes the fields
- * that only its former type had, copies clusterIP into clusterIPs, chooses the IP families. Adds
- * errors for addresses and families that contradict each other. */
+/* Prepares a service before its addresses and ports are assigned. `old` is the stored service, or
+ * NULL for a new one. Removes the fields that only its former type had, copies clusterIP into
+ * clusterIPs and chooses the IP families. Adds errors for addresses and IP families that contradict
+ * each other. */
 void kube_service_complete(struct field_errors *errors, struct json *service,
                            const struct json *old);
 
