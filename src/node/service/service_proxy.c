@@ -30,7 +30,7 @@ struct service_proxy {
     struct loop *loop;
     struct loop_timer changed; /* runs until the tables are computed again */
     int64_t made_ms;           /* the time of the last computation */
-    char *table;               /* the text of the last table that the service proxy got, or NULL */
+    char *table; /* the last table that was sent to the helper process (HELPER_PROXY), or NULL */
 
     struct helper_keeper *keeper; /* restarts the process of the service proxy when it ends */
 
