@@ -1,9 +1,9 @@
 /* Decides when a face belongs to no person of a gallery. The nearest person counts as recognised
- * only if the distance is smaller than the distances of strangers. These are measured as a
- * distribution: the distances between pictures and people who are not on them. A gallery measures
- * the distribution on its own people, and training on the held-out people. The thresholds follow
- * from this distribution and from the fraction of strangers that may be accepted. These functions
- * read no pictures and no files. */
+ * only if the distance is below a threshold. Strangers are people who are not in the gallery. The
+ * threshold is chosen such that only a given fraction of strangers is accepted. It is computed from
+ * a distribution of distances between a picture and another person. This distribution is measured
+ * on the people of the gallery, or at the end of training, if possible on held-out people. The
+ * functions of this file read no pictures and no files. */
 #ifndef TRAINYARD_MODELS_FACE_THRESHOLD_H
 #define TRAINYARD_MODELS_FACE_THRESHOLD_H
 
@@ -17,10 +17,10 @@ enum {
     FACE_STRANGERS_PEOPLE_MIN = 5, /* a gallery of fewer people uses the model's distribution */
 };
 
-/* The distribution of the distance between a picture and another person: the mean distance to that
- * person's pictures. */
+/* The distribution of the distances of strangers. Each distance is the mean distance from a picture
+ * to all pictures of another person. */
 struct face_strangers {
-    size_t people; /* 0: nothing was measured */
+    size_t people; /* people who were compared; 0: nothing was measured */
     size_t pairs;  /* pairs of a picture and a person */
     /* measured on people of the training data, who have greater distances than other people */
     bool trained_on;
@@ -31,8 +31,8 @@ struct face_strangers {
  * 0. */
 struct face_strangers face_strangers_of(double *distances, size_t pairs, size_t people);
 
-/* The distance below which a fraction `part` (0 … 1) of the pairs lies. If `part` is less than one
- * pair, this is the smallest measured distance. */
+/* The distance below which a fraction `part` (0 … 1) of the pairs lies. Interpolates between the
+ * stored quantiles. Returns the median if `part` is more than 0.5. */
 double face_strangers_distance(const struct face_strangers *strangers, double part);
 
 /* Measures the distribution from the embeddings of all pictures. Person i has the embeddings from
@@ -53,7 +53,7 @@ struct face_strangers face_strangers_from_json(const struct json *json);
 enum face_threshold_source {
     FACE_THRESHOLD_GALLERY, /* measured on the people of the gallery */
     FACE_THRESHOLD_MODEL,   /* measured at the end of training */
-    FACE_THRESHOLD_DEFAULT, /* fixed distances: neither measurement had enough data */
+    FACE_THRESHOLD_DEFAULT, /* fixed distances: there is no measurement */
 };
 
 struct face_threshold {
