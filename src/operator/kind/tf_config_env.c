@@ -1,5 +1,5 @@
-/* Builds TF_CONFIG. Called when a pod is built. The members have the order of Kubeflow's operator,
- * because some programs compare the text. */
+/* Builds TF_CONFIG. Called when a pod is built. The JSON members have the same order as in
+ * Kubeflow's operator, because some programs compare the text. */
 #include "operator/kind/tf_config_env.h"
 
 #include "base/str.h"
@@ -9,11 +9,12 @@
 enum {
     /* MAX_ARG_STRLEN of Linux: 32 pages, which usually have 4 KiB. */
     VARIABLE_MAX = 32 * 4096,
-    /* with at most this many replicas TF_CONFIG fits, even with the longest names */
+    /* with at most this many replicas TF_CONFIG is not longer than VARIABLE_MAX, even with the
+     * longest names */
     REPLICAS_SAFE = 256,
 };
 
-/* The members of the cluster sorted by name, as Go writes maps. */
+/* The order of the JSON members of "cluster": sorted by name, as Go writes maps. */
 static const enum training_replica_type sorted_types[] = {
     TRAINING_CHIEF, TRAINING_EVALUATOR, TRAINING_MASTER, TRAINING_PS, TRAINING_WORKER,
 };
