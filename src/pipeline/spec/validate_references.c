@@ -12,7 +12,8 @@
 struct context {
     struct workflow_checker *checker;
     const struct json *template_;
-    const struct json *task; /* the task that contains the text; NULL: no task, but the template */
+    const struct json *task; /* the task or step that contains the text; NULL: the text is in the
+                                template, outside its tasks */
     size_t position;         /* for a dag: the position of `task` */
     size_t group;            /* for a step: its group */
     uint64_t **ancestors; /* for each task of a dag: one bit per task that must end before it; NULL:
@@ -62,8 +63,8 @@ static const uint64_t *ancestors_of(struct context *context, size_t position)
     return context->ancestors[position] = bits;
 }
 
-/* Finds a task by name. Returns it only if it has always ended when the current task begins. For
- * the outputs of the template, any task is valid. */
+/* Finds a task by name. Returns it only if, in every run, it ends before the current task begins.
+ * For the outputs of the template, any task is valid. */
 static const struct json *find_earlier_task(struct context *context, const char *name)
 {
     const struct json *tasks = json_at(context->template_, "dag", "tasks", NULL);
